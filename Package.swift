@@ -1,0 +1,71 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// One of our own Swift targets; `uses` are our own targets below it, so arrows point one way.
+func part(_ name: String, uses: [String] = [], products: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: uses.map { .byName(name: $0) } + products, swiftSettings: strict)
+}
+
+func tests(of name: String, uses: [String] = [], resources: [Resource] = []) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: ([name] + uses).map { .byName(name: $0) }, resources: resources,
+        swiftSettings: strict)
+}
+
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+let package = Package(
+    name: "tactus",
+    products: [
+        .executable(name: "tactus", targets: ["tactus"]),
+        .library(name: "Link", targets: ["LinkNetwork", "LinkSession", "BeatTime"]),
+        .library(name: "MIDIClock", targets: ["MIDIClock", "BeatTime"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
+        .target(name: "CLinux"),
+        part("BeatTime"),
+        part("RealTime", uses: ["BeatTime", "CLinux"]),
+        part("LinkSession", uses: ["BeatTime"]),
+        part("LinkNetwork", uses: ["BeatTime", "RealTime", "LinkSession", "CLinux"]),
+        part("MIDIClock", uses: ["BeatTime"]),
+        part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock"]),
+        part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "MIDIClock"]),
+        part(
+            "Gateway",
+            uses: ["BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "ALSASequencer", "CLinux"],
+            products: [logging]),
+        part(
+            "ControlServer", uses: ["Gateway", "Arbiter"],
+            products: [
+                logging,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
+        .executableTarget(
+            name: "tactus",
+            dependencies: [
+                "Gateway", "ControlServer", "Arbiter", "ALSASequencer", "BeatTime", logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict),
+        tests(of: "BeatTime"),
+    ]
+)

@@ -1,0 +1,43 @@
+/// A position or a length in beats (quarter notes), held as whole microbeats.
+@frozen
+public struct Beats: Hashable, Comparable, Sendable {
+    /// Millionths of a beat.
+    public var microbeats: Int64
+
+    @inlinable
+    public init(microbeats: Int64) { self.microbeats = microbeats }
+
+    /// The nearest whole number of microbeats, halves away from zero.
+    ///
+    /// - Parameter beats: any number; what no microbeat count can hold is brought to the nearest that can.
+    @inlinable
+    public init(_ beats: Double) { self.init(microbeats: roundedToInteger(beats * 1e6)) }
+
+    public static let zero = Beats(microbeats: 0)
+
+    /// The position in beats, for display and for Link's interface.
+    @inlinable
+    public var value: Double { Double(microbeats) / 1e6 }
+
+    @inlinable
+    public static func < (left: Beats, right: Beats) -> Bool { left.microbeats < right.microbeats }
+
+    @inlinable
+    public static func + (left: Beats, right: Beats) -> Beats { Beats(microbeats: left.microbeats &+ right.microbeats) }
+
+    @inlinable
+    public static func - (left: Beats, right: Beats) -> Beats { Beats(microbeats: left.microbeats &- right.microbeats) }
+}
+
+/// Rounds to the nearest integer, halves away from zero, and never traps.
+///
+/// Link's arithmetic rounds so everywhere. Values beyond 2^61 in size, and NaN, cannot come from sound input;
+/// they saturate (NaN becomes 0), so that a stranger's numbers can be wrong but cannot stop the program.
+@inlinable
+public func roundedToInteger(_ value: Double) -> Int64 {
+    let limit = 2_305_843_009_213_693_952.0
+    guard !value.isNaN else { return 0 }
+    guard value > -limit else { return -2_305_843_009_213_693_952 }
+    guard value < limit else { return 2_305_843_009_213_693_952 }
+    return Int64(value.rounded(.toNearestOrAwayFromZero))
+}

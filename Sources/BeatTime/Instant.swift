@@ -1,0 +1,44 @@
+/// A point on some microsecond clock; which clock is the conforming type's business.
+///
+/// Link's arithmetic is the same on host time and on ghost time, so ``Timeline`` is written once over this
+/// protocol while the two kinds of time cannot be mixed up.
+public protocol Instant: Hashable, Comparable, Sendable {
+    /// Microseconds since the clock's own zero.
+    var microseconds: Int64 { get }
+    init(microseconds: Int64)
+}
+
+extension Instant {
+    @inlinable
+    public static func < (left: Self, right: Self) -> Bool { left.microseconds < right.microseconds }
+
+    /// This instant moved later by a number of microseconds, earlier if it is negative.
+    @inlinable
+    public func advanced(byMicroseconds distance: Int64) -> Self {
+        Self(microseconds: microseconds &+ distance)
+    }
+
+    /// Microseconds from this instant to another, negative if the other is earlier.
+    @inlinable
+    public func microseconds(to other: Self) -> Int64 { other.microseconds &- microseconds }
+}
+
+/// A time on this machine's Link clock: microseconds of CLOCK_MONOTONIC_RAW, truncated.
+///
+/// It cannot be slept on; `RealTime` converts it to the clock that can.
+@frozen
+public struct HostTime: Instant {
+    public var microseconds: Int64
+
+    @inlinable
+    public init(microseconds: Int64) { self.microseconds = microseconds }
+}
+
+/// A time on a Link session's imagined common clock, in microseconds since the session was founded.
+@frozen
+public struct GhostTime: Instant {
+    public var microseconds: Int64
+
+    @inlinable
+    public init(microseconds: Int64) { self.microseconds = microseconds }
+}

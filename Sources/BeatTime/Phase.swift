@@ -1,0 +1,24 @@
+/// Positions inside a cycle of beats, the quantum; a quantum of zero means no cycle at all.
+extension Beats {
+    /// The position inside the quantum: from zero up to but not including it, for negative beats too.
+    @inlinable
+    public func phase(quantum: Beats) -> Beats {
+        guard quantum.microbeats > 0 else { return .zero }
+        let remainder = microbeats % quantum.microbeats
+        return Beats(microbeats: remainder < 0 ? remainder + quantum.microbeats : remainder)
+    }
+
+    /// The smallest position not below this one that has the phase of `target`.
+    @inlinable
+    public func nextMatch(phaseOf target: Beats, quantum: Beats) -> Beats {
+        guard quantum.microbeats > 0 else { return self }
+        let ahead = target.phase(quantum: quantum) - phase(quantum: quantum) + quantum
+        return self + Beats(microbeats: ahead.microbeats % quantum.microbeats)
+    }
+
+    /// The position nearest to this one that has the phase of `target`; of two equally near, the lower.
+    @inlinable
+    public func closestMatch(phaseOf target: Beats, quantum: Beats) -> Beats {
+        (self - Beats(0.5 * quantum.value)).nextMatch(phaseOf: target, quantum: quantum)
+    }
+}

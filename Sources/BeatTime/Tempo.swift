@@ -1,0 +1,35 @@
+/// A tempo as people state it, in beats per minute.
+///
+/// All arithmetic uses ``microsecondsPerBeat``, the whole number that also travels between Link peers. The stated
+/// number is kept beside it, because 123.4 BPM should read 123.4 where it was typed.
+@frozen
+public struct Tempo: Hashable, Comparable, Sendable {
+    /// Beats per minute.
+    public var beatsPerMinute: Double
+
+    @inlinable
+    public init(beatsPerMinute: Double) { self.beatsPerMinute = beatsPerMinute }
+
+    /// The tempo whose beat lasts a whole number of microseconds.
+    ///
+    /// - Parameter microsecondsPerBeat: at least 1; the wire codec refuses anything less.
+    @inlinable
+    public init(microsecondsPerBeat: Int64) { beatsPerMinute = 60_000_000 / Double(microsecondsPerBeat) }
+
+    /// What Link allows: 20 to 999 beats per minute.
+    public static let allowed = 20.0...999.0
+
+    /// The length of a beat in microseconds, rounded; 60 060 to 3 000 000 for a clamped tempo.
+    @inlinable
+    public var microsecondsPerBeat: Int64 { roundedToInteger(60_000_000 / beatsPerMinute) }
+
+    /// This tempo brought into the range that Link allows; what is not a number becomes the lowest.
+    @inlinable
+    public var clamped: Tempo {
+        guard beatsPerMinute >= 20 else { return Tempo(beatsPerMinute: 20) }
+        return Tempo(beatsPerMinute: min(beatsPerMinute, 999))
+    }
+
+    @inlinable
+    public static func < (left: Tempo, right: Tempo) -> Bool { left.beatsPerMinute < right.beatsPerMinute }
+}

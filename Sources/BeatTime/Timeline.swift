@@ -1,0 +1,67 @@
+/// The line that relates beats to time: at `timeOrigin` the beat is `beatOrigin`, and beats pass at `tempo`.
+///
+/// The arithmetic is Link's, bit for bit: the order of operations and the rounding are part of the protocol, since
+/// all peers must come to the same microsecond. Any thread; a plain value.
+@frozen
+public struct Timeline<Time: Instant>: Hashable, Sendable {
+    public var tempo: Tempo
+    public var beatOrigin: Beats
+    public var timeOrigin: Time
+
+    @inlinable
+    public init(tempo: Tempo, beatOrigin: Beats, timeOrigin: Time) {
+        self.tempo = tempo
+        self.beatOrigin = beatOrigin
+        self.timeOrigin = timeOrigin
+    }
+
+    /// The beat at a time, without regard to any quantum.
+    @inlinable
+    public func beats(at time: Time) -> Beats {
+        let elapsed = Double(timeOrigin.microseconds(to: time))
+        return beatOrigin + Beats(elapsed / Double(tempo.microsecondsPerBeat))
+    }
+
+    /// The time of a beat, without regard to any quantum.
+    @inlinable
+    public func time(of beats: Beats) -> Time {
+        let distance = (beats - beatOrigin).value
+        return timeOrigin.advanced(byMicroseconds: roundedToInteger(distance * Double(tempo.microsecondsPerBeat)))
+    }
+}
+
+/// A timeline as this machine's programs see it. Its time origin is the host time of the session's beat 0.
+public typealias HostTimeline = Timeline<HostTime>
+
+/// A timeline as the session shares it.
+public typealias GhostTimeline = Timeline<GhostTime>
+
+/// What Link peers show: beats whose magnitude is private and whose phase is shared.
+///
+/// On a client timeline the distance from the time origin is the distance from the grid that all peers share, so a
+/// shown beat is the raw beat moved by at most half a quantum until it has the phase of that distance.
+extension Timeline {
+    /// The shown beat at a time.
+    @inlinable
+    public func shownBeats(at time: Time, quantum: Beats) -> Beats {
+        let raw = beats(at: time)
+        return raw.closestMatch(phaseOf: raw - beatOrigin, quantum: quantum)
+    }
+
+    /// The position inside the shared quantum at a time.
+    @inlinable
+    public func phase(at time: Time, quantum: Beats) -> Beats {
+        shownBeats(at: time, quantum: quantum).phase(quantum: quantum)
+    }
+
+    /// The time at which a shown beat falls; the inverse of ``shownBeats(at:quantum:)``.
+    @inlinable
+    public func time(ofShown beats: Beats, quantum: Beats) -> Time {
+        let distance = beats - beatOrigin
+        let inside = distance.phase(quantum: quantum)
+        // Reflected arguments turn "of two equally near the lower" into "the higher", as the inverse needs.
+        let target = quantum - beats.phase(quantum: quantum)
+        let reflected = (quantum - inside).closestMatch(phaseOf: target, quantum: quantum)
+        return time(of: beatOrigin + (distance - inside) + quantum - reflected)
+    }
+}

@@ -1,0 +1,35 @@
+// libasound for Swift: what its header leaves to function-like macros or variadic calls is wrapped here.
+#ifndef CALSA_SHIM_H
+#define CALSA_SHIM_H
+
+#include <alsa/asoundlib.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/// Provided in Swift: takes one line of libasound's own complaints.
+void calsa_report(const char *text);
+
+/// snd_lib_error_set_handler wants a variadic function, which Swift cannot write.
+static inline void calsa_complain(const char *file, int line, const char *function, int code, const char *format, ...) {
+    char message[200];
+    char text[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    snprintf(text, sizeof text, "%s: %s", function, message);
+    calsa_report(text);
+}
+
+/// Routes libasound's complaints to calsa_report instead of the terminal.
+static inline void calsa_capture_complaints(void) {
+    snd_lib_error_set_handler(calsa_complain);
+}
+
+// The macros that prepare an event.
+static inline void calsa_clear(snd_seq_event_t *event) { snd_seq_ev_clear(event); }
+static inline void calsa_set_direct(snd_seq_event_t *event) { snd_seq_ev_set_direct(event); }
+static inline void calsa_set_source(snd_seq_event_t *event, unsigned char port) { snd_seq_ev_set_source(event, port); }
+static inline void calsa_set_subscribers(snd_seq_event_t *event) { snd_seq_ev_set_subs(event); }
+
+#endif

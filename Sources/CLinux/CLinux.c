@@ -1,0 +1,58 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <asm/termbits.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+
+// <netinet/in.h> clashes with nothing here, but the constant is kernel ABI and older headers lack it.
+#define CLINUX_IPPROTO_IP 0
+#define CLINUX_IP_MULTICAST_ALL 49
+
+int clinux_set_thread_name(const char *name) {
+    char short_name[16];
+    snprintf(short_name, sizeof short_name, "%s", name);
+    return pthread_setname_np(pthread_self(), short_name);
+}
+
+int clinux_set_timer_slack(unsigned long nanoseconds) {
+    return prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0);
+}
+
+int clinux_eventfd(void) {
+    return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+int clinux_ppoll(void *descriptors, size_t count, int64_t timeout_nanoseconds) {
+    struct timespec timeout = {timeout_nanoseconds / 1000000000, timeout_nanoseconds % 1000000000};
+    return ppoll(descriptors, count, timeout_nanoseconds < 0 ? NULL : &timeout, NULL);
+}
+
+int clinux_lock_touched_memory(void) {
+    return mlockall(MCL_CURRENT | MCL_ONFAULT);
+}
+
+int clinux_set_raw_line(int descriptor, unsigned int speed) {
+    struct termios2 line;
+    if (ioctl(descriptor, TCGETS2, &line) != 0) return -1;
+    line.c_iflag = IGNBRK | IGNPAR;
+    line.c_oflag = 0;
+    line.c_lflag = 0;
+    line.c_cflag = CS8 | CREAD | CLOCAL | BOTHER;
+    line.c_ispeed = speed;
+    line.c_ospeed = speed;
+    return ioctl(descriptor, TCSETS2, &line);
+}
+
+int clinux_hear_only_joined_groups(int socket) {
+    int off = 0;
+    return setsockopt(socket, CLINUX_IPPROTO_IP, CLINUX_IP_MULTICAST_ALL, &off, sizeof off);
+}

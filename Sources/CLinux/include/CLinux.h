@@ -1,0 +1,25 @@
+// The few Linux calls that Swift's Glibc import lacks, one wrapper each, named as the call with a prefix.
+// All return what the call returns; errno is as the call left it.
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// Names the calling thread; at most 15 characters, the rest is cut.
+int clinux_set_thread_name(const char *name);
+/// Sets the calling thread's timer slack in nanoseconds; 1 is the least, 0 would restore the default of 50 us.
+int clinux_set_timer_slack(unsigned long nanoseconds);
+/// A non-blocking, close-on-exec event counter to wake a poller.
+int clinux_eventfd(void);
+/// poll with a timeout in nanoseconds (negative waits for ever); EINTR is returned, not hidden.
+int clinux_ppoll(void *descriptors, size_t count, int64_t timeout_nanoseconds);
+/// Locks all pages of the process as they are touched, without reserving what is never used.
+int clinux_lock_touched_memory(void);
+/// Puts a terminal line into raw 8-bit mode at any speed, in bits per second.
+int clinux_set_raw_line(int descriptor, unsigned int speed);
+/// Turns IP_MULTICAST_ALL off, so that a socket hears only the groups it joined itself.
+int clinux_hear_only_joined_groups(int socket);
+
+#endif

@@ -1,0 +1,82 @@
+public import BeatTime
+internal import Glibc
+
+/// A time on CLOCK_MONOTONIC, in nanoseconds: the clock that sleeping, timers and the sequencer queue use.
+///
+/// It is not Link's clock: the two run apart by the slewing that keeps this one in step with the world.
+@frozen
+public struct MonotonicTime: Hashable, Comparable, Sendable {
+    public var nanoseconds: Int64
+
+    @inlinable
+    public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    @inlinable
+    public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    @inlinable
+    public func advanced(byNanoseconds distance: Int64) -> MonotonicTime {
+        MonotonicTime(nanoseconds: nanoseconds &+ distance)
+    }
+
+    public static func now() -> MonotonicTime { MonotonicTime(nanoseconds: reading(of: CLOCK_MONOTONIC)) }
+
+    /// Sleeps until an absolute time; returns at once if it has passed.
+    ///
+    /// - Parameter deadline: the earliest time of return. A signal does not shorten the sleep.
+    public static func sleep(until deadline: MonotonicTime) {
+        var time = timespec(
+            tv_sec: Int(deadline.nanoseconds / 1_000_000_000), tv_nsec: Int(deadline.nanoseconds % 1_000_000_000))
+        // The deadline is absolute, so sleeping again after a signal loses nothing.
+        while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
+    }
+}
+
+extension HostTime {
+    /// The present host time; any thread, no allocation.
+    public static func now() -> HostTime {
+        HostTime(microseconds: reading(of: CLOCK_MONOTONIC_RAW) / 1000)
+    }
+}
+
+/// Both clocks read at one moment: the only way from host time to the clock that can be slept on.
+///
+/// The clocks drift apart by up to 500 parts per million, so a reading serves the next few milliseconds and is then
+/// taken anew.
+public struct ClockReading: Sendable {
+    /// CLOCK_MONOTONIC at the moment of reading.
+    public var monotonic: MonotonicTime
+    /// CLOCK_MONOTONIC_RAW in nanoseconds at the same moment.
+    public var rawNanoseconds: Int64
+
+    /// Reads raw time between two readings of monotonic time, three times over, and keeps the tightest bracket.
+    public static func take() -> ClockReading {
+        var best = ClockReading(monotonic: MonotonicTime(nanoseconds: 0), rawNanoseconds: 0)
+        var narrowest = Int64.max
+        for _ in 0..<3 {
+            let before = reading(of: CLOCK_MONOTONIC)
+            let raw = reading(of: CLOCK_MONOTONIC_RAW)
+            let width = reading(of: CLOCK_MONOTONIC) - before
+            if width < narrowest {
+                narrowest = width
+                best = ClockReading(monotonic: MonotonicTime(nanoseconds: before + width / 2), rawNanoseconds: raw)
+            }
+        }
+        return best
+    }
+
+    /// The host time of the reading.
+    public var hostTime: HostTime { HostTime(microseconds: rawNanoseconds / 1000) }
+
+    /// The monotonic time at which a host time begins.
+    public func monotonicTime(of time: HostTime) -> MonotonicTime {
+        monotonic.advanced(byNanoseconds: time.microseconds &* 1000 &- rawNanoseconds)
+    }
+}
+
+/// A clock's reading in nanoseconds.
+private func reading(of clock: clockid_t) -> Int64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}

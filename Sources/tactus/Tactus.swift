@@ -1,0 +1,4 @@
+@main
+struct Tactus {
+    static func main() {}
+}
