@@ -48,7 +48,9 @@ let package = Package(
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "MIDIClock"]),
         part(
             "Gateway",
-            uses: ["BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "ALSASequencer", "CLinux"],
+            uses: [
+                "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "ALSASequencer", "CLinux",
+            ],
             products: [logging]),
         part(
             "ControlServer", uses: ["Gateway", "Arbiter"],
@@ -67,5 +69,5 @@ let package = Package(
             ],
             swiftSettings: strict),
         tests(of: "BeatTime"),
-    ]
+    ],
 )
