@@ -45,6 +45,9 @@ public struct Arbiter: Sendable {
     /// Who leads.
     public var mode: Mode { link.isEnabled ? .link : .internal }
 
+    /// Whether there are peers in the session.
+    public var isConnected: Bool { link.state.isConnected }
+
     /// Why, in a few words.
     public var reason: String { link.isEnabled ? "Link is enabled" : "Link is off, you lead" }
 
@@ -58,19 +61,19 @@ public struct Arbiter: Sendable {
         let old = (link: link, line: line)
         link = newLink
         line = Self.continuing(old.line, from: old.link, to: newLink, at: now)
-        let wasPlaying = transport.isPlaying
         guard newLink.state.isPlaying else {
             transport.isPlaying = false
             return nil
         }
-        let isSameStart = wasPlaying && old.link.state.timeForIsPlaying == newLink.state.timeForIsPlaying
-        let wasPending = old.line.position(at: now) < Double(transport.startTick)
-        if !wasPlaying || (wasPending && line != old.line) || (!isSameStart && wasPending) {
-            start()
-            return newLink.state.isConnected ? .countFrom(top: line.time(ofTick: transport.startTick)) : nil
+        let isPending = old.line.position(at: now) < Double(transport.startTick)
+        if transport.isPlaying, !isPending {
+            relocate(from: old.line, isNewSession: old.link.sessionID != newLink.sessionID, at: now)
+            return nil
         }
-        relocate(isNewSession: old.link.sessionID != newLink.sessionID, at: now)
-        return nil
+        let isSameStart = old.link.state.timeForIsPlaying == newLink.state.timeForIsPlaying
+        guard !transport.isPlaying || !isSameStart || line != old.line else { return nil }
+        start()
+        return newLink.state.isConnected ? .countFrom(top: line.time(ofTick: transport.startTick)) : nil
     }
 
     // The song's top: the first quantum boundary, or alone the first tick, at or after the time play was asked for.
@@ -84,12 +87,12 @@ public struct Arbiter: Sendable {
 
     /// Keeps the song's place when the grid has moved under it.
     ///
-    /// Within one session the session's beats stay true, whatever happens to tempo and time. Another session counts
-    /// its beats otherwise: the top moves to the nearest bar of that session's grid. A top that has come to lie
-    /// ahead of a song that plays moves back to a bar already begun.
-    private mutating func relocate(isNewSession: Bool, at now: HostTime) {
+    /// Within one session the session's beats stay true, whatever happens to tempo and time. Another grid counts its
+    /// beats otherwise: the top moves to the nearest bar of that grid. A top that has come to lie ahead of a song
+    /// that plays moves back to a bar already begun.
+    private mutating func relocate(from old: TickLine, isNewSession: Bool, at now: HostTime) {
         let bar = transport.ticksPerBar
-        if isNewSession {
+        if isNewSession, !line.isSameGrid(as: old) {
             let distance = transport.startTick - line.tickOrigin
             transport.startTick = line.tickOrigin + (distance + bar / 2).flooredToMultiple(of: bar)
         }
@@ -102,11 +105,11 @@ public struct Arbiter: Sendable {
     /// The first tick at or after another that lies on or right after a multiple of the quantum.
     private func boundary(atOrAfter tick: Int64) -> Int64 {
         guard quantum.microbeats > 0 else { return tick }
-        let perBeat = TickLine.ticksPerBeat
-        let distance = tick - line.tickOrigin
-        // Microbeats of the tick, rounded down, lie within a tick of it, so the cycle found is its own or the next.
-        let cycle = (distance * 1_000_000).dividedUp(by: perBeat * quantum.microbeats)
-        return line.tickOrigin + (cycle * quantum.microbeats * perBeat).dividedUp(by: 1_000_000)
+        // In millionths of a tick, and wide, because a stranger's grid may begin very far away.
+        let cycle = Int128(quantum.microbeats) * Int128(TickLine.ticksPerBeat)
+        let distance = Int128(tick - line.tickOrigin) * 1_000_000
+        let start = distance.dividedUp(by: cycle) * cycle
+        return line.tickOrigin + Int64(truncatingIfNeeded: start.dividedUp(by: 1_000_000))
     }
 
     /// A new timeline's ticks, numbered so that the train of ticks goes on.
@@ -132,15 +135,27 @@ public struct Arbiter: Sendable {
     }
 }
 
-extension Int64 {
+extension TickLine {
+    /// Whether ticks and their numbers are those of another line, but for rounding: what founding a session of one's
+    /// own leaves.
+    fileprivate func isSameGrid(as other: TickLine) -> Bool {
+        microsecondsPerBeat == other.microsecondsPerBeat && tickOrigin == other.tickOrigin
+            && abs(timeOrigin.microseconds(to: other.timeOrigin)) <= 2
+    }
+}
+
+extension Int128 {
     /// The quotient rounded towards positive infinity; the divisor must be positive.
-    func dividedUp(by divisor: Int64) -> Int64 {
+    fileprivate func dividedUp(by divisor: Int128) -> Int128 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder > 0 ? quotient + 1 : quotient
     }
 
+}
+
+extension Int64 {
     /// The largest multiple of a positive number that is not above this one.
-    func flooredToMultiple(of step: Int64) -> Int64 {
+    fileprivate func flooredToMultiple(of step: Int64) -> Int64 {
         let remainder = self % step
         return self - (remainder < 0 ? remainder + step : remainder)
     }

@@ -1,6 +1,6 @@
 public import BeatTime
 public import LinkSession
-public import MIDIClock
+internal import MIDIClock
 
 /// A change of the session that the user asks for, to be made on the newest session state there is.
 ///
@@ -34,9 +34,8 @@ public enum SessionEdit: Hashable, Sendable {
             guard state.isPlaying else { return }
             state.setIsPlaying(false, at: now)
         case .countFrom(let top):
-            let line = state.timeline
-            let grid = line.beats(at: top) - line.beatOrigin
-            state.countBeats(fromOrigin: .zero - grid)
+            let grid = state.timeline.beats(at: top) - state.timeline.beatOrigin
+            state.timeline.beatOrigin = .zero - grid
         }
     }
 
