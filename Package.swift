@@ -69,5 +69,6 @@ let package = Package(
             ],
             swiftSettings: strict),
         tests(of: "BeatTime"),
+        tests(of: "MIDIClock", uses: ["BeatTime"]),
     ],
 )

@@ -113,7 +113,8 @@ public struct Arbiter: Sendable {
     }
 
     /// A new timeline's ticks, numbered so that the train of ticks goes on.
-    private static func continuing(_ old: TickLine, from link: LinkView, to new: LinkView, at now: HostTime) -> TickLine {
+    private static func continuing(_ old: TickLine, from link: LinkView, to new: LinkView, at now: HostTime) -> TickLine
+    {
         var line = TickLine(new.state.timeline, tickOrigin: old.tickOrigin)
         if link.sessionID != new.sessionID {
             // Another session: its grid is another, so the nearest tick carries on. (A session we founded ourselves

@@ -185,7 +185,9 @@ final class GatewayCore: @unchecked Sendable {
         }
         publish()
         for (old, new) in zip(before, rack.outputs) where old.connectedTo != new.connectedTo {
-            let port: Logger.Metadata = ["output": "\(new.name)", "port": "\(new.connectedTo ?? old.connectedTo ?? "")"]
+            let port: Logger.Metadata = [
+                "output": "\(new.name)", "port": "\(new.connectedTo ?? old.connectedTo ?? "")",
+            ]
             log.info(new.connectedTo == nil ? "output away" : "output connected", metadata: port)
         }
     }

@@ -73,14 +73,16 @@ struct StatusPicture: Sendable {
         if let sequencerTrouble {
             warnings.append(
                 .init(
-                    code: "no-sequencer", message: "no ALSA sequencer, so only raw outputs can be heard (\(sequencerTrouble))",
+                    code: "no-sequencer",
+                    message: "no ALSA sequencer, so only raw outputs can be heard (\(sequencerTrouble))",
                     fix: "sudo modprobe snd-seq, then start again"))
         }
         if realtime.wanted > 0, realtime.scheduling != .fifo {
             warnings.append(
                 .init(
                     code: "no-realtime", message: "real-time scheduling was refused, so ticks may be late under load",
-                    fix: "add '@audio - rtprio 95' to /etc/security/limits.d/audio.conf, join group audio, log in again"))
+                    fix: "add '@audio - rtprio 95' to /etc/security/limits.d/audio.conf, join group audio, log in again"
+                ))
         }
         for output in outputs where output.connectedTo == nil {
             if let trouble = output.trouble {
