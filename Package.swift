@@ -68,7 +68,13 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
-        tests(of: "BeatTime"),
+        .target(
+            name: "TestVectors", dependencies: ["BeatTime"], path: "Tests/TestVectors",
+            resources: [.copy("link-test-vectors.json")], swiftSettings: strict),
+        .target(name: "Simulation", dependencies: ["BeatTime"], path: "Tests/Simulation", swiftSettings: strict),
+        tests(of: "BeatTime", uses: ["TestVectors"]),
+        tests(of: "LinkSession", uses: ["BeatTime", "Simulation", "TestVectors"]),
+        tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),
         tests(of: "MIDIClock", uses: ["BeatTime"]),
     ],
 )
