@@ -84,5 +84,7 @@ let package = Package(
         tests(of: "LinkSession", uses: ["BeatTime", "Simulation", "TestVectors"]),
         tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),
         tests(of: "MIDIClock", uses: ["BeatTime"]),
+        tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock"]),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ],
 )
