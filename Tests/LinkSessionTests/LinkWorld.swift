@@ -199,6 +199,7 @@ extension LinkWorld {
     /// - Parameters:
     ///   - members: all nodes of the session.
     ///   - microseconds: how far their grids may lie apart.
+    /// - Throws: the promise that is broken.
     func expectTogether(_ members: [Int], within microseconds: Int64 = 200) throws {
         guard let first = members.first else { return }
         let ghostNow = members.map { member in
