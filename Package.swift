@@ -51,7 +51,9 @@ let package = Package(
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "MIDIClock"]),
         part(
             "Gateway",
-            uses: ["BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "ALSASequencer", "CLinux"],
+            uses: [
+                "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "ALSASequencer", "CLinux",
+            ],
             products: [logging]),
         part(
             "ControlServer", uses: ["Gateway", "Arbiter", "BeatTime"],
@@ -74,6 +76,17 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
-        tests(of: "BeatTime"),
-    ]
+        .target(
+            name: "TestVectors", dependencies: ["BeatTime"], path: "Tests/TestVectors",
+            resources: [.copy("link-test-vectors.json")], swiftSettings: strict),
+        .target(
+            name: "Simulation", dependencies: ["BeatTime", "LinkSession", "MIDIClock"], path: "Tests/Simulation",
+            swiftSettings: strict),
+        tests(of: "BeatTime", uses: ["TestVectors"]),
+        tests(of: "LinkSession", uses: ["BeatTime", "Simulation", "TestVectors"]),
+        tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),
+        tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
+        tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
+    ],
 )

@@ -1,0 +1,91 @@
+# The front door. `make run` and `make test` are all the set-up there is; `make help` lists the rest.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+ARGS ?=
+CMD ?=
+LAB_OPTIONS ?=
+
+SWIFT ?= swift
+RELEASE := .build/release/tactus
+BUILD_RELEASE := $(SWIFT) build -c release --static-swift-stdlib --product tactus
+FORMATTED := Sources Tests Package.swift
+# The system's own Python: one that a user installed at home cannot be read by the lab's unprivileged user.
+PYTHON ?= /usr/bin/python3
+VENV := .venv/.installed
+RESULTS := .build/results
+# Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
+OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
+
+.PHONY: help run build test check lint format unit network acceptance lab install clean packages toolchain
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 12
+
+run: build  ## install what is missing, build, run the gateway; ARGS='--tempo 100 …' are passed on
+	@exec $(RELEASE) run $(ARGS)
+
+build: toolchain  ## the release executable
+	@Packaging/install-packages build
+	$(BUILD_RELEASE)
+
+test: packages $(VENV)  ## install what is missing, run every tier: lint, unit, simulation, network, acceptance, lab
+	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
+	@$(MAKE) lint
+	@$(MAKE) network
+	@$(MAKE) build
+	@$(MAKE) acceptance
+	@Tests/total $(RESULTS)
+
+check: toolchain  ## lint, unit tests and simulation only
+	@Packaging/install-packages build
+	@$(MAKE) lint
+	@$(MAKE) unit
+
+lint: toolchain  ## is every Swift file as `make format` would leave it?
+	$(SWIFT) format lint --strict --recursive $(FORMATTED)
+
+format: toolchain  ## lay out every Swift file
+	$(SWIFT) format format --in-place --recursive $(FORMATTED)
+
+unit: toolchain
+	timeout 1200 $(SWIFT) test --skip '$(OUTSIDE)'
+
+# Building may fetch packages; the tests themselves, real Link sockets among them, see no network but their own.
+network: toolchain
+	timeout 2400 $(SWIFT) build --build-tests
+	@mkdir -p $(RESULTS)
+	timeout 600 Tests/in-namespace $(SWIFT) test --skip-build --xunit-output $(RESULTS)/swift.xml
+
+acceptance: $(VENV)
+	@mkdir -p $(RESULTS)
+	@Tests/Lab/lab --prepare
+	timeout 2700 Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance --junitxml $(RESULTS)/acceptance.xml $(ARGS)
+
+lab: export LAB_COMMAND = $(value CMD)
+lab: packages  ## one command in a kernel that has the sequencer: CMD='…', LAB_OPTIONS='--ppm 500' (Tests/Lab/lab --help)
+	@Tests/Lab/lab $(LAB_OPTIONS) -- sh -c "$$LAB_COMMAND"
+
+install:  ## copy the executable under PREFIX (and DESTDIR)
+	@test -x $(RELEASE) || $(MAKE) build
+	install -D -m 755 $(RELEASE) '$(DESTDIR)$(PREFIX)/bin/tactus'
+
+clean:  ## remove everything made here
+	rm -rf .build .lab .venv
+
+packages: toolchain
+	@Packaging/install-packages build test
+
+toolchain:
+	@command -v $(SWIFT) >/dev/null || { echo "tactus: Swift 6.3 or later is needed: https://swift.org/install" >&2; exit 1; }
+
+$(VENV): Tests/Acceptance/requirements.txt
+	@Packaging/install-packages test
+	$(PYTHON) -m venv --clear .venv
+	.venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
