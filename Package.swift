@@ -14,10 +14,12 @@ func part(_ name: String, uses: [String] = [], products: [Target.Dependency] = [
     .target(name: name, dependencies: uses.map { .byName(name: $0) } + products, swiftSettings: strict)
 }
 
-func tests(of name: String, uses: [String] = [], resources: [Resource] = []) -> Target {
+func tests(
+    of name: String, uses: [String] = [], products: [Target.Dependency] = [], resources: [Resource] = []
+) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: ([name] + uses).map { .byName(name: $0) }, resources: resources,
-        swiftSettings: strict)
+        name: "\(name)Tests", dependencies: ([name] + uses).map { .byName(name: $0) } + products,
+        resources: resources, swiftSettings: strict)
 }
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -87,6 +89,20 @@ let package = Package(
         tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
+        tests(
+            of: "ControlServer", uses: ["Gateway", "Arbiter"],
+            products: [
+                logging,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+            ]),
+        tests(
+            of: "tactus", uses: ["ALSASequencer", "Arbiter", "BeatTime", "ControlServer", "Gateway"],
+            products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ],
 )

@@ -70,7 +70,7 @@ func priority(argument: String) throws(BadArgument) -> Int {
 
 func logLevel(argument: String) throws(BadArgument) -> Logger.Level {
     guard let level = Logger.Level(rawValue: argument) else {
-        throw BadArgument("a level is \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
+        throw BadArgument("a level is trace, debug, info, notice, warning, error or critical")
     }
     return level
 }

@@ -34,7 +34,8 @@ struct ControlClient {
     /// - Parameters:
     ///   - path: under `/api/v1/`.
     ///   - command: the JSON to post; nil only asks.
-    /// - Returns: the status, and the very bytes that said so.
+    /// - Returns: the status, and the very JSON that said so.
+    /// - Throws: when nobody answers, or the gateway refuses.
     func ask(_ path: String, _ command: String?) async throws(Failure) -> (status: Status, json: String) {
         var request = HTTPClientRequest(url: "\(url)/api/v1/\(path)")
         if let command {

@@ -91,7 +91,7 @@ struct Run: AsyncParsableCommand {
     private static let standardAddress = "127.0.0.1:8808"
 
     /// Where to serve HTTP; nil not to.
-    private var address: HTTPAddress? { noHttp ? nil : http ?? HTTPAddress(Self.standardAddress) }
+    var address: HTTPAddress? { noHttp ? nil : http ?? HTTPAddress(Self.standardAddress) }
 
     func validate() throws {
         if noHttp, http != nil { throw ValidationError("--http and --no-http exclude each other") }
