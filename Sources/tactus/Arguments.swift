@@ -76,7 +76,8 @@ func logLevel(argument: String) throws(BadArgument) -> Logger.Level {
 }
 
 func interfaceName(argument: String) throws(BadArgument) -> String {
-    guard !argument.isEmpty, argument.utf8.count < 16, !argument.contains(where: { $0.isWhitespace || $0 == "/" }) else {
+    guard !argument.isEmpty, argument.utf8.count < 16, !argument.contains(where: { $0.isWhitespace || $0 == "/" })
+    else {
         throw BadArgument("a network interface has a name such as eth0 or wlan0")
     }
     return argument

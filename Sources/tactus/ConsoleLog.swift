@@ -22,7 +22,8 @@ enum LogFormat: Sendable {
         let fields = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
         // A line is a line, and a terminal obeys no stranger's escapes.
         let line = (["\(event.message)"] + fields).joined()
-        return String(String.UnicodeScalarView(line.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+        return String(
+            String.UnicodeScalarView(line.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
     }
 
     private static func time(_ date: Date) -> String {
@@ -56,7 +57,8 @@ enum LogFormat: Sendable {
         _ event: LogEvent, _ label: String, _ metadata: Logger.Metadata, _ date: Date
     ) -> String {
         let line = Line(
-            time: date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), level: event.level.rawValue,
+            time: date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
+            level: event.level.rawValue,
             label: label, message: "\(event.message)", metadata: metadata.mapValues { "\($0)" })
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -80,7 +80,9 @@ struct ControlClient {
         }
     }
 
-    private var stranger: Failure { Failure(.unavailable, "what answers at \(url) is not a Tactus gateway of this kind") }
+    private var stranger: Failure {
+        Failure(.unavailable, "what answers at \(url) is not a Tactus gateway of this kind")
+    }
 
     private func reason(_ error: any Error) -> String {
         switch error {

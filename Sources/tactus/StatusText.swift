@@ -16,7 +16,8 @@ enum StatusText {
             lines.append(row("networks", status.link.interfaces.joined(separator: ", ")))
         }
         if let follower = status.follower.state {
-            lines.append(row("follower", ([follower] + [status.follower.source].compactMap(\.self)).joined(separator: " ")))
+            lines.append(
+                row("follower", ([follower] + [status.follower.source].compactMap(\.self)).joined(separator: " ")))
         }
         lines += status.outputs.map { row("output", output($0)) }
         lines.append(row("real time", realtime(status.realtime)))
