@@ -35,6 +35,9 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        // Hummingbird's own foundations; its limits on connections are stated in their types.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
     ],
     targets: [
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
@@ -48,14 +51,18 @@ let package = Package(
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "MIDIClock"]),
         part(
             "Gateway",
-            uses: ["BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "ALSASequencer", "CLinux"],
+            uses: [
+                "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "ALSASequencer", "CLinux",
+            ],
             products: [logging]),
         part(
-            "ControlServer", uses: ["Gateway", "Arbiter"],
+            "ControlServer", uses: ["Gateway", "Arbiter", "BeatTime"],
             products: [
                 logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ]),
         .executableTarget(
             name: "tactus",
@@ -63,9 +70,19 @@ let package = Package(
                 "Gateway", "ControlServer", "Arbiter", "ALSASequencer", "BeatTime", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
-        tests(of: "BeatTime"),
-    ]
+        .target(
+            name: "TestVectors", dependencies: ["BeatTime"], path: "Tests/TestVectors",
+            resources: [.copy("link-test-vectors.json")], swiftSettings: strict),
+        .target(name: "Simulation", dependencies: ["BeatTime"], path: "Tests/Simulation", swiftSettings: strict),
+        tests(of: "BeatTime", uses: ["TestVectors"]),
+        tests(of: "LinkSession", uses: ["BeatTime", "Simulation", "TestVectors"]),
+        tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),
+        tests(of: "MIDIClock", uses: ["BeatTime"]),
+    ],
 )

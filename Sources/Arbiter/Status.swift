@@ -12,6 +12,9 @@ public enum Mode: String, Codable, Sendable {
 ///
 /// What a part that does not exist yet would fill in is nil and encodes as `null`: keys never vanish.
 public struct Status: Codable, Hashable, Sendable {
+    /// This program's version.
+    public static let version = "0.1.0"
+
     public var version: String
     public var mode: Mode
     /// Why this mode, in a few words.

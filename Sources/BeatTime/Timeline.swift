@@ -30,7 +30,9 @@ public struct Timeline<Time: Instant>: Hashable, Sendable {
     }
 }
 
-/// A timeline as this machine's programs see it. Its time origin is the host time of the session's beat 0.
+/// A timeline as this machine's programs see it.
+///
+/// Its time origin is the host time of the session's beat 0.
 public typealias HostTimeline = Timeline<HostTime>
 
 /// A timeline as the session shares it.

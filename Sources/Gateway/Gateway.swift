@@ -1,73 +1,45 @@
 public import Arbiter
-public import BeatTime
+internal import BeatTime
+internal import LinkNetwork
 public import Logging
-
-/// What the user wants of a run of the gateway.
-public struct GatewayConfiguration: Sendable {
-    /// Initial tempo, 20 to 999 beats per minute.
-    public var tempo = Tempo(beatsPerMinute: 120)
-    /// Shared quantum in beats, 0 to 64.
-    public var quantum = Beats(4)
-    /// The Link switch.
-    public var isLinkEnabled = true
-    public var isStartStopSyncEnabled = false
-    /// Start playing once ready.
-    public var playsAtStart = false
-    public var outputs: [OutputAddress] = []
-    /// Whether to create the general sequencer port `Clock`.
-    public var hasClockPort = true
-    /// Network interfaces Link may use besides loopback, by name; empty means all.
-    public var interfaces: [String] = []
-    /// SCHED_FIFO priority of the output thread, 0 to 99; 0 does not ask for it.
-    public var realtimePriority = 80
-
-    public init() {}
-}
-
-/// Where an output's bytes go, as `--output` names it.
-public enum OutputAddress: Hashable, Sendable {
-    /// A sequencer port by name or a unique part of it; case and surrounding spaces do not count.
-    case name(String)
-    /// A sequencer port by number.
-    case numeric(client: Int, port: Int)
-    /// A sequencer port of our own that others subscribe to.
-    case virtual(String)
-    /// A device node, FIFO or serial line; the rate matters to serial lines only.
-    case raw(path: String, bitsPerSecond: Int)
-}
-
-/// A command from outside: terminal, HTTP, a foot switch.
-public enum Command: Hashable, Sendable {
-    case enableLink(Bool)
-    case enableStartStopSync(Bool)
-    /// Play or stop, quantised.
-    case setPlaying(Bool)
-    /// 20 to 999 beats per minute; what is outside is for the caller to refuse.
-    case setTempo(Tempo)
-}
-
-/// Why a command is not carried out.
-public enum CommandRefusal: Error, Hashable, Sendable {
-    /// The leader's role excludes it; names the leader.
-    case notLeader(String)
-    /// Too many commands are waiting.
-    case busy
-}
+public import RealTime
 
 /// The running gateway: its threads, its sequencer clients, its Link peer. Any thread may call it.
 public final class Gateway: Sendable {
+    private let core: GatewayCore
+    private let thread: RealTimeThread
+
     /// Starts the gateway.
     ///
     /// A missing sequencer, a refused real-time priority or an output that is not there yet are no errors: they show
     /// in the status, with their fix.
-    public init(_ configuration: GatewayConfiguration, log: Logger) throws {}
+    ///
+    /// - Parameters:
+    ///   - configuration: what the user wants.
+    ///   - log: takes what happens, in constant texts with metadata.
+    /// - Throws: when the system gives no thread or no descriptor.
+    public init(_ configuration: GatewayConfiguration, log: Logger) throws(SystemCallError) {
+        let core = try GatewayCore(configuration, log: log)
+        self.core = core
+        thread = try RealTimeThread(name: "tactus-gateway", priority: 0) { core.run() }
+    }
 
     /// The present state of everything.
-    public func status() -> Status { preconditionFailure("not built yet") }
+    public func status() -> Status { core.status(at: HostTime.now()) }
 
     /// Carries out a command; returns once ``status()`` shows it.
-    public func perform(_ command: Command) async throws(CommandRefusal) {}
+    public func perform(_ command: Command) async throws(CommandRefusal) {
+        let result: Result<Void, CommandRefusal> = await withCheckedContinuation { continuation in
+            core.post(command) { continuation.resume(returning: $0) }
+        }
+        try result.get()
+    }
 
-    /// Stops the outputs, says bye-bye to the peers and ends all threads; returns when that has happened.
-    public func stop() async {}
+    /// Stops the devices that play, says bye-bye to the peers and ends all threads; returns when that has happened.
+    public func stop() async {
+        await withCheckedContinuation { continuation in
+            core.stop { continuation.resume() }
+        }
+        thread.join()
+    }
 }

@@ -1,4 +1,34 @@
+import ArgumentParser
+import Foundation
+
 @main
-struct Tactus {
-    static func main() {}
+struct Tactus: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tactus",
+        abstract: "Plays drum machines, grooveboxes and synths in time with Ableton Link.",
+        discussion: """
+            Start the gateway with 'tactus run' and leave it running; the other commands talk to it. It takes part in \
+            the Link session of your network and sends MIDI clock, Start and Stop in phase with it.
+            """,
+        version: "0.1.0",
+        subcommands: [
+            Run.self, StatusCommand.self, LinkCommand.self, StartStopSyncCommand.self, PlayCommand.self,
+            StopCommand.self, TempoCommand.self, PortsCommand.self,
+        ])
+
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let ending = Ending(error)
+            let stream = ending.isResult ? FileHandle.standardOutput : .standardError
+            try? stream.write(contentsOf: Data("\(ending.text)\n".utf8))
+            Foundation.exit(ending.exitCode)
+        }
+    }
 }

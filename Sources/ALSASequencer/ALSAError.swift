@@ -1,0 +1,35 @@
+internal import CALSA
+internal import Synchronization
+
+/// A libasound call that failed: which one, and its (negative) code.
+public struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
+    public var operation: String
+    public var code: Int32
+
+    public var description: String { "\(operation): \(String(cString: snd_strerror(code)))" }
+}
+
+/// Returns the result of a libasound call, or throws its error code.
+@discardableResult
+func check(_ operation: String, _ result: Int32) throws(ALSAError) -> Int32 {
+    guard result >= 0 else { throw ALSAError(operation: operation, code: result) }
+    return result
+}
+
+/// libasound's own complaints, which would otherwise go straight to the terminal.
+public enum ALSAComplaints {
+    private static let sink = Mutex<@Sendable (String) -> Void>({ _ in })
+
+    /// Sends every complaint to `report` from now on; it is called on whatever thread called libasound.
+    public static func capture(_ report: @escaping @Sendable (String) -> Void) {
+        sink.withLock { $0 = report }
+        calsa_capture_complaints()
+    }
+
+    fileprivate static func pass(_ text: String) { sink.withLock { $0 }(text) }
+}
+
+@c(calsa_report)
+func reportComplaint(_ text: UnsafePointer<CChar>?) {
+    if let text { ALSAComplaints.pass(String(cString: text)) }
+}

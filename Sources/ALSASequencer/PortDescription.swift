@@ -1,0 +1,66 @@
+/// A port's number on the sequencer, written `client:port`.
+public struct PortAddress: Hashable, Sendable, CustomStringConvertible {
+    public var client: Int
+    public var port: Int
+
+    public init(client: Int, port: Int) {
+        self.client = client
+        self.port = port
+    }
+
+    public var description: String { "\(client):\(port)" }
+}
+
+/// A sequencer port as others see it.
+public struct PortDescription: Hashable, Sendable {
+    public var address: PortAddress
+    /// The name of the client it belongs to, trimmed.
+    public var clientName: String
+    /// Its own name, trimmed: drivers pad names with spaces.
+    public var portName: String
+    /// Whether others may subscribe to what it sends.
+    public var isReadable: Bool
+    /// Whether others may send to it by subscription.
+    public var isWritable: Bool
+
+    public init(address: PortAddress, clientName: String, portName: String, isReadable: Bool, isWritable: Bool) {
+        self.address = address
+        self.clientName = clientName
+        self.portName = portName
+        self.isReadable = isReadable
+        self.isWritable = isWritable
+    }
+}
+
+/// What a name given by the user finds among the ports.
+public enum PortMatch: Hashable, Sendable {
+    case found(PortDescription)
+    case none
+    /// Several ports answer to it; all are given.
+    case ambiguous([PortDescription])
+
+    /// Finds the port a name means: case and surrounding spaces do not count.
+    ///
+    /// - Parameters:
+    ///   - name: the whole name of a port, of a client, or `client:port` by names; or else a part of any of them.
+    ///   - ports: the candidates.
+    /// - Returns: the one port with that whole name; without one, the one port a part of whose name it is.
+    public static func find(_ name: String, among ports: [PortDescription]) -> PortMatch {
+        let wanted = name.trimmed.lowercased()
+        func names(_ port: PortDescription) -> [String] {
+            [port.portName, port.clientName, "\(port.clientName):\(port.portName)"].map { $0.lowercased() }
+        }
+        let exactPort = ports.filter { $0.portName.lowercased() == wanted }
+        let exact = exactPort.isEmpty ? ports.filter { names($0).contains(wanted) } : exactPort
+        let matches = exact.isEmpty ? ports.filter { names($0).contains { $0.contains(wanted) } } : exact
+        guard let only = matches.first else { return .none }
+        return matches.count == 1 ? .found(only) : .ambiguous(matches)
+    }
+}
+
+extension String {
+    /// This text without spaces at its ends.
+    var trimmed: String {
+        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+}

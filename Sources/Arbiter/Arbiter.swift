@@ -1,0 +1,163 @@
+public import BeatTime
+public import LinkSession
+public import MIDIClock
+
+/// What the arbiter needs to know of the Link peer.
+public struct LinkView: Sendable {
+    public var state: SessionState
+    public var isEnabled: Bool
+    public var sessionID: NodeID
+
+    public init(state: SessionState, isEnabled: Bool, sessionID: NodeID) {
+        self.state = state
+        self.isEnabled = isEnabled
+        self.sessionID = sessionID
+    }
+}
+
+/// Decides who leads, and turns the leader's timeline and transport into one plan for all outputs.
+///
+/// A pure value: it is told what happened and when, and what it says next is ``line`` and ``transport``. Owned by the
+/// gateway thread.
+public struct Arbiter: Sendable {
+    /// The shared quantum.
+    public let quantum: Beats
+    /// Where ticks fall.
+    public private(set) var line: TickLine
+    /// Whether the song plays, and where its top is.
+    public private(set) var transport: PlannedTransport
+    private var link: LinkView
+
+    /// Begins with the Link peer's first state.
+    ///
+    /// - Parameters:
+    ///   - link: what the Link peer says at the start.
+    ///   - quantum: 0 to 64 beats; 0 means no quantisation.
+    public init(_ link: LinkView, quantum: Beats) {
+        self.link = link
+        self.quantum = quantum
+        line = TickLine(link.state.timeline, tickOrigin: 0)
+        transport = .stopped
+        transport.ticksPerBar = Self.ticksPerBar(quantum)
+        if link.state.isPlaying { start() }
+    }
+
+    /// Who leads.
+    public var mode: Mode { link.isEnabled ? .link : .internal }
+
+    /// Whether there are peers in the session.
+    public var isConnected: Bool { link.state.isConnected }
+
+    /// Why, in a few words.
+    public var reason: String { link.isEnabled ? "Link is enabled" : "Link is off, you lead" }
+
+    /// Takes news from the Link peer.
+    ///
+    /// - Parameters:
+    ///   - newLink: its newest state; what lay between may have been skipped.
+    ///   - now: the present host time.
+    /// - Returns: an edit to make in answer, if the news ask for one.
+    public mutating func linkChanged(_ newLink: LinkView, at now: HostTime) -> SessionEdit? {
+        let old = (link: link, line: line)
+        link = newLink
+        line = Self.continuing(old.line, from: old.link, to: newLink, at: now)
+        guard newLink.state.isPlaying else {
+            transport.isPlaying = false
+            return nil
+        }
+        let isPending = old.line.position(at: now) < Double(transport.startTick)
+        if transport.isPlaying, !isPending {
+            relocate(from: old.line, isNewSession: old.link.sessionID != newLink.sessionID, at: now)
+            return nil
+        }
+        let isSameStart = old.link.state.timeForIsPlaying == newLink.state.timeForIsPlaying
+        guard !transport.isPlaying || !isSameStart || line != old.line else { return nil }
+        start()
+        return newLink.state.isConnected ? .countFrom(top: line.time(ofTick: transport.startTick)) : nil
+    }
+
+    // The song's top: the first quantum boundary, or alone the first tick, at or after the time play was asked for.
+    private mutating func start() {
+        // A time that came through the session's beats may be off by a microsecond or two.
+        let asked = link.state.timeForIsPlaying.advanced(byMicroseconds: -10)
+        let tick = line.firstTick(atOrAfter: asked)
+        transport.isPlaying = true
+        transport.startTick = link.state.isConnected ? boundary(atOrAfter: tick) : tick
+    }
+
+    /// Keeps the song's place when the grid has moved under it.
+    ///
+    /// Within one session the session's beats stay true, whatever happens to tempo and time. Another grid counts its
+    /// beats otherwise: the top moves to the nearest bar of that grid. A top that has come to lie ahead of a song
+    /// that plays moves back to a bar already begun.
+    private mutating func relocate(from old: TickLine, isNewSession: Bool, at now: HostTime) {
+        let bar = transport.ticksPerBar
+        if isNewSession, !line.isSameGrid(as: old) {
+            let distance = transport.startTick - line.tickOrigin
+            transport.startTick = line.tickOrigin + (distance + bar / 2).flooredToMultiple(of: bar)
+        }
+        let present = Int64(line.position(at: now).rounded(.down))
+        if present < transport.startTick {
+            transport.startTick = line.tickOrigin + (present - line.tickOrigin).flooredToMultiple(of: bar)
+        }
+    }
+
+    /// The first tick at or after another that lies on or right after a multiple of the quantum.
+    private func boundary(atOrAfter tick: Int64) -> Int64 {
+        guard quantum.microbeats > 0 else { return tick }
+        // In millionths of a tick, and wide, because a stranger's grid may begin very far away.
+        let cycle = Int128(quantum.microbeats) * Int128(TickLine.ticksPerBeat)
+        let distance = Int128(tick - line.tickOrigin) * 1_000_000
+        let start = distance.dividedUp(by: cycle) * cycle
+        return line.tickOrigin + Int64(truncatingIfNeeded: start.dividedUp(by: 1_000_000))
+    }
+
+    /// A new timeline's ticks, numbered so that the train of ticks goes on.
+    private static func continuing(_ old: TickLine, from link: LinkView, to new: LinkView, at now: HostTime) -> TickLine
+    {
+        var line = TickLine(new.state.timeline, tickOrigin: old.tickOrigin)
+        if link.sessionID != new.sessionID {
+            // Another session: its grid is another, so the nearest tick carries on. (A session we founded ourselves
+            // has our own grid, and there this changes nothing.)
+            line.tickOrigin = 0
+            line.tickOrigin = Int64((old.position(at: now) - line.position(at: now)).rounded())
+        } else if !new.state.isConnected, line.microsecondsPerBeat == old.microsecondsPerBeat {
+            // Alone: beat 0 was given to another tick.
+            line.tickOrigin = old.nearestTick(to: line.timeOrigin)
+        }
+        return line
+    }
+
+    /// Ticks in a bar: the quantum's if it is a whole number of beats, else a beat's.
+    private static func ticksPerBar(_ quantum: Beats) -> Int64 {
+        let beats = quantum.microbeats / 1_000_000
+        let isWhole = beats >= 1 && quantum.microbeats % 1_000_000 == 0
+        return (isWhole ? beats : 1) * TickLine.ticksPerBeat
+    }
+}
+
+extension TickLine {
+    /// Whether ticks and their numbers are those of another line, but for rounding: what founding a session of one's
+    /// own leaves.
+    fileprivate func isSameGrid(as other: TickLine) -> Bool {
+        microsecondsPerBeat == other.microsecondsPerBeat && tickOrigin == other.tickOrigin
+            && abs(timeOrigin.microseconds(to: other.timeOrigin)) <= 2
+    }
+}
+
+extension Int128 {
+    /// The quotient rounded towards positive infinity; the divisor must be positive.
+    fileprivate func dividedUp(by divisor: Int128) -> Int128 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder > 0 ? quotient + 1 : quotient
+    }
+
+}
+
+extension Int64 {
+    /// The largest multiple of a positive number that is not above this one.
+    fileprivate func flooredToMultiple(of step: Int64) -> Int64 {
+        let remainder = self % step
+        return self - (remainder < 0 ? remainder + step : remainder)
+    }
+}

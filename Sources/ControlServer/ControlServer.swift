@@ -1,0 +1,116 @@
+internal import Foundation
+package import Gateway
+package import Hummingbird
+internal import HummingbirdCore
+package import Logging
+internal import NIOCore
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// The HTTP side of a gateway: its status, and commands to it.
+///
+/// It listens before there is a gateway, so that a port in use is known before anything is sent to a device; until
+/// ``serve(_:)`` it answers that the gateway is starting.
+package final class ControlServer: Sendable {
+    private let services: ServiceGroup
+    private let running: Task<Void, any Error>
+    private let serving: Serving
+
+    private init(services: ServiceGroup, running: Task<Void, any Error>, serving: Serving) {
+        self.services = services
+        self.running = running
+        self.serving = serving
+    }
+
+    /// Listens at an address; returns once connections are accepted.
+    ///
+    /// - Parameters:
+    ///   - address: where; any but a loopback address should come with a token.
+    ///   - token: what every request must show, if anything.
+    ///   - log: for what goes wrong later.
+    package static func listening(
+        at address: HTTPAddress, token: BearerToken?, log: Logger
+    ) async throws(ListenError) -> ControlServer {
+        let serving = Serving()
+        let (started, start) = AsyncStream<Void>.makeStream()
+        let application = application(at: address, token: token, serving: serving, log: log) { start.yield() }
+        let services = ServiceGroup(configuration: ServiceGroupConfiguration(services: [application], logger: log))
+        let running = Task {
+            defer { start.finish() }
+            try await services.run()
+        }
+        for await _ in started { return ControlServer(services: services, running: running, serving: serving) }
+        switch await running.result {
+        case .success: throw ListenError(address: address, code: ECANCELED)
+        case .failure(let error): throw ListenError(address: address, code: (error as? IOError)?.errnoCode ?? EINVAL)
+        }
+    }
+
+    /// Gives requests the gateway they are about.
+    package func serve(_ gateway: Gateway) { serving.start(gateway) }
+
+    /// Accepts no more requests, answers open ones and closes every connection; takes a quarter of a second at most.
+    package func stop() async {
+        await services.triggerGracefulShutdown()
+        _ = await running.result
+    }
+
+    /// The server as the library's value, which tests run on a port of their own.
+    package static func application(
+        at address: HTTPAddress, token: BearerToken?, serving: Serving, log: Logger,
+        onListening: @escaping @Sendable () -> Void = {}
+    ) -> some ApplicationProtocol {
+        Application(
+            router: routes(at: address, token: token, serving: serving),
+            server: .http1(
+                configuration: HTTP1Channel.Configuration(
+                    additionalChannelHandlers: [ExchangeDeadline()], idleTimeout: .seconds(30),
+                    httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
+                        maxHeaderFieldSize: 8192, maxHeaderListSize: 16384, maxHeaderFieldCount: 100))),
+            configuration: ApplicationConfiguration(
+                address: .hostname(address.host, port: address.port),
+                availableConnectionsDelegate: .maximum(64, logger: log)),
+            onServerRunning: { channel in
+                serving.bound(to: channel.localAddress?.port ?? address.port)
+                onListening()
+            },
+            logger: log)
+    }
+}
+
+/// What requests are about, as far as it exists yet.
+package final class Serving: Sendable {
+    private let gateway: Mutex<Gateway?>
+    private let boundPort = Mutex(0)
+
+    package init(_ gateway: Gateway? = nil) { self.gateway = Mutex(gateway) }
+
+    /// The port that was bound; 0 before.
+    var port: Int { boundPort.withLock(\.self) }
+
+    func bound(to port: Int) { boundPort.withLock { $0 = port } }
+
+    func start(_ gateway: Gateway) { self.gateway.withLock { $0 = gateway } }
+
+    func running() throws(Refusal) -> Gateway {
+        guard let gateway = gateway.withLock(\.self) else { throw .starting }
+        return gateway
+    }
+}
+
+/// Why an address could not be served, and what to do about it.
+package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
+    package var address: HTTPAddress
+    /// The value of errno.
+    package var code: Int32
+
+    package var description: String {
+        let way = "choose another address with --http ADDRESS:PORT, or go without with --no-http"
+        return switch code {
+        case EADDRINUSE: "\(address) is taken by another program; \(way)"
+        case EADDRNOTAVAIL: "\(address) is not an address of this machine; \(way)"
+        case EACCES: "\(address) needs a permission this user does not have; \(way)"
+        default: "\(address): \(String(cString: strerror(code))); \(way)"
+        }
+    }
+}

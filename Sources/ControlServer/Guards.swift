@@ -1,0 +1,53 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Refuses requests whose `Host` or `Origin` is not this server's own.
+///
+/// A web page elsewhere can make a browser send requests here, and can even make its own name point to this machine;
+/// these two headers, which a page cannot forge, give it away.
+struct OwnOriginOnly<Context: RequestContext>: RouterMiddleware {
+    let address: HTTPAddress
+    let serving: Serving
+
+    @concurrent
+    func handle(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        guard isOwn(request.head.authority) else { throw Refusal.foreign("Host") }
+        for origin in request.headers[values: .origin] {
+            guard origin.hasPrefix("http://"), isOwn(String(origin.dropFirst("http://".count))) else {
+                throw Refusal.foreign("Origin")
+            }
+        }
+        return try await next(request, context)
+    }
+
+    private func isOwn(_ text: String?) -> Bool {
+        guard let text, let authority = Authority(text, defaultPort: 80), authority.port == serving.port
+        else { return false }
+        if ["localhost", "127.0.0.1", "::1", address.host].contains(authority.host) { return true }
+        if address.isLoopback { return false }
+        // Whoever serves more than this machine has set a token; names that only this machine has are welcome then.
+        return isOwnName(authority.host) || address.isWildcard && HTTPAddress(host: authority.host, port: 0) != nil
+    }
+
+    private func isOwnName(_ host: String) -> Bool {
+        let name = ProcessInfo.processInfo.hostName.lowercased()
+        let label = name.prefix { $0 != "." }
+        return host == name || host == label || host == "\(label).local"
+    }
+}
+
+/// Refuses requests that do not show the token.
+struct TokenRequired<Context: RequestContext>: RouterMiddleware {
+    let token: BearerToken
+
+    @concurrent
+    func handle(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        guard let header = request.headers[.authorization], token.matches(header) else { throw Refusal.unauthorized }
+        return try await next(request, context)
+    }
+}

@@ -1,0 +1,106 @@
+internal import Foundation
+internal import Gateway
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// A request that is not carried out, as a status and `{"error":{"code":"…","message":"…"}}`.
+struct Refusal: Error, HTTPResponseError {
+    var status: HTTPResponse.Status
+    /// A stable word for programs.
+    var code: String
+    /// For people: what is wrong, and what would be right.
+    var message: String
+    var headers: HTTPFields = [:]
+
+    static func notJSON(expecting key: String) -> Refusal {
+        Refusal(status: .badRequest, code: "not-json", message: "the body is to be one JSON object with the key \(key)")
+    }
+
+    static func badValue(_ message: String) -> Refusal {
+        Refusal(status: .badRequest, code: "bad-value", message: message)
+    }
+
+    static func foreign(_ header: String) -> Refusal {
+        Refusal(status: .forbidden, code: "foreign", message: "the request's \(header) is not this server's own")
+    }
+
+    static func methodNotAllowed(_ allowed: HTTPRequest.Method) -> Refusal {
+        Refusal(
+            status: .methodNotAllowed, code: "method-not-allowed", message: "only \(allowed.rawValue) is served here",
+            headers: [.allow: allowed.rawValue])
+    }
+
+    static let unauthorized = Refusal(
+        status: .unauthorized, code: "unauthorized", message: "the header Authorization: Bearer TOKEN is needed",
+        headers: [.wwwAuthenticate: "Bearer"])
+
+    static let starting = Refusal(
+        status: .serviceUnavailable, code: "starting", message: "the gateway is starting", headers: [.retryAfter: "1"])
+
+    /// What the gateway itself refuses.
+    init(_ refusal: CommandRefusal) {
+        switch refusal {
+        case .notLeader(let leader):
+            self.init(status: .conflict, code: "not-leader", message: "\(leader) leads")
+        case .busy:
+            self.init(
+                status: .serviceUnavailable, code: "busy", message: "too many commands are waiting",
+                headers: [.retryAfter: "1"])
+        }
+    }
+
+    /// What the HTTP library refuses, in our form.
+    init(_ error: any HTTPResponseError) {
+        switch error.status {
+        case .notFound: self.init(status: .notFound, code: "not-found", message: "nothing is served here")
+        case .contentTooLarge:
+            self.init(status: .contentTooLarge, code: "too-large", message: "a body is at most \(maximumBody) bytes")
+        default:
+            self.init(status: error.status, code: "bad-request", message: error.status.reasonPhrase.lowercased())
+        }
+    }
+
+    init(status: HTTPResponse.Status, code: String, message: String, headers: HTTPFields = [:]) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.headers = headers
+    }
+
+    func response(from request: Request, context: some RequestContext) throws -> Response {
+        var response = try jsonResponse(["error": ["code": code, "message": message]])
+        response.status = status
+        response.headers.append(contentsOf: headers)
+        return response
+    }
+}
+
+/// Turns every error into a JSON answer.
+struct ErrorsAsJSON<Context: RequestContext>: RouterMiddleware {
+    @concurrent
+    func handle(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let refusal as Refusal {
+            return try refusal.response(from: request, context: context)
+        } catch let error as any HTTPResponseError {
+            return try Refusal(error).response(from: request, context: context)
+        }
+    }
+}
+
+/// An answer of 200 with a value as JSON.
+func jsonResponse(_ value: some Encodable) throws -> Response {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return Response(
+        status: .ok,
+        headers: [
+            .contentType: "application/json; charset=utf-8", .cacheControl: "no-store",
+            .xContentTypeOptions: "nosniff",
+        ],
+        body: ResponseBody(byteBuffer: ByteBuffer(bytes: try encoder.encode(value))))
+}

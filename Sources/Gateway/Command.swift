@@ -1,0 +1,19 @@
+public import BeatTime
+
+/// A command from outside: terminal, HTTP, a foot switch.
+public enum Command: Hashable, Sendable {
+    case enableLink(Bool)
+    case enableStartStopSync(Bool)
+    /// Play or stop, quantised.
+    case setPlaying(Bool)
+    /// 20 to 999 beats per minute; what is outside is for the caller to refuse.
+    case setTempo(Tempo)
+}
+
+/// Why a command is not carried out.
+public enum CommandRefusal: Error, Hashable, Sendable {
+    /// The leader's role excludes it; names the leader.
+    case notLeader(String)
+    /// Too many commands are waiting.
+    case busy
+}

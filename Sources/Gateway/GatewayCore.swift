@@ -1,0 +1,250 @@
+internal import ALSASequencer
+internal import Arbiter
+internal import BeatTime
+internal import Glibc
+internal import LinkNetwork
+internal import LinkSession
+internal import Logging
+internal import MIDIClock
+internal import RealTime
+internal import Synchronization
+
+/// What the gateway thread does: it takes news and commands in turn, lets the arbiter decide, and publishes the board
+/// that the output thread reads.
+final class GatewayCore: @unchecked Sendable {
+    // Safe because the variables below are touched by the gateway thread alone once `run` has begun; the others are
+    // constant, or guard themselves.
+    private var rack: OutputRack
+    private var arbiter: Arbiter
+    private var board: OutputBoard
+    private var playsOnceReady: MonotonicTime?
+
+    private let mailbox: Mailbox<Event>
+    private let peer: LinkPeer
+    private let snapshot: Snapshot<OutputBoard>
+    private let output: OutputThread
+    private let outputThread: RealTimeThread
+    private let picture: Mutex<StatusPicture>
+    private let log: Logger
+
+    enum Event: Sendable {
+        case link(LinkState)
+        case command(Command, reply: @Sendable (Result<Void, CommandRefusal>) -> Void)
+        /// A command's effect has come back from the Link peer.
+        case done(reply: @Sendable (Result<Void, CommandRefusal>) -> Void)
+        case stop(whenDone: @Sendable () -> Void)
+    }
+
+    /// How long to look for a session before playing by itself (`--play`), in nanoseconds.
+    private static let settlingTime: Int64 = 1_500_000_000
+    /// How often lines are looked after, in nanoseconds; nobody announces their coming.
+    private static let lineCheck: Int64 = 250_000_000
+
+    init(_ configuration: GatewayConfiguration, log: Logger) throws(SystemCallError) {
+        // A FIFO whose reader is gone must be an error of `write`, not the end of the program.
+        signal(SIGPIPE, SIG_IGN)
+        let mailbox = try Mailbox<Event>(capacity: 1024)
+        let rack = OutputRack(configuration)
+        let peer = try LinkPeer(
+            tempo: configuration.tempo, isEnabled: configuration.isLinkEnabled,
+            isStartStopSyncEnabled: configuration.isStartStopSyncEnabled, interfaces: configuration.interfaces
+        ) { state in
+            // Only a gateway thread that has hung for a thousand events loses news, and then only until the next.
+            _ = mailbox.post(.link(state))
+        }
+        let state = peer.state
+        let arbiter = Arbiter(LinkView(state), quantum: configuration.quantum)
+        var board = OutputBoard(line: arbiter.line, transport: arbiter.transport)
+        board.take(rack.outputs)
+        let snapshot = Snapshot(board)
+        let output = OutputThread(outputs: rack.outputs.count, sequencer: rack.sequencer, board: snapshot)
+        outputThread = try RealTimeThread(
+            name: "tactus-output", priority: Int32(clamping: configuration.realtimePriority), stackSize: 256 * 1024
+        ) { output.run() }
+        let isProcessLocked = LockedMemory.lockProcess()
+        picture = Mutex(
+            StatusPicture(
+                link: state, arbiter: arbiter, outputs: rack.outputs,
+                realtime: .init(
+                    wanted: configuration.realtimePriority, scheduling: outputThread.scheduling,
+                    isProcessLocked: isProcessLocked),
+                sequencerTrouble: rack.sequencerTrouble?.description))
+        playsOnceReady =
+            configuration.playsAtStart
+            ? MonotonicTime.now().advanced(byNanoseconds: configuration.isLinkEnabled ? Self.settlingTime : 0) : nil
+        self.mailbox = mailbox
+        self.rack = rack
+        self.peer = peer
+        self.arbiter = arbiter
+        self.board = board
+        self.snapshot = snapshot
+        self.output = output
+        self.log = log
+    }
+
+    // Any thread.
+
+    func post(_ command: Command, reply: @escaping @Sendable (Result<Void, CommandRefusal>) -> Void) {
+        if !mailbox.post(.command(command, reply: reply)) { reply(.failure(.busy)) }
+    }
+
+    func stop(whenDone: @escaping @Sendable () -> Void) {
+        while !mailbox.post(.stop(whenDone: whenDone)) { sched_yield() }
+    }
+
+    func status(at now: HostTime) -> Status {
+        picture.withLock { $0 }.status(at: now, counters: output)
+    }
+
+    // The gateway thread.
+
+    /// The thread's body: returns after a stop.
+    func run() {
+        logStart()
+        if rack.connectDevices() { boardChanged() }
+        while true {
+            tendLines()
+            waitForNews()
+            if rack.takeAnnouncements() { boardChanged() }
+            for event in mailbox.takeAll() {
+                if case .stop(let whenDone) = event { return end(whenDone) }
+                take(event)
+            }
+            playIfReady()
+        }
+    }
+
+    private func waitForNews() {
+        var descriptors = [pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
+        if let announcements = rack.announcements {
+            descriptors.append(pollfd(fd: announcements, events: Int16(POLLIN), revents: 0))
+        }
+        var deadline = playsOnceReady
+        if rack.isWaitingForLines {
+            let check = MonotonicTime.now().advanced(byNanoseconds: Self.lineCheck)
+            deadline = min(check, deadline ?? check)
+        }
+        poll(&descriptors, until: deadline)
+    }
+
+    private func take(_ event: Event) {
+        switch event {
+        case .link(let state): linkChanged(state)
+        case .done(let reply): reply(.success(()))
+        case .stop: break
+        case .command(let command, let reply):
+            let whenDone: @Sendable () -> Void = { [mailbox] in
+                // The news of the change is in the mailbox already, so the reply comes after it.
+                if !mailbox.post(.done(reply: reply)) { reply(.success(())) }
+            }
+            switch command {
+            case .enableLink(let isEnabled): peer.setEnabled(isEnabled, whenDone: whenDone)
+            case .enableStartStopSync(let isEnabled): peer.setStartStopSync(isEnabled, whenDone: whenDone)
+            case .setPlaying(let isPlaying): edit(isPlaying ? .play : .stop, whenDone: whenDone)
+            case .setTempo(let tempo): edit(.setTempo(tempo), whenDone: whenDone)
+            }
+        }
+    }
+
+    private func edit(_ edit: SessionEdit, whenDone: (@Sendable () -> Void)? = nil) {
+        peer.edit({ edit.apply(to: &$0, at: $1) }, whenDone: whenDone)
+    }
+
+    private func linkChanged(_ state: LinkState) {
+        let answer = arbiter.linkChanged(LinkView(state), at: HostTime.now())
+        let before = picture.withLock { picture in
+            defer {
+                picture.link = state
+                picture.arbiter = arbiter
+            }
+            return picture.link
+        }
+        publish()
+        logChange(from: before, to: state)
+        if let answer { edit(answer) }
+    }
+
+    private func playIfReady() {
+        guard let deadline = playsOnceReady, arbiter.isConnected || MonotonicTime.now() >= deadline else { return }
+        playsOnceReady = nil
+        edit(.play)
+    }
+
+    private func tendLines() {
+        let changed = rack.tendLines(
+            isBroken: { slot in
+                output.withCounters(of: slot) { $0.isLineBroken.exchange(false, ordering: .relaxed) }
+            }, generations: (output.generationInUse, board.generation))
+        if changed { boardChanged() }
+    }
+
+    private func boardChanged() {
+        let before = picture.withLock { picture in
+            defer { picture.outputs = rack.outputs }
+            return picture.outputs
+        }
+        publish()
+        for (old, new) in zip(before, rack.outputs) where old.connectedTo != new.connectedTo {
+            let port: Logger.Metadata = [
+                "output": "\(new.name)", "port": "\(new.connectedTo ?? old.connectedTo ?? "")",
+            ]
+            log.info(new.connectedTo == nil ? "output away" : "output connected", metadata: port)
+        }
+    }
+
+    private func publish() {
+        board.line = arbiter.line
+        board.transport = arbiter.transport
+        board.take(rack.outputs)
+        board.generation += 1
+        snapshot.publish(board)
+    }
+
+    private func end(_ whenDone: @Sendable () -> Void) {
+        // First the machines, then the peers: a drum machine must not play on while we say good-bye.
+        output.stop()
+        outputThread.join()
+        peer.close()
+        for event in mailbox.takeAll() {
+            switch event {
+            case .command(_, let reply), .done(let reply): reply(.failure(.busy))
+            case .stop(let whenDone): whenDone()
+            case .link: break
+            }
+        }
+        whenDone()
+    }
+
+    private func logStart() {
+        for warning in status(at: HostTime.now()).warnings {
+            log.warning("\(warning.message)", metadata: ["fix": "\(warning.fix)"])
+        }
+    }
+
+    private func logChange(from old: LinkState, to new: LinkState) {
+        if old.isEnabled != new.isEnabled { log.notice(new.isEnabled ? "Link enabled" : "Link disabled") }
+        if old.peerCount != new.peerCount { log.info("peers changed", metadata: ["count": "\(new.peerCount)"]) }
+        if old.peerCount == 0, new.peerCount > 0 {
+            log.notice(
+                "session joined",
+                metadata: ["session": "\(new.sessionID)", "tempo": "\(new.sessionState.tempo.beatsPerMinute)"])
+        }
+        if old.peerCount > 0, new.peerCount == 0 { log.notice("no peers left, going on alone") }
+    }
+}
+
+extension LinkView {
+    init(_ state: LinkState) {
+        self.init(state: state.sessionState, isEnabled: state.isEnabled, sessionID: state.sessionID)
+    }
+}
+
+extension OutputBoard {
+    /// Takes over what the gateway thread knows of the outputs.
+    mutating func take(_ outputs: [Output]) {
+        count = outputs.count
+        for (slot, output) in outputs.enumerated() {
+            slots[slot] = Slot(settings: output.settings, sink: output.sink, connections: output.connections)
+        }
+    }
+}

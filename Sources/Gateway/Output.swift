@@ -1,0 +1,60 @@
+internal import ALSASequencer
+internal import MIDIClock
+
+/// One output as the gateway thread knows it: where it should go, and where it does.
+struct Output: Sendable {
+    /// A slug, unique among the outputs.
+    let id: String
+    let name: String
+    let target: Target
+    /// The port of the output client that carries it, if there is a sequencer.
+    let source: PortAddress?
+    var settings = OutputSettings()
+    var sink: Sink
+    /// Counts the times a device has come.
+    var connections: UInt32 = 0
+    /// The device's port or path while it is there.
+    var connectedTo: String?
+    /// Why it is away, when there is more to say than that.
+    var trouble: String?
+
+    enum Target: Hashable, Sendable {
+        /// Whoever subscribes.
+        case subscribers
+        /// A port that the user named.
+        case named(String)
+        case numbered(PortAddress)
+        case line(path: String, bitsPerSecond: Int)
+    }
+
+    init(name: String, target: Target, source: PortAddress?, takenIDs: [String]) {
+        id = Self.slug(of: name, avoiding: takenIDs)
+        self.name = name
+        self.target = target
+        self.source = source
+        switch target {
+        case .line: sink = .away
+        case .subscribers, .named, .numbered: sink = source.map { .port(UInt8(clamping: $0.port)) } ?? .discard
+        }
+    }
+
+    /// Letters and digits of a name in lower case, joined by hyphens; a number behind it if it is taken.
+    private static func slug(of name: String, avoiding taken: [String]) -> String {
+        let words = name.lowercased().split { !$0.isASCII || !($0.isLetter || $0.isNumber) }
+        let plain = words.isEmpty ? "output" : words.joined(separator: "-")
+        guard taken.contains(plain) else { return plain }
+        var number = 2
+        while taken.contains("\(plain)-\(number)") { number += 1 }
+        return "\(plain)-\(number)"
+    }
+
+    /// Notes that a device has come or gone.
+    ///
+    /// - Returns: whether that is news.
+    mutating func setConnected(to place: String?) -> Bool {
+        guard connectedTo != place else { return false }
+        if connectedTo == nil { connections &+= 1 }
+        connectedTo = place
+        return true
+    }
+}

@@ -1,0 +1,48 @@
+internal import Arbiter
+internal import BeatTime
+internal import MIDIClock
+internal import RealTime
+internal import Synchronization
+
+/// Where an output's messages go.
+enum Sink: Hashable, Sendable, BitwiseCopyable {
+    /// Nowhere for now: the device is not there.
+    case away
+    /// Nowhere, on purpose: there is no sequencer, but the clock runs and can be watched.
+    case discard
+    /// The subscribers of a port of the output client.
+    case port(UInt8)
+    /// A descriptor that takes bytes.
+    case line(Int32)
+}
+
+/// What the output thread is to do: the one thing it reads, trivially copyable.
+struct OutputBoard: Sendable, BitwiseCopyable {
+    static let capacity = 64
+
+    var line: TickLine
+    var transport: PlannedTransport
+    var count = 0
+    var slots = InlineArray<64, Slot>(repeating: Slot())
+    /// Counts what was published, so that the writer can learn which board is in use.
+    var generation: UInt64 = 0
+
+    struct Slot: Sendable, BitwiseCopyable {
+        var settings = OutputSettings()
+        var sink = Sink.away
+        /// Counts the times a device has come to this output.
+        var connections: UInt32 = 0
+    }
+}
+
+/// What the output thread reports of one output; written by it alone, read by anyone.
+struct OutputCounters: ~Copyable, Sendable {
+    let ticks = Atomic<Int>(0)
+    /// Ticks more than a millisecond late.
+    let lateTicks = Atomic<Int>(0)
+    /// Messages that a device or a line did not take.
+    let dropped = Atomic<Int>(0)
+    /// Whether the line has failed for good and wants opening anew.
+    let isLineBroken = Atomic<Bool>(false)
+    let lateness = LatencyHistogram()
+}

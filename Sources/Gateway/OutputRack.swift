@@ -1,0 +1,161 @@
+internal import ALSASequencer
+internal import Glibc
+internal import RealTime
+
+/// All outputs: their ports, subscriptions and lines. Owned by the gateway thread.
+struct OutputRack: ~Copyable {
+    private(set) var outputs: [Output] = []
+    /// The client whose ports carry the clocks; nil where there is no sequencer.
+    let sequencer: SequencerOutput?
+    /// Why there is no sequencer although one was wanted.
+    let sequencerTrouble: ALSAError?
+    private let control: SequencerControl?
+    /// A descriptor that becomes readable when the sequencer's ports or subscriptions change.
+    let announcements: Int32?
+    /// Descriptors taken out of use, with the generation of the first board without them.
+    private var retired: [(descriptor: Int32, generation: UInt64)] = []
+
+    /// Makes the ports that a configuration asks for; devices are connected by ``connectDevices()``.
+    init(_ configuration: GatewayConfiguration) {
+        let addresses = configuration.outputs.prefix(OutputBoard.capacity - 1)
+        let wantsSequencer =
+            configuration.hasClockPort
+            || addresses.contains { if case .raw = $0 { false } else { true } }
+        var trouble: ALSAError?
+        var client: SequencerOutput?
+        var control: SequencerControl?
+        if wantsSequencer {
+            do {
+                client = try SequencerOutput(name: "Tactus")
+                control = try SequencerControl.open(name: "Tactus Control")
+            } catch {
+                trouble = error
+            }
+        }
+        sequencer = client
+        announcements = control?.descriptor
+        self.control = control
+        var names: [(String, Output.Target)] = configuration.hasClockPort ? [("Clock", .subscribers)] : []
+        names += addresses.map(Self.nameAndTarget)
+        for (name, target) in names {
+            var source: PortAddress?
+            if case .line = target {
+            } else if let client {
+                do {
+                    source = PortAddress(client: client.client, port: try client.makePort(name: name))
+                } catch {
+                    trouble = error
+                }
+            }
+            outputs.append(Output(name: name, target: target, source: source, takenIDs: outputs.map(\.id)))
+        }
+        sequencerTrouble = trouble
+    }
+
+    deinit {
+        for output in outputs { if case .line(let descriptor) = output.sink { close(descriptor) } }
+        for line in retired { close(line.descriptor) }
+    }
+
+    private static func nameAndTarget(_ address: OutputAddress) -> (String, Output.Target) {
+        switch address {
+        case .name(let name): (name, .named(name))
+        case .numeric(let client, let port): ("\(client):\(port)", .numbered(PortAddress(client: client, port: port)))
+        case .virtual(let name): (name, .subscribers)
+        case .raw(let path, let speed): (path, .line(path: path, bitsPerSecond: speed))
+        }
+    }
+
+    /// Whether something has to be looked at again before long, since nobody announces it.
+    var isWaitingForLines: Bool {
+        !retired.isEmpty || outputs.contains { if case .line = $0.target { true } else { false } }
+    }
+
+    /// Takes the sequencer's announcements and connects what has come.
+    ///
+    /// - Returns: whether an output's connection changed.
+    mutating func takeAnnouncements() -> Bool {
+        control?.takeAnnouncements() == true && connectDevices()
+    }
+
+    /// Brings all sequencer outputs up to date with the ports there are.
+    ///
+    /// - Returns: whether an output's connection changed.
+    mutating func connectDevices() -> Bool {
+        guard let sequencer, control != nil else { return false }
+        let ports = control?.ports().filter { $0.isWritable && $0.address.client != sequencer.client } ?? []
+        var changed = false
+        for index in outputs.indices { changed = connect(index, ports) || changed }
+        return changed
+    }
+
+    private mutating func connect(_ index: Int, _ ports: [PortDescription]) -> Bool {
+        guard let source = outputs[index].source else { return false }
+        let device: PortAddress?
+        switch outputs[index].target {
+        case .line: return false
+        case .subscribers: device = control?.subscribers(of: source).first
+        case .numbered(let address): device = ports.contains { $0.address == address } ? address : nil
+        case .named(let name):
+            let match = PortMatch.find(name, among: ports)
+            outputs[index].trouble = Self.trouble(of: match)
+            if case .found(let port) = match { device = port.address } else { device = nil }
+        }
+        guard outputs[index].setConnected(to: device?.description) else { return false }
+        if let device, outputs[index].target != .subscribers {
+            do {
+                try control?.subscribe(device, to: source)
+            } catch {
+                outputs[index].trouble = error.description
+                return outputs[index].setConnected(to: nil)
+            }
+        }
+        return true
+    }
+
+    private static func trouble(of match: PortMatch) -> String? {
+        guard case .ambiguous(let ports) = match else { return nil }
+        let names = ports.map { "\($0.portName) (\($0.address))" }.joined(separator: ", ")
+        return "several ports answer to that name: \(names)"
+    }
+
+    /// Opens lines that are away, takes out those that broke, and closes what nobody uses any more.
+    ///
+    /// - Parameters:
+    ///   - isBroken: says whether the output in a slot has reported its line broken, and resets the report.
+    ///   - generations: the board in use by the output thread, and the one published last.
+    /// - Returns: whether an output's connection changed.
+    mutating func tendLines(
+        isBroken: (Int) -> Bool, generations: (inUse: UInt64, published: UInt64)
+    ) -> Bool {
+        retired.removeAll { line in
+            guard line.generation <= generations.inUse else { return false }
+            close(line.descriptor)
+            return true
+        }
+        var changed = false
+        for index in outputs.indices {
+            guard case .line(let path, let speed) = outputs[index].target else { continue }
+            if case .line(let descriptor) = outputs[index].sink {
+                guard isBroken(index) else { continue }
+                retired.append((descriptor, generations.published + 1))
+                outputs[index].sink = .away
+                changed = outputs[index].setConnected(to: nil) || changed
+            } else {
+                changed = open(index, path: path, bitsPerSecond: speed) || changed
+            }
+        }
+        return changed
+    }
+
+    private mutating func open(_ index: Int, path: String, bitsPerSecond: Int) -> Bool {
+        do {
+            outputs[index].sink = .line(try RawLine.open(path: path, bitsPerSecond: bitsPerSecond))
+            outputs[index].trouble = nil
+            return outputs[index].setConnected(to: path)
+        } catch {
+            outputs[index].trouble = error.description
+            return false
+        }
+    }
+}

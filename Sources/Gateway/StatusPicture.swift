@@ -1,0 +1,102 @@
+internal import ALSASequencer
+internal import Arbiter
+internal import BeatTime
+internal import LinkNetwork
+internal import LinkSession
+internal import MIDIClock
+internal import RealTime
+internal import Synchronization
+
+/// What the status is made of, as the gateway thread last saw it; what moves by itself is worked out when asked.
+struct StatusPicture: Sendable {
+    var link: LinkState
+    var arbiter: Arbiter
+    var outputs: [Output]
+    let realtime: Realtime
+    let sequencerTrouble: String?
+
+    struct Realtime: Sendable {
+        /// The priority asked for; 0 did not ask.
+        let wanted: Int
+        let scheduling: Scheduling
+        let isProcessLocked: Bool
+    }
+
+    /// The status at a moment.
+    func status(at now: HostTime, counters: OutputThread) -> Status {
+        let state = link.sessionState
+        let ahead = Double(arbiter.transport.startTick) - arbiter.line.position(at: now)
+        let isPending = arbiter.transport.isPlaying && ahead > 0
+        return Status(
+            version: Status.version, mode: arbiter.mode, reason: arbiter.reason, tempo: state.tempo.beatsPerMinute,
+            beat: state.beat(at: now, quantum: arbiter.quantum).value,
+            phase: state.phase(at: now, quantum: arbiter.quantum).value, quantum: arbiter.quantum.value,
+            playing: arbiter.transport.isPlaying,
+            transport: isPending ? .pending : arbiter.transport.isPlaying ? .playing : .stopped,
+            startsInBeats: isPending ? ahead / Double(TickLine.ticksPerBeat) : nil, link: linkStatus,
+            follower: .init(
+                state: link.isEnabled ? "disabled" : nil, source: nil, tempo: nil, jitterMicroseconds: nil,
+                refusedTicks: 0, refusedTransport: 0),
+            outputs: outputs.indices.map { outputStatus(slot: $0, counters) },
+            realtime: .init(
+                scheduling: realtime.scheduling.rawValue,
+                priority: realtime.scheduling == .fifo ? realtime.wanted : 0,
+                memoryLocked: realtime.isProcessLocked || counters.isMemoryLocked, dispatch: "direct"),
+            warnings: warnings)
+    }
+
+    private var linkStatus: Status.Link {
+        .init(
+            enabled: link.isEnabled, active: link.isEnabled, connected: link.peerCount > 0, peers: link.peerCount,
+            sessionId: link.isEnabled ? "\(link.sessionID)" : nil, startStopSync: link.isStartStopSyncEnabled,
+            interfaces: link.interfaces, measurementErrorMicroseconds: link.measurementErrorMicroseconds)
+    }
+
+    private func outputStatus(slot: Int, _ counters: OutputThread) -> Status.Output {
+        let output = outputs[slot]
+        return counters.withCounters(of: slot) { count in
+            let lateness = count.lateness.quantile(0.5).map { median in
+                Status.Lateness(
+                    p50: Double(median), p99: Double(count.lateness.quantile(0.99) ?? median),
+                    max: Double(count.lateness.maximum))
+            }
+            return Status.Output(
+                id: output.id, name: output.name, profile: nil, port: output.connectedTo ?? output.ownPort,
+                connected: output.connectedTo != nil, enabled: true, ticks: count.ticks.load(ordering: .relaxed),
+                lateTicks: count.lateTicks.load(ordering: .relaxed), offsetMilliseconds: 0,
+                latenessMicroseconds: lateness)
+        }
+    }
+
+    private var warnings: [Status.Warning] {
+        var warnings: [Status.Warning] = []
+        if let sequencerTrouble {
+            warnings.append(
+                .init(
+                    code: "no-sequencer",
+                    message: "no ALSA sequencer, so only raw outputs can be heard (\(sequencerTrouble))",
+                    fix: "sudo modprobe snd-seq, then start again"))
+        }
+        if realtime.wanted > 0, realtime.scheduling != .fifo {
+            warnings.append(
+                .init(
+                    code: "no-realtime", message: "real-time scheduling was refused, so ticks may be late under load",
+                    fix: "add '@audio - rtprio 95' to /etc/security/limits.d/audio.conf, join group audio, log in again"
+                ))
+        }
+        for output in outputs where output.connectedTo == nil {
+            if let trouble = output.trouble {
+                warnings.append(
+                    .init(
+                        code: "output-away", message: "output \(output.name) is away: \(trouble)",
+                        fix: "connect it; 'tactus ports' lists what is there"))
+            }
+        }
+        return warnings
+    }
+}
+
+extension Output {
+    /// The port of ours that others subscribe to, for outputs that wait for subscribers.
+    fileprivate var ownPort: String? { target == .subscribers ? source?.description : nil }
+}

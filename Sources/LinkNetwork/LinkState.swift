@@ -1,0 +1,18 @@
+public import LinkSession
+
+/// What a Link peer knows and does, as one immutable picture.
+public struct LinkState: Hashable, Sendable {
+    /// Timeline and transport, and whether there are peers.
+    public var sessionState: SessionState
+    public var isEnabled: Bool
+    public var isStartStopSyncEnabled: Bool
+    /// Other peers in the same session.
+    public var peerCount: Int
+    public var sessionID: NodeID
+    /// The local addresses in use.
+    public var interfaces: [String]
+    /// Datagrams that were no sound Link messages, since the start.
+    public var refusedDatagrams: Int
+    /// How far the middle half of the last clock measurement lies apart, halved; nil if there has been none.
+    public var measurementErrorMicroseconds: Double?
+}

@@ -1,0 +1,199 @@
+package import BeatTime
+
+/// The Link protocol as a value: it takes events and the time, and returns what is to be done.
+///
+/// It reads no clock, opens no socket and draws no random number but from its seed, so the same events give the same
+/// effects. Times are this machine's host time and must not run backwards. One owner at a time; each call is short.
+package struct Engine: Sendable {
+    var nodeIDs: NodeIDGenerator
+    /// This peer's name; a new one is drawn whenever it founds a session.
+    package internal(set) var nodeID: NodeID
+    /// Names this peer had: on loopback its own messages may still be under way.
+    var formerNodeIDs: [NodeID] = []
+
+    /// The session this peer is in.
+    var session: Session
+    /// What the session shares of play and stop.
+    var startStop = StartStopState.initial
+    /// Other sessions seen, in the order of their IDs.
+    var knownSessions: [KnownSession] = []
+    var peers = PeerTable()
+    var measurements: [Measurement] = []
+    /// In the order of their addresses.
+    var interfaces: [LinkInterface] = []
+    /// When to measure the session joined once more; nil in a session founded here.
+    var remeasureAt: HostTime?
+
+    /// The session's timeline as this machine's programs see it.
+    var client: HostTimeline
+    var clientStartStop: HostStartStopState
+    /// Whether `clientStartStop` is the session's, so that it moves with the session's tempo.
+    ///
+    /// A state that the session had before sync was switched on is not followed.
+    var followsStartStop = false
+    /// How many sessions this peer has joined.
+    var joins: UInt64 = 0
+
+    package internal(set) var isEnabled = false
+    /// Whether play and stop are shared; set it by ``setStartStopSync(_:)``.
+    package internal(set) var isStartStopSyncEnabled = false
+    /// Other peers in the same session.
+    package internal(set) var peerCount = 0
+    /// Counts of what strangers sent in vain.
+    package internal(set) var refusals = Refusals()
+    /// Half the distance between the quartiles of the last measurement of the present session.
+    package internal(set) var measurementErrorMicroseconds: Double?
+
+    var effects: [Effect] = []
+
+    /// A session's name, its timeline, and its clock.
+    struct Session: Sendable {
+        var id: NodeID
+        var timeline: GhostTimeline
+        var transform: GhostTransform
+    }
+
+    /// A session this peer is not in.
+    struct KnownSession: Sendable {
+        let id: NodeID
+        var timeline: GhostTimeline
+        /// Nil while the first measurement runs.
+        var transform: GhostTransform?
+    }
+
+    /// Founds a session of one; the engine is disabled.
+    ///
+    /// - Parameters:
+    ///   - tempo: is brought into the range that Link allows.
+    ///   - seed: decides all node IDs; it should differ between peers.
+    ///   - now: becomes beat 0.
+    package init(tempo: Tempo, seed: UInt64, at now: HostTime) {
+        nodeIDs = NodeIDGenerator(seed: seed)
+        nodeID = nodeIDs.next()
+        let timeline = GhostTimeline(
+            tempo: tempo.clamped, beatOrigin: .zero, timeOrigin: GhostTime(microseconds: 0))
+        session = Session(id: nodeID, timeline: timeline, transform: GhostTransform(foundingAt: now))
+        client = HostTimeline(tempo: tempo.clamped, beatOrigin: .zero, timeOrigin: now)
+        clientStartStop = HostStartStopState(isPlaying: false, time: now, timestamp: now)
+    }
+
+    /// The name of the session this peer is in.
+    package var sessionID: NodeID { session.id }
+
+    /// The local addresses in use.
+    package var interfaceAddresses: [IPAddress] { interfaces.map(\.address) }
+
+    /// Joins or leaves the network.
+    ///
+    /// Joining founds a new session first, so that whoever joins is younger than any session there and yields to it.
+    /// Then the interfaces have to be reported. Leaving says bye-bye on every interface and forgets them.
+    package mutating func setEnabled(_ isEnabled: Bool, at now: HostTime) -> [Effect] {
+        guard isEnabled != self.isEnabled else { return [] }
+        self.isEnabled = isEnabled
+        if isEnabled {
+            foundSession(at: now)
+        } else {
+            for interface in interfaces { sayByeBye(on: interface) }
+            interfaces.removeAll()
+            measurements.removeAll()
+            peers.removeAll()
+            recountPeers(at: now)
+        }
+        return takeEffects()
+    }
+
+    /// Begins or ceases to share play and stop.
+    ///
+    /// It changes nothing by itself: what the session played or stopped before is not followed later either.
+    package mutating func setStartStopSync(_ isEnabled: Bool) {
+        guard isEnabled != isStartStopSyncEnabled else { return }
+        isStartStopSyncEnabled = isEnabled
+        followsStartStop = false
+    }
+
+    /// A local address can be used, or has got new sockets.
+    ///
+    /// - Parameters:
+    ///   - address: the address; it names the interface from now on.
+    ///   - measurementEndpoint: where that interface's measurement socket listens.
+    ///   - now: the time.
+    /// - Returns: the first announcement.
+    package mutating func interfaceAppeared(
+        _ address: IPAddress, measurementEndpoint: Endpoint, at now: HostTime
+    ) -> [Effect] {
+        guard isEnabled else { return [] }
+        if let index = interfaces.firstIndex(where: { $0.address == address }) {
+            interfaces[index].measurementEndpoint = measurementEndpoint
+            broadcast(onInterfaceAt: index, at: now)
+        } else {
+            let index = interfaces.firstIndex { address < $0.address } ?? interfaces.endIndex
+            interfaces.insert(LinkInterface(address: address, measurementEndpoint: measurementEndpoint), at: index)
+            broadcast(onInterfaceAt: index, at: now)
+        }
+        return takeEffects()
+    }
+
+    /// A local address is gone: the peers known only through it are forgotten.
+    package mutating func interfaceVanished(_ address: IPAddress, at now: HostTime) -> [Effect] {
+        guard let index = interfaces.firstIndex(where: { $0.address == address }) else { return [] }
+        sayByeBye(on: interfaces.remove(at: index))
+        peers.removeAll(on: address)
+        abandonMeasurements(on: address, at: now)
+        recountPeers(at: now)
+        return takeEffects()
+    }
+
+    /// A datagram came.
+    ///
+    /// - Parameters:
+    ///   - datagram: at most its first 512 bytes count.
+    ///   - source: who sent it, and to whom an answer goes.
+    ///   - interface: the local address of the interface whose socket received it.
+    ///   - channel: which socket that was.
+    ///   - now: read just after the datagram was; an answer to a ping carries it.
+    /// - Returns: what to send and to tell, in order.
+    package mutating func received(
+        _ datagram: [UInt8], from source: Endpoint, on interface: IPAddress, channel: Channel, at now: HostTime
+    ) -> [Effect] {
+        guard isEnabled, let index = interfaces.firstIndex(where: { $0.address == interface }) else { return [] }
+        do throws(WireError) {
+            switch channel {
+            case .discovery: try receivedDiscovery(datagram, from: source, onInterfaceAt: index, at: now)
+            case .measurement: try receivedMeasurement(datagram, from: source, on: interface, at: now)
+            }
+        } catch {
+            refusals[error] += 1
+        }
+        return takeEffects()
+    }
+
+    /// Does what has become due; to be called at ``nextDeadline``, and harmless earlier.
+    package mutating func timePassed(to now: HostTime) -> [Effect] {
+        prunePeers(at: now)
+        retryMeasurements(at: now)
+        remeasureSession(at: now)
+        for index in interfaces.indices where interfaces[index].broadcastAt <= now {
+            broadcast(onInterfaceAt: index, at: now)
+        }
+        return takeEffects()
+    }
+
+    /// When ``timePassed(to:)`` has something to do; nil while there is nothing to wait for.
+    package var nextDeadline: HostTime? {
+        var earliest = remeasureAt
+        func consider(_ time: HostTime?) {
+            if let time { earliest = min(earliest ?? time, time) }
+        }
+        for interface in interfaces {
+            consider(interface.broadcastAt)
+            consider(interface.pruneAt)
+        }
+        for measurement in measurements { consider(measurement.retryAt) }
+        return earliest
+    }
+
+    mutating func takeEffects() -> [Effect] {
+        defer { effects.removeAll() }
+        return effects
+    }
+}

@@ -1,0 +1,81 @@
+package import BeatTime
+
+// What this machine's programs see and change.
+extension Engine {
+    /// The state to read, or to change and ``commit(_:at:)``.
+    package var sessionState: SessionState {
+        let captured = SessionState.Captured(
+            timeline: client, isPlaying: clientStartStop.isPlaying, timeForIsPlaying: clientStartStop.time)
+        return SessionState(captured, isConnected: peerCount > 0, joinsBefore: joins)
+    }
+
+    /// Changes the newest state and commits it, so that nothing can come between.
+    package mutating func edit(at now: HostTime, _ body: (inout SessionState) -> Void) -> [Effect] {
+        var state = sessionState
+        body(&state)
+        return commit(state, at: now)
+    }
+
+    /// Makes the changes to a captured state take effect, here and in the session.
+    ///
+    /// A timeline that was captured before another session was joined is dropped: it would carry the old session's
+    /// tempo and grid to everyone in the new one. What the user wanted of play and stop still holds.
+    package mutating func commit(_ state: SessionState, at now: HostTime) -> [Effect] {
+        // The timeline first: where play or stop falls, in beats, is said on the new one.
+        if state.hasTimelineChanged, state.joinsBefore == joins { commitTimeline(of: state, at: now) }
+        if state.hasStartStopChanged { commitStartStop(of: state, at: now) }
+        return takeEffects()
+    }
+
+    private mutating func commitTimeline(of state: SessionState, at now: HostTime) {
+        let (old, new) = (state.original.timeline, state.timeline)
+        // The count of beats is private. Only tempo and grid are everyone's business.
+        if new.tempo == old.tempo, new.timeOrigin == old.timeOrigin {
+            var counted = client
+            counted.beatOrigin = counted.beatOrigin + (new.beatOrigin - old.beatOrigin)
+            if counted.isBearable { client = counted }
+            return
+        }
+        let edited = HostTimeline(tempo: new.tempo.clamped, beatOrigin: new.beatOrigin, timeOrigin: new.timeOrigin)
+        let published = session.timeline.edited(to: edited, through: session.transform, at: now)
+        guard edited.isBearable, published.isBearable else { return }
+        client = edited
+        peers.overwriteTimelines(of: session.id, with: published)
+        apply(published, session.transform, at: now)
+        pushState(at: now)
+    }
+
+    private mutating func commitStartStop(of state: SessionState, at now: HostTime) {
+        guard Wire.origins.contains(state.timeForIsPlaying.microseconds) else { return }
+        // Later than what it replaces, even if a peer's clock says otherwise: the user's hand is on the button.
+        var timestamp = max(now, clientStartStop.timestamp.advanced(byMicroseconds: 1))
+        if isStartStopSyncEnabled {
+            let shared = session.transform.hostTime(of: startStop.timestamp)
+            timestamp = max(timestamp, shared.advanced(byMicroseconds: 1))
+        }
+        changeStartStop(
+            to: HostStartStopState(
+                isPlaying: state.isPlaying, time: state.timeForIsPlaying, timestamp: timestamp))
+        guard isStartStopSyncEnabled else { return }
+        startStop = clientStartStop.inGhostTime(on: session.timeline, through: session.transform)
+        followsStartStop = true
+        pushState(at: now)
+    }
+
+    /// A member of a session announced a start/stop state that no other member had announced.
+    mutating func saw(_ announced: StartStopState, in id: NodeID, at now: HostTime) {
+        guard id == session.id, announced.timestamp > startStop.timestamp else { return }
+        // Kept and passed on even with sync off, for peers that cannot hear each other.
+        startStop = announced
+        followsStartStop = isStartStopSyncEnabled
+        pushState(at: now)
+        guard isStartStopSyncEnabled else { return }
+        changeStartStop(to: announced.inHostTime(on: session.timeline, through: session.transform))
+    }
+
+    private mutating func changeStartStop(to changed: HostStartStopState) {
+        let wasPlaying = clientStartStop.isPlaying
+        clientStartStop = changed
+        if changed.isPlaying != wasPlaying { effects.append(.startStopChanged(isPlaying: changed.isPlaying)) }
+    }
+}

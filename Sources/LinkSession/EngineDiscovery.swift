@@ -1,0 +1,141 @@
+import BeatTime
+
+/// One local address on which this peer is announced and hears others.
+struct LinkInterface: Sendable {
+    let address: IPAddress
+    var measurementEndpoint: Endpoint
+    /// When a message with our state last left, to everyone or in response.
+    var lastSend: HostTime?
+    /// When such a message last left to everyone.
+    var lastAlive: HostTime?
+    /// When to announce ourselves again.
+    var broadcastAt: HostTime
+    /// When to look for peers whose time to live is over.
+    var pruneAt: HostTime?
+
+    init(address: IPAddress, measurementEndpoint: Endpoint) {
+        self.address = address
+        self.measurementEndpoint = measurementEndpoint
+        broadcastAt = HostTime(microseconds: .max)
+    }
+}
+
+// Presence: who is there, and telling that we are.
+extension Engine {
+    /// Seconds that others let us live on without another message.
+    private static let timeToLive: UInt8 = 5
+    private static let nominalPeriod: Int64 = 250_000
+    private static let shortestPeriodMilliseconds: Int64 = 50
+    /// However many responses leave, everyone hears from us at least this often.
+    private static let longestSilence: Int64 = 1_000_000
+    private static let prunePadding: Int64 = 1_000_000
+
+    /// Tells everyone the newest state as soon as the pace allows.
+    mutating func pushState(at now: HostTime) {
+        for index in interfaces.indices { broadcast(onInterfaceAt: index, at: now) }
+    }
+
+    /// Announces now, or when 50 ms have passed since state was last sent, and then every 250 ms.
+    mutating func broadcast(onInterfaceAt index: Int, at now: HostTime) {
+        if let lastSend = interfaces[index].lastSend, let lastAlive = interfaces[index].lastAlive {
+            let wait = Self.shortestPeriodMilliseconds - lastSend.microseconds(to: now) / 1000
+            if wait > 0, lastAlive.microseconds(to: now) < Self.longestSilence {
+                interfaces[index].broadcastAt = now.advanced(byMicroseconds: wait * 1000)
+                return
+            }
+        }
+        interfaces[index].broadcastAt = now.advanced(byMicroseconds: Self.nominalPeriod)
+        interfaces[index].lastSend = now
+        interfaces[index].lastAlive = now
+        send(.alive, to: .group, on: interfaces[index])
+    }
+
+    mutating func sayByeBye(on interface: LinkInterface) {
+        let header = DiscoveryHeader(kind: .byeBye, timeToLive: 0, sender: nodeID)
+        let datagram = Datagram(
+            interface: interface.address, channel: .discovery, destination: .group, bytes: header.encoded(with: nil))
+        effects.append(.send(datagram))
+    }
+
+    private mutating func send(
+        _ kind: DiscoveryHeader.Kind, to destination: Datagram.Destination, on interface: LinkInterface
+    ) {
+        let header = DiscoveryHeader(kind: kind, timeToLive: Self.timeToLive, sender: nodeID)
+        let announcement = Announcement(
+            session: session.id, timeline: session.timeline, startStop: startStop,
+            measurementEndpoint: interface.measurementEndpoint)
+        let datagram = Datagram(
+            interface: interface.address, channel: .discovery, destination: destination,
+            bytes: header.encoded(with: announcement))
+        effects.append(.send(datagram))
+    }
+
+    mutating func receivedDiscovery(
+        _ datagram: [UInt8], from source: Endpoint, onInterfaceAt index: Int, at now: HostTime
+    ) throws(WireError) {
+        let message = try DiscoveryDecoder(datagram)
+        let sender = message.header.sender
+        guard sender != nodeID, !formerNodeIDs.contains(sender) else { return }
+        switch message.header.kind {
+        case .byeBye:
+            if peers.remove(sender, on: interfaces[index].address) { recountPeers(at: now) }
+        case .alive:
+            // Answered whatever the payload is worth.
+            interfaces[index].lastSend = now
+            send(.response, to: .peer(source), on: interfaces[index])
+            received(try message.announcement(), message.header, onInterfaceAt: index, at: now)
+        case .response:
+            received(try message.announcement(), message.header, onInterfaceAt: index, at: now)
+        }
+    }
+
+    private mutating func received(
+        _ announcement: Announcement, _ header: DiscoveryHeader, onInterfaceAt index: Int, at now: HostTime
+    ) {
+        let id = announcement.session
+        let isNewTimeline = !peers.holds(announcement.timeline, in: id)
+        let isNewStartStop = !peers.holds(announcement.startStop, in: id)
+        let isNewMember = !peers.holds(header.sender, in: id)
+        let expiry = now.advanced(byMicroseconds: Int64(header.timeToLive) * 1_000_000)
+        let record = PeerRecord(
+            node: header.sender, interface: interfaces[index].address, announcement: announcement, expiry: expiry)
+        guard peers.insert(record) else {
+            refusals.excessPeers += 1
+            return
+        }
+        let pruneAt = expiry.advanced(byMicroseconds: Self.prunePadding)
+        interfaces[index].pruneAt = min(interfaces[index].pruneAt ?? pruneAt, pruneAt)
+        // The timeline first: it may make us join, and play or stop is judged within the session then.
+        if isNewTimeline { saw(announcement.timeline, in: id, at: now) }
+        if isNewStartStop { saw(announcement.startStop, in: id, at: now) }
+        if isNewMember { recountPeers(at: now) }
+    }
+
+    /// Forgets peers a second after the earliest expiry, and whoever else has expired by then.
+    mutating func prunePeers(at now: HostTime) {
+        var hasPruned = false
+        for index in interfaces.indices {
+            guard let pruneAt = interfaces[index].pruneAt, pruneAt <= now else { continue }
+            let address = interfaces[index].address
+            // The peer that set the timer may have been heard again, or have left, since.
+            if let earliest = peers.earliestExpiry(on: address),
+                earliest.advanced(byMicroseconds: Self.prunePadding) <= now
+            {
+                peers.removeExpired(on: address, at: now)
+                hasPruned = true
+            }
+            interfaces[index].pruneAt = peers.earliestExpiry(on: address)?
+                .advanced(byMicroseconds: Self.prunePadding)
+        }
+        if hasPruned { recountPeers(at: now) }
+    }
+
+    /// Counts the peers in our session anew; a session that has lost them all is left for one of our own.
+    mutating func recountPeers(at now: HostTime) {
+        let count = peers.memberCount(of: session.id)
+        guard count != peerCount else { return }
+        peerCount = count
+        effects.append(.peerCountChanged(count))
+        if count == 0 { foundSession(at: now) }
+    }
+}

@@ -1,0 +1,108 @@
+import BeatTime
+
+// Learning another session's clock, and telling ours.
+extension Engine {
+    /// Measurements that run at once, at most.
+    static let measurementLimit = 32
+
+    mutating func receivedMeasurement(
+        _ datagram: [UInt8], from source: Endpoint, on interface: IPAddress, at now: HostTime
+    ) throws(WireError) {
+        switch try MeasurementMessage(datagram) {
+        case .ping(let payload):
+            let pong = MeasurementMessage.pong(
+                session: session.id, ghostTime: session.transform.ghostTime(of: now), echoing: payload)
+            sendMeasurement(pong, to: source, on: interface)
+        case .pong(let pong):
+            receivedPong(pong, from: source, on: interface, at: now)
+        }
+    }
+
+    /// Whom a pong is for: asked at that endpoint, or else asked about that session and answered from elsewhere.
+    private func measurement(
+        answeredBy pong: MeasurementMessage.Pong, from source: Endpoint, on interface: IPAddress, at now: HostTime
+    ) -> Int? {
+        let candidates = measurements.indices.filter {
+            measurements[$0].interface == interface && measurements[$0].expects(pong, at: now)
+        }
+        let asked = candidates.filter { measurements[$0].target == source }
+        let aboutSession = (asked + candidates).first { measurements[$0].session == pong.session }
+        return aboutSession ?? asked.first
+    }
+
+    private mutating func receivedPong(
+        _ pong: MeasurementMessage.Pong, from source: Endpoint, on interface: IPAddress, at now: HostTime
+    ) {
+        guard let index = measurement(answeredBy: pong, from: source, on: interface, at: now) else {
+            refusals.strayPongs += 1
+            return
+        }
+        guard measurements[index].session == pong.session else {
+            failed(measurements.remove(at: index), at: now)
+            return
+        }
+        let ping = MeasurementMessage.ping(hostTime: now, previousGhostTime: pong.ghostTime)
+        sendMeasurement(ping, to: source, on: interface)
+        switch measurements[index].received(pong, at: now) {
+        case .goOn: break
+        case .failed: failed(measurements.remove(at: index), at: now)
+        case .succeeded(let transform, let error):
+            let id = measurements.remove(at: index).session
+            measured(id, transform, errorMicroseconds: error, at: now)
+        }
+    }
+
+    /// Starts to measure a session through one of its peers; false if there is none that could be asked.
+    mutating func startMeasurement(of id: NodeID, at now: HostTime) -> Bool {
+        guard let record = peers.measurable(in: id), let target = record.announcement.measurementEndpoint,
+            interfaces.contains(where: { $0.address == record.interface })
+        else { return false }
+        if let running = measurements.firstIndex(where: {
+            $0.node == record.node && $0.interface == record.interface
+        }) {
+            let replaced = measurements.remove(at: running)
+            if replaced.session != id { failed(replaced, at: now) }
+        }
+        guard measurements.count < Self.measurementLimit else { return false }
+        measurements.append(
+            Measurement(session: id, node: record.node, interface: record.interface, target: target, at: now))
+        sendMeasurement(MeasurementMessage.ping(hostTime: now), to: target, on: record.interface)
+        return true
+    }
+
+    /// Pings again where no pong came in time, and gives up where none ever does.
+    mutating func retryMeasurements(at now: HostTime) {
+        var lost: [Measurement] = []
+        for index in measurements.indices.reversed() where measurements[index].retryAt <= now {
+            if measurements[index].retry(at: now) == .goOn {
+                let measurement = measurements[index]
+                let ping = MeasurementMessage.ping(hostTime: now)
+                sendMeasurement(ping, to: measurement.target, on: measurement.interface)
+            } else {
+                lost.append(measurements.remove(at: index))
+            }
+        }
+        for measurement in lost { failed(measurement, at: now) }
+    }
+
+    /// The interface that measurements ran on is gone.
+    mutating func abandonMeasurements(on interface: IPAddress, at now: HostTime) {
+        let abandoned = measurements.filter { $0.interface == interface }
+        measurements.removeAll { $0.interface == interface }
+        for measurement in abandoned { failed(measurement, at: now) }
+    }
+
+    /// Forgets a session that could not be measured, so that its members' next message starts anew.
+    private mutating func failed(_ measurement: Measurement, at now: HostTime) {
+        if measurement.session == session.id {
+            remeasureAt = now.advanced(byMicroseconds: Self.remeasurementPeriod)
+        } else {
+            forget(measurement.session)
+        }
+    }
+
+    private mutating func sendMeasurement(_ bytes: [UInt8], to peer: Endpoint, on interface: IPAddress) {
+        effects.append(
+            .send(Datagram(interface: interface, channel: .measurement, destination: .peer(peer), bytes: bytes)))
+    }
+}

@@ -1,0 +1,156 @@
+import BeatTime
+
+// Which session to be in, and what its timeline is.
+extension Engine {
+    static let remeasurementPeriod: Int64 = 30_000_000
+    /// Sessions whose ages differ by less count as equally old; then the smaller ID wins.
+    private static let ageTolerance: Int64 = 500_000
+    private static let knownSessionLimit = 64
+    private static let formerNodeIDLimit = 16
+
+    /// A member of a session announced a timeline that no other member had announced.
+    mutating func saw(_ timeline: GhostTimeline, in id: NodeID, at now: HostTime) {
+        if id == session.id {
+            if timeline.beatOrigin > session.timeline.beatOrigin, isBearable(timeline, session.transform, at: now) {
+                apply(timeline, session.transform, at: now)
+            }
+        } else if let index = knownSessions.firstIndex(where: { $0.id == id }) {
+            if timeline.beatOrigin > knownSessions[index].timeline.beatOrigin {
+                knownSessions[index].timeline = timeline
+            }
+        } else {
+            discover(KnownSession(id: id, timeline: timeline, transform: nil), at: now)
+        }
+        // Also when nothing was adopted: whoever announced something older hears from us at once.
+        pushState(at: now)
+    }
+
+    private mutating func discover(_ found: KnownSession, at now: HostTime) {
+        remember(found)
+        if !startMeasurement(of: found.id, at: now) { forget(found.id) }
+    }
+
+    /// Adds a session to those known, in place of one that nobody is in any more if there are too many.
+    private mutating func remember(_ found: KnownSession) {
+        if knownSessions.count >= Self.knownSessionLimit,
+            let dead = knownSessions.firstIndex(where: { !peers.hasMembers(of: $0.id) })
+        {
+            knownSessions.remove(at: dead)
+        }
+        guard knownSessions.count < Self.knownSessionLimit else {
+            refusals.excessSessions += 1
+            peers.removeAll(of: found.id)
+            return
+        }
+        let index = knownSessions.firstIndex { found.id < $0.id } ?? knownSessions.endIndex
+        knownSessions.insert(found, at: index)
+    }
+
+    /// Makes a session unknown, so that the next message of a member has it measured anew.
+    mutating func forget(_ id: NodeID) {
+        knownSessions.removeAll { $0.id == id }
+        peers.removeAll(of: id)
+    }
+
+    /// A measurement succeeded: the present session's clock is corrected, another is joined if it is older.
+    mutating func measured(
+        _ id: NodeID, _ transform: GhostTransform, errorMicroseconds: Double, at now: HostTime
+    ) {
+        if id == session.id {
+            if isBearable(session.timeline, transform, at: now) {
+                apply(session.timeline, transform, at: now)
+                measurementErrorMicroseconds = errorMicroseconds
+                pushState(at: now)
+            }
+            remeasureAt = now.advanced(byMicroseconds: Self.remeasurementPeriod)
+            return
+        }
+        guard let index = knownSessions.firstIndex(where: { $0.id == id }) else { return }
+        // Nobody may be left in it; then joining would only make us look older than we are.
+        guard peers.hasMembers(of: id), isBearable(knownSessions[index].timeline, transform, at: now) else {
+            forget(id)
+            return
+        }
+        knownSessions[index].transform = transform
+        if isOlder(id, transform, at: now) {
+            join(knownSessions.remove(at: index), transform, at: now)
+            measurementErrorMicroseconds = errorMicroseconds
+        }
+    }
+
+    private func isOlder(_ id: NodeID, _ transform: GhostTransform, at now: HostTime) -> Bool {
+        let difference = session.transform.ghostTime(of: now).microseconds(to: transform.ghostTime(of: now))
+        if difference > Self.ageTolerance { return true }
+        return abs(difference) < Self.ageTolerance && id < session.id
+    }
+
+    private mutating func join(_ joined: KnownSession, _ transform: GhostTransform, at now: HostTime) {
+        remember(KnownSession(id: session.id, timeline: session.timeline, transform: session.transform))
+        joins += 1
+        startStop = .initial
+        followsStartStop = false
+        session.id = joined.id
+        apply(joined.timeline, transform, at: now)
+        pushState(at: now)
+        recountPeers(at: now)
+        remeasureAt = now.advanced(byMicroseconds: Self.remeasurementPeriod)
+    }
+
+    mutating func remeasureSession(at now: HostTime) {
+        guard let due = remeasureAt, due <= now else { return }
+        // Set again when the measurement ends, and now in case none can begin.
+        remeasureAt = now.advanced(byMicroseconds: Self.remeasurementPeriod)
+        _ = startMeasurement(of: session.id, at: now)
+    }
+
+    /// Leaves whatever session there was for a new one, of which this peer is the founder and only member.
+    ///
+    /// Tempo, beats and grid go on unbroken here; to others this is a new peer and the youngest session of all.
+    mutating func foundSession(at now: HostTime) {
+        formerNodeIDs.append(nodeID)
+        if formerNodeIDs.count > Self.formerNodeIDLimit { formerNodeIDs.removeFirst() }
+        nodeID = nodeIDs.next()
+        let beat = session.timeline.beats(at: session.transform.ghostTime(of: now))
+        let timeline = GhostTimeline(
+            tempo: session.timeline.tempo, beatOrigin: beat, timeOrigin: GhostTime(microseconds: 0))
+        startStop = .initial
+        followsStartStop = false
+        session.id = nodeID
+        apply(timeline, GhostTransform(foundingAt: now), at: now)
+        knownSessions.removeAll()
+        peers.removeAll()
+        measurements.removeAll()
+        remeasureAt = nil
+        measurementErrorMicroseconds = nil
+        pushState(at: now)
+    }
+
+    /// Makes a timeline and a clock the present session's, and has this machine's timeline follow.
+    mutating func apply(_ timeline: GhostTimeline, _ transform: GhostTransform, at now: HostTime) {
+        guard timeline != session.timeline || transform != session.transform else { return }
+        let hasTempoChanged = timeline.tempo != session.timeline.tempo
+        session.timeline = timeline
+        session.transform = transform
+        client = client.following(timeline, through: transform, at: now)
+        if isStartStopSyncEnabled, followsStartStop {
+            clientStartStop = startStop.inHostTime(on: timeline, through: transform)
+        }
+        if hasTempoChanged { effects.append(.tempoChanged(timeline.tempo)) }
+    }
+
+    /// Whether following a timeline leaves this machine's origins where plain arithmetic can be done with them.
+    private mutating func isBearable(
+        _ timeline: GhostTimeline, _ transform: GhostTransform, at now: HostTime
+    ) -> Bool {
+        let isBearable = client.following(timeline, through: transform, at: now).isBearable
+        if !isBearable { refusals.unbearableTimelines += 1 }
+        return isBearable
+    }
+}
+
+extension Timeline {
+    /// Whether both origins are whole numbers that a double holds exactly.
+    var isBearable: Bool {
+        Wire.origins.contains(beatOrigin.microbeats) && Wire.origins.contains(timeOrigin.microseconds)
+    }
+}

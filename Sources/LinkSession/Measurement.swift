@@ -1,0 +1,76 @@
+import BeatTime
+
+/// One running measurement of a session's ghost time through one of its peers.
+struct Measurement: Sendable {
+    let session: NodeID
+    let node: NodeID
+    /// The local address through which the peer was heard and is asked.
+    let interface: IPAddress
+    let target: Endpoint
+    let start: HostTime
+    /// When to ping again, or to give up, if no pong comes.
+    private(set) var retryAt: HostTime
+    private var retries = 0
+    private var pongs = 0
+    private var values: [Double] = []
+
+    /// The time to wait for a pong, in microseconds.
+    private static let patience: Int64 = 50_000
+    private static let retryLimit = 5
+    private static let enoughValues = 100
+    /// Pongs that yield nothing must not keep a measurement alive for ever; 51 sound ones end it.
+    private static let pongLimit = 500
+
+    enum Step: Equatable {
+        case goOn
+        case failed
+        case succeeded(GhostTransform, errorMicroseconds: Double)
+    }
+
+    /// Begins; the caller sends the first ping.
+    init(session: NodeID, node: NodeID, interface: IPAddress, target: Endpoint, at now: HostTime) {
+        self.session = session
+        self.node = node
+        self.interface = interface
+        self.target = target
+        start = now
+        retryAt = now.advanced(byMicroseconds: Self.patience)
+    }
+
+    /// No pong came in time: `goOn` means to ping again.
+    mutating func retry(at now: HostTime) -> Step {
+        guard retries < Self.retryLimit else { return .failed }
+        retries += 1
+        retryAt = now.advanced(byMicroseconds: Self.patience)
+        return .goOn
+    }
+
+    /// Whether a pong echoes a ping that this measurement can have sent.
+    func expects(_ pong: MeasurementMessage.Pong, at now: HostTime) -> Bool {
+        start <= pong.hostTime && pong.hostTime <= now
+    }
+
+    /// A pong came; unless it is of another session the caller has answered it with the next ping.
+    mutating func received(_ pong: MeasurementMessage.Pong, at now: HostTime) -> Step {
+        pongs += 1
+        let ghost = Double(pong.ghostTime.microseconds)
+        let sent = Double(pong.hostTime.microseconds)
+        if pong.ghostTime.microseconds != 0, pong.hostTime.microseconds != 0 {
+            values.append(ghost - (Double(now.microseconds) + sent) / 2)
+            let previous = Double(pong.previousGhostTime.microseconds)
+            if previous != 0 { values.append((ghost + previous) / 2 - sent) }
+        }
+        if values.count > Self.enoughValues { return result() }
+        guard pongs < Self.pongLimit else { return .failed }
+        retryAt = now.advanced(byMicroseconds: Self.patience)
+        return .goOn
+    }
+
+    private func result() -> Step {
+        let sorted = values.sorted()
+        let middle = sorted.count / 2
+        let median = sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+        let spread = sorted[sorted.count * 3 / 4] - sorted[sorted.count / 4]
+        return .succeeded(GhostTransform(intercept: roundedToInteger(median)), errorMicroseconds: spread / 2)
+    }
+}

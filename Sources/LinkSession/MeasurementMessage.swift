@@ -1,0 +1,79 @@
+package import BeatTime
+
+/// A message of the exchange by which a peer learns another session's ghost time.
+package enum MeasurementMessage: Hashable, Sendable {
+    /// What is to be echoed, unread.
+    case ping(ArraySlice<UInt8>)
+    case pong(Pong)
+
+    /// An answer: the responder's present, and what the ping had carried.
+    package struct Pong: Hashable, Sendable {
+        package var session: NodeID
+        package var ghostTime: GhostTime
+        /// When the echoed ping left, by the pinger's clock; zero if it did not say.
+        package var hostTime: HostTime
+        /// The ghost time that the pinger had been told before; zero if there was none.
+        package var previousGhostTime: GhostTime
+    }
+
+    package init(_ datagram: [UInt8]) throws(WireError) {
+        var reader = WireReader(datagram.prefix(Wire.receiveLimit))
+        guard try reader.integer(UInt64.self) == Wire.measurementMarker else { throw .foreignMarker }
+        switch try reader.integer(UInt8.self) {
+        case 1:
+            guard reader.remaining.count <= Wire.pingLimit else { throw .tooLong }
+            self = .ping(reader.remaining)
+        case 2: self = .pong(try Pong(&reader))
+        default: throw .unknownType
+        }
+    }
+
+    /// A ping that carries the time it leaves and, except for the first, the ghost time just learned.
+    package static func ping(hostTime: HostTime, previousGhostTime: GhostTime? = nil) -> [UInt8] {
+        var writer = WireWriter()
+        writer.write(Wire.measurementMarker)
+        writer.write(UInt8(1))
+        writer.beginEntry(EntryKey.hostTime, size: 8)
+        writer.write(hostTime.microseconds)
+        if let previousGhostTime {
+            writer.beginEntry(EntryKey.previousGhostTime, size: 8)
+            writer.write(previousGhostTime.microseconds)
+        }
+        return writer.bytes
+    }
+
+    /// The answer to a ping.
+    package static func pong(session: NodeID, ghostTime: GhostTime, echoing payload: ArraySlice<UInt8>) -> [UInt8] {
+        var writer = WireWriter()
+        writer.write(Wire.measurementMarker)
+        writer.write(UInt8(2))
+        writer.beginEntry(EntryKey.session, size: 8)
+        writer.write(session.bits)
+        writer.beginEntry(EntryKey.ghostTime, size: 8)
+        writer.write(ghostTime.microseconds)
+        writer.write(payload)
+        return writer.bytes
+    }
+}
+
+extension MeasurementMessage.Pong {
+    fileprivate init(_ reader: inout WireReader) throws(WireError) {
+        self.init(
+            session: NodeID(bits: 0), ghostTime: GhostTime(microseconds: 0), hostTime: HostTime(microseconds: 0),
+            previousGhostTime: GhostTime(microseconds: 0))
+        while !reader.isAtEnd {
+            let entry = try reader.entry()
+            switch entry.key {
+            case EntryKey.session, EntryKey.ghostTime, EntryKey.hostTime, EntryKey.previousGhostTime: break
+            default: continue
+            }
+            var body = try body(entry.body, ofSize: 8)
+            switch entry.key {
+            case EntryKey.session: session = NodeID(bits: try body.integer())
+            case EntryKey.ghostTime: ghostTime = GhostTime(microseconds: try body.origin())
+            case EntryKey.hostTime: hostTime = HostTime(microseconds: try body.origin())
+            default: previousGhostTime = GhostTime(microseconds: try body.origin())
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import Synchronization
+
+/// Counts of durations in microseconds, in buckets of fixed width: one thread records, any thread reads.
+///
+/// Each microsecond up to 16 has its own bucket; from there on every octave has eight, so a figure read is at most
+/// an eighth too high. What is longer than a second counts as a second. Recording allocates nothing.
+public struct LatencyHistogram: ~Copyable, Sendable {
+    private let buckets = InlineArray<144, Atomic<UInt32>> { _ in Atomic(0) }
+    private let longest = Atomic<Int64>(0)
+
+    public init() {}
+
+    /// Counts a duration; what is negative counts as none.
+    public func record(microseconds: Int64) {
+        let duration = max(0, microseconds)
+        buckets[Self.bucket(of: duration)].add(1, ordering: .relaxed)
+        if duration > longest.load(ordering: .relaxed) { longest.store(duration, ordering: .relaxed) }
+    }
+
+    /// The longest duration recorded, in microseconds.
+    public var maximum: Int64 { longest.load(ordering: .relaxed) }
+
+    /// The duration that a share of all recorded ones does not exceed.
+    ///
+    /// - Parameter share: 0 to 1; 0.5 asks for the median.
+    /// - Returns: microseconds, rounded up to the bucket's end; nil if nothing was recorded.
+    public func quantile(_ share: Double) -> Int64? {
+        var total = 0
+        for index in buckets.indices { total += Int(buckets[index].load(ordering: .relaxed)) }
+        guard total > 0 else { return nil }
+        let wanted = Int((Double(total) * share).rounded(.up))
+        var seen = 0
+        for index in buckets.indices {
+            seen += Int(buckets[index].load(ordering: .relaxed))
+            if seen >= wanted { return min(Self.upperEnd(of: index), maximum) }
+        }
+        return maximum
+    }
+
+    private static func bucket(of duration: Int64) -> Int {
+        guard duration >= 16 else { return Int(duration) }
+        let octave = 63 - min(duration, 1 << 20 - 1).leadingZeroBitCount
+        let eighth = Int(min(duration, 1 << 20 - 1) >> (octave - 3)) & 7
+        return 16 + (octave - 4) * 8 + eighth
+    }
+
+    private static func upperEnd(of bucket: Int) -> Int64 {
+        guard bucket >= 16 else { return Int64(bucket) }
+        let (octave, eighth) = ((bucket - 16) / 8 + 4, (bucket - 16) % 8)
+        return Int64(1) << octave + Int64(eighth + 1) << (octave - 3) - 1
+    }
+}

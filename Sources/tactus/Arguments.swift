@@ -1,0 +1,90 @@
+import ArgumentParser
+import BeatTime
+import ControlServer
+import Foundation
+import Logging
+
+/// Why an argument is refused, as a clause that says what would be right.
+struct BadArgument: Error, Hashable, CustomStringConvertible {
+    var description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+extension Tempo {
+    init(argument: String) throws(BadArgument) {
+        guard let value = decimal(argument), Tempo.allowed.contains(value) else {
+            throw BadArgument("a tempo is a number from 20 to 999, such as 128.5")
+        }
+        self.init(beatsPerMinute: value)
+    }
+}
+
+extension Beats {
+    init(quantumArgument argument: String) throws(BadArgument) {
+        guard let value = decimal(argument), value <= 64 else {
+            throw BadArgument("a quantum is a number of beats from 0 to 64, such as 4")
+        }
+        self.init(value)
+    }
+}
+
+extension HTTPAddress {
+    init(argument: String) throws(BadArgument) {
+        guard let address = HTTPAddress(argument) else {
+            throw BadArgument("an address is numbers and a port, such as 127.0.0.1:8808 or [::1]:8808")
+        }
+        self = address
+    }
+}
+
+extension BearerToken {
+    /// Reads the token that a file holds.
+    init(file: String) throws(Failure) {
+        let contents: String
+        do {
+            contents = try String(contentsOfFile: file, encoding: .utf8)
+        } catch CocoaError.fileReadNoPermission {
+            throw Failure(.noPermission, "token file \(file): no permission to read it")
+        } catch {
+            throw Failure(.usage, "token file \(file): not a readable text file")
+        }
+        guard let token = BearerToken(contents) else {
+            throw Failure(.usage, "token file \(file): holds one word and nothing else, such as 32 random letters")
+        }
+        self = token
+    }
+}
+
+/// A switch as people write it.
+enum Switch: String, ExpressibleByArgument, CaseIterable {
+    case on, off
+}
+
+func priority(argument: String) throws(BadArgument) -> Int {
+    guard let value = Int(argument), (0...99).contains(value) else {
+        throw BadArgument("a priority is a whole number from 0 to 99; 0 does not ask for one")
+    }
+    return value
+}
+
+func logLevel(argument: String) throws(BadArgument) -> Logger.Level {
+    guard let level = Logger.Level(rawValue: argument) else {
+        throw BadArgument("a level is \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    return level
+}
+
+func interfaceName(argument: String) throws(BadArgument) -> String {
+    guard !argument.isEmpty, argument.utf8.count < 16, !argument.contains(where: { $0.isWhitespace || $0 == "/" }) else {
+        throw BadArgument("a network interface has a name such as eth0 or wlan0")
+    }
+    return argument
+}
+
+/// Reads digits with at most one point; no sign, no exponent, no name of a number.
+private func decimal(_ text: String) -> Double? {
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }) else { return nil }
+    guard let value = Double(text), value.isFinite else { return nil }
+    return value
+}

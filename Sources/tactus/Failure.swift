@@ -1,0 +1,51 @@
+import ArgumentParser
+
+/// What ends a command early: one line for people and an exit code for scripts.
+struct Failure: Error, Hashable {
+    /// The exit codes of the program, those of sysexits.h where it has one.
+    enum Status: Int32 {
+        /// The gateway understood, but does not do it now.
+        case refused = 1
+        case usage = 64
+        /// Nothing to talk to.
+        case unavailable = 69
+        /// The machine refuses.
+        case system = 71
+        case noPermission = 77
+    }
+
+    var status: Status
+    var text: String
+
+    init(_ status: Status, _ text: String) {
+        self.status = status
+        self.text = text
+    }
+}
+
+/// What is left to say and to return when a command has thrown.
+struct Ending: Hashable {
+    /// Whether it is what was asked for, as with `--help`, and so goes to stdout.
+    var isResult: Bool
+    var text: String
+    var exitCode: Int32
+
+    init(_ error: any Error) {
+        if let failure = error as? Failure {
+            self.init(isResult: false, text: "tactus: \(failure.text)", exitCode: failure.status.rawValue)
+        } else if Tactus.exitCode(for: error) == .success {
+            self.init(isResult: true, text: Tactus.message(for: error), exitCode: 0)
+        } else {
+            // The parser's messages are sentences, some of two lines; ours are one line in lower case.
+            let message = Tactus.message(for: error).split(whereSeparator: \.isNewline).joined(separator: "; ")
+            let text = "tactus: \(message.prefix(1).lowercased())\(message.dropFirst())"
+            self.init(isResult: false, text: text, exitCode: Failure.Status.usage.rawValue)
+        }
+    }
+
+    private init(isResult: Bool, text: String, exitCode: Int32) {
+        self.isResult = isResult
+        self.text = text
+        self.exitCode = exitCode
+    }
+}

@@ -1,0 +1,65 @@
+import Gateway
+import Glibc
+
+extension OutputAddress {
+    /// Reads `NAME`, `CLIENT:PORT`, `virtual:NAME` or `raw:PATH[@BAUD]`.
+    init(argument: String) throws(BadArgument) {
+        if let suffix = argument.firstIndex(of: "=") {
+            throw BadArgument("device profiles are not supported yet; leave out '\(argument[suffix...])'")
+        }
+        if argument.hasPrefix("virtual:") {
+            self = .virtual(try Self.name(argument.dropFirst("virtual:".count), such: "virtual:Drums"))
+        } else if argument.hasPrefix("raw:") {
+            self = try Self.raw(argument.dropFirst("raw:".count))
+        } else if let numbers = try Self.numbers(argument) {
+            self = .numeric(client: numbers.client, port: numbers.port)
+        } else {
+            self = .name(try Self.name(argument[...], such: "TR-8S"))
+        }
+    }
+
+    private static func name(_ text: Substring, such example: String) throws(BadArgument) -> String {
+        let words = text.split(separator: " ", omittingEmptySubsequences: true)
+        guard let first = words.first, let last = words.last else {
+            throw BadArgument("the name is empty; an output is such as \(example)")
+        }
+        return String(text[first.startIndex..<last.endIndex])
+    }
+
+    /// A text of digits, a colon and digits is never a name.
+    private static func numbers(_ text: String) throws(BadArgument) -> (client: Int, port: Int)? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isDigit) }) else { return nil }
+        guard let client = UInt8(parts[0]), let port = UInt8(parts[1]), client < 192, port < 254 else {
+            throw BadArgument("a sequencer port is 0:0 to 191:253; 'tactus ports' lists them")
+        }
+        return (Int(client), Int(port))
+    }
+
+    private static func raw(_ text: Substring) throws(BadArgument) -> OutputAddress {
+        var path = text
+        var rate = 31250
+        // An @ before the last slash belongs to a folder's name.
+        if let at = text.lastIndex(of: "@"), !text[at...].contains("/") {
+            path = text[..<at]
+            let digits = text[text.index(after: at)...]
+            guard digits.allSatisfy(isDigit), let value = Int(digits), (1...4_000_000).contains(value) else {
+                throw BadArgument("the rate after @ is in bits per second, 1 to 4000000, such as 31250")
+            }
+            rate = value
+        }
+        guard !path.isEmpty else { throw BadArgument("the path is empty; an output is such as raw:/dev/ttyAMA0") }
+        try requireByteStream(String(path))
+        return .raw(path: String(path), bitsPerSecond: rate)
+    }
+
+    /// Refuses what exists but cannot be a MIDI line; what does not exist yet is waited for.
+    private static func requireByteStream(_ path: String) throws(BadArgument) {
+        var status = stat()
+        guard stat(path, &status) == 0, ![S_IFCHR, S_IFIFO].contains(status.st_mode & S_IFMT) else { return }
+        let kind = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "an ordinary file"
+        throw BadArgument("that is \(kind), not a device node, FIFO or serial line such as /dev/ttyAMA0")
+    }
+}
+
+private func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }

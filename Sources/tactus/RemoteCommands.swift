@@ -1,0 +1,96 @@
+import Arbiter
+import ArgumentParser
+import BeatTime
+import ControlServer
+
+/// Which gateway a command talks to, and how it shows the answer.
+struct RemoteOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Where the gateway is. (default: \(ControlURL.standard))", valueName: "url"),
+        transform: ControlURL.init(argument:))
+    var url = ControlURL.standard
+
+    @Option(help: ArgumentHelp("A file with the gateway's token, where it wants one.", valueName: "file"))
+    var tokenFile: String?
+
+    @Flag(help: "Print the status as JSON.")
+    var json = false
+
+    /// Asks the gateway, or gives it a command, and prints the status it answers with.
+    func ask(_ path: String, _ command: String? = nil, describe: (Status) -> String) async throws {
+        let token = try tokenFile.map(BearerToken.init(file:))
+        let answer = try await ControlClient(url: url, token: token).ask(path, command)
+        print(json ? answer.json : describe(answer.status))
+    }
+}
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Show who leads, the tempo, the beat, the peers and the outputs.")
+
+    @OptionGroup var remote: RemoteOptions
+
+    func run() async throws { try await remote.ask("status") { StatusText.lines($0).joined(separator: "\n") } }
+}
+
+struct LinkCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "link", abstract: "Join the Link session of your network, or leave it.")
+
+    @Argument(help: "on or off.") var state: Switch
+    @OptionGroup var remote: RemoteOptions
+
+    func run() async throws {
+        try await remote.ask("link", #"{"enabled":\#(state == .on)}"#) { "Link is \($0.link.enabled ? "on" : "off")" }
+    }
+}
+
+struct StartStopSyncCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "start-stop-sync", abstract: "Share play and stop with the session, or keep them to yourself.")
+
+    @Argument(help: "on or off.") var state: Switch
+    @OptionGroup var remote: RemoteOptions
+
+    func run() async throws {
+        try await remote.ask("start-stop-sync", #"{"enabled":\#(state == .on)}"#) {
+            "start/stop sync is \($0.link.startStopSync ? "on" : "off")"
+        }
+    }
+}
+
+struct PlayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "play", abstract: "Start the devices, on the next bar if others are in the session.")
+
+    @OptionGroup var remote: RemoteOptions
+
+    func run() async throws {
+        try await remote.ask("transport", #"{"playing":true}"#) { StatusText.transport($0) }
+    }
+}
+
+struct StopCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stop", abstract: "Stop the devices; the clock goes on, so that they stay in tempo.")
+
+    @OptionGroup var remote: RemoteOptions
+
+    func run() async throws {
+        try await remote.ask("transport", #"{"playing":false}"#) { StatusText.transport($0) }
+    }
+}
+
+struct TempoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tempo", abstract: "Set the tempo, for everyone in the session.")
+
+    @Argument(
+        help: ArgumentHelp("Beats per minute, 20 to 999.", valueName: "bpm"), transform: Tempo.init(argument:))
+    var tempo: Tempo
+    @OptionGroup var remote: RemoteOptions
+
+    func run() async throws {
+        try await remote.ask("tempo", #"{"bpm":\#(tempo.beatsPerMinute)}"#) { "\(StatusText.tempo($0)) BPM" }
+    }
+}

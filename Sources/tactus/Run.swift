@@ -1,0 +1,172 @@
+import ArgumentParser
+import BeatTime
+import ControlServer
+import Foundation
+import Gateway
+import Logging
+
+struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the gateway until Ctrl-C.",
+        discussion: """
+            Takes part in the Link session of your network and sends MIDI clock to its sequencer port 'Clock' and to \
+            every --output. An output that is not there yet is waited for.
+
+            EXAMPLES
+              tactus run --output TR-8S                 a drum machine by a part of its name
+              tactus run --output 24:0 --output 28:0    two ports by number; 'tactus ports' lists them
+              tactus run --output raw:/dev/ttyAMA0      the serial MIDI port of a small board
+            """)
+
+    @Flag(inversion: .prefixedNo, help: "Take part in the Link session.")
+    var link = true
+
+    @Flag(inversion: .prefixedNo, help: "Share play and stop with the session.")
+    var startStopSync = false
+
+    @Flag(help: "Start playing once ready, for boxes without a screen.")
+    var play = false
+
+    @Option(
+        help: ArgumentHelp("Length of the cycle shared with the session, 0 to 64. (default: 4)", valueName: "beats"),
+        transform: Beats.init(quantumArgument:))
+    var quantum = Beats(4)
+
+    @Option(
+        help: ArgumentHelp("Tempo as long as nobody else sets it, 20 to 999. (default: 120)", valueName: "bpm"),
+        transform: Tempo.init(argument:))
+    var tempo = Tempo(beatsPerMinute: 120)
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            A device to drive: NAME or a part of it, CLIENT:PORT, virtual:NAME for a port that others connect to, or \
+            raw:PATH[@BAUD] for a device node, FIFO or serial line. Repeatable.
+            """, valueName: "port"), transform: OutputAddress.init(argument:))
+    var output: [OutputAddress] = []
+
+    @Flag(help: "Do not create the general port 'Clock'.")
+    var noClockPort = false
+
+    @Option(
+        help: ArgumentHelp("Use only this network for Link, such as eth0. Repeatable. (default: all)", valueName: "name"),
+        transform: interfaceName(argument:))
+    var interface: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the other commands reach this gateway. (default: \(Self.standardAddress))", valueName: "address:port"),
+        transform: HTTPAddress.init(argument:))
+    var http: HTTPAddress?
+
+    @Flag(help: "Serve no HTTP; the other commands do not work then.")
+    var noHttp = false
+
+    @Option(
+        help: ArgumentHelp("A file with a secret that clients must show; needed if others can reach --http.", valueName: "file"))
+    var httpTokenFile: String?
+
+    @Option(
+        help: ArgumentHelp("Real-time priority of the clock, 0 to 99; 0 does not ask for it. (default: 80)", valueName: "n"),
+        transform: priority(argument:))
+    var realtimePriority = 80
+
+    @Option(
+        help: ArgumentHelp(
+            "What to log: trace, debug, info, notice, warning, error or critical. (default: notice)", valueName: "level"),
+        transform: logLevel(argument:))
+    var logLevel = Logger.Level.notice
+
+    @Option(help: ArgumentHelp("How to log: text or json.", valueName: "format"))
+    var logFormat = LogFormatArgument.text
+
+    private static let standardAddress = "127.0.0.1:8808"
+
+    /// Where to serve HTTP; nil not to.
+    private var address: HTTPAddress? { noHttp ? nil : http ?? HTTPAddress(Self.standardAddress) }
+
+    func validate() throws {
+        if noHttp, http != nil { throw ValidationError("--http and --no-http exclude each other") }
+        if let http, !http.isLoopback, httpTokenFile == nil {
+            throw ValidationError("--http \(http) lets others in; give it a secret with --http-token-file FILE")
+        }
+        for (index, address) in output.enumerated() where output[..<index].contains(address) {
+            throw ValidationError("the same --output is given twice: \(address)")
+        }
+    }
+
+    func run() async throws {
+        let token = try httpTokenFile.map(BearerToken.init(file:))
+        let console = Console()
+        let format = logFormat.format
+        LoggingSystem.bootstrap { [logLevel] label in
+            ConsoleLog(console: console, format: format, label: label, logLevel: logLevel)
+        }
+        let stopRequest = await StopRequest()
+
+        // Listening first: a second gateway ends here, before it has sent anything to a device or a peer.
+        var server: ControlServer?
+        if let address { server = try await Self.listen(at: address, token: token) }
+        let gateway = try makeGateway()
+        server?.serve(gateway)
+
+        let live = Task { await Self.showStatus(of: gateway, on: console) }
+        await stopRequest.wait()
+        live.cancel()
+        await live.value
+
+        async let closed: Void? = server?.stop()
+        await gateway.stop()
+        await closed
+    }
+
+    private static func listen(at address: HTTPAddress, token: BearerToken?) async throws(Failure) -> ControlServer {
+        do {
+            return try await ControlServer.listening(at: address, token: token, log: Logger(label: "tactus.control"))
+        } catch {
+            throw Failure(error.code == EACCES ? .noPermission : .system, "\(error)")
+        }
+    }
+
+    private func makeGateway() throws(Failure) -> Gateway {
+        var configuration = GatewayConfiguration()
+        configuration.tempo = tempo
+        configuration.quantum = quantum
+        configuration.isLinkEnabled = link
+        configuration.isStartStopSyncEnabled = startStopSync
+        configuration.playsAtStart = play
+        configuration.outputs = output
+        configuration.hasClockPort = !noClockPort
+        configuration.interfaces = interface
+        configuration.realtimePriority = realtimePriority
+        do {
+            return try Gateway(configuration, log: Logger(label: "tactus"))
+        } catch {
+            throw Failure(.system, "\(error)")
+        }
+    }
+
+    /// Keeps the live line up to date until cancelled, then clears it.
+    private static func showStatus(of gateway: Gateway, on console: Console) async {
+        guard console.isLive else { return }
+        while !Task.isCancelled {
+            console.show(StatusText.live(gateway.status(), width: console.width - 1))
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+        console.show("")
+    }
+}
+
+/// `--log-format`.
+enum LogFormatArgument: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+
+    var format: LogFormat { self == .json ? .json : isJournal ? .journal : .text }
+
+    /// Whether stderr is the journal, as systemd's JOURNAL_STREAM says it.
+    private var isJournal: Bool {
+        var status = stat()
+        guard fstat(STDERR_FILENO, &status) == 0 else { return false }
+        return ProcessInfo.processInfo.environment["JOURNAL_STREAM"] == "\(status.st_dev):\(status.st_ino)"
+    }
+}

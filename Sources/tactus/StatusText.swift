@@ -1,0 +1,85 @@
+import Arbiter
+import Foundation
+
+/// A status as people read it.
+enum StatusText {
+    /// A picture of everything, a few lines.
+    static func lines(_ status: Status) -> [String] {
+        var lines = [
+            row("mode", "\(status.mode.rawValue) (\(status.reason))"),
+            row("tempo", "\(tempo(status)) BPM"),
+            row("beat", "\(decimals(status.beat)), phase \(decimals(status.phase)) of \(decimals(status.quantum))"),
+            row("transport", transport(status)),
+            row("link", link(status.link)),
+        ]
+        if !status.link.interfaces.isEmpty {
+            lines.append(row("networks", status.link.interfaces.joined(separator: ", ")))
+        }
+        if let follower = status.follower.state {
+            lines.append(row("follower", ([follower] + [status.follower.source].compactMap(\.self)).joined(separator: " ")))
+        }
+        lines += status.outputs.map { row("output", output($0)) }
+        lines.append(row("real time", realtime(status.realtime)))
+        for warning in status.warnings {
+            lines += [row("warning", warning.message), row("  fix", warning.fix)]
+        }
+        return lines
+    }
+
+    /// One line for a terminal, at most `width` characters wide.
+    static func live(_ status: Status, width: Int) -> String {
+        let fields = [
+            status.mode.rawValue, "\(String(format: "%.2f", status.tempo)) BPM", "beat \(position(status))",
+            peers(status.link.peers), transport(status),
+        ]
+        return String(fields.joined(separator: "  ").prefix(max(width, 0)))
+    }
+
+    static func tempo(_ status: Status) -> String { decimals(status.tempo) }
+
+    static func transport(_ status: Status) -> String {
+        guard let beats = status.startsInBeats else { return status.transport.rawValue }
+        return "starts in \(String(format: "%.1f", beats)) beats"
+    }
+
+    /// `bar.beat` where the quantum is a bar of whole beats, else the bare beat; bar 0 and below are a count-in.
+    private static func position(_ status: Status) -> String {
+        guard status.quantum >= 1, status.quantum == status.quantum.rounded() else { return decimals(status.beat) }
+        let bar = (status.beat / status.quantum).rounded(.down) + 1
+        return "\(whole(bar)).\(whole(status.phase.rounded(.down) + 1))"
+    }
+
+    private static func link(_ link: Status.Link) -> String {
+        guard link.enabled else { return "off" }
+        var parts = ["on", peers(link.peers), "start/stop sync \(link.startStopSync ? "on" : "off")"]
+        if let session = link.sessionId { parts.append("session \(session)") }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func output(_ output: Status.Output) -> String {
+        var parts = ["\(output.ticks) ticks", "\(output.lateTicks) late"]
+        if let lateness = output.latenessMicroseconds { parts.append("99 % within \(whole(lateness.p99)) us") }
+        let place = output.connected ? output.port ?? "connected" : "away"
+        return "\(output.name), \(output.enabled ? place : "disabled"): \(parts.joined(separator: ", "))"
+    }
+
+    private static func realtime(_ realtime: Status.Realtime) -> String {
+        let priority = realtime.scheduling == "fifo" ? "fifo \(realtime.priority)" : "no"
+        return "\(priority), memory \(realtime.memoryLocked ? "locked" : "not locked"), dispatch \(realtime.dispatch)"
+    }
+
+    private static func peers(_ count: Int) -> String { count == 1 ? "1 peer" : "\(count) peers" }
+
+    private static func row(_ name: String, _ text: String) -> String {
+        name.padding(toLength: 11, withPad: " ", startingAt: 0) + text
+    }
+
+    /// At most two decimals, and none that say nothing.
+    private static func decimals(_ value: Double) -> String {
+        let text = String(format: "%.2f", value)
+        guard text.contains(".") else { return text }
+        return String(text.reversed().drop { $0 == "0" }.drop { $0 == "." }.reversed())
+    }
+
+    private static func whole(_ value: Double) -> String { String(format: "%.0f", value) }
+}

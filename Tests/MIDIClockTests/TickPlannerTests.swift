@@ -1,0 +1,229 @@
+import BeatTime
+import MIDIClock
+import Testing
+
+@Suite
+struct TickPlannerTests {
+    @Test(arguments: [20, 97.3, 120, 133.7, 300, 999])
+    func `a stopped song has a clock of exactly 24 ticks a beat`(beatsPerMinute: Double) {
+        var device = DeviceUnderClock(now: 1)
+        let line = line(beatsPerMinute: beatsPerMinute)
+        device.run(stopped(line), until: 10_000_000)
+        #expect(device.ticks == (1...device.ticks.count).map { line.time(ofTick: Int64($0)).microseconds })
+        #expect(device.transport.isEmpty)
+    }
+
+    @Test(arguments: [20, 120, 300, 999])
+    func `Start comes once, right before the tick that is beat 0`(beatsPerMinute: Double) throws {
+        var device = DeviceUnderClock(now: 1)
+        let line = line(beatsPerMinute: beatsPerMinute)
+        device.run(playing(line, from: 96), until: line.time(ofTick: 200).microseconds)
+        #expect(device.transport == [.start])
+        let start = try #require(device.events.firstIndex { $0.message == .start })
+        let top = line.time(ofTick: 96).microseconds
+        #expect(device.events[start + 1] == .init(message: .timingClock, at: top))
+        let previous = line.time(ofTick: 95).microseconds
+        #expect(device.events[start].at == max(top - 1_000, previous + (top - previous) * 2 / 5))
+        #expect(device.songPosition == 104)
+    }
+
+    @Test
+    func `a Start heard of too late becomes Song Position and Continue at the next sixteenth`() throws {
+        var device = DeviceUnderClock(now: 1)
+        let line = line(beatsPerMinute: 120)
+        let top = line.time(ofTick: 24).microseconds
+        device.run(stopped(line), until: top + 3_000)
+        device.run(playing(line, from: 24), until: top + 1_000_001)
+        #expect(device.transport == [.songPosition(1), .continue])
+        let moves = try #require(device.events.firstIndex { $0.message == .continue }) + 1
+        #expect(device.events[moves].at == line.time(ofTick: 30).microseconds)
+        #expect(device.songPosition == 48 + 1)
+    }
+
+    @Test
+    func `a song that stops sends Stop at once and the clock goes on`() {
+        var device = DeviceUnderClock(now: 1)
+        let line = line(beatsPerMinute: 120)
+        device.run(playing(line, from: 24), until: 2_345_678)
+        device.run(stopped(line), until: 4_000_000)
+        #expect(device.transport == [.start, .stop])
+        #expect(device.events.first { $0.message == .stop }?.at == 2_345_678)
+        #expect(device.ticks.count == 192 - 1)
+    }
+
+    @Test
+    func `a Start taken back before it was due leaves no trace`() {
+        var device = DeviceUnderClock(now: 1)
+        let line = line(beatsPerMinute: 120)
+        device.run(playing(line, from: 96), until: 1_900_000)
+        device.run(stopped(line), until: 4_000_000)
+        #expect(device.transport.isEmpty)
+    }
+
+    @Test(arguments: [(120.0, 20.0), (20, 999), (999, 20), (97.3, 174), (300, 299.99)])
+    func `a change of tempo costs no tick and doubles none`(before: Double, after: Double) {
+        var device = DeviceUnderClock(now: 1)
+        let first = line(beatsPerMinute: before)
+        device.run(playing(first, from: 24), until: first.time(ofTick: 100).microseconds + 777)
+        // The new line meets the old one at tick 100, 777 us ago: late news.
+        let second = line(beatsPerMinute: after, timeOrigin: first.time(ofTick: 100).microseconds, tickOrigin: 100)
+        let end = second.time(ofTick: 300).microseconds + 1
+        device.run(playing(second, from: 24), until: end)
+        #expect(device.ticks.count == 300)
+        #expect(device.transport == [.start])
+        #expect(device.ticks.last == second.time(ofTick: 300).microseconds)
+    }
+
+    @Test
+    func `a step of the grid by less than a sixteenth is followed without a Stop`() {
+        var device = DeviceUnderClock(now: 1)
+        let first = line(beatsPerMinute: 120)
+        device.run(playing(first, from: 24), until: 2_000_001)
+        let second = line(beatsPerMinute: 120, timeOrigin: 3_000)
+        device.run(playing(second, from: 24), until: 3_000_000)
+        #expect(device.transport == [.start])
+        #expect(device.songPosition == 143 - 24 + 1)
+    }
+
+    @Test(arguments: [Int64(-5_000_000), -700_000, 900_000, 60_000_000])
+    func `a grid that jumps relocates a playing device at a sixteenth of the new grid`(jump: Int64) throws {
+        var device = DeviceUnderClock(now: 1)
+        let first = line(beatsPerMinute: 120)
+        device.run(playing(first, from: 0), until: 1)
+        device.run(playing(first, from: 24), until: 10_000_001)
+        let second = line(beatsPerMinute: 120, timeOrigin: jump)
+        let startTick = Int64(24) - (jump > 9_000_000 ? 96 * 40 : 0)
+        device.run(playing(second, from: startTick), until: 12_000_000)
+        #expect(device.transport.prefix(2) == [.start, .stop])
+        #expect(device.transport.last == .continue)
+        let next = second.firstTick(atOrAfter: HostTime(microseconds: 12_000_000))
+        #expect(device.songPosition == next - startTick)
+        #expect(device.isPlaying)
+    }
+
+    @Test
+    func `a jump while stopped just puts the ticks on the new grid`() {
+        var device = DeviceUnderClock(now: 1)
+        device.run(stopped(line(beatsPerMinute: 120)), until: 1_000_000)
+        let second = line(beatsPerMinute: 120, timeOrigin: 700_009)
+        device.run(stopped(second), until: 2_000_000)
+        #expect(device.transport.isEmpty)
+        #expect(device.ticks.last == second.time(ofTick: 62).microseconds)
+        #expect(zip(device.ticks, device.ticks.dropFirst()).allSatisfy { $1 - $0 < 42_000 })
+    }
+
+    @Test
+    func `a short stall is caught up tick by tick`() {
+        var device = DeviceUnderClock(now: 1)
+        let line = line(beatsPerMinute: 120)
+        device.run(playing(line, from: 24), until: 1_990_000)
+        device.now += 60_000
+        device.run(playing(line, from: 24), until: 3_000_001)
+        #expect(device.transport == [.start])
+        #expect(device.ticks.count == 144)
+    }
+
+    @Test
+    func `a long stall ends in Stop, Song Position and Continue at the right place`() {
+        var device = DeviceUnderClock(now: 1)
+        let line = line(beatsPerMinute: 120)
+        device.run(playing(line, from: 24), until: 1_990_000)
+        device.now += 500_000
+        device.run(playing(line, from: 24), until: 4_000_001)
+        #expect(device.transport.prefix(2) == [.start, .stop])
+        #expect(device.transport.last == .continue)
+        #expect(device.songPosition == 192 - 24 + 1)
+    }
+
+    @Test
+    func `a device that is plugged in while the song plays joins at a bar`() throws {
+        var device = DeviceUnderClock(now: 1)
+        let line = line(beatsPerMinute: 120)
+        device.run(playing(line, from: 0), until: 2_100_000)
+        device.events.removeAll()
+        device.planner.deviceConnected()
+        device.run(playing(line, from: 0), until: 6_000_001)
+        #expect(device.transport == [.songPosition(32), .continue])
+        #expect(device.songPosition == 288 + 1)
+    }
+
+    @Test
+    func `when the program ends a device that plays is stopped, and a stopped one left alone`() {
+        var device = DeviceUnderClock(now: 1)
+        let line = line(beatsPerMinute: 120)
+        device.run(stopped(line), until: 1_000_000)
+        #expect(device.planner.finish() == nil)
+        device.run(playing(line, from: 96), until: 3_000_000)
+        #expect(device.planner.finish() == .stop)
+        #expect(device.planner.finish() == nil)
+    }
+
+    @Test(arguments: [Int64(72), 96, 168, 24])
+    func `the song position wraps at a whole number of bars`(ticksPerBar: Int64) throws {
+        for sixteenths in [Int64(16_383), 16_384, 16_385, 40_000] {
+            var device = DeviceUnderClock(now: 1)
+            let line = line(beatsPerMinute: 120, tickOrigin: sixteenths * 6 - 60)
+            device.run(playing(line, from: 0, ticksPerBar: ticksPerBar), until: 2_000_000)
+            let place = try #require(device.transport.first)
+            guard case .songPosition(let sent) = place else {
+                Issue.record("\(place) instead of a song position")
+                continue
+            }
+            let moves = try #require(device.events.firstIndex { $0.message == .continue }) + 1
+            let tick = line.firstTick(atOrAfter: HostTime(microseconds: device.events[moves].at))
+            #expect(Int64(sent) * 6 % ticksPerBar == tick % ticksPerBar)
+            #expect(sent < 16_384)
+        }
+    }
+
+    @Test(arguments: [UInt64](1...50))
+    func `late wake-ups and news at any moment never lose a tick, double one or bring them too close`(seed: UInt64) {
+        var random = SplitMix(state: seed)
+        var device = DeviceUnderClock(now: 1)
+        device.lateness = { 0 }
+        var line = line(beatsPerMinute: Double.random(in: 20...999, using: &random))
+        var plan = stopped(line)
+        for _ in 0..<60 {
+            let end = device.now + Int64.random(in: 1...400_000, using: &random)
+            while device.now < end {
+                device.run(plan, until: min(end, device.now + Int64.random(in: 100...20_000, using: &random)))
+                device.now += Int64.random(in: 0...2_000, using: &random)
+            }
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0:
+                plan.transport.isPlaying.toggle()
+                let soon = HostTime(microseconds: device.now + Int64.random(in: -30_000...900_000, using: &random))
+                plan.transport.startTick = line.firstTick(atOrAfter: soon)
+            case 1:
+                let tempo = Tempo(beatsPerMinute: Double.random(in: 20...999, using: &random))
+                let perTick = Double(tempo.microsecondsPerBeat) / 24
+                let elapsed = line.position(at: HostTime(microseconds: device.now)) * perTick
+                line = TickLine(
+                    microsecondsPerBeat: tempo.microsecondsPerBeat,
+                    timeOrigin: HostTime(microseconds: device.now - Int64(elapsed.rounded())), tickOrigin: 0)
+                plan.line = line
+            default: break
+            }
+        }
+        let next = line.firstTick(atOrAfter: HostTime(microseconds: device.now))
+        device.run(plan, until: line.time(ofTick: next + 5).microseconds + 1)
+        // Tick 0 fell before the first look at the clock.
+        #expect(device.ticks.count == Int(next) + 5, "seed \(seed)")
+        if plan.transport.isPlaying, device.isPlaying {
+            #expect(device.songPosition == next + 6 - plan.transport.startTick, "seed \(seed)")
+        }
+    }
+}
+
+/// A small seeded generator (SplitMix64).
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+}
