@@ -26,12 +26,12 @@ def environment(folder):
     }
 
 
-def run_tactus(*arguments, timeout=10, **options):
-    """Runs one command to its end and returns code, stdout and stderr."""
+def run_tactus(*arguments, timeout=10, before=()):
+    """Runs one command, after the words of `before`, to its end and returns code, stdout and stderr."""
     with tempfile.TemporaryDirectory() as folder:
         return subprocess.run(
-            [TACTUS, *map(str, arguments)], env=environment(folder), stdin=subprocess.DEVNULL, capture_output=True,
-            text=True, timeout=timeout, **options)
+            [*before, TACTUS, *map(str, arguments)], env=environment(folder), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=timeout)
 
 
 def request(method, path, body=None, headers=None, port=PORT, timeout=5):
@@ -55,14 +55,17 @@ def request(method, path, body=None, headers=None, port=PORT, timeout=5):
 class Gateway:
     """`tactus run` with the given arguments, from its first status to its exit."""
 
-    def __init__(self, *arguments, folder, port=PORT, limits=()):
+    # The kernel ends it with its parent: no Link peer may outlive a killed test.
+    COMMAND = ("setpriv", "--pdeathsig", "KILL", TACTUS)
+
+    def __init__(self, *arguments, folder, port=PORT):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.port = port
         self.stderr_path = self.folder / "stderr"
         self.stdout_path = self.folder / "stdout"
         self.started = time.monotonic()
-        command = [*limits, TACTUS, "run", "--http", f"127.0.0.1:{port}", *map(str, arguments)]
+        command = [*self.COMMAND, "run", "--http", f"127.0.0.1:{port}", *map(str, arguments)]
         with self.stdout_path.open("ab") as stdout, self.stderr_path.open("ab") as stderr:
             self.process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, env=environment(self.folder))

@@ -8,7 +8,8 @@ from alsa_midi import PortCaps, PortType, SequencerClient
 from alsa_midi._ffi import alsa, ffi
 from alsa_midi.event import EventType
 
-from rig.clocks import Line, monotonic_and_raw
+from rig.clocks import monotonic_and_raw
+from rig.figures import straight
 
 NAMES = {
     EventType.CLOCK: "clock", EventType.START: "start", EventType.CONTINUE: "continue", EventType.STOP: "stop",
@@ -89,5 +90,6 @@ class Observer:
     def events(self):
         """Everything seen, as [name, microseconds of RAW, sender]."""
         offset = min(self.queue_offsets)[1]
-        to_raw = Line(self.clock_pairs)
-        return [[kind, to_raw(at + offset) / 1000, sender] for kind, at, sender in self.stamps]
+        # The kernel steers MONOTONIC evenly, so one straight line through all readings is truer than any two of them.
+        rate, start = straight(self.clock_pairs)
+        return [[kind, (start + rate * (at + offset)) / 1000, sender] for kind, at, sender in self.stamps]
