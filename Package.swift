@@ -79,10 +79,14 @@ let package = Package(
         .target(
             name: "TestVectors", dependencies: ["BeatTime"], path: "Tests/TestVectors",
             resources: [.copy("link-test-vectors.json")], swiftSettings: strict),
-        .target(name: "Simulation", dependencies: ["BeatTime"], path: "Tests/Simulation", swiftSettings: strict),
+        .target(
+            name: "Simulation", dependencies: ["BeatTime", "LinkSession", "MIDIClock"], path: "Tests/Simulation",
+            swiftSettings: strict),
         tests(of: "BeatTime", uses: ["TestVectors"]),
         tests(of: "LinkSession", uses: ["BeatTime", "Simulation", "TestVectors"]),
         tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),
-        tests(of: "MIDIClock", uses: ["BeatTime"]),
+        tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
+        tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ],
 )

@@ -26,7 +26,7 @@ public struct Arbiter: Sendable {
     public private(set) var line: TickLine
     /// Whether the song plays, and where its top is.
     public private(set) var transport: PlannedTransport
-    private var link: LinkView
+    private(set) var link: LinkView
 
     /// Begins with the Link peer's first state.
     ///

@@ -11,8 +11,22 @@ public struct LinkState: Hashable, Sendable {
     public var sessionID: NodeID
     /// The local addresses in use.
     public var interfaces: [String]
+    /// What keeps an interface from being used, one line each.
+    public var failures: [String]
     /// Datagrams that were no sound Link messages, since the start.
     public var refusedDatagrams: Int
     /// How far the middle half of the last clock measurement lies apart, halved; nil if there has been none.
     public var measurementErrorMicroseconds: Double?
+}
+
+extension LinkState {
+    /// What an engine knows; the thread that owns it adds what is wrong with the sockets.
+    init(_ engine: Engine, failures: [String] = []) {
+        self.init(
+            sessionState: engine.sessionState, isEnabled: engine.isEnabled,
+            isStartStopSyncEnabled: engine.isStartStopSyncEnabled, peerCount: engine.peerCount,
+            sessionID: engine.sessionID, interfaces: engine.interfaceAddresses.map(\.description),
+            failures: failures, refusedDatagrams: engine.refusals.total,
+            measurementErrorMicroseconds: engine.measurementErrorMicroseconds)
+    }
 }

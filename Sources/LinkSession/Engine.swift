@@ -80,6 +80,12 @@ package struct Engine: Sendable {
     /// The name of the session this peer is in.
     package var sessionID: NodeID { session.id }
 
+    /// The timeline of that session.
+    package var sessionTimeline: GhostTimeline { session.timeline }
+
+    /// What that session shares of play and stop.
+    package var sessionStartStop: StartStopState { startStop }
+
     /// The local addresses in use.
     package var interfaceAddresses: [IPAddress] { interfaces.map(\.address) }
 

@@ -1,22 +1,15 @@
 import BeatTime
 import MIDIClock
+import Simulation
 import Testing
 
-/// A drum machine in virtual time: it takes what one planner sends, and checks what any machine would trip over.
+/// One planner and the drum machine it drives, in virtual time.
 struct DeviceUnderClock {
-    struct Event: Equatable {
-        var message: ClockMessage
-        var at: Int64
-    }
-
     var planner = TickPlanner()
     var now: Int64
-    var events: [Event] = []
-
-    /// How many microseconds late the thread wakes; drawn anew for each sleep.
-    var lateness: () -> Int64 = { 0 }
+    var machine = DrumMachine()
     /// The longest sleep between two looks at the plan, in microseconds.
-    let slice: Int64 = 5_000
+    private let slice: Int64 = 5_000
 
     init(now: Int64 = 0) { self.now = now }
 
@@ -26,58 +19,20 @@ struct DeviceUnderClock {
             switch planner.step(plan, at: HostTime(microseconds: now)) {
             case .send(let message, let due):
                 #expect(due.microseconds <= now, "sent before it was due", sourceLocation: sourceLocation)
-                check(message, plan, sourceLocation: sourceLocation)
-                events.append(Event(message: message, at: now))
+                let fault = machine.take(message, at: now, on: plan.line)
+                #expect(fault == nil, sourceLocation: sourceLocation)
             case .wait(let until):
                 #expect(until.microseconds > now, "told to wait for the past", sourceLocation: sourceLocation)
-                now = min(max(now + 1, min(until.microseconds, now + slice) + lateness()), end)
+                now = min(until.microseconds, now + slice, end)
             }
         }
     }
 
-    private func check(_ message: ClockMessage, _ plan: OutputPlan, sourceLocation: SourceLocation) {
-        let transports = events.filter { $0.message != .timingClock }
-        switch message {
-        case .timingClock:
-            guard let last = events.last(where: { $0.message == .timingClock }) else { return }
-            let gap = min(2_000, plan.line.tickLength * 4 / 5)
-            #expect(now - last.at >= max(700, gap), "ticks too close", sourceLocation: sourceLocation)
-        case .start, .continue, .songPosition:
-            #expect(!isPlaying, "\(message) while playing", sourceLocation: sourceLocation)
-        case .stop:
-            #expect(isPlaying, "Stop while stopped", sourceLocation: sourceLocation)
-        }
-        if message == .continue {
-            let previous = transports.last?.message
-            let isLocated = if case .songPosition = previous { true } else { false }
-            #expect(isLocated, "Continue without a song position", sourceLocation: sourceLocation)
-        }
-    }
-
-    /// Whether the machine plays, by what it was sent.
-    var isPlaying: Bool {
-        let last = events.last { $0.message == .start || $0.message == .continue || $0.message == .stop }
-        return last?.message == .start || last?.message == .continue
-    }
-
-    /// Where the machine is in its song, in ticks: what the next tick will be.
-    var songPosition: Int64 {
-        var position: Int64 = 0
-        var plays = false
-        for event in events {
-            switch event.message {
-            case .timingClock: position += plays ? 1 : 0
-            case .start: (position, plays) = (0, true)
-            case .continue: plays = true
-            case .stop: plays = false
-            case .songPosition(let sixteenths): position = Int64(sixteenths) * 6
-            }
-        }
-        return position
-    }
-
-    var ticks: [Int64] { events.filter { $0.message == .timingClock }.map(\.at) }
-    var transport: [ClockMessage] { events.map(\.message).filter { $0 != .timingClock } }
+    var events: [DrumMachine.Event] { machine.events }
+    var isPlaying: Bool { machine.isPlaying }
+    var songPosition: Int64 { machine.songPosition }
+    var ticks: [Int64] { machine.ticks }
+    var transport: [ClockMessage] { machine.transport }
 }
 
 /// Ticks at a tempo from time 0.

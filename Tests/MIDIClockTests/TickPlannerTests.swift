@@ -1,5 +1,6 @@
 import BeatTime
 import MIDIClock
+import Simulation
 import Testing
 
 @Suite
@@ -140,7 +141,7 @@ struct TickPlannerTests {
         var device = DeviceUnderClock(now: 1)
         let line = line(beatsPerMinute: 120)
         device.run(playing(line, from: 0), until: 2_100_000)
-        device.events.removeAll()
+        device.machine.replace()
         device.planner.deviceConnected()
         device.run(playing(line, from: 0), until: 6_000_001)
         #expect(device.transport == [.songPosition(32), .continue])
@@ -176,11 +177,10 @@ struct TickPlannerTests {
         }
     }
 
-    @Test(arguments: [UInt64](1...50))
+    @Test(arguments: Seeds.standing(1...50))
     func `late wake-ups and news at any moment never lose a tick, double one or bring them too close`(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         var device = DeviceUnderClock(now: 1)
-        device.lateness = { 0 }
         var line = line(beatsPerMinute: Double.random(in: 20...999, using: &random))
         var plan = stopped(line)
         for _ in 0..<60 {
@@ -212,18 +212,5 @@ struct TickPlannerTests {
         if plan.transport.isPlaying, device.isPlaying {
             #expect(device.songPosition == next + 6 - plan.transport.startTick, "seed \(seed)")
         }
-    }
-}
-
-/// A small seeded generator (SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
     }
 }

@@ -1,0 +1,183 @@
+internal import BeatTime
+internal import Glibc
+internal import LinkSession
+internal import RealTime
+
+/// What the network thread does: it waits for datagrams, deadlines and commands, and lets the engine answer.
+///
+/// It lives on that thread alone and shares nothing but the ``LinkExchange``.
+final class LinkLoop {
+    private var engine: Engine
+    private let exchange: LinkExchange
+    private let interfaceNames: [String]
+    private var interfaces: [NetworkInterface] = []
+    /// When to look for interfaces again; nil while disabled.
+    private var scanAt: HostTime?
+    /// Why an address cannot be used, by address.
+    private var failures: [LocalAddress: SystemCallError] = [:]
+    private var isClosing = false
+
+    private static let scanPeriod: Int64 = 5_000_000
+    /// Datagrams taken from a socket before timers and other sockets get their turn.
+    private static let measurementBound = 64
+    private static let discoveryBound = 16
+
+    init(engine: Engine, interfaceNames: [String], exchange: LinkExchange) {
+        self.engine = engine
+        self.interfaceNames = interfaceNames
+        self.exchange = exchange
+    }
+
+    /// Runs until a command closes it.
+    func run() {
+        while !isClosing {
+            wait()
+            // Pings first: how long they lie here is an error in somebody's clock.
+            receive(.measurement)
+            receive(.discovery)
+            for command in exchange.takeCommands() { perform(command) }
+            passTime()
+            exchange.noteRefusals(engine.refusals.total)
+        }
+        exchange.end()
+    }
+
+    /// Waits for the first datagram, command or deadline.
+    private func wait() {
+        var descriptors = [pollfd(fd: exchange.wakeUp.descriptor, events: Int16(POLLIN), revents: 0)]
+        for case let sockets? in interfaces.map(\.sockets) {
+            for descriptor in [
+                sockets.measurement.descriptor, sockets.unicast.descriptor, sockets.group.descriptor,
+            ] {
+                descriptors.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+            }
+        }
+        let deadlines = [engine.nextDeadline, scanAt] + interfaces.map(\.rebuildAt)
+        let clocks = ClockReading.take()
+        poll(&descriptors, until: deadlines.compactMap { $0 }.min().map(clocks.monotonicTime))
+        if descriptors[0].revents != 0 { exchange.wakeUp.clear() }
+    }
+
+    /// Takes what has come on every interface's sockets, up to a bound.
+    private func receive(_ channel: Channel) {
+        for interface in interfaces {
+            guard let sockets = interface.sockets else { continue }
+            switch channel {
+            case .measurement: drain(interface, channel, Self.measurementBound) { sockets.measurement.receive() }
+            case .discovery:
+                drain(interface, channel, Self.discoveryBound) { sockets.unicast.receive() }
+                drain(interface, channel, Self.discoveryBound) { sockets.group.receive() }
+            }
+        }
+    }
+
+    private func drain(
+        _ interface: NetworkInterface, _ channel: Channel, _ bound: Int, _ receive: () -> UDPSocket.Received
+    ) {
+        for _ in 0..<bound {
+            switch receive() {
+            case .nothing: return
+            case .error: continue
+            case .datagram(let bytes, let source):
+                // Read here, so that a pong's time is the time it leaves to within the few microseconds this takes.
+                let now = HostTime.now()
+                carryOut(
+                    engine.received(bytes, from: source, on: interface.id, channel: channel, at: now), at: now)
+            }
+        }
+    }
+
+    private func passTime() {
+        let now = HostTime.now()
+        if let scanAt, scanAt <= now { scan(at: now) }
+        for index in interfaces.indices {
+            if let rebuildAt = interfaces[index].rebuildAt, rebuildAt <= now { rebuild(at: index, now) }
+        }
+        if let deadline = engine.nextDeadline, deadline <= now {
+            carryOut(engine.timePassed(to: now), at: now)
+        }
+    }
+
+    private func perform(_ command: LinkExchange.Command) {
+        let now = HostTime.now()
+        switch command.action {
+        case .setEnabled(let isEnabled): setEnabled(isEnabled, at: now)
+        case .setStartStopSync(let isEnabled):
+            engine.setStartStopSync(isEnabled)
+            publish()
+        case .edit(let body): carryOut(engine.edit(at: now) { body(&$0, now) }, at: now)
+        case .close:
+            setEnabled(false, at: now)
+            isClosing = true
+        }
+        command.whenDone?()
+    }
+
+    private func setEnabled(_ isEnabled: Bool, at now: HostTime) {
+        carryOut(engine.setEnabled(isEnabled, at: now), at: now)
+        if isEnabled {
+            if scanAt == nil { scan(at: now) }
+        } else {
+            interfaces.removeAll()
+            failures.removeAll()
+            scanAt = nil
+            publish()
+        }
+    }
+
+    private func carryOut(_ effects: [Effect], at now: HostTime) {
+        for case .send(let datagram) in effects {
+            guard let index = interfaces.firstIndex(where: { $0.id == datagram.interface }) else { continue }
+            interfaces[index].send(datagram, at: now)
+        }
+        publish()
+    }
+
+    private func publish() {
+        let failures = failures.sorted { $0.key.bits < $1.key.bits }.map { "\($0.key.name): \($0.value)" }
+        exchange.publish(LinkState(engine, failures: failures))
+    }
+}
+
+// Interfaces that come and go.
+extension LinkLoop {
+    /// Compares the addresses in use with those there are.
+    private func scan(at now: HostTime) {
+        scanAt = now.advanced(byMicroseconds: Self.scanPeriod)
+        let present = LocalAddress.scan(onlyNamed: interfaceNames)
+        failures = failures.filter { present.contains($0.key) }
+        for gone in interfaces.filter({ !present.contains($0.address) }) {
+            // The bye-bye needs the sockets, so they go last.
+            carryOut(engine.interfaceVanished(gone.id, at: now), at: now)
+            interfaces.removeAll { $0.address == gone.address }
+        }
+        for address in present where !interfaces.contains(where: { $0.address == address }) {
+            do throws(SystemCallError) {
+                let sockets = try InterfaceSockets(on: address)
+                failures[address] = nil
+                interfaces.append(NetworkInterface(address: address, sockets: sockets))
+                announce(.v4(address.bits), sockets, at: now)
+            } catch {
+                failures[address] = error
+            }
+        }
+        publish()
+    }
+
+    private func rebuild(at index: Int, _ now: HostTime) {
+        let address = interfaces[index].address
+        do throws(SystemCallError) {
+            try interfaces[index].rebuild(at: now)
+            failures[address] = nil
+            if let sockets = interfaces[index].sockets { announce(interfaces[index].id, sockets, at: now) }
+        } catch {
+            failures[address] = error
+            publish()
+        }
+    }
+
+    private func announce(_ id: IPAddress, _ sockets: InterfaceSockets, at now: HostTime) {
+        let endpoint = sockets.measurementEndpoint
+        carryOut(engine.interfaceAppeared(id, measurementEndpoint: endpoint, at: now), at: now)
+    }
+}

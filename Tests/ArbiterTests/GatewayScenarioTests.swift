@@ -1,0 +1,188 @@
+import BeatTime
+import LinkSession
+import MIDIClock
+import Simulation
+import Testing
+
+@testable import Arbiter
+
+/// What drum machines notice when gateways meet, part and change their minds; in virtual time.
+@Suite
+struct GatewayScenarioTests {
+    @Test(arguments: Seeds.standing(1...10))
+    func `BEATTIME-1: switching Link on and off alone costs a playing machine nothing`(seed: UInt64) throws {
+        var world = GatewayWorld("BEATTIME-1", seed: seed)
+        let ours = world.addNode(tempo: 133.7)
+        world.at(1) { $0.edit(ours, .play) }
+        world.at(4.321) { $0.setLink(true, at: ours) }
+        world.at(9.876) { $0.setLink(false, at: ours) }
+        try world.run(until: 15)
+        #expect(world.nodes[ours].machine.transport == [.start])
+        #expect(world.nodes[ours].breaks == 0)
+    }
+
+    @Test(arguments: Seeds.standing(1...10))
+    func `BEATTIME-2: a peer that joins moves nobody's machine`(seed: UInt64) throws {
+        var world = GatewayWorld("BEATTIME-2", seed: seed)
+        let (ours, peer) = (world.addNode(tempo: 130), world.addNode(tempo: 77))
+        world.setLink(true, at: ours)
+        world.at(1) { $0.edit(ours, .play) }
+        world.at(5) { $0.setLink(true, at: peer) }
+        try world.run(until: 10)
+        #expect(world.nodes[ours].machine.transport == [.start])
+        #expect(world.nodes[ours].breaks == 0)
+        #expect(world.nodes[peer].engine.sessionState.tempo.beatsPerMinute.rounded() == 130)
+    }
+
+    @Test(arguments: Seeds.standing(1...10))
+    func `who joins a session and presses play starts on its bar`(seed: UInt64) throws {
+        var world = GatewayWorld("start on the bar", seed: seed)
+        let (peer, ours) = (world.addNode(tempo: 130), world.addNode(tempo: 77))
+        world.setLink(true, at: peer)
+        world.at(1) { $0.edit(peer, .play) }
+        world.at(5) { $0.setLink(true, at: ours) }
+        world.at(7.1) { $0.edit(ours, .play) }
+        try world.run(until: 12)
+        #expect(world.nodes[ours].machine.transport == [.start])
+        try world.expectAligned([peer, ours])
+    }
+
+    @Test(arguments: Seeds.standing(1...10))
+    func `STARTSTOPSTATE-1: with sync on, play and stop reach every machine`(seed: UInt64) throws {
+        var world = GatewayWorld("STARTSTOPSTATE-1", seed: seed)
+        let members = [130.0, 77, 90].map { world.addNode(tempo: $0) }
+        for member in members {
+            world.setLink(true, at: member)
+            world.setStartStopSync(true, at: member)
+        }
+        world.at(3) { $0.edit(members[1], .play) }
+        try world.run(until: 8)
+        try world.expectAligned(members)
+        world.edit(members[2], .stop)
+        try world.run(until: 9)
+        for member in members {
+            #expect(world.nodes[member].machine.transport == [.start, .stop])
+        }
+    }
+
+    @Test(arguments: Seeds.standing(1...10))
+    func `a machine that plays when a session is found is put on the session's bar once`(seed: UInt64) throws {
+        var world = GatewayWorld("join while playing", seed: seed)
+        let (peer, ours) = (world.addNode(tempo: 130), world.addNode(tempo: 77))
+        world.setLink(true, at: peer)
+        world.edit(peer, .play)
+        world.at(1) { $0.edit(ours, .play) }
+        world.at(5.3) { $0.setLink(true, at: ours) }
+        try world.run(until: 10)
+        let transport = world.nodes[ours].machine.transport
+        #expect(transport.first == .start)
+        #expect(transport.count { $0 == .stop } <= 1)
+        try world.expectAligned([peer, ours])
+    }
+
+    @Test(arguments: Seeds.standing(1...10))
+    func `when the founder leaves, machines play on unbroken`(seed: UInt64) throws {
+        var world = GatewayWorld("founder leaves", seed: seed)
+        let members = [130.0, 77, 90].map { world.addNode(tempo: $0) }
+        for member in members { world.at(Double(member) * 2) { $0.setLink(true, at: member) } }
+        for member in members { world.at(7) { $0.edit(member, .play) } }
+        world.at(12) { $0.setLink(false, at: members[0]) }
+        world.at(14) { $0.setLink(false, at: members[1]) }
+        try world.run(until: 18)
+        for member in members { #expect(world.nodes[member].machine.transport == [.start]) }
+        // Parted, their clocks run apart by up to 60 us a second.
+        try world.expectAligned(members, within: 1_200)
+    }
+
+    @Test(arguments: Seeds.standing(1...10))
+    func `a tempo knob turned from 20 to 999 costs no machine a tick`(seed: UInt64) throws {
+        var world = GatewayWorld("tempo sweep", seed: seed)
+        let (peer, ours) = (world.addNode(tempo: 130), world.addNode(tempo: 77))
+        world.setLink(true, at: peer)
+        world.at(2) { $0.setLink(true, at: ours) }
+        for node in [peer, ours] { world.at(3) { $0.edit(node, .play) } }
+        for step in 0..<400 {
+            let tempo = 20 + 979 * abs(Double(step % 200) / 100 - 1)
+            world.at(6 + Double(step) * 0.02) { $0.edit(peer, .setTempo(Tempo(beatsPerMinute: tempo))) }
+        }
+        try world.run(until: 16)
+        for node in [peer, ours] {
+            #expect(world.nodes[node].machine.transport == [.start])
+            #expect(world.nodes[node].breaks == 0)
+        }
+        // Not measured anew since they met, their clocks may have run apart by 60 us a second.
+        try world.expectAligned([peer, ours], within: 900)
+    }
+
+    @Test(arguments: [0, 0.5, 3, 7])
+    func `the quantum decides where the song starts and never where ticks fall`(quantum: Double) throws {
+        var trains: [[Int64]] = []
+        for quantum in [4, quantum] {
+            var world = GatewayWorld("quantum", seed: 1)
+            let peer = world.addNode(tempo: 130)
+            let ours = world.addNode(tempo: 77, quantum: quantum)
+            world.setLink(true, at: peer)
+            world.at(2) { $0.setLink(true, at: ours) }
+            world.at(4.4) { $0.edit(ours, .play) }
+            try world.run(until: 12)
+            #expect(world.nodes[ours].machine.transport == [.start])
+            trains.append(world.nodes[ours].machine.ticks)
+        }
+        #expect(trains[0].count == trains[1].count)
+        #expect(zip(trains[0], trains[1]).allSatisfy { abs($0 - $1) <= 152 })
+    }
+
+    @Test(arguments: Seeds.standing(1...40))
+    func `whatever people do on a bad network, machines never stumble and end up together`(seed: UInt64) throws {
+        let conditions = LinkConditions(delay: 2_000, jitter: 6_000, loss: 0.05, duplication: 0.02, reordering: 0.05)
+        var world = GatewayWorld("bad network", seed: seed, conditions: conditions)
+        var random = SeededGenerator(seed: seed).split("people")
+        let members = (0..<4).map { _ in world.addNode(tempo: Double.random(in: 60...180, using: &random)) }
+        for member in members {
+            world.setStartStopSync(true, at: member)
+            world.setLink(true, at: member)
+        }
+        for step in 1...120 {
+            let node = Int.random(in: 0..<4, using: &random)
+            let tempo = Tempo(beatsPerMinute: Double.random(in: 20...999, using: &random))
+            let choice = Int.random(in: 0..<12, using: &random)
+            world.at(Double(step) * 0.25 + Double.random(in: 0...0.25, using: &random)) { world in
+                switch choice {
+                case 0...3: world.edit(node, .setTempo(tempo))
+                case 4, 5: world.edit(node, .play)
+                case 6, 7: world.edit(node, .stop)
+                case 8: world.setLink(false, at: node)
+                case 9: world.setLink(true, at: node)
+                case 10: world.medium.network.partition([[node]])
+                default: world.medium.network.heal()
+                }
+            }
+        }
+        world.at(32) { world in
+            world.medium.network.heal()
+            world.medium.network.conditions = LinkConditions()
+            for member in members { world.setLink(true, at: member) }
+        }
+        // Everyone measures the session anew within half a minute; stop first, so that play is news to all.
+        world.at(70) { $0.edit(0, .setTempo(Tempo(beatsPerMinute: 120))) }
+        world.at(71) { world in for member in members { world.edit(member, .stop) } }
+        world.at(73) { $0.edit(1, .play) }
+        try world.run(until: 80)
+        #expect(members.allSatisfy { world.nodes[$0].engine.peerCount == 3 })
+        try world.expectAligned(members, within: 3_000)
+    }
+
+    @Test
+    func `the same seed gives the same run`() throws {
+        func digest(_ seed: UInt64) throws -> Digest {
+            var world = GatewayWorld("determinism", seed: seed, conditions: LinkConditions(loss: 0.1))
+            let (peer, ours) = (world.addNode(tempo: 130), world.addNode(tempo: 77))
+            for node in [peer, ours] { world.setLink(true, at: node) }
+            world.at(2) { $0.edit(ours, .play) }
+            try world.run(until: 5)
+            return world.trace.digest
+        }
+        #expect(try digest(7) == digest(7))
+        #expect(try digest(7) != digest(8))
+    }
+}

@@ -1,0 +1,204 @@
+import BeatTime
+import LinkSession
+import MIDIClock
+import Simulation
+
+@testable import Arbiter
+
+/// Whole gateways in virtual time: Link engine, arbiter, tick planner and a drum machine each, with clocks of their
+/// own, on a network that delays and loses.
+///
+/// The threads are events: news reach the arbiter a little after the engine, and the output thread wakes a little
+/// late. After each event: no drum machine has been given cause to stumble, no tick has left early, and a machine that
+/// plays is where its gateway's song is.
+struct GatewayWorld {
+    let scenario: String
+    let seed: UInt64
+    private(set) var nodes: [Node] = []
+    var medium: LinkMedium
+    private(set) var trace = Trace()
+    private var simulation = Simulation<Event>()
+    private var random: SeededGenerator
+
+    struct Node {
+        var engine: Engine
+        var arbiter: Arbiter
+        var planner = TickPlanner()
+        var machine = DrumMachine()
+        let clock: NodeClock
+        var random: SeededGenerator
+        var wakeAt: HostTime?
+        /// The number of the last tick sent.
+        var lastTick: Int64?
+        /// How often the train of ticks was broken: a number left out or repeated.
+        var breaks = 0
+    }
+
+    private enum Event {
+        case delivery(LinkMedium.Delivery)
+        case engineWakes(Int)
+        case outputWakes(Int)
+        case news(Int, LinkView)
+        case action((inout GatewayWorld) throws -> Void)
+    }
+
+    init(_ scenario: String, seed: UInt64, conditions: LinkConditions = LinkConditions()) {
+        self.scenario = scenario
+        self.seed = seed
+        random = SeededGenerator(seed: seed)
+        medium = LinkMedium(network: VirtualNetwork(conditions, random: random.split("network")))
+    }
+
+    var now: WorldTime { simulation.now }
+
+    /// Adds a gateway; Link is off, and its clock runs.
+    mutating func addNode(tempo: Double, quantum: Double = 4) -> Int {
+        let index = nodes.count
+        var own = random.split("node \(index)")
+        let clock = NodeClock(skewUpTo: 30, using: &own)
+        let engine = Engine(tempo: Tempo(beatsPerMinute: tempo), seed: own.next(), at: clock.hostTime(at: now))
+        nodes.append(
+            Node(
+                engine: engine, arbiter: Arbiter(LinkView(engine), quantum: Beats(quantum)), clock: clock, random: own))
+        medium.plug(index)
+        simulation.schedule(.outputWakes(index), at: now)
+        return index
+    }
+
+    func hostTime(of node: Int) -> HostTime { nodes[node].clock.hostTime(at: now) }
+
+    /// The plan that a gateway's output thread has.
+    func plan(of node: Int) -> OutputPlan {
+        OutputPlan(
+            line: nodes[node].arbiter.line, transport: nodes[node].arbiter.transport, settings: OutputSettings())
+    }
+
+    mutating func at(_ seconds: Double, _ action: @escaping (inout GatewayWorld) throws -> Void) {
+        simulation.schedule(.action(action), at: .seconds(seconds))
+    }
+
+    mutating func run(until seconds: Double) throws {
+        while let event = simulation.next(until: .seconds(seconds)) {
+            switch event {
+            case .delivery(let delivery):
+                touch(delivery.node) { engine, now in
+                    engine.received(
+                        delivery.bytes, from: delivery.source, on: delivery.interface, channel: delivery.channel,
+                        at: now)
+                }
+            case .engineWakes(let node):
+                nodes[node].wakeAt = nil
+                touch(node) { engine, now in engine.timePassed(to: now) }
+            case .outputWakes(let node): try output(node)
+            case .news(let node, let view):
+                if let answer = nodes[node].arbiter.linkChanged(view, at: hostTime(of: node)) { edit(node, answer) }
+            case .action(let action): try action(&self)
+            }
+        }
+    }
+
+    mutating func setLink(_ isEnabled: Bool, at node: Int) {
+        touch(node) { engine, now in engine.setEnabled(isEnabled, at: now) }
+        guard isEnabled else { return }
+        touch(node) { engine, now in
+            engine.interfaceAppeared(
+                LinkMedium.address(of: node), measurementEndpoint: LinkMedium.measurementEndpoint(of: node), at: now)
+        }
+    }
+
+    mutating func setStartStopSync(_ isEnabled: Bool, at node: Int) { nodes[node].engine.setStartStopSync(isEnabled) }
+
+    mutating func edit(_ node: Int, _ edit: SessionEdit) {
+        trace.record("edits", node: node, at: now)
+        touch(node) { engine, now in engine.edit(at: now) { edit.apply(to: &$0, at: now) } }
+    }
+
+    func broken(_ promise: String) -> BrokenPromise {
+        BrokenPromise(promise, scenario: scenario, seed: seed, time: now, trace: trace)
+    }
+
+    private mutating func touch(_ index: Int, _ body: (inout Engine, HostTime) -> [Effect]) {
+        let now = hostTime(of: index)
+        let before = nodes[index].engine.sessionState
+        for effect in body(&nodes[index].engine, now) {
+            guard case .send(let datagram) = effect else { continue }
+            for arrival in medium.carry(datagram, from: index, at: self.now) {
+                simulation.schedule(.delivery(arrival.delivery), at: arrival.time)
+            }
+        }
+        let view = LinkView(nodes[index].engine)
+        if view.state != before || view.isEnabled != nodes[index].arbiter.link.isEnabled {
+            trace.record("has news", node: index, [view.state.timeline.timeOrigin.microseconds], at: self.now)
+            let delay = Int64.random(in: 20...400, using: &nodes[index].random)
+            simulation.schedule(.news(index, view), at: self.now.advanced(byMicroseconds: delay))
+        }
+        guard let deadline = nodes[index].engine.nextDeadline else { return }
+        if let wakeAt = nodes[index].wakeAt, wakeAt <= deadline { return }
+        nodes[index].wakeAt = deadline
+        simulation.schedule(.engineWakes(index), at: nodes[index].clock.worldTime(of: deadline))
+    }
+
+    private mutating func output(_ index: Int) throws {
+        let (plan, now) = (plan(of: index), hostTime(of: index))
+        while true {
+            switch nodes[index].planner.step(plan, at: now) {
+            case .wait(let time):
+                let slice = now.advanced(byMicroseconds: 5_000)
+                var wake = nodes[index].clock.worldTime(of: min(time, slice))
+                wake.microseconds += Int64.random(in: 0...150, using: &nodes[index].random)
+                return simulation.schedule(.outputWakes(index), at: wake)
+            case .send(let message, let due):
+                trace.record("sends", node: index, [Int64(message.wire.bytes)], at: self.now)
+                guard due <= now else { throw broken("node \(index) sends \(message) before it is due") }
+                if let fault = nodes[index].machine.take(message, at: now.microseconds, on: plan.line) {
+                    throw broken("node \(index): \(fault)")
+                }
+                if message == .timingClock { try sentTick(index, due: due, plan) }
+            }
+        }
+    }
+
+    private mutating func sentTick(_ index: Int, due: HostTime, _ plan: OutputPlan) throws {
+        let tick = plan.line.nearestTick(to: due)
+        if let last = nodes[index].lastTick, tick != last + 1 {
+            trace.record("breaks its train of ticks", node: index, [last, tick], at: now)
+            nodes[index].breaks += 1
+        }
+        nodes[index].lastTick = tick
+        guard nodes[index].machine.isPlaying else { return }
+        let sixteenthsPerBar = plan.transport.ticksPerBar / 6
+        let cycle = 16_384 / sixteenthsPerBar * sixteenthsPerBar * 6
+        let isAtHome = (nodes[index].machine.songPosition - 1 - (tick - plan.transport.startTick)) % cycle == 0
+        guard isAtHome else {
+            throw broken("the machine of node \(index) is at \(nodes[index].machine.songPosition) ticks in its song")
+        }
+    }
+}
+
+extension GatewayWorld {
+    /// Checks that the drum machines of a session stand on the same tick of the bar.
+    ///
+    /// - Parameters:
+    ///   - members: gateways that play in one session with the same quantum.
+    ///   - microseconds: how far their ticks may lie apart.
+    func expectAligned(_ members: [Int], within microseconds: Int64 = 400) throws {
+        let places = members.map { node in
+            let plan = plan(of: node)
+            let ticks = plan.line.position(at: hostTime(of: node)) - Double(plan.transport.startTick)
+            let bar = Double(plan.transport.ticksPerBar)
+            return (
+                node, (ticks - (ticks / bar).rounded(.down) * bar) * Double(plan.line.microsecondsPerBeat) / 24, bar
+            )
+        }
+        for (node, place, bar) in places.dropFirst() {
+            let length = bar * Double(plan(of: node).line.microsecondsPerBeat) / 24
+            let apart = abs(place - places[0].1)
+            guard min(apart, length - apart) <= Double(microseconds) else {
+                throw broken("nodes \(places[0].0) and \(node) are \(apart) us apart in the bar")
+            }
+        }
+        for node in members where !nodes[node].machine.isPlaying {
+            throw broken("the machine of node \(node) does not play")
+        }
+    }
+}

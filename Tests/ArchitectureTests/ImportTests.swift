@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+/// The shape of the whole, checked on the sources: pure engines in the middle, arrows in one direction.
+@Suite
+struct ImportTests {
+    /// What each part may import besides the standard library.
+    private static let allowed: [String: Set<String>] = {
+        let system: Set<String> = ["Glibc", "Synchronization", "Foundation", "Logging"]
+        return [
+            "BeatTime": [],
+            "LinkSession": ["BeatTime"],
+            "MIDIClock": ["BeatTime"],
+            "Arbiter": ["BeatTime", "LinkSession", "MIDIClock"],
+            "RealTime": ["BeatTime", "CLinux", "Glibc", "Synchronization"],
+            "LinkNetwork": ["BeatTime", "RealTime", "LinkSession", "CLinux", "Glibc", "Synchronization"],
+            "ALSASequencer": ["BeatTime", "RealTime", "MIDIClock", "CALSA", "Glibc", "Synchronization"],
+            "Gateway": system.subtracting(["Foundation"]).union([
+                "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "ALSASequencer", "CLinux",
+            ]),
+            "ControlServer": system.union([
+                "BeatTime", "Arbiter", "Gateway", "Hummingbird", "HummingbirdCore", "ServiceLifecycle", "NIOCore",
+                "NIOHTTPTypes", "HTTPTypes",
+            ]),
+        ]
+    }()
+
+    private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources").standardized
+
+    @Test(arguments: allowed.keys.sorted())
+    func `a part imports only what stands below it`(part: String) throws {
+        let folder = Self.sources.appending(path: part)
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path()).filter { $0.hasSuffix(".swift") }
+        try #require(!names.isEmpty)
+        for name in names {
+            let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+            for line in text.split(separator: "\n") {
+                let words = line.split(separator: " ")
+                guard let index = words.firstIndex(of: "import"), index <= 1, words.count > index + 1 else { continue }
+                let module = String(words.last?.split(separator: ".").first ?? "")
+                #expect(Self.allowed[part]?.contains(module) == true, "\(part)/\(name) imports \(module)")
+            }
+        }
+    }
+
+    @Test
+    func `every folder of the sources is accounted for`() throws {
+        let folders = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path())
+        #expect(Set(folders) == Set(Self.allowed.keys).union(["tactus", "CALSA", "CLinux"]))
+    }
+}

@@ -1,0 +1,223 @@
+import BeatTime
+import LinkSession
+import Simulation
+
+/// Link engines with clocks of their own on virtual networks, watched at every event.
+///
+/// After each event the node it touched must keep these promises: its beats do not jump unless it edited them itself;
+/// the timeline of its session was put there by an edit or by the founder, never by somebody's joining; it announces
+/// itself no faster than every 50 ms; it wants to be woken in the future, not at once.
+struct LinkWorld {
+    let scenario: String
+    let seed: UInt64
+    private(set) var nodes: [Node] = []
+    var medium: LinkMedium
+    private(set) var trace = Trace()
+    private var simulation = Simulation<Event>()
+    private var random: SeededGenerator
+    /// Every timeline that a session was founded with or edited to.
+    private var published: [NodeID: [GhostTimeline]] = [:]
+
+    struct Node {
+        var engine: Engine
+        let clock: NodeClock
+        /// When a wake-up is scheduled; an earlier deadline schedules another.
+        var wakeAt: HostTime?
+        var lastAlive: [IPAddress: HostTime] = [:]
+        /// What the engine told, in order, sends excepted.
+        var told: [Effect] = []
+    }
+
+    private enum Event {
+        case delivery(LinkMedium.Delivery)
+        case wake(Int)
+        case action((inout LinkWorld) throws -> Void)
+    }
+
+    init(
+        _ scenario: String, seed: UInt64, conditions: LinkConditions = LinkConditions(), networkCount: Int = 1
+    ) {
+        self.scenario = scenario
+        self.seed = seed
+        random = SeededGenerator(seed: seed)
+        let network = VirtualNetwork(conditions, random: random.split("network"))
+        medium = LinkMedium(network: network, networkCount: networkCount)
+    }
+
+    var now: WorldTime { simulation.now }
+    var eventCount: Int { simulation.eventCount }
+
+    /// Adds a node that is plugged into network 0; it is disabled.
+    mutating func addNode(tempo: Double = 120, skewUpTo skew: Int64 = 0) -> Int {
+        let index = nodes.count
+        var own = random.split("node \(index)")
+        let clock = NodeClock(skewUpTo: skew, using: &own)
+        let engine = Engine(
+            tempo: Tempo(beatsPerMinute: tempo), seed: own.next(), at: clock.hostTime(at: now))
+        nodes.append(Node(engine: engine, clock: clock))
+        published[engine.sessionID] = [engine.sessionTimeline]
+        medium.plug(index)
+        return index
+    }
+
+    func hostTime(of node: Int) -> HostTime { nodes[node].clock.hostTime(at: now) }
+
+    func state(of node: Int) -> SessionState { nodes[node].engine.sessionState }
+
+    /// Has something done at a time.
+    mutating func at(_ seconds: Double, _ action: @escaping (inout LinkWorld) throws -> Void) {
+        simulation.schedule(.action(action), at: .seconds(seconds))
+    }
+
+    mutating func run(until seconds: Double) throws {
+        while let event = simulation.next(until: .seconds(seconds)) {
+            switch event {
+            case .delivery(let delivery):
+                trace.record("received", node: delivery.node, [Int64(delivery.bytes.count)], at: now)
+                try touch(delivery.node) { engine, now in
+                    engine.received(
+                        delivery.bytes, from: delivery.source, on: delivery.interface, channel: delivery.channel,
+                        at: now)
+                }
+            case .wake(let node):
+                nodes[node].wakeAt = nil
+                trace.record("woke", node: node, at: now)
+                try touch(node) { engine, now in
+                    guard let deadline = engine.nextDeadline, deadline <= now else { return [] }
+                    return engine.timePassed(to: now)
+                }
+            case .action(let action): try action(&self)
+            }
+        }
+    }
+
+    mutating func enable(_ node: Int, on networks: [Int] = [0]) throws {
+        trace.record("is enabled", node: node, at: now)
+        try touch(node) { engine, now in engine.setEnabled(true, at: now) }
+        for network in networks { try plug(node, into: network) }
+    }
+
+    mutating func disable(_ node: Int) throws {
+        trace.record("is disabled", node: node, at: now)
+        try touch(node) { engine, now in engine.setEnabled(false, at: now) }
+    }
+
+    mutating func plug(_ node: Int, into network: Int) throws {
+        medium.plug(node, into: network)
+        trace.record("gets an interface", node: node, [Int64(network)], at: now)
+        try touch(node) { engine, now in
+            engine.interfaceAppeared(
+                LinkMedium.address(of: node, on: network),
+                measurementEndpoint: LinkMedium.measurementEndpoint(of: node, on: network), at: now)
+        }
+    }
+
+    mutating func unplug(_ node: Int, from network: Int) throws {
+        medium.unplug(node, from: network)
+        trace.record("loses an interface", node: node, [Int64(network)], at: now)
+        try touch(node) { engine, now in
+            engine.interfaceVanished(LinkMedium.address(of: node, on: network), at: now)
+        }
+    }
+
+    mutating func setStartStopSync(_ isEnabled: Bool, at node: Int) {
+        nodes[node].engine.setStartStopSync(isEnabled)
+    }
+
+    mutating func edit(_ node: Int, _ body: (inout SessionState, HostTime) -> Void) throws {
+        trace.record("edits", node: node, at: now)
+        try touch(node, isEdit: true) { engine, now in engine.edit(at: now) { body(&$0, now) } }
+    }
+
+    mutating func commit(_ state: SessionState, at node: Int) throws {
+        trace.record("commits", node: node, at: now)
+        try touch(node, isEdit: true) { engine, now in engine.commit(state, at: now) }
+    }
+
+    func broken(_ promise: String) -> BrokenPromise {
+        BrokenPromise(promise, scenario: scenario, seed: seed, time: now, trace: trace)
+    }
+
+    private mutating func touch(
+        _ index: Int, isEdit: Bool = false, _ body: (inout Engine, HostTime) -> [Effect]
+    ) throws {
+        let now = hostTime(of: index)
+        let before = nodes[index].engine.sessionState.timeline.beats(at: now)
+        let nodeID = nodes[index].engine.nodeID
+        let effects = body(&nodes[index].engine, now)
+        let engine = nodes[index].engine
+        if isEdit || engine.nodeID != nodeID {
+            published[engine.sessionID, default: []].append(engine.sessionTimeline)
+        }
+        guard isEdit || engine.sessionState.timeline.beats(at: now) == before else {
+            throw broken("beats of node \(index) jump from \(before.value)")
+        }
+        guard published[engine.sessionID, default: []].contains(where: { $0.isSameOnWire(as: engine.sessionTimeline) })
+        else { throw broken("node \(index) follows a timeline that nobody in its session has made") }
+        try perform(effects, of: index, at: now)
+        try scheduleWake(of: index, at: now)
+    }
+
+    private mutating func perform(_ effects: [Effect], of index: Int, at now: HostTime) throws {
+        for effect in effects {
+            guard case .send(let datagram) = effect else {
+                nodes[index].told.append(effect)
+                continue
+            }
+            trace.record("sends", node: index, datagram.bytes.map(Int64.init), at: self.now)
+            if datagram.destination == .group, datagram.bytes.count > 20 {
+                let last = nodes[index].lastAlive.updateValue(now, forKey: datagram.interface)
+                if let last, last.microseconds(to: now) < 50_000, last.microseconds(to: now) >= 0 {
+                    throw broken("node \(index) announces itself \(last.microseconds(to: now)) us after the last time")
+                }
+            }
+            for arrival in medium.carry(datagram, from: index, at: self.now) {
+                simulation.schedule(.delivery(arrival.delivery), at: arrival.time)
+            }
+        }
+    }
+
+    private mutating func scheduleWake(of index: Int, at now: HostTime) throws {
+        guard let deadline = nodes[index].engine.nextDeadline else { return }
+        if let wakeAt = nodes[index].wakeAt, wakeAt <= deadline { return }
+        nodes[index].wakeAt = deadline
+        simulation.schedule(.wake(index), at: nodes[index].clock.worldTime(of: deadline))
+    }
+}
+
+extension Timeline {
+    /// Whether both read the same once they have travelled between peers.
+    func isSameOnWire(as other: Self) -> Bool {
+        tempo.microsecondsPerBeat == other.tempo.microsecondsPerBeat && beatOrigin == other.beatOrigin
+            && timeOrigin == other.timeOrigin
+    }
+}
+
+extension LinkWorld {
+    /// Checks that nodes form one session: one ID, one timeline, each counting all others, and one grid.
+    ///
+    /// - Parameters:
+    ///   - members: all nodes of the session.
+    ///   - microseconds: how far their grids may lie apart.
+    /// - Throws: the promise that is broken.
+    func expectTogether(_ members: [Int], within microseconds: Int64 = 200) throws {
+        guard let first = members.first else { return }
+        let ghostNow = members.map { member in
+            nodes[member].engine.sessionState.timeline.timeOrigin.microseconds(to: hostTime(of: member))
+        }
+        for member in members {
+            let (engine, other) = (nodes[member].engine, nodes[first].engine)
+            guard engine.sessionID == other.sessionID else {
+                throw broken("nodes \(first) and \(member) are in different sessions")
+            }
+            guard engine.peerCount == members.count - 1 else {
+                throw broken("node \(member) counts \(engine.peerCount) peers, not \(members.count - 1)")
+            }
+            guard engine.sessionTimeline.isSameOnWire(as: other.sessionTimeline) else {
+                throw broken("nodes \(first) and \(member) have different timelines")
+            }
+        }
+        let apart = (ghostNow.max() ?? 0) - (ghostNow.min() ?? 0)
+        guard apart <= microseconds else { throw broken("grids lie \(apart) us apart") }
+    }
+}

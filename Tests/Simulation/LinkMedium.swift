@@ -1,0 +1,73 @@
+public import LinkSession
+
+/// Carries the datagrams of Link engines over virtual networks, as their sockets would.
+///
+/// A node has one address on each network it is plugged into: `10.network.0.(node + 1)`.
+public struct LinkMedium: Sendable {
+    /// Delay, loss and walls; the same for all networks.
+    public var network: VirtualNetwork
+    /// Who is plugged into which network.
+    private var plugged: [[Int]]
+
+    private static let discoveryPort: UInt16 = 40_000
+    private static let measurementPort: UInt16 = 50_000
+
+    /// A datagram on its way.
+    package struct Delivery: Sendable {
+        package let node: Int
+        package let interface: IPAddress
+        package let channel: Channel
+        package let source: Endpoint
+        package let bytes: [UInt8]
+    }
+
+    public init(network: VirtualNetwork, networkCount: Int = 1) {
+        self.network = network
+        plugged = Array(repeating: [], count: networkCount)
+    }
+
+    public static func address(of node: Int, on network: Int = 0) -> IPAddress {
+        .v4(10, UInt8(truncatingIfNeeded: network), 0, UInt8(truncatingIfNeeded: node + 1))
+    }
+
+    public static func measurementEndpoint(of node: Int, on network: Int = 0) -> Endpoint {
+        Endpoint(address: address(of: node, on: network), port: measurementPort)
+    }
+
+    public mutating func plug(_ node: Int, into network: Int = 0) {
+        if !plugged[network].contains(node) { plugged[network].append(node) }
+    }
+
+    public mutating func unplug(_ node: Int, from network: Int = 0) { plugged[network].removeAll { $0 == node } }
+
+    /// What arrives of a datagram that a node sends, and when.
+    package mutating func carry(
+        _ datagram: Datagram, from node: Int, at time: WorldTime
+    ) -> [(time: WorldTime, delivery: Delivery)] {
+        guard let home = plugged.indices.first(where: { Self.address(of: node, on: $0) == datagram.interface }),
+            plugged[home].contains(node)
+        else { return [] }
+        let isDiscovery = datagram.channel == .discovery
+        let source = Endpoint(
+            address: datagram.interface, port: isDiscovery ? Self.discoveryPort : Self.measurementPort)
+        var arrivals: [(time: WorldTime, delivery: Delivery)] = []
+        for receiver in plugged[home] where receiver != node {
+            let address = Self.address(of: receiver, on: home)
+            guard let channel = Self.channel(of: datagram.destination, at: address) else { continue }
+            let delivery = Delivery(
+                node: receiver, interface: address, channel: channel, source: source, bytes: datagram.bytes)
+            arrivals += network.arrivals(from: node, to: receiver, sentAt: time).map { ($0, delivery) }
+        }
+        return arrivals
+    }
+
+    /// On which socket of an address a datagram arrives, if on any.
+    private static func channel(of destination: Datagram.Destination, at address: IPAddress) -> Channel? {
+        switch destination {
+        case .group: .discovery
+        case .peer(Endpoint(address: address, port: discoveryPort)): .discovery
+        case .peer(Endpoint(address: address, port: measurementPort)): .measurement
+        case .peer: nil
+        }
+    }
+}

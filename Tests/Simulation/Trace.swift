@@ -1,0 +1,69 @@
+/// What has happened in a simulated world: a digest of all of it, and the last lines for whoever must find a fault.
+public struct Trace: Sendable {
+    /// Equal for equal runs.
+    public private(set) var digest = Digest()
+    private var ring: [Line] = []
+    private var next = 0
+    private static let capacity = 40
+
+    /// One line; the words are put together only if they are wanted.
+    private struct Line: Sendable {
+        let time: WorldTime
+        let node: Int
+        let what: StaticString
+        let numbers: [Int64]
+    }
+
+    public init() {}
+
+    /// Records that something happened at a node.
+    ///
+    /// - Parameters:
+    ///   - what: the same words each time.
+    ///   - node: where.
+    ///   - numbers: what differs; they count in the digest.
+    ///   - time: when.
+    public mutating func record(_ what: StaticString, node: Int, _ numbers: [Int64] = [], at time: WorldTime) {
+        digest.combine(UInt64(bitPattern: time.microseconds))
+        digest.combine(UInt64(truncatingIfNeeded: node))
+        digest.combine(UInt64(what.utf8CodeUnitCount))
+        for number in numbers { digest.combine(UInt64(bitPattern: number)) }
+        let line = Line(time: time, node: node, what: what, numbers: numbers)
+        if ring.count < Self.capacity { ring.append(line) } else { ring[next] = line }
+        next = (next + 1) % Self.capacity
+    }
+
+    /// The last lines, oldest first.
+    public var lastLines: [String] {
+        let ordered = ring.count < Self.capacity ? ring[...] : ring[next...] + ring[..<next]
+        return ordered.map { line in
+            let numbers = line.numbers.map { " \($0)" }.joined()
+            return "\(line.time.microseconds) us  node \(line.node)  \(line.what)\(numbers)"
+        }
+    }
+}
+
+/// A promise that a simulated world has broken, with all that is needed to see it again.
+public struct BrokenPromise: Error, CustomStringConvertible {
+    public let scenario: String
+    public let seed: UInt64
+    public let time: WorldTime
+    public let promise: String
+    public let lastLines: [String]
+
+    public init(_ promise: String, scenario: String, seed: UInt64, time: WorldTime, trace: Trace) {
+        self.promise = promise
+        self.scenario = scenario
+        self.seed = seed
+        self.time = time
+        lastLines = trace.lastLines
+    }
+
+    public var description: String {
+        """
+        \(promise)
+        scenario \(scenario), at \(time.microseconds) us; replay with SIM_SEED=\(seed)
+        \(lastLines.joined(separator: "\n"))
+        """
+    }
+}

@@ -1,0 +1,79 @@
+internal import BeatTime
+
+/// What happens to datagrams on their way.
+public struct LinkConditions: Sendable {
+    /// Microseconds that every datagram takes.
+    public var delay: Int64 = 200
+    /// Microseconds that a datagram may take longer, evenly spread.
+    public var jitter: Int64 = 100
+    /// The probability that a datagram is lost.
+    public var loss = 0.0
+    /// The probability that it comes twice.
+    public var duplication = 0.0
+    /// The probability that it is held up by ten times the jitter, so that others overtake it.
+    public var reordering = 0.0
+
+    public init(
+        delay: Int64 = 200, jitter: Int64 = 100, loss: Double = 0, duplication: Double = 0, reordering: Double = 0
+    ) {
+        self.delay = delay
+        self.jitter = jitter
+        self.loss = loss
+        self.duplication = duplication
+        self.reordering = reordering
+    }
+}
+
+/// The way from every node to every other: delay, loss and the like, and walls between groups of nodes.
+///
+/// Nodes are numbers from zero. It says when datagrams arrive; carrying them is the simulation's business.
+public struct VirtualNetwork: Sendable {
+    /// What holds for a pair of nodes that has no conditions of its own.
+    public var conditions: LinkConditions
+    private var directed: [Pair: LinkConditions] = [:]
+    /// Nodes of different groups do not hear each other; who is in none is in group 0.
+    private var groups: [Int: Int] = [:]
+    private var random: SeededGenerator
+
+    private struct Pair: Hashable {
+        let from: Int
+        let to: Int
+    }
+
+    public init(_ conditions: LinkConditions = LinkConditions(), random: SeededGenerator) {
+        self.conditions = conditions
+        self.random = random
+    }
+
+    /// Gives one direction between two nodes conditions of its own.
+    public mutating func set(_ conditions: LinkConditions, from: Int, to: Int) {
+        directed[Pair(from: from, to: to)] = conditions
+    }
+
+    /// Raises walls between the groups; a node that is in none of them stays alone with its like.
+    public mutating func partition(_ parts: [[Int]]) {
+        groups = [:]
+        for (index, part) in parts.enumerated() {
+            for node in part { groups[node] = index + 1 }
+        }
+    }
+
+    /// Takes all walls away.
+    public mutating func heal() { groups = [:] }
+
+    /// When copies of a datagram arrive: never, once, or twice.
+    public mutating func arrivals(from: Int, to: Int, sentAt time: WorldTime) -> [WorldTime] {
+        let way = directed[Pair(from: from, to: to)] ?? conditions
+        guard groups[from, default: 0] == groups[to, default: 0], !random.chance(way.loss) else { return [] }
+        var arrivals = [arrival(over: way, sentAt: time)]
+        if random.chance(way.duplication) { arrivals.append(arrival(over: way, sentAt: time)) }
+        return arrivals
+    }
+
+    private mutating func arrival(over way: LinkConditions, sentAt time: WorldTime) -> WorldTime {
+        var delay = way.delay
+        if way.jitter > 0 { delay += Int64.random(in: 0...way.jitter, using: &random) }
+        if random.chance(way.reordering) { delay += 10 * way.jitter }
+        return time.advanced(byMicroseconds: delay)
+    }
+}
