@@ -36,11 +36,9 @@ build: toolchain  ## the release executable
 
 test: packages $(VENV)  ## install what is missing, run every tier: lint, unit, simulation, network, acceptance, lab
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
-	@$(MAKE) lint
-	@$(MAKE) network
-	@$(MAKE) build
-	@$(MAKE) acceptance
-	@Tests/total $(RESULTS)
+	@failed=; for tier in lint network build acceptance; do $(MAKE) $$tier || { failed=$$tier; break; }; done; \
+	Tests/total $(RESULTS) || failed=$${failed:-total}; \
+	[ -z "$$failed" ] || { echo "tactus: tests failed at: $$failed" >&2; exit 1; }
 
 check: toolchain  ## lint, unit tests and simulation only
 	@Packaging/install-packages build
@@ -73,7 +71,7 @@ lab: packages  ## one command in a kernel that has the sequencer: CMD='…', LAB
 
 install:  ## copy the executable under PREFIX (and DESTDIR)
 	@test -x $(RELEASE) || $(MAKE) build
-	install -D -m 755 $(RELEASE) '$(DESTDIR)$(PREFIX)/bin/tactus'
+	install -D -s -m 755 $(RELEASE) '$(DESTDIR)$(PREFIX)/bin/tactus'
 
 clean:  ## remove everything made here
 	rm -rf .build .lab .venv

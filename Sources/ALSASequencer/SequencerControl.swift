@@ -22,6 +22,7 @@ public struct SequencerControl: ~Copyable {
     ///
     /// - Parameter name: as other programs list it.
     /// - Returns: the client; it is closed when the value ends.
+    /// - Throws: with the code -ENOENT where the kernel has no sequencer.
     public static func open(name: String) throws(ALSAError) -> SequencerControl {
         let handle = try openSequencer(name: name, streams: SND_SEQ_OPEN_DUPLEX)
         var poller = pollfd()
@@ -109,6 +110,7 @@ public struct SequencerControl: ~Copyable {
     /// - Parameters:
     ///   - destination: the port that is to receive.
     ///   - source: the port that sends.
+    /// - Throws: when either port is gone, or may not be subscribed.
     public func subscribe(_ destination: PortAddress, to source: PortAddress) throws(ALSAError) {
         var subscription: OpaquePointer?
         try check("snd_seq_port_subscribe_malloc", snd_seq_port_subscribe_malloc(&subscription))

@@ -26,6 +26,7 @@ public final class SequencerOutput: @unchecked Sendable {
     ///
     /// - Parameter name: as other programs list it.
     /// - Returns: the port's number.
+    /// - Throws: when the client has no room for another port.
     public func makePort(name: String) throws(ALSAError) -> Int {
         Int(
             try check(

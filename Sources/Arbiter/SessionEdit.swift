@@ -39,8 +39,10 @@ public enum SessionEdit: Hashable, Sendable {
         }
     }
 
-    /// With peers the song starts at the quantum, which everyone works out from the time of the command. Alone the
-    /// next tick becomes beat 0: the beats are renamed, no tick moves.
+    /// The time that play is asked for.
+    ///
+    /// With peers the song starts at the quantum, which everyone works out from that time. Alone the next tick
+    /// becomes beat 0: the beats are renamed, no tick moves.
     private static func startTime(of state: inout SessionState, at now: HostTime) -> HostTime {
         let earliest = now.advanced(byMicroseconds: reach)
         guard !state.isConnected else { return earliest }

@@ -4,7 +4,9 @@ internal import LinkNetwork
 public import Logging
 public import RealTime
 
-/// The running gateway: its threads, its sequencer clients, its Link peer. Any thread may call it.
+/// The running gateway: its threads, its sequencer clients, its Link peer.
+///
+/// Any thread may call it.
 public final class Gateway: Sendable {
     private let core: GatewayCore
     private let thread: RealTimeThread

@@ -41,6 +41,7 @@ final class GatewayCore: @unchecked Sendable {
     private static let lineCheck: Int64 = 250_000_000
 
     init(_ configuration: GatewayConfiguration, log: Logger) throws(SystemCallError) {
+        ALSAComplaints.capture { [log] text in log.debug("libasound", metadata: ["error": "\(text)"]) }
         // A FIFO whose reader is gone must be an error of `write`, not the end of the program.
         signal(SIGPIPE, SIG_IGN)
         let mailbox = try Mailbox<Event>(capacity: 1024)

@@ -2,7 +2,9 @@ internal import ALSASequencer
 internal import Glibc
 internal import RealTime
 
-/// All outputs: their ports, subscriptions and lines. Owned by the gateway thread.
+/// All outputs: their ports, subscriptions and lines.
+///
+/// Owned by the gateway thread.
 struct OutputRack: ~Copyable {
     private(set) var outputs: [Output] = []
     /// The client whose ports carry the clocks; nil where there is no sequencer.

@@ -23,6 +23,7 @@ enum RawLine {
     ///   - path: of a character device or FIFO.
     ///   - bitsPerSecond: the speed, if it is a serial line; other devices have none.
     /// - Returns: a descriptor that never blocks. The caller closes it.
+    /// - Throws: what is wrong with the path; a FIFO that nobody reads is refused by the system.
     static func open(path: String, bitsPerSecond: Int) throws(Refusal) -> Int32 {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .system(SystemCallError(operation: path, code: errno)) }

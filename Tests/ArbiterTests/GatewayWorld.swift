@@ -181,6 +181,7 @@ extension GatewayWorld {
     /// - Parameters:
     ///   - members: gateways that play in one session with the same quantum.
     ///   - microseconds: how far their ticks may lie apart.
+    /// - Throws: the promise they break.
     func expectAligned(_ members: [Int], within microseconds: Int64 = 400) throws {
         let places = members.map { node in
             let plan = plan(of: node)

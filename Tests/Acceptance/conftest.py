@@ -1,0 +1,60 @@
+"""Fixtures of the acceptance tests; each test starts the programs it needs and leaves none behind."""
+
+import pathlib
+import socket
+
+import pytest
+
+from rig.gateway import TACTUS, Gateway
+from rig.rawline import RawLine
+
+
+def pytest_configure(config):
+    interfaces = {name for _, name in socket.if_nameindex()}
+    if interfaces != {"lo"}:
+        raise pytest.UsageError(
+            f"these tests talk Link, and this is no network of their own (it has {', '.join(sorted(interfaces))}); "
+            "run `make acceptance`, or Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance")
+    if not pathlib.Path(TACTUS).exists():
+        raise pytest.UsageError(f"{TACTUS} is not built; run `make build`")
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Starts gateways; what a test leaves running is ended as by Ctrl-C, and must end well."""
+    running = []
+
+    def run(*arguments, name="gateway", **options):
+        gateway = Gateway(*arguments, folder=tmp_path / name, **options)
+        running.append(gateway)
+        gateway.wait_ready()
+        return gateway
+
+    yield run
+    try:
+        for gateway in running:
+            if gateway.process.poll() is None:
+                gateway.stop()
+    finally:
+        for gateway in running:
+            gateway.kill()
+
+
+@pytest.fixture
+def line(tmp_path):
+    """A FIFO that stands for a serial line, and everything that came over it."""
+    with RawLine(tmp_path / "line") as opened:
+        yield opened
+
+
+@pytest.fixture
+def figure(request, record_property, capsys):
+    """Prints a measured value beside the bound it is held to, and keeps it in the report."""
+
+    def show(name, value, bound=None):
+        record_property(name, value)
+        limit = f"  (bound {bound})" if bound is not None else ""
+        with capsys.disabled():
+            print(f"\n    {request.node.name}: {name} = {value}{limit}", end="")
+
+    return show

@@ -1,0 +1,62 @@
+"""In the lab: one peer's session, joined by gateways of different quanta one after another.
+
+    quanta.py RESULT.json QUANTUM…
+"""
+
+import json
+import pathlib
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from rig.gateway import Gateway  # noqa: E402
+from rig.peer import Peer  # noqa: E402
+from rig.sequencer import Observer  # noqa: E402
+
+TEMPO = 133.7
+
+
+def join(peer, quantum):
+    """One gateway with this quantum: some ticks stopped, a start by the gateway, some ticks playing."""
+    observer = Observer()
+    with tempfile.TemporaryDirectory() as folder:
+        gateway = Gateway("--quantum", quantum, "--start-stop-sync", folder=folder)
+        try:
+            gateway.wait_ready(within=10)
+            observer.subscribe(observer.find("Tactus", "Clock"))
+            gateway.wait_status(
+                lambda status: status["link"]["peers"] == 1 and abs(status["tempo"] - TEMPO) < 0.001, 2, "joined")
+            joined = peer.now()
+            observer.watch(2.3)
+            played = peer.now()
+            gateway.post("transport", {"playing": True})
+            observer.watch(5)
+            status = gateway.status()
+            state = peer.link.captureAppSessionState()
+            span = range(int(state.beatAtTime(joined, 1)) - 1, int(state.beatAtTime(peer.now(), 1)) + 2)
+            grid = [(state.timeAtBeat(beat, 1), beat) for beat in span]
+            phases = {
+                str(int(at)): state.phaseAtTime(int(at), quantum)
+                for kind, at, _ in observer.events() if kind == "clock" and at > played}
+            gateway.post("transport", {"playing": False})
+            observer.watch(0.5)
+            gateway.stop()
+        finally:
+            gateway.kill()
+            observer.client.close()
+    return {
+        "joined": joined, "played": played, "grid": grid, "phases": phases, "events": observer.events(),
+        "status": status}
+
+
+def main(result, *quanta):
+    with Peer(TEMPO, start_stop_sync=True) as peer:
+        time.sleep(1.5)
+        record = {quantum: join(peer, float(quantum)) for quantum in quanta}
+    pathlib.Path(result).write_text(json.dumps(record))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,63 @@
+"""What is computed from recorded ticks: their places on the peer's grid, and how far off they are."""
+
+import statistics
+from dataclasses import dataclass
+
+from rig.clocks import Line
+
+PER_BEAT = 24
+
+
+def quantile(values, share):
+    """The value below which `share` of all lie."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def straight(points):
+    """Slope and intercept of the least-squares line through (x, y) points."""
+    mean_x = statistics.fmean(x for x, _ in points)
+    mean_y = statistics.fmean(y for _, y in points)
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
+    return slope, mean_y - slope * mean_x
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One tick on the peer's grid: the nearest step and the distance from it, positive = late."""
+
+    at: float
+    step: int
+    error: float  # microseconds
+
+
+def place(ticks, grid):
+    """Lays tick times on a grid of (time, beat) points, microseconds both ways."""
+    to_beat = Line(grid)
+    to_time = Line([(beat, at) for at, beat in grid])
+    placed = []
+    for at in ticks:
+        step = round(to_beat(at) * PER_BEAT)
+        placed.append(Placed(at, step, at - to_time(step / PER_BEAT)))
+    return placed
+
+
+def gaps(placed):
+    """Neighbours that are not exactly one step apart: lost, doubled or displaced ticks."""
+    return [(a, b) for a, b in zip(placed, placed[1:]) if b.step != a.step + 1]
+
+
+def time_interval_error(placed):
+    """Tempo in BPM and the deviations left once offset and slope are taken out of the errors' own line."""
+    slope, intercept = straight([(tick.step, tick.at) for tick in placed])
+    deviations = [tick.at - (intercept + slope * tick.step) for tick in placed]
+    return 60e6 / (slope * PER_BEAT), deviations
+
+
+def spacing_steps(ticks):
+    """Numbers ticks of one steady tempo by their times alone; returns (number, time) pairs and the fitted interval."""
+    interval = statistics.median(b - a for a, b in zip(ticks, ticks[1:]))
+    numbered = [(round((at - ticks[0]) / interval), at) for at in ticks]
+    interval, _ = straight(numbered)
+    numbered = [(round((at - ticks[0]) / interval), at) for at in ticks]
+    return numbered, straight(numbered)

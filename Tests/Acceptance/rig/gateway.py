@@ -1,0 +1,165 @@
+"""`tactus`, the program under test: started, asked over HTTP, and stopped as its user would."""
+
+import http.client
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+from rig.wait import until
+
+PROJECT = pathlib.Path(__file__).resolve().parents[3]
+TACTUS = os.environ.get("TACTUS", str(PROJECT / ".build/release/tactus"))
+PORT = 8808
+
+
+def environment(folder):
+    """An environment in which nothing of the person who runs the tests is found."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    return {
+        **kept, "HOME": str(folder), "XDG_CONFIG_HOME": f"{folder}/config", "XDG_STATE_HOME": f"{folder}/state",
+        "XDG_RUNTIME_DIR": str(folder),
+    }
+
+
+def run_tactus(*arguments, timeout=10, before=()):
+    """Runs one command, after the words of `before`, to its end and returns code, stdout and stderr."""
+    with tempfile.TemporaryDirectory() as folder:
+        return subprocess.run(
+            [*before, TACTUS, *map(str, arguments)], env=environment(folder), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=timeout)
+
+
+def request(method, path, body=None, headers=None, port=PORT, timeout=5):
+    """One HTTP request; returns status and body, decoded if it is JSON."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    try:
+        headers = dict(headers or {})
+        if body is not None and not isinstance(body, (bytes, str)):
+            body = json.dumps(body)
+        if body is not None:
+            headers.setdefault("Content-Type", "application/json")
+        connection.request(method, path, body=body, headers=headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        is_json = "json" in (answer.getheader("Content-Type") or "")
+        return answer.status, json.loads(text) if is_json and text else text
+    finally:
+        connection.close()
+
+
+class Gateway:
+    """`tactus run` with the given arguments, from its first status to its exit."""
+
+    # The kernel ends it with its parent: no Link peer may outlive a killed test.
+    COMMAND = ("setpriv", "--pdeathsig", "KILL", TACTUS)
+
+    def __init__(self, *arguments, folder, port=PORT):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.port = port
+        self.stderr_path = self.folder / "stderr"
+        self.stdout_path = self.folder / "stdout"
+        self.started = time.monotonic()
+        command = [*self.COMMAND, "run", "--http", f"127.0.0.1:{port}", *map(str, arguments)]
+        with self.stdout_path.open("ab") as stdout, self.stderr_path.open("ab") as stderr:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, env=environment(self.folder))
+
+    def __enter__(self):
+        try:
+            self.wait_ready()
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def __exit__(self, kind, *_):
+        if self.process.poll() is None:
+            if kind is None:
+                self.stop()
+            else:
+                self.kill()
+
+    @property
+    def stderr(self):
+        return self.stderr_path.read_text(errors="replace")
+
+    @property
+    def stdout(self):
+        return self.stdout_path.read_text(errors="replace")
+
+    def wait_ready(self, within=5.0):
+        """Waits for the first status."""
+
+        def answers():
+            if self.process.poll() is not None:
+                raise AssertionError(f"tactus run ended with {self.process.returncode}: {self.stderr}")
+            try:
+                return self.status()
+            except OSError:
+                return None
+
+        return until(answers, within, f"tactus answers on port {self.port}; stderr: {self.stderr}", every=0.01)
+
+    def request(self, method, path, body=None, headers=None):
+        return request(method, path, body, headers, port=self.port)
+
+    def status(self):
+        code, status = self.request("GET", "/api/v1/status")
+        assert code == 200, f"GET /api/v1/status answered {code}: {status}"
+        return status
+
+    def post(self, path, body=None):
+        """A state change that must succeed."""
+        code, answer = self.request("POST", f"/api/v1/{path}", {} if body is None else body)
+        assert 200 <= code < 300, f"POST {path} {body} answered {code}: {answer}"
+        return answer
+
+    def command(self, *arguments):
+        """A `tactus` command told to talk to this gateway."""
+        return run_tactus(*arguments, "--url", f"http://127.0.0.1:{self.port}")
+
+    def wait_status(self, condition, within, what):
+        """The first status that meets `condition`."""
+        last = {}
+
+        def met():
+            last.update(self.status())
+            return last if condition(last) else None
+
+        try:
+            return until(met, within, what)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; status: {json.dumps(last)}") from None
+
+    def stop(self, sign=signal.SIGINT, within=1.0):
+        """Asks it to end as Ctrl-C does, and insists on a clean exit within a second; returns the seconds it took."""
+        sent = time.monotonic()
+        self.process.send_signal(sign)
+        try:
+            code = self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"tactus run did not end within 10 s of {sign.name}") from None
+        took = time.monotonic() - sent
+        assert code == 0, f"tactus run exited {code} after {sign.name}: {self.stderr}"
+        assert took <= within, f"tactus run took {took:.2f} s to end"
+        return took
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
+def complaint(text):
+    """The one line a person reads when something is wrong; fails if there is not exactly one."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    usage = [line for line in lines if not re.match(r"(Usage:|  See |\s*Help:)", line)]
+    assert len(usage) == 1, f"expected one clear line, got: {text!r}"
+    return usage[0]

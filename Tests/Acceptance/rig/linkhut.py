@@ -1,0 +1,151 @@
+"""LinkHut 3.0.6, the demo program of Debian's ableton-link-utils, driven by its keys and read off its status line."""
+
+import os
+import pty
+import re
+import select
+import statistics
+import subprocess
+import threading
+from dataclasses import dataclass
+
+from rig.clocks import raw_microseconds
+from rig.wait import until
+
+# A child that outlives a killed test would go on talking Link; the kernel ends it with its parent.
+WITH_PARENT = ["setpriv", "--pdeathsig", "KILL"]
+LINE = re.compile(
+    rb"(yes|no) +\| (\d+) +\| (\d+) +\| (yes|no) +\[(playing|stopped)\] +\| ([\d.]+) +\| (-?[\d.]+) +\|[^\r\n]*\r")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One status line and when it was read, in microseconds of RAW."""
+
+    at: int
+    enabled: bool
+    peers: int
+    quantum: int
+    start_stop_sync: bool
+    playing: bool
+    tempo: float
+    beat: float
+
+
+class LinkHut:
+    """LinkHut with the JACK server it needs, which plays to nobody."""
+
+    def __init__(self):
+        server = f"tactus-{os.getpid()}"
+        environment = {
+            **os.environ, "JACK_DEFAULT_SERVER": server, "JACK_NO_AUDIO_RESERVATION": "1",
+            "JACK_NO_START_SERVER": "1",
+        }
+        self.jack = subprocess.Popen(
+            [*WITH_PARENT, "jackd", "--name", server, "-r", "-d", "dummy", "-r", "48000", "-p", "256"],
+            env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.readings = []
+        self.hut = None
+        self.ending = False
+        try:
+            waiting = subprocess.run(["jack_wait", "--wait", "--timeout", "10"], env=environment, capture_output=True)
+            assert waiting.returncode == 0, f"no JACK server: {waiting.stdout!r}"
+            self.terminal, inner = pty.openpty()
+            self.hut = subprocess.Popen(
+                [*WITH_PARENT, "LinkHut"], env=environment, stdin=inner, stdout=inner, stderr=inner,
+                start_new_session=True)
+            os.close(inner)
+            self.thread = threading.Thread(target=self.read, daemon=True)
+            self.thread.start()
+            until(lambda: self.readings, 10, "LinkHut shows its status line")
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """Ends LinkHut, unless `quit` has done so, and its JACK server."""
+        self.ending = True
+        for process in (self.hut, self.jack):
+            if process and process.poll() is None:
+                process.terminate()
+            if process:
+                process.wait(timeout=10)
+
+    def read(self):
+        rest = b""
+        while not self.ending:
+            ready, _, _ = select.select([self.terminal], [], [], 0.1)
+            if not ready:
+                continue
+            at = raw_microseconds()
+            try:
+                rest += os.read(self.terminal, 65536)
+            except OSError:  # the terminal closed with the program
+                return
+            read_to = 0
+            for match in LINE.finditer(rest):
+                enabled, peers, quantum, sync, transport, tempo, beat = match.groups()
+                self.readings.append(Reading(
+                    at, enabled == b"yes", int(peers), int(quantum), sync == b"yes", transport == b"playing",
+                    float(tempo), float(beat)))
+                read_to = match.end()
+            rest = rest[read_to:]
+
+    @property
+    def now(self):
+        return self.readings[-1]
+
+    def press(self, key):
+        os.write(self.terminal, key.encode())
+
+    def wait(self, condition, within, what):
+        """The first reading from now on that meets `condition`."""
+        first = len(self.readings)
+
+        def met():
+            return next((reading for reading in self.readings[first:] if condition(reading)), None)
+
+        try:
+            return until(met, within, what)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; LinkHut shows {self.now}") from None
+
+    def enable(self):
+        self.press("a")
+        self.wait(lambda reading: reading.enabled, 2, "LinkHut's Link is on")
+
+    def set_tempo(self, bpm):
+        """Goes to a whole tempo in LinkHut's steps of one, each seen before the next."""
+        while round(self.now.tempo) != bpm:
+            before = self.now.tempo
+            self.press("e" if before < bpm else "w")
+            self.wait(lambda reading, before=before: reading.tempo != before, 2, "LinkHut's tempo moves")
+
+    def quit(self):
+        """Leaves as its user would, with a bye-bye."""
+        self.press("q")
+        self.hut.wait(timeout=5)
+
+    def distance_from(self, phase_at, readings):
+        """The median distance of its shown beats from `phase_at(microseconds)`, in microseconds; positive = ahead.
+
+        A line shows hundredths of a beat; over many lines what the rounding hides averages out.
+        """
+        distances = []
+        for reading in readings:
+            ahead = (reading.beat - phase_at(reading.at)) % 1.0
+            distances.append((ahead - round(ahead)) * 60e6 / reading.tempo)
+        return statistics.median(distances)
+
+    def collect(self, count, within=10.0):
+        """`count` readings from now on."""
+        first = len(self.readings)
+        until(lambda: len(self.readings) >= first + count, within, f"{count} lines from LinkHut")
+        return self.readings[first:first + count]
+

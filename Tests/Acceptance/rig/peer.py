@@ -1,0 +1,86 @@
+"""An unmodified official Link peer (the PyPI module of the 4.0 series), as tests use it."""
+
+import link
+
+QUANTUM = 4.0
+
+
+class Peer:
+    """One Link program in this process: its tempo, its beats and its transport."""
+
+    def __init__(self, bpm, start_stop_sync=False):
+        self.link = link.Link(bpm)
+        self.link.startStopSyncEnabled = start_stop_sync
+        self.link.enabled = True
+
+    def close(self):
+        """Leaves the session with a bye-bye."""
+        self.link.enabled = False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    @property
+    def peers(self):
+        return self.link.numPeers()
+
+    @property
+    def tempo(self):
+        return self.link.captureAppSessionState().tempo()
+
+    @property
+    def playing(self):
+        return self.link.captureAppSessionState().isPlaying()
+
+    @property
+    def playing_since(self):
+        """Host time at which the transport last started or stopped, or is about to."""
+        return self.link.captureAppSessionState().timeForIsPlaying()
+
+    def now(self):
+        """The peer's own clock, in microseconds."""
+        return self.link.clock().micros()
+
+    def set_tempo(self, bpm):
+        """Changes the session's tempo now; returns the (time, beat) of the change."""
+        state = self.link.captureAppSessionState()
+        at = self.now()
+        knee = (at, state.beatAtTime(at, QUANTUM))
+        state.setTempo(bpm, at)
+        self.link.commitAppSessionState(state)
+        return knee
+
+    def play(self, quantum=QUANTUM):
+        """Starts the transport at once, its beat 0 on the next boundary of `quantum`; returns when that is."""
+        state = self.link.captureAppSessionState()
+        at = self.now()
+        state.setIsPlayingAndRequestBeatAtTime(True, at, 0, quantum)
+        self.link.commitAppSessionState(state)
+        return state.timeAtBeat(0, quantum)
+
+    def stop(self):
+        """Stops the transport; returns when."""
+        state = self.link.captureAppSessionState()
+        at = self.now()
+        state.setIsPlaying(False, at)
+        self.link.commitAppSessionState(state)
+        return at
+
+    def beat(self, at, quantum=QUANTUM):
+        return self.link.captureAppSessionState().beatAtTime(at, quantum)
+
+    def phase(self, at, quantum=QUANTUM):
+        return self.link.captureAppSessionState().phaseAtTime(at, quantum)
+
+    def time(self, beat, quantum=QUANTUM):
+        return self.link.captureAppSessionState().timeAtBeat(beat, quantum)
+
+    def distance_from_grid(self, at, steps_per_beat, quantum=1.0):
+        """How far `at` lies after (or, negative, before) the nearest step of the session's grid, in microseconds."""
+        state = self.link.captureAppSessionState()
+        steps = state.phaseAtTime(int(at), quantum) * steps_per_beat
+        # Phases are told to a microbeat of the whole microsecond; the part below it is put back.
+        return (steps - round(steps)) * 60e6 / state.tempo() / steps_per_beat + (at - int(at))

@@ -1,0 +1,64 @@
+"""A FIFO that stands for a serial MIDI line: every byte is stamped as it arrives."""
+
+import contextlib
+import os
+import select
+import threading
+
+from rig.clocks import raw_microseconds
+from rig.wait import until
+
+CLOCK, START, CONTINUE, STOP, POSITION = 0xF8, 0xFA, 0xFB, 0xFC, 0xF2
+
+
+class RawLine:
+    """Reads a FIFO on a thread of its own; `arrivals` holds (value, microseconds of RAW at arrival)."""
+
+    def __init__(self, path):
+        self.path = str(path)
+        os.mkfifo(self.path)
+        self.arrivals = []
+        self.descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+        self.ending = threading.Event()
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.ending.set()
+        self.thread.join()
+        os.close(self.descriptor)
+
+    def read(self):
+        # A late reader is all that blurs the stamps; where the system allows it, nobody is let in front.
+        with contextlib.suppress(PermissionError):
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(85))
+        poll = select.poll()
+        poll.register(self.descriptor, select.POLLIN)
+        while not self.ending.is_set():
+            ready = poll.poll(100)
+            if not ready:
+                continue
+            at = raw_microseconds()
+            data = b""
+            with contextlib.suppress(BlockingIOError):
+                data = os.read(self.descriptor, 4096)
+            if not data:  # the writer has gone; poll would return at once for ever
+                self.ending.wait(0.005)
+            self.arrivals.extend((value, at) for value in data)
+
+    def times(self, value, since=0):
+        """When each such byte arrived, from `since` on."""
+        return [at for byte, at in list(self.arrivals) if byte == value and at >= since]
+
+    def wait_for(self, value, within, since=0):
+        """When the first such byte after `since` arrived."""
+        return until(lambda: self.times(value, since), within, f"byte {value:02X} on the line")[0]
+
+    def wait_ticks(self, count, within, since=None):
+        """`count` Timing Clocks from now on, as their times."""
+        since = raw_microseconds() if since is None else since
+        what = f"{count} Timing Clocks on the line"
+        return until(lambda: len(found := self.times(CLOCK, since)) >= count and found, within, what)[:count]

@@ -1,0 +1,81 @@
+"""The commands, as scripts and people use them, against a running gateway."""
+
+import json
+
+import pytest
+
+from rig.gateway import run_tactus
+from rig.wait import until
+
+
+@pytest.fixture
+def gateway(start):
+    return start("--tempo", 100)
+
+
+def said(done):
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_status_is_lines_for_people_and_json_for_programs(gateway):
+    text = said(gateway.command("status"))
+    assert "100" in text and "link" in text and "0 peers" in text
+    status = json.loads(said(gateway.command("status", "--json")))
+    assert status["tempo"] == pytest.approx(100, abs=0.001)
+    assert set(status) == set(gateway.status())
+
+
+def test_tempo_sets_the_tempo(gateway):
+    said(gateway.command("tempo", "133.7"))
+    gateway.wait_status(lambda status: status["tempo"] == pytest.approx(133.7, abs=0.001), 0.3, "133.7 BPM")
+
+
+def test_play_and_stop(gateway):
+    said(gateway.command("play"))
+    gateway.wait_status(lambda status: status["playing"], 0.3, "playing")
+    gateway.wait_status(lambda status: status["transport"] == "playing" and status["startsInBeats"] is None, 1, "started")
+    said(gateway.command("stop"))
+    gateway.wait_status(lambda status: not status["playing"] and status["transport"] == "stopped", 0.3, "stopped")
+
+
+@pytest.mark.parametrize("command, key", [("link", "enabled"), ("start-stop-sync", "startStopSync")])
+def test_switches(gateway, command, key):
+    for word in ("off", "on", "on", "off"):
+        answer = json.loads(said(gateway.command(command, word, "--json")))
+        assert answer["link"][key] is (word == "on")
+        assert gateway.status()["link"][key] is (word == "on")
+
+
+def test_switching_link_alone_keeps_tempo_and_transport(gateway):
+    gateway.post("transport", {"playing": True})
+    for word in ("off", "on", "off", "on"):
+        said(gateway.command("link", word))
+        status = gateway.wait_status(
+            lambda status: status["mode"] == ("link" if word == "on" else "internal"), 0.3, f"Link is {word}")
+        assert status["tempo"] == pytest.approx(100, abs=0.001) and status["playing"]
+
+
+def test_ports_says_what_is_missing_on_a_machine_without_a_sequencer():
+    done = run_tactus("ports")
+    assert done.returncode == 71 and done.stdout == ""
+    assert "modprobe" in done.stderr and len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", [
+    [], ["run"], ["status"], ["link"], ["start-stop-sync"], ["play"], ["stop"], ["tempo"], ["ports"]])
+def test_every_command_explains_itself(command):
+    text = said(run_tactus(*command, "--help"))
+    assert "USAGE" in text or "OVERVIEW" in text
+
+
+def test_version():
+    assert said(run_tactus("--version")).strip().count(".") == 2
+
+
+def test_a_stopped_gateway_frees_its_port_for_the_next(start):
+    for name in ("one", "two", "three"):
+        gateway = start("--no-link", name=name)
+        gateway.stop()
+        until(lambda: gateway.process.poll() == 0, 1, "ended")

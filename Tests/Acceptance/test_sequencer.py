@@ -1,0 +1,244 @@
+"""A real kernel sequencer, in the lab: what a subscriber of `Tactus:Clock` receives, stamped by the kernel.
+
+The lab's clock counts instructions. Its figures are instruction-times: they show structure and regressions, and say
+nothing of any hardware's latency.
+"""
+
+import re
+import statistics
+
+import pytest
+
+from rig.figures import PER_BEAT, gaps, place, time_interval_error
+from rig.labs import Recordings
+
+TEMPO = 133.7
+SETTLED = 200_000  # microseconds after a change until figures count
+
+# What differs between the runs of the same session.
+MACHINES = {
+    "root": [],
+    "clocks parted by +500 ppm": ["--ppm", "500"],
+    "clocks parted by -500 ppm and two seconds apart": ["--ppm", "-500", "--apart", "2"],
+    "unprivileged, 8 MiB of locked memory": ["--user", "--memlock", "8192"],
+    "unprivileged, 64 KiB of locked memory": ["--user", "--memlock", "64"],
+}
+QUANTA = ["0", "0.5", "3", "7"]
+
+
+@pytest.fixture(scope="session")
+def recordings(request):
+    """All recordings that the chosen tests will ask for, made side by side."""
+    made = Recordings()
+    chosen = {
+        item.callspec.params.get("machine") for item in request.session.items if hasattr(item, "callspec")}
+    for name, options in MACHINES.items():
+        if name in chosen:
+            made.prepare(name, "clock.py", options)
+    made.prepare("quanta", "quanta.py", arguments=QUANTA)
+    made.prepare("ports", "ports.py")
+    yield made
+    made.close()
+
+
+class Heard:
+    """One recorded session."""
+
+    def __init__(self, record):
+        self.record = record
+        self.marks = record["marks"]
+        self.grid = [tuple(point) for point in record["grid"]]
+
+    def times(self, kind, since="subscribed", to="interrupt"):
+        first, last = self.marks[since], self.marks[to]
+        return [at for name, at, _ in self.record["events"] if name == kind and first <= at < last]
+
+    def placed(self, since, to):
+        return place(self.times("clock", since, to), self.grid)
+
+
+@pytest.fixture(params=MACHINES)
+def machine(request):
+    return request.param
+
+
+@pytest.fixture
+def heard(recordings, machine):
+    return Heard(recordings[machine])
+
+
+def whole_microseconds(bpm):
+    """The tempo as sessions carry it: a whole number of microseconds a beat."""
+    return 60e6 / round(60e6 / bpm)
+
+
+def test_one_start_comes_before_the_first_beat_tick(heard, figure):
+    (started,) = heard.times("start")
+    assert not heard.times("continue") and not heard.times("position")
+    following = [tick for tick in heard.placed("peer plays", "steady to") if tick.at > started]
+    previous = [at for at in heard.times("clock") if at < started]
+    figure("Start before its tick", f"{following[0].at - started:.1f} us instruction-time")
+    assert following[0].step == 0, "the tick after Start is not the peer's downbeat"
+    assert started > previous[-1]
+
+
+def test_a_minute_has_exactly_24_ticks_to_the_beat_at_the_peers_tempo_and_phase(heard, figure):
+    ticks = heard.placed("steady from", "steady to")
+    assert not gaps(ticks), f"lost, doubled or displaced: {gaps(ticks)[:3]}"
+    beats = [tick for tick in ticks if tick.step % PER_BEAT == 0]
+    assert (beats[-1].at - beats[0].at) > 60e6
+    tempo, _ = time_interval_error(ticks)
+    worst = max(abs(tick.error) for tick in beats)
+    figure("tempo", f"{tempo:.5f} BPM", "133.7 +- 0.001")
+    figure("beat ticks from the peer's beats", f"{worst:.1f} us instruction-time at most", "1000 us")
+    assert tempo == pytest.approx(TEMPO, abs=0.001)
+    assert worst < 1000
+
+
+def test_an_idle_machines_ticks_scatter_by_no_more_than_two_microseconds(heard, figure):
+    _, deviations = time_interval_error(heard.placed("steady from", "steady to"))
+    spread = statistics.pstdev(deviations)
+    figure("TIE, standard deviation", f"{spread:.2f} us instruction-time", "2 us")
+    figure("TIE, extremes", f"{min(deviations):.1f} to {max(deviations):.1f} us instruction-time")
+    assert spread <= 2
+
+
+@pytest.mark.parametrize("bpm", [20, 999])
+def test_the_ends_of_the_tempo_range_are_exact(heard, bpm, figure):
+    start = heard.marks[f"tempo {bpm}"] + SETTLED
+    ticks = [tick for tick in heard.placed(f"tempo {bpm}", f"tempo {bpm} to") if tick.at > start]
+    assert not gaps(ticks), f"lost, doubled or displaced: {gaps(ticks)[:3]}"
+    tempo, deviations = time_interval_error(ticks)
+    worst = max(abs(tick.error) for tick in ticks)
+    figure("tempo", f"{tempo:.5f} BPM", f"{whole_microseconds(bpm):.5f} +- 0.001")
+    figure("ticks from the peer's grid", f"{worst:.1f} us instruction-time at most", "1000 us")
+    assert tempo == pytest.approx(whole_microseconds(bpm), abs=0.001)
+    assert worst < 1000
+
+
+def test_no_tick_is_lost_or_doubled_from_the_downbeat_to_the_end(heard):
+    """Across every tempo change, Stop and the peer's leaving; numbers count from the first tick of all."""
+    ticks = heard.placed("downbeat", "end")
+    changes = [at for name, at in heard.marks.items() if name.startswith("tempo ") and not name.endswith(" to")]
+    offsets = {
+        tick.step - number for number, tick in enumerate(ticks)
+        if all(not -SETTLED / 10 < tick.at - change < SETTLED for change in changes)}
+    assert len(offsets) == 1, f"the count slipped: {sorted(offsets)}"
+    assert all(a.at < b.at for a, b in zip(ticks, ticks[1:]))
+
+
+def test_the_peers_stop_stops_and_the_clock_goes_on(heard, figure):
+    (stopped,) = heard.times("stop")
+    figure("Stop after the peer's", f"{(stopped - heard.marks['peer stops']) / 1000:.2f} ms instruction-time", "300 ms")
+    assert 0 < stopped - heard.marks["peer stops"] < 300_000
+    assert heard.record["stopped"]["transport"] == "stopped" and heard.record["stopped"]["playing"] is False
+    after = heard.placed("peer stops", "peer leaves")
+    assert len(after) > 100 and not gaps(after)
+
+
+def test_the_clock_goes_on_unbroken_without_the_peer(heard, figure):
+    after = heard.placed("peer leaves", "end")
+    assert len(after) > 200 and not gaps(after)
+    worst = max(abs(tick.error) for tick in after)
+    figure("ticks from where the peer's beats would be", f"{worst:.1f} us instruction-time at most", "1000 us")
+    assert worst < 1000
+    assert heard.record["ended"]["link"]["peers"] == 0
+
+
+def test_the_status_tells_what_the_machine_allows(heard, machine):
+    status = heard.record["playing"]
+    assert status["link"]["peers"] == 1 and status["transport"] == "playing"
+    scheduling = status["realtime"]["scheduling"]
+    if machine.startswith("unprivileged"):
+        assert scheduling != "fifo"
+        (warning,) = [warning for warning in status["warnings"] if "real-time" in warning["message"]]
+        assert warning["fix"]
+        assert heard.record["stderr"].lower().count("real-time") == 1, heard.record["stderr"]
+    else:
+        assert scheduling == "fifo" and status["realtime"]["priority"] == 80
+        assert status["realtime"]["memoryLocked"] is True
+        assert heard.record["stderr"].strip() == ""
+    (clock,) = [output for output in status["outputs"] if output["name"] == "Clock"]
+    assert clock["lateTicks"] == 0 and clock["ticks"] > 100
+    assert heard.record["took"] <= 1
+
+
+@pytest.mark.parametrize("quantum", QUANTA)
+def test_the_quantum_moves_no_tick_and_places_the_start(recordings, quantum, figure):
+    record = recordings["quanta"][quantum]
+    clocks = [at for kind, at, _ in record["events"] if kind == "clock" and at > record["joined"]]
+    ticks = place(clocks, [tuple(point) for point in record["grid"]])
+    assert len(ticks) > 300 and not gaps(ticks)
+    worst = max(abs(tick.error) for tick in ticks)
+    figure("ticks from the peer's grid", f"{worst:.1f} us instruction-time at most", "1000 us")
+    assert worst < 1000
+    assert record["status"]["quantum"] == float(quantum)
+    (started,) = [at for kind, at, _ in record["events"] if kind == "start"]
+    first = next(at for at in clocks if at > started)
+    if float(quantum):
+        phase = record["phases"][str(int(first))]
+        away = min(phase, float(quantum) - phase) * 60e6 / TEMPO
+        figure("Start's tick from the quantum boundary", f"{away:.1f} us instruction-time", "1000 us")
+        assert away < 1000
+        assert first - record["played"] < (float(quantum) + 0.1) * 60e6 / TEMPO + 50_000
+    else:
+        assert first - record["played"] < 3 * 60e6 / TEMPO / PER_BEAT + 10_000, "nothing is waited for"
+
+
+def test_every_kind_of_output_carries_the_clock(recordings):
+    kinds = recordings["ports"]["kinds"]
+    assert all(kinds["connected"].values()) and len(kinds["connected"]) == 6, kinds["connected"]
+    for name in ("Clock", "Midi Through", "Drums"):
+        events = [kind for kind, _, _ in kinds[name]]
+        assert events.count("clock") > 40, f"{name}: {len(events)} events"
+    for name in ("Clock", "Midi Through", "Drums"):
+        events = [kind for kind, _, _ in kinds[name]]
+        assert events.count("stop") == 1, f"{name}: {events}"
+    for name in ("VirMIDI 0-0", "VirMIDI 0-1"):
+        assert kinds[name].count(0xF8) > 40 and kinds[name].count(0xFA) == kinds[name].count(0xFC) == 1
+        assert set(kinds[name]) == {0xF8, 0xFA, 0xFC}
+    assert not kinds["VirMIDI 0-2"], "a port that nobody named gets nothing"
+
+
+def test_every_port_carries_the_same_ticks_at_the_same_time(recordings, figure):
+    kinds = recordings["ports"]["kinds"]
+    clock = [at for kind, at, _ in kinds["Clock"] if kind == "clock"]
+    for name in ("Midi Through", "Drums"):
+        others = [at for kind, at, _ in kinds[name] if kind == "clock"]
+        inside = [at for at in others if clock[0] + 20_000 < at < clock[-1] - 20_000]
+        distances = [min(abs(at - tick) for tick in clock) for at in inside]
+        assert len(distances) > 20
+        figure(f"{name} from Clock", f"{max(distances):.1f} us instruction-time at most", "500 us")
+        assert max(distances) < 500
+
+
+def test_the_clients_are_named_as_documented(recordings):
+    clients = recordings["ports"]["clients"]
+    assert re.search(r'Client +\d+ : "Tactus" ', clients) and re.search(r'Client +\d+ : "Tactus In" ', clients)
+    assert re.search(r'Port +\d+ : "Clock" ', clients) and re.search(r'Port +\d+ : "Drums" ', clients)
+    assert re.search(r'Port +\d+ : "Clock In" ', clients)
+    assert recordings["ports"]["bare"] == [], "--no-clock-port"
+
+
+def test_ports_lists_what_output_takes(recordings):
+    text = recordings["ports"]["ports"]
+    for words in ("Midi Through", "VirMIDI 0-0", "14:0"):
+        assert words in text, text
+    listed = recordings["ports"]["ports json"]
+    assert "VirMIDI 0-3" in str(listed)
+
+
+def test_a_port_that_vanishes_is_away_and_joins_again_by_itself(recordings):
+    record = recordings["ports"]["unplugging"]
+    before, without, after = record["connected"]
+    assert (before["VirMIDI 0-0"], without["VirMIDI 0-0"], after["VirMIDI 0-0"]) == (True, False, True)
+    # A part of a name that fits four ports is none of them.
+    assert not any(shown["VirMIDI"] for shown in record["connected"])
+    clock = [at for kind, at, _ in record["Clock"] if kind == "clock"]
+    steps = [round((b - a) / 20_833.3) for a, b in zip(clock, clock[1:])]
+    assert set(steps) == {1}, "the other output lost or doubled a tick"
+
+
+def test_a_port_that_appears_later_is_waited_for(recordings):
+    before, after = recordings["ports"]["late"]
+    assert (before["VirMIDI 0-2"], after["VirMIDI 0-2"]) == (False, True)
