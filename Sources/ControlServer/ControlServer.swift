@@ -71,7 +71,7 @@ package final class ControlServer: Sendable {
             router: routes(at: address, token: token, serving: serving),
             server: .http1(
                 configuration: HTTP1Channel.Configuration(
-                    additionalChannelHandlers: [ExchangeDeadline()], idleTimeout: .seconds(30),
+                    additionalChannelHandlers: [ExchangeDeadline()], idleTimeout: .seconds(10),
                     httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
                         maxHeaderFieldSize: 8192, maxHeaderListSize: 16384, maxHeaderFieldCount: 100))),
             configuration: ApplicationConfiguration(
