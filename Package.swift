@@ -90,6 +90,9 @@ let package = Package(
         tests(of: "BeatTime", uses: ["TestVectors"]),
         tests(of: "LinkSession", uses: ["BeatTime", "Simulation", "TestVectors"]),
         tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),
+        tests(of: "RealTime", uses: ["BeatTime"]),
+        tests(of: "ALSASequencer"),
+        tests(of: "Gateway"),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
         tests(
