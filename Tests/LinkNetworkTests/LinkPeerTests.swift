@@ -129,15 +129,17 @@ struct LinkPeerTests {
         let stranger = RawSocket()
         for target in [0x7f00_0001, Self.group] {
             stranger.send([], to: target, port: Self.port)
-            for size in 1...400 {
+            for size in 1...100 {
                 let garbage = [UInt8](repeating: UInt8(truncatingIfNeeded: size), count: size)
                 stranger.send(garbage, to: target, port: Self.port)
             }
         }
-        let other = try LinkPeer(tempo: tempo(99), isEnabled: true) { _ in }
-        try await news.see { $0.peerCount == 1 }
-        #expect(peer.state.refusedDatagrams >= 400)
-        other.close()
+        let alive = DiscoveryHeader(kind: .alive, timeToLive: 1, sender: NodeID(bits: 1)).encoded(with: nil)
+        stranger.send(alive, to: Self.group, port: Self.port)
+        let answer = stranger.receive(withinMilliseconds: 5000)
+        #expect(answer?.count == 107)
+        await withCheckedContinuation { done in peer.setStartStopSync(true, whenDone: { done.resume() }) }
+        #expect(peer.state.refusedDatagrams == 2 * 101 + 1, "and the alive that says nothing")
         peer.close()
     }
 
