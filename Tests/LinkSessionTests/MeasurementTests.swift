@@ -64,6 +64,8 @@ struct MeasurementTests {
         rig.responders[peer.measurementEndpoint]?.answers = .max
         rig.advance(milliseconds: 100)
         #expect(rig.engine.sessionID == peer.node)
+        // Each of the two chains began with a pong worth one value, so 52 make the hundred more than full.
+        #expect(rig.pings(to: peer.measurementEndpoint).count == 1 + 1 + 52)
     }
 
     @Test

@@ -1,0 +1,170 @@
+import BeatTime
+import LinkNetwork
+import LinkSession
+import RealTime
+import Synchronization
+import Testing
+
+/// Link peers on real sockets and threads, on the loopback of a network of their own.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct LinkPeerTests {
+    init() throws { try requirePrivateNamespace() }
+
+    private static let group: UInt32 = 0xe04c_4e4b
+    private static let port: UInt16 = 20808
+
+    private func tempo(_ beatsPerMinute: Double) -> Tempo { Tempo(beatsPerMinute: beatsPerMinute) }
+
+    /// Two peers in one session; the first has founded it.
+    private func together(
+        sync: Bool = false
+    ) async throws -> (founder: LinkPeer, joiner: LinkPeer, news: (founder: Witness, joiner: Witness)) {
+        let (first, second) = (Witness(), Witness())
+        let founder = try LinkPeer(
+            tempo: tempo(133), isEnabled: true, isStartStopSyncEnabled: sync, onChange: first.onChange)
+        try await first.see { $0.isEnabled && $0.interfaces == ["127.0.0.1"] }
+        // Within half a second of age the smaller name would win, whichever that is.
+        let older = RawSocket()
+        _ = older.receive(withinMilliseconds: 600)
+        let joiner = try LinkPeer(
+            tempo: tempo(80), isEnabled: true, isStartStopSyncEnabled: sync, onChange: second.onChange)
+        try await second.see { $0.peerCount == 1 }
+        try await first.see { $0.peerCount == 1 }
+        return (founder, joiner, (first, second))
+    }
+
+    @Test
+    func `two peers meet, and the joiner takes over tempo and phase`() async throws {
+        let (founder, joiner, _) = try await together()
+        #expect(founder.state.sessionID == joiner.state.sessionID)
+        #expect(founder.state.sessionState.tempo == tempo(133))
+        #expect(joiner.state.sessionState.tempo.microsecondsPerBeat == tempo(133).microsecondsPerBeat)
+        #expect(founder.state.sessionState.isConnected)
+        let origins = [founder, joiner].map(\.state.sessionState.timeline.timeOrigin)
+        #expect(abs(origins[0].microseconds(to: origins[1])) < 1000)
+        #expect(joiner.state.measurementErrorMicroseconds.map { $0 < 1000 } == true)
+        founder.close()
+        joiner.close()
+    }
+
+    @Test
+    func `an edit shows at once here, and soon there`() async throws {
+        let (founder, joiner, news) = try await together()
+        let seenWhenDone = Mutex<Tempo?>(nil)
+        await withCheckedContinuation { done in
+            joiner.edit { [tempo = tempo(97)] state, now in
+                state.setTempo(tempo, at: now)
+            } whenDone: {
+                seenWhenDone.withLock { $0 = joiner.state.sessionState.tempo }
+                done.resume()
+            }
+        }
+        #expect(seenWhenDone.withLock { $0 } == tempo(97))
+        try await news.founder.see {
+            $0.sessionState.tempo.microsecondsPerBeat == tempo(97).microsecondsPerBeat
+        }
+        founder.close()
+        joiner.close()
+    }
+
+    @Test
+    func `play and stop travel both ways between peers that share them`() async throws {
+        let (founder, joiner, news) = try await together(sync: true)
+        founder.edit { $0.setIsPlaying(true, at: $1) }
+        try await news.joiner.see { $0.sessionState.isPlaying }
+        joiner.edit { $0.setIsPlaying(false, at: $1) }
+        try await news.founder.see { $0.sessionState.isPlaying }
+        try await news.founder.see { !$0.sessionState.isPlaying }
+        founder.close()
+        joiner.close()
+    }
+
+    @Test
+    func `closing and disabling say bye-bye at once`() async throws {
+        let (founder, joiner, news) = try await together()
+        let clock = ContinuousClock()
+        let start = clock.now
+        joiner.setEnabled(false)
+        try await news.founder.see { $0.peerCount == 0 }
+        // Without a bye-bye it would take six seconds.
+        #expect(start.duration(to: clock.now) < .seconds(4))
+        try await news.joiner.see { !$0.isEnabled && $0.interfaces.isEmpty }
+        #expect(joiner.state.sessionState.tempo.microsecondsPerBeat == tempo(133).microsecondsPerBeat)
+        joiner.setEnabled(true)
+        try await news.founder.see { $0.peerCount == 1 }
+        joiner.close()
+        try await news.founder.see { $0.peerCount == 0 }
+        founder.close()
+    }
+
+    @Test
+    func `a closed peer leaves nobody waiting`() async throws {
+        let peer = try LinkPeer(tempo: tempo(120), isEnabled: true) { _ in }
+        peer.close()
+        peer.close()
+        await withCheckedContinuation { done in
+            peer.edit { _, _ in
+            } whenDone: {
+                done.resume()
+            }
+        }
+        #expect(!peer.state.isEnabled)
+    }
+
+    @Test
+    func `loopback stays when the interfaces asked for do not exist`() async throws {
+        let news = Witness()
+        let peer = try LinkPeer(
+            tempo: tempo(120), isEnabled: true, interfaces: ["eth7"], onChange: news.onChange)
+        try await news.see { $0.interfaces == ["127.0.0.1"] }
+        #expect(peer.state.failures.isEmpty)
+        peer.close()
+    }
+
+    @Test
+    func `empty and broken datagrams are counted and make no socket deaf`() async throws {
+        let news = Witness()
+        let peer = try LinkPeer(tempo: tempo(120), isEnabled: true, onChange: news.onChange)
+        try await news.see { !$0.interfaces.isEmpty }
+        let stranger = RawSocket()
+        for target in [0x7f00_0001, Self.group] {
+            stranger.send([], to: target, port: Self.port)
+            for size in 1...100 {
+                let garbage = [UInt8](repeating: UInt8(truncatingIfNeeded: size), count: size)
+                stranger.send(garbage, to: target, port: Self.port)
+            }
+        }
+        let alive = DiscoveryHeader(kind: .alive, timeToLive: 1, sender: NodeID(bits: 1)).encoded(with: nil)
+        stranger.send(alive, to: Self.group, port: Self.port)
+        let answer = stranger.receive(withinMilliseconds: 5000)
+        #expect(answer?.count == 107)
+        await withCheckedContinuation { done in peer.setStartStopSync(true, whenDone: { done.resume() }) }
+        #expect(peer.state.refusedDatagrams == 2 * 101 + 1, "and the alive that says nothing")
+        peer.close()
+    }
+
+    @Test
+    func `pings are answered on the port that is announced`() async throws {
+        let news = Witness()
+        let peer = try LinkPeer(tempo: tempo(120), isEnabled: true, onChange: news.onChange)
+        try await news.see { !$0.interfaces.isEmpty }
+        let stranger = RawSocket()
+        let alive = DiscoveryHeader(kind: .alive, timeToLive: 1, sender: NodeID(bits: 1)).encoded(with: nil)
+        stranger.send(alive, to: Self.group, port: Self.port)
+        let answer = stranger.receive(withinMilliseconds: 5000)
+        let response = try DiscoveryDecoder(#require(answer))
+        let endpoint = try #require(try response.announcement().measurementEndpoint)
+        #expect(endpoint.address == .v4(127, 0, 0, 1))
+        let ping = MeasurementMessage.ping(hostTime: .now())
+        stranger.send(ping, port: endpoint.port)
+        let echo = stranger.receive(withinMilliseconds: 5000)
+        guard case .pong(let pong) = try MeasurementMessage(#require(echo)) else {
+            Issue.record("the answer to a ping is a ping")
+            return
+        }
+        #expect(pong.session == peer.state.sessionID)
+        #expect(pong.ghostTime.microseconds > 0)
+        #expect(pong.hostTime <= .now())
+        peer.close()
+    }
+}
