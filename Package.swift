@@ -14,10 +14,12 @@ func part(_ name: String, uses: [String] = [], products: [Target.Dependency] = [
     .target(name: name, dependencies: uses.map { .byName(name: $0) } + products, swiftSettings: strict)
 }
 
-func tests(of name: String, uses: [String] = [], resources: [Resource] = []) -> Target {
+func tests(
+    of name: String, uses: [String] = [], products: [Target.Dependency] = [], resources: [Resource] = []
+) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: ([name] + uses).map { .byName(name: $0) }, resources: resources,
-        swiftSettings: strict)
+        name: "\(name)Tests", dependencies: ([name] + uses).map { .byName(name: $0) } + products,
+        resources: resources, swiftSettings: strict)
 }
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -38,6 +40,7 @@ let package = Package(
         // Hummingbird's own foundations; its limits on connections are stated in their types.
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
     targets: [
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
@@ -60,6 +63,8 @@ let package = Package(
             products: [
                 logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
@@ -85,8 +90,26 @@ let package = Package(
         tests(of: "BeatTime", uses: ["TestVectors"]),
         tests(of: "LinkSession", uses: ["BeatTime", "Simulation", "TestVectors"]),
         tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),
+        tests(of: "RealTime", uses: ["BeatTime"]),
+        tests(of: "ALSASequencer"),
+        tests(of: "Gateway"),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
+        tests(
+            of: "ControlServer", uses: ["Gateway", "Arbiter"],
+            products: [
+                logging,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+            ]),
+        tests(
+            of: "tactus", uses: ["ALSASequencer", "Arbiter", "BeatTime", "ControlServer", "Gateway"],
+            products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ],
 )

@@ -40,6 +40,10 @@ int clinux_lock_touched_memory(void) {
     return mlockall(MCL_CURRENT | MCL_ONFAULT);
 }
 
+int clinux_forgo_huge_pages(void) {
+    return prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+}
+
 int clinux_set_raw_line(int descriptor, unsigned int speed) {
     struct termios2 line;
     if (ioctl(descriptor, TCGETS2, &line) != 0) return -1;

@@ -15,9 +15,8 @@ struct CommandValue {
         if let stranger = object.keys.filter({ $0 != key }).min() {
             throw .badValue("\(stranger): unknown; the key here is \(key)")
         }
-        guard let scalar = object[key] else { throw .badValue("\(key): missing") }
         self.key = key
-        self.scalar = scalar
+        scalar = object[key] ?? .other
     }
 
     func boolean() throws(Refusal) -> Bool {

@@ -22,16 +22,20 @@ package final class ControlServer: Sendable {
         self.serving = serving
     }
 
-    /// Listens at an address; returns once connections are accepted.
+    /// Listens at an address.
     ///
     /// - Parameters:
     ///   - address: where; any but a loopback address should come with a token.
     ///   - token: what every request must show, if anything.
     ///   - log: for what goes wrong later.
+    /// - Returns: the server, once connections are accepted.
+    /// - Throws: when the address cannot be had, with what to do about it.
     package static func listening(
         at address: HTTPAddress, token: BearerToken?, log: Logger
     ) async throws(ListenError) -> ControlServer {
         let serving = Serving()
+        var log = log
+        log.logLevel = max(log.logLevel, .info)  // below are the libraries' own comings and goings
         let (started, start) = AsyncStream<Void>.makeStream()
         let application = application(at: address, token: token, serving: serving, log: log) { start.yield() }
         let services = ServiceGroup(configuration: ServiceGroupConfiguration(services: [application], logger: log))
@@ -45,6 +49,9 @@ package final class ControlServer: Sendable {
         case .failure(let error): throw ListenError(address: address, code: (error as? IOError)?.errnoCode ?? EINVAL)
         }
     }
+
+    /// The port that was bound.
+    package var port: Int { serving.port }
 
     /// Gives requests the gateway they are about.
     package func serve(_ gateway: Gateway) { serving.start(gateway) }
@@ -64,7 +71,7 @@ package final class ControlServer: Sendable {
             router: routes(at: address, token: token, serving: serving),
             server: .http1(
                 configuration: HTTP1Channel.Configuration(
-                    additionalChannelHandlers: [ExchangeDeadline()], idleTimeout: .seconds(30),
+                    additionalChannelHandlers: [ExchangeDeadline()], idleTimeout: .seconds(10),
                     httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
                         maxHeaderFieldSize: 8192, maxHeaderListSize: 16384, maxHeaderFieldCount: 100))),
             configuration: ApplicationConfiguration(

@@ -84,6 +84,12 @@ struct StatusPicture: Sendable {
                     fix: "add '@audio - rtprio 95' to /etc/security/limits.d/audio.conf, join group audio, log in again"
                 ))
         }
+        for failure in link.failures {
+            warnings.append(
+                .init(
+                    code: "link-interface", message: "Link cannot use a network interface: \(failure)",
+                    fix: "it is tried again every few seconds; --interface NAME leaves it out"))
+        }
         for output in outputs where output.connectedTo == nil {
             if let trouble = output.trouble {
                 warnings.append(

@@ -58,7 +58,7 @@ struct NetworkInterface {
         let error =
             switch datagram.channel {
             case .discovery: sockets.unicast.send(datagram.bytes, to: destination)
-            case .measurement: sockets.measurement.send(datagram.bytes, to: destination)
+            case .measurement: sockets.measurement.send(datagram.bytes(leavingAt: .now()), to: destination)
             }
         // What a peer's address may cause says nothing of our sockets.
         guard datagram.destination == .group else { return }

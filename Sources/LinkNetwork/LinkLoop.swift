@@ -79,7 +79,6 @@ final class LinkLoop {
             case .nothing: return
             case .error: continue
             case .datagram(let bytes, let source):
-                // Read here, so that a pong's time is the time it leaves to within the few microseconds this takes.
                 let now = HostTime.now()
                 carryOut(
                     engine.received(bytes, from: source, on: interface.id, channel: channel, at: now), at: now)

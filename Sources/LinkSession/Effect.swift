@@ -26,6 +26,38 @@ package struct Datagram: Hashable, Sendable {
     package var channel: Channel
     package var destination: Destination
     package var bytes: [UInt8]
+    /// The time inside the bytes, if it should be as late as can be.
+    package var lateStamp: LateStamp?
+
+    init(
+        interface: IPAddress, channel: Channel, destination: Destination, bytes: [UInt8], lateStamp: LateStamp? = nil
+    ) {
+        self.interface = interface
+        self.channel = channel
+        self.destination = destination
+        self.bytes = bytes
+        self.lateStamp = lateStamp
+    }
+
+    /// Where the bytes carry the time at which they leave: every microsecond between would be an error in a clock.
+    package struct LateStamp: Hashable, Sendable {
+        /// Of the first of eight bytes.
+        var offset: Int
+        /// What turns host time into the time that is meant.
+        var intercept: Int64
+    }
+
+    /// The bytes with the time written anew.
+    package func bytes(leavingAt now: HostTime) -> [UInt8] {
+        guard let lateStamp else { return bytes }
+        var bytes = bytes
+        var time = now.microseconds &+ lateStamp.intercept
+        for index in (lateStamp.offset..<lateStamp.offset + 8).reversed() where bytes.indices.contains(index) {
+            bytes[index] = UInt8(truncatingIfNeeded: time)
+            time >>= 8
+        }
+        return bytes
+    }
 
     package enum Destination: Hashable, Sendable {
         /// Everyone who listens on the interface's network.
@@ -52,7 +84,6 @@ package struct Refusals: Hashable, Sendable {
         set { malformed[error.rawValue] = newValue }
     }
 
-    package var total: Int {
-        malformed.reduce(0, +) + excessPeers + excessSessions + strayPongs + unbearableTimelines
-    }
+    /// All of them but stray pongs, of which every measurement leaves one behind.
+    package var total: Int { malformed.reduce(0, +) + excessPeers + excessSessions + unbearableTimelines }
 }

@@ -12,7 +12,9 @@ extension Engine {
         case .ping(let payload):
             let pong = MeasurementMessage.pong(
                 session: session.id, ghostTime: session.transform.ghostTime(of: now), echoing: payload)
-            sendMeasurement(pong, to: source, on: interface)
+            let stamp = Datagram.LateStamp(
+                offset: MeasurementMessage.ghostTimeOffset, intercept: session.transform.intercept)
+            sendMeasurement(pong, stamp, to: source, on: interface)
         case .pong(let pong):
             receivedPong(pong, from: source, on: interface, at: now)
         }
@@ -41,8 +43,7 @@ extension Engine {
             failed(measurements.remove(at: index), at: now)
             return
         }
-        let ping = MeasurementMessage.ping(hostTime: now, previousGhostTime: pong.ghostTime)
-        sendMeasurement(ping, to: source, on: interface)
+        ping(source, on: interface, previousGhostTime: pong.ghostTime, at: now)
         switch measurements[index].received(pong, at: now) {
         case .goOn: break
         case .failed: failed(measurements.remove(at: index), at: now)
@@ -66,7 +67,7 @@ extension Engine {
         guard measurements.count < Self.measurementLimit else { return false }
         measurements.append(
             Measurement(session: id, node: record.node, interface: record.interface, target: target, at: now))
-        sendMeasurement(MeasurementMessage.ping(hostTime: now), to: target, on: record.interface)
+        ping(target, on: record.interface, at: now)
         return true
     }
 
@@ -75,9 +76,7 @@ extension Engine {
         var lost: [Measurement] = []
         for index in measurements.indices.reversed() where measurements[index].retryAt <= now {
             if measurements[index].retry(at: now) == .goOn {
-                let measurement = measurements[index]
-                let ping = MeasurementMessage.ping(hostTime: now)
-                sendMeasurement(ping, to: measurement.target, on: measurement.interface)
+                ping(measurements[index].target, on: measurements[index].interface, at: now)
             } else {
                 lost.append(measurements.remove(at: index))
             }
@@ -101,8 +100,21 @@ extension Engine {
         }
     }
 
-    private mutating func sendMeasurement(_ bytes: [UInt8], to peer: Endpoint, on interface: IPAddress) {
+    private mutating func ping(
+        _ peer: Endpoint, on interface: IPAddress, previousGhostTime: GhostTime? = nil, at now: HostTime
+    ) {
+        let ping = MeasurementMessage.ping(hostTime: now, previousGhostTime: previousGhostTime)
+        let stamp = Datagram.LateStamp(offset: MeasurementMessage.hostTimeOffset, intercept: 0)
+        sendMeasurement(ping, stamp, to: peer, on: interface)
+    }
+
+    private mutating func sendMeasurement(
+        _ bytes: [UInt8], _ stamp: Datagram.LateStamp, to peer: Endpoint, on interface: IPAddress
+    ) {
         effects.append(
-            .send(Datagram(interface: interface, channel: .measurement, destination: .peer(peer), bytes: bytes)))
+            .send(
+                Datagram(
+                    interface: interface, channel: .measurement, destination: .peer(peer), bytes: bytes,
+                    lateStamp: stamp)))
     }
 }

@@ -28,6 +28,10 @@ package enum MeasurementMessage: Hashable, Sendable {
         }
     }
 
+    /// Where a ping carries the time it leaves, and a pong the ghost time.
+    static let hostTimeOffset = 17
+    static let ghostTimeOffset = 33
+
     /// A ping that carries the time it leaves and, except for the first, the ghost time just learned.
     package static func ping(hostTime: HostTime, previousGhostTime: GhostTime? = nil) -> [UInt8] {
         var writer = WireWriter()

@@ -8,7 +8,11 @@ public enum LockedMemory {
     /// Future mappings stay free: locking those would make thread creation fail under the usual limits.
     ///
     /// - Returns: whether the system allowed it.
-    public static func lockProcess() -> Bool { clinux_lock_touched_memory() == 0 }
+    public static func lockProcess() -> Bool {
+        // Gathering pages into huge ones takes milliseconds in which a stock kernel runs nothing else.
+        _ = clinux_forgo_huge_pages()
+        return clinux_lock_touched_memory() == 0
+    }
 
     /// Locks a piece of memory, bringing it in at once.
     ///

@@ -70,13 +70,14 @@ func priority(argument: String) throws(BadArgument) -> Int {
 
 func logLevel(argument: String) throws(BadArgument) -> Logger.Level {
     guard let level = Logger.Level(rawValue: argument) else {
-        throw BadArgument("a level is \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
+        throw BadArgument("a level is trace, debug, info, notice, warning, error or critical")
     }
     return level
 }
 
 func interfaceName(argument: String) throws(BadArgument) -> String {
-    guard !argument.isEmpty, argument.utf8.count < 16, !argument.contains(where: { $0.isWhitespace || $0 == "/" }) else {
+    guard !argument.isEmpty, argument.utf8.count < 16, !argument.contains(where: { $0.isWhitespace || $0 == "/" })
+    else {
         throw BadArgument("a network interface has a name such as eth0 or wlan0")
     }
     return argument

@@ -10,20 +10,23 @@ enum LogFormat: Sendable {
     /// One object a line, for programs.
     case json
 
+    /// One line for an event, with nothing in it that moves a cursor or begins another line.
     func line(_ event: LogEvent, label: String, metadata: Logger.Metadata, at date: Date) -> String {
-        switch self {
-        case .text: "\(Self.time(date)) \(event.level) \(Self.text(event, metadata))"
-        case .journal: "<\(Self.priority(event.level))>\(Self.text(event, metadata))"
-        case .json: Self.json(event, label, metadata, date)
-        }
+        let line =
+            switch self {
+            case .text: "\(Self.time(date)) \(event.level) \(Self.text(event, metadata))"
+            case .journal: "<\(Self.priority(event.level))>\(Self.text(event, metadata))"
+            case .json: Self.json(event, label, metadata, date)
+            }
+        return line.withoutControls
     }
 
     private static func text(_ event: LogEvent, _ metadata: Logger.Metadata) -> String {
-        let fields = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
-        // A line is a line, and a terminal obeys no stranger's escapes.
-        let line = (["\(event.message)"] + fields).joined()
-        return String(String.UnicodeScalarView(line.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+        let fields = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\(quoted("\($0.value)"))" }
+        return "\(event.message)\(fields.joined())"
     }
+
+    private static func quoted(_ value: String) -> String { value.contains(" ") ? "\"\(value)\"" : value }
 
     private static func time(_ date: Date) -> String {
         var seconds = time_t(date.timeIntervalSince1970)
@@ -56,7 +59,8 @@ enum LogFormat: Sendable {
         _ event: LogEvent, _ label: String, _ metadata: Logger.Metadata, _ date: Date
     ) -> String {
         let line = Line(
-            time: date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), level: event.level.rawValue,
+            time: date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
+            level: event.level.rawValue,
             label: label, message: "\(event.message)", metadata: metadata.mapValues { "\($0)" })
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -34,7 +34,8 @@ struct ControlClient {
     /// - Parameters:
     ///   - path: under `/api/v1/`.
     ///   - command: the JSON to post; nil only asks.
-    /// - Returns: the status, and the very bytes that said so.
+    /// - Returns: the status, and the very JSON that said so.
+    /// - Throws: when nobody answers, or the gateway refuses.
     func ask(_ path: String, _ command: String?) async throws(Failure) -> (status: Status, json: String) {
         var request = HTTPClientRequest(url: "\(url)/api/v1/\(path)")
         if let command {
@@ -80,7 +81,9 @@ struct ControlClient {
         }
     }
 
-    private var stranger: Failure { Failure(.unavailable, "what answers at \(url) is not a Tactus gateway of this kind") }
+    private var stranger: Failure {
+        Failure(.unavailable, "what answers at \(url) is not a Tactus gateway of this kind")
+    }
 
     private func reason(_ error: any Error) -> String {
         switch error {

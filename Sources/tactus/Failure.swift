@@ -37,7 +37,8 @@ struct Ending: Hashable {
             self.init(isResult: true, text: Tactus.message(for: error), exitCode: 0)
         } else {
             // The parser's messages are sentences, some of two lines; ours are one line in lower case.
-            let message = Tactus.message(for: error).split(whereSeparator: \.isNewline).joined(separator: "; ")
+            var message = Tactus.message(for: error).split(whereSeparator: \.isNewline).joined(separator: "; ")
+            if message.hasSuffix(".") { message.removeLast() }
             let text = "tactus: \(message.prefix(1).lowercased())\(message.dropFirst())"
             self.init(isResult: false, text: text, exitCode: Failure.Status.usage.rawValue)
         }

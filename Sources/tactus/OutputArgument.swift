@@ -18,6 +18,16 @@ extension OutputAddress {
         }
     }
 
+    /// What ``init(argument:)`` would read; the same text for the same output.
+    var argument: String {
+        switch self {
+        case .name(let name): name.lowercased()
+        case .numeric(let client, let port): "\(client):\(port)"
+        case .virtual(let name): "virtual:\(name)"
+        case .raw(let path, _): "raw:\(path)"
+        }
+    }
+
     private static func name(_ text: Substring, such example: String) throws(BadArgument) -> String {
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         guard let first = words.first, let last = words.last else {

@@ -1,3 +1,4 @@
+import ALSASequencer
 import ArgumentParser
 import Foundation
 
@@ -9,6 +10,58 @@ struct PortsCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        throw Failure(.system, "the sequencer is not reached yet")
+        // Client 0 is the sequencer itself.
+        let ports = try Self.find().filter { $0.address.client != 0 && ($0.isReadable || $0.isWritable) }
+        print(try json ? Self.json(ports) : Self.table(ports))
+    }
+
+    private static func find() throws(Failure) -> [PortDescription] {
+        ALSAComplaints.capture { _ in }  // the error says as much
+        do {
+            return try SequencerControl.open(name: "Tactus Ports").ports()
+        } catch {
+            if error.code == -EACCES {
+                throw Failure(.noPermission, "\(error); join the group audio and log in again")
+            }
+            throw Failure(.system, "\(error); load the sequencer with 'sudo modprobe snd-seq'")
+        }
+    }
+
+    static func table(_ ports: [PortDescription]) -> String {
+        guard !ports.isEmpty else { return "no MIDI ports; connect a device" }
+        let rows = ports.map { port in
+            (
+                port.address.description, port.isWritable ? "yes" : "-", port.isReadable ? "yes" : "-",
+                "\(port.clientName):\(port.portName)".withoutControls
+            )
+        }
+        return ([("PORT", "TAKES", "SENDS", "NAME")] + rows)
+            .map { "\($0.0.padded(to: 8))\($0.1.padded(to: 7))\($0.2.padded(to: 7))\($0.3)" }
+            .joined(separator: "\n")
+    }
+
+    static func json(_ ports: [PortDescription]) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(ports.map(Row.init)), as: UTF8.self)
+    }
+
+    /// A port as scripts read it.
+    private struct Row: Encodable {
+        var client: Int
+        var port: Int
+        var clientName: String
+        var portName: String
+        var takes: Bool
+        var sends: Bool
+
+        init(_ port: PortDescription) {
+            client = port.address.client
+            self.port = port.address.port
+            clientName = port.clientName
+            portName = port.portName
+            takes = port.isWritable
+            sends = port.isReadable
+        }
     }
 }

@@ -13,9 +13,9 @@ struct Run: AsyncParsableCommand {
             every --output. An output that is not there yet is waited for.
 
             EXAMPLES
-              tactus run --output TR-8S                 a drum machine by a part of its name
-              tactus run --output 24:0 --output 28:0    two ports by number; 'tactus ports' lists them
-              tactus run --output raw:/dev/ttyAMA0      the serial MIDI port of a small board
+              tactus run --output TR-8S                a device, by part of its name
+              tactus run --output 24:0 --output 28:0   two ports of 'tactus ports'
+              tactus run --output raw:/dev/ttyAMA0     a small board's serial port
             """)
 
     @Flag(inversion: .prefixedNo, help: "Take part in the Link session.")
@@ -28,11 +28,13 @@ struct Run: AsyncParsableCommand {
     var play = false
 
     @Option(
+        parsing: .unconditional,  // so that '--quantum -1' is told what is wrong with it
         help: ArgumentHelp("Length of the cycle shared with the session, 0 to 64. (default: 4)", valueName: "beats"),
         transform: Beats.init(quantumArgument:))
     var quantum = Beats(4)
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Tempo as long as nobody else sets it, 20 to 999. (default: 120)", valueName: "bpm"),
         transform: Tempo.init(argument:))
     var tempo = Tempo(beatsPerMinute: 120)
@@ -49,13 +51,15 @@ struct Run: AsyncParsableCommand {
     var noClockPort = false
 
     @Option(
-        help: ArgumentHelp("Use only this network for Link, such as eth0. Repeatable. (default: all)", valueName: "name"),
+        help: ArgumentHelp(
+            "Use only this network for Link, such as eth0. Repeatable. (default: all)", valueName: "name"),
         transform: interfaceName(argument:))
     var interface: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Where the other commands reach this gateway. (default: \(Self.standardAddress))", valueName: "address:port"),
+            "Where the other commands reach this gateway. (default: \(Self.standardAddress))", valueName: "address:port"
+        ),
         transform: HTTPAddress.init(argument:))
     var http: HTTPAddress?
 
@@ -63,17 +67,21 @@ struct Run: AsyncParsableCommand {
     var noHttp = false
 
     @Option(
-        help: ArgumentHelp("A file with a secret that clients must show; needed if others can reach --http.", valueName: "file"))
+        help: ArgumentHelp(
+            "A file with a secret that clients must show; needed if others can reach --http.", valueName: "file"))
     var httpTokenFile: String?
 
     @Option(
-        help: ArgumentHelp("Real-time priority of the clock, 0 to 99; 0 does not ask for it. (default: 80)", valueName: "n"),
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Real-time priority of the clock, 0 to 99; 0 does not ask for it. (default: 80)", valueName: "n"),
         transform: priority(argument:))
     var realtimePriority = 80
 
     @Option(
         help: ArgumentHelp(
-            "What to log: trace, debug, info, notice, warning, error or critical. (default: notice)", valueName: "level"),
+            "What to log: trace, debug, info, notice, warning, error or critical. (default: notice)", valueName: "level"
+        ),
         transform: logLevel(argument:))
     var logLevel = Logger.Level.notice
 
@@ -83,15 +91,16 @@ struct Run: AsyncParsableCommand {
     private static let standardAddress = "127.0.0.1:8808"
 
     /// Where to serve HTTP; nil not to.
-    private var address: HTTPAddress? { noHttp ? nil : http ?? HTTPAddress(Self.standardAddress) }
+    var address: HTTPAddress? { noHttp ? nil : http ?? HTTPAddress(Self.standardAddress) }
 
     func validate() throws {
         if noHttp, http != nil { throw ValidationError("--http and --no-http exclude each other") }
         if let http, !http.isLoopback, httpTokenFile == nil {
             throw ValidationError("--http \(http) lets others in; give it a secret with --http-token-file FILE")
         }
-        for (index, address) in output.enumerated() where output[..<index].contains(address) {
-            throw ValidationError("the same --output is given twice: \(address)")
+        let outputs = output.map(\.argument)
+        for (index, name) in outputs.enumerated() where outputs[..<index].contains(name) {
+            throw ValidationError("--output \(name) is given twice")
         }
     }
 

@@ -16,14 +16,15 @@ enum StatusText {
             lines.append(row("networks", status.link.interfaces.joined(separator: ", ")))
         }
         if let follower = status.follower.state {
-            lines.append(row("follower", ([follower] + [status.follower.source].compactMap(\.self)).joined(separator: " ")))
+            lines.append(
+                row("follower", ([follower] + [status.follower.source].compactMap(\.self)).joined(separator: " ")))
         }
         lines += status.outputs.map { row("output", output($0)) }
         lines.append(row("real time", realtime(status.realtime)))
         for warning in status.warnings {
             lines += [row("warning", warning.message), row("  fix", warning.fix)]
         }
-        return lines
+        return lines.map(\.withoutControls)
     }
 
     /// One line for a terminal, at most `width` characters wide.
@@ -32,14 +33,14 @@ enum StatusText {
             status.mode.rawValue, "\(String(format: "%.2f", status.tempo)) BPM", "beat \(position(status))",
             peers(status.link.peers), transport(status),
         ]
-        return String(fields.joined(separator: "  ").prefix(max(width, 0)))
+        return String(fields.joined(separator: "   ").prefix(max(width, 0)))
     }
 
     static func tempo(_ status: Status) -> String { decimals(status.tempo) }
 
     static func transport(_ status: Status) -> String {
         guard let beats = status.startsInBeats else { return status.transport.rawValue }
-        return "starts in \(String(format: "%.1f", beats)) beats"
+        return beats < 0.05 ? "starting" : "starts in \(String(format: "%.1f", beats)) beats"
     }
 
     /// `bar.beat` where the quantum is a bar of whole beats, else the bare beat; bar 0 and below are a count-in.
@@ -59,7 +60,7 @@ enum StatusText {
     private static func output(_ output: Status.Output) -> String {
         var parts = ["\(output.ticks) ticks", "\(output.lateTicks) late"]
         if let lateness = output.latenessMicroseconds { parts.append("99 % within \(whole(lateness.p99)) us") }
-        let place = output.connected ? output.port ?? "connected" : "away"
+        let place = output.port ?? "away"
         return "\(output.name), \(output.enabled ? place : "disabled"): \(parts.joined(separator: ", "))"
     }
 
@@ -71,7 +72,7 @@ enum StatusText {
     private static func peers(_ count: Int) -> String { count == 1 ? "1 peer" : "\(count) peers" }
 
     private static func row(_ name: String, _ text: String) -> String {
-        name.padding(toLength: 11, withPad: " ", startingAt: 0) + text
+        name.padded(to: 11) + text
     }
 
     /// At most two decimals, and none that say nothing.
@@ -82,4 +83,16 @@ enum StatusText {
     }
 
     private static func whole(_ value: Double) -> String { String(format: "%.0f", value) }
+}
+
+extension String {
+    /// This text with spaces behind it, `width` characters wide or as wide as it is.
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+
+    /// This text with a space for every control character: names from outside must not command a terminal.
+    var withoutControls: String {
+        var clean = String.UnicodeScalarView()
+        for scalar in unicodeScalars { clean.append(scalar.properties.generalCategory == .control ? " " : scalar) }
+        return String(clean)
+    }
 }

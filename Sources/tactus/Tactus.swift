@@ -1,3 +1,4 @@
+import Arbiter
 import ArgumentParser
 import Foundation
 
@@ -10,7 +11,7 @@ struct Tactus: AsyncParsableCommand {
             Start the gateway with 'tactus run' and leave it running; the other commands talk to it. It takes part in \
             the Link session of your network and sends MIDI clock, Start and Stop in phase with it.
             """,
-        version: "0.1.0",
+        version: Status.version,
         subcommands: [
             Run.self, StatusCommand.self, LinkCommand.self, StartStopSyncCommand.self, PlayCommand.self,
             StopCommand.self, TempoCommand.self, PortsCommand.self,

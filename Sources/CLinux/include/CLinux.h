@@ -17,6 +17,8 @@ int clinux_eventfd(void);
 int clinux_ppoll(void *descriptors, size_t count, int64_t timeout_nanoseconds);
 /// Locks all pages of the process as they are touched, without reserving what is never used.
 int clinux_lock_touched_memory(void);
+/// Keeps the kernel from gathering this process's pages into huge ones behind its back.
+int clinux_forgo_huge_pages(void);
 /// Puts a terminal line into raw 8-bit mode at any speed, in bits per second.
 int clinux_set_raw_line(int descriptor, unsigned int speed);
 /// Turns IP_MULTICAST_ALL off, so that a socket hears only the groups it joined itself.

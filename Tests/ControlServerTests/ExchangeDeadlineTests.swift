@@ -1,0 +1,84 @@
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
+import Testing
+
+@testable import ControlServer
+
+/// In virtual time: the channel's clock stands still until it is advanced.
+@Suite
+struct ExchangeDeadlineTests {
+    private let channel: EmbeddedChannel
+
+    init() throws {
+        channel = EmbeddedChannel(handler: ExchangeDeadline())
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 8808)).wait()
+    }
+
+    @Test
+    func `a body that trickles is cut off ten seconds after its request began`() throws {
+        try send(.head)
+        for _ in 0..<9 {
+            channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+            try channel.writeInbound(HTTPRequestPart.body(ByteBuffer(string: " ")))
+            #expect(channel.isActive)
+        }
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(channel.isActive == false)
+    }
+
+    @Test
+    func `a body that trickles after its early answer is cut off too`() throws {
+        try send(.head)
+        try answer()
+        channel.embeddedEventLoop.advanceTime(by: .seconds(10))
+        #expect(channel.isActive == false)
+    }
+
+    @Test
+    func `a request that gets no answer is cut off`() throws {
+        try send(.head, .end)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(10))
+        #expect(channel.isActive == false)
+    }
+
+    @Test
+    func `a finished exchange leaves the connection open, and the next has its own ten seconds`() throws {
+        for _ in 0..<3 {
+            try send(.head, .end)
+            channel.embeddedEventLoop.advanceTime(by: .seconds(9))
+            try answer()
+            channel.embeddedEventLoop.advanceTime(by: .seconds(60))
+            #expect(channel.isActive)
+        }
+    }
+
+    @Test
+    func `when the server stops, an open request has a quarter of a second left`() throws {
+        try send(.head)
+        channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(249))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+        #expect(channel.isActive == false)
+    }
+
+    private enum Part { case head, end }
+
+    private func send(_ parts: Part...) throws {
+        for part in parts {
+            switch part {
+            case .head:
+                let head = HTTPRequest(method: .post, scheme: "http", authority: "localhost", path: "/")
+                try channel.writeInbound(HTTPRequestPart.head(head))
+            case .end: try channel.writeInbound(HTTPRequestPart.end(nil))
+            }
+        }
+    }
+
+    private func answer() throws {
+        try channel.writeOutbound(HTTPResponsePart.head(HTTPResponse(status: .ok)))
+        try channel.writeOutbound(HTTPResponsePart.end(nil))
+    }
+}

@@ -1,0 +1,105 @@
+import Arbiter
+import Foundation
+import Gateway
+import HTTPTypes
+import Testing
+
+@testable import ControlServer
+
+@Suite
+struct GuardTests {
+    @Test(arguments: [
+        ("127.0.0.1:PORT", nil, 200), ("localhost:PORT", nil, 200), ("LOCALHOST:PORT", nil, 200),
+        ("[::1]:PORT", nil, 200), ("[0:0:0:0:0:0:0:1]:PORT", nil, 200),
+        ("localhost:PORT", "http://localhost:PORT", 200), ("localhost:PORT", "http://127.0.0.1:PORT", 200),
+        ("localhost", nil, 403), ("localhost:80", nil, 403), ("evil.example:PORT", nil, 403),
+        ("192.168.7.42:PORT", nil, 403), ("localhost.evil.example:PORT", nil, 403), ("localhost:PORT:PORT", nil, 403),
+        ("localhost:PORT", "http://evil.example", 403), ("localhost:PORT", "http://localhost", 403),
+        ("localhost:PORT", "https://localhost:PORT", 403), ("localhost:PORT", "null", 403),
+        ("localhost:PORT", "", 403), ("localhost:PORT", "http://localhost:PORT@evil.example", 403),
+    ])
+    func `a server for this machine knows its own names only`(host: String, origin: String?, status: Int) async throws {
+        try await ServedGateway().serve { client in
+            func filled(_ text: String) -> String { text.replacing("PORT", with: "\(client.port)") }
+            var headers = ["Host": filled(host)]
+            if let origin { headers["Origin"] = filled(origin) }
+            let read = try await client.get("/api/v1/status", headers: headers)
+            #expect(read.status == status)
+            let write = try await client.post("/api/v1/transport", #"{"playing":false}"#, headers: headers)
+            #expect(write.status == status)
+        }
+    }
+
+    @Test
+    func `a server for everyone also answers to addresses and to the machine's name, but to no other name`()
+        async throws
+    {
+        let name = ProcessInfo.processInfo.hostName.lowercased().prefix { $0 != "." }
+        let everywhere = try #require(HTTPAddress("0.0.0.0:8808"))
+        try await ServedGateway(address: everywhere, token: BearerToken("secret")).serve { client in
+            for (host, status) in [
+                ("192.168.7.42", 200), ("[fe80::1]", 200), ("\(name)", 200), ("\(name).local", 200), ("localhost", 200),
+                ("evil.example", 403), ("192.168.7.42.evil.example", 403),
+            ] {
+                let headers = ["Host": "\(host):\(client.port)", "Authorization": "Bearer secret"]
+                let answer = try await client.get("/api/v1/status", headers: headers)
+                #expect(answer.status == status, "\(host)")
+            }
+        }
+    }
+
+    @Test
+    func `with a token nothing is told or done without it`() async throws {
+        try await ServedGateway(token: BearerToken("correct-horse\n")).serve { client in
+            for header in [
+                "Bearer wrong-horse", "Bearer correct-hors", "Bearer correct-horse2", "correct-horse", "Bearer ",
+            ] {
+                let answer = try await client.get("/api/v1/status", headers: ["Authorization": header])
+                #expect(answer.status == 401, "\(header)")
+            }
+            let unknown = try await client.get("/api/v1/nonsense")
+            #expect(unknown.status == 401)
+            let write = try await client.post("/api/v1/tempo", #"{"bpm":90}"#)
+            #expect(write.status == 401)
+            let answer = try await client.get("/api/v1/status", headers: ["Authorization": "bearer correct-horse"])
+            #expect(try answer.gatewayStatus().tempo == 120)
+        }
+    }
+
+    @Test(arguments: ["", " \n", "two words", "umläut", "tab\tbed"])
+    func `a token is one word`(contents: String) {
+        #expect(BearerToken(contents) == nil)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:8808", "127.0.0.1:8808", true), ("localhost:80", "127.0.0.1:80", true),
+        ("[::1]:8808", "[::1]:8808", true), ("[0:0::1]:8808", "[::1]:8808", true), ("127.9.9.9:1", "127.9.9.9:1", true),
+        ("0.0.0.0:65535", "0.0.0.0:65535", false), ("[::]:8808", "[::]:8808", false),
+        ("192.168.7.42:8808", "192.168.7.42:8808", false), ("[fe80::1]:8808", "[fe80::1]:8808", false),
+    ])
+    func `an address says whether only this machine reaches it`(text: String, spelling: String, isLoopback: Bool) throws
+    {
+        let address = try #require(HTTPAddress(text))
+        #expect(address.description == spelling)
+        #expect(address.isLoopback == isLoopback)
+    }
+
+    @Test(arguments: [
+        "", ":", "8808", ":8808", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:-1",
+        "127.0.0.1:+1", "127.0.0.1:8808:1", "127.0.0.1:8808 ", "raspberrypi:8808", "::1:8808", "[::1]8808", "[::1]",
+        "[127.0.0.1]:8808", "[]:8808", "[::1:8808", "256.0.0.1:8808", "127.1:8808", "１２７.0.0.1:8808", "127.0.0.1:８８",
+    ])
+    func `what is no address and port is refused`(text: String) {
+        #expect(HTTPAddress(text) == nil)
+    }
+
+    @Test
+    func `a refusal of the gateway has its status and names the leader`() {
+        let refusal = Refusal(.notLeader("TR-8S"))
+        #expect(refusal.status.code == 409)
+        #expect(refusal.code == "not-leader")
+        #expect(refusal.message == "TR-8S leads")
+        #expect(Refusal(.busy).status.code == 503)
+        #expect(Refusal(.busy).code == "busy")
+    }
+}

@@ -1,0 +1,62 @@
+import ControlServer
+import Glibc
+import NIOCore
+import NIOPosix
+import Testing
+
+@Suite
+struct ListeningTests {
+    private let anyPort = HTTPAddress(host: "127.0.0.1", port: 0)!  // a literal address
+
+    @Test
+    func `a port in use is named with what to do about it`() async throws {
+        let first = try await ControlServer.listening(at: anyPort, token: nil, log: ServedGateway.log)
+        let taken = try #require(HTTPAddress(host: "127.0.0.1", port: first.port))
+        let error = await #expect(throws: ListenError.self) {
+            try await ControlServer.listening(at: taken, token: nil, log: ServedGateway.log)
+        }
+        #expect(error?.code == EADDRINUSE)
+        #expect(
+            error?.description == """
+                127.0.0.1:\(first.port) is taken by another program; choose another address with --http ADDRESS:PORT, \
+                or go without with --no-http
+                """)
+        await first.stop()
+        // Once it has stopped, the next one may have the port.
+        let next = try await ControlServer.listening(at: taken, token: nil, log: ServedGateway.log)
+        await next.stop()
+    }
+
+    @Test
+    func `an address of another machine is refused`() async throws {
+        let elsewhere = try #require(HTTPAddress("192.0.2.1:8808"))
+        let error = await #expect(throws: ListenError.self) {
+            try await ControlServer.listening(at: elsewhere, token: nil, log: ServedGateway.log)
+        }
+        #expect(error?.code == EADDRNOTAVAIL)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `stopping waits for no client that keeps its connection or its request open`() async throws {
+        let server = try await ControlServer.listening(at: anyPort, token: nil, log: ServedGateway.log)
+        let clients = try await [
+            "", "GET /api/v1/status HTTP/1.1\r\n",
+            "POST /api/v1/tempo HTTP/1.1\r\nHost: localhost:\(server.port)\r\nContent-Length: 100\r\n\r\n{",
+        ].mapped { request in
+            let client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "127.0.0.1", port: server.port).get()
+            try await client.writeAndFlush(ByteBuffer(string: request))
+            return client
+        }
+        await server.stop()
+        for client in clients { try await client.closeFuture.get() }
+    }
+}
+
+extension Array {
+    fileprivate func mapped<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
+        var results: [Result] = []
+        for element in self { results.append(try await transform(element)) }
+        return results
+    }
+}

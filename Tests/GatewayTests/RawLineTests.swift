@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+@testable import Gateway
+
+/// Opening lines, on real files.
+@Suite
+struct RawLineTests {
+    private let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "tactus-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    @Test
+    func `a FIFO that nobody reads is refused for now, and opens once it has a reader`() throws {
+        let path = folder.appending(path: "fifo").path()
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(throws: RawLine.Refusal.self) { try RawLine.open(path: path, bitsPerSecond: 31_250) }
+        let reader = open(path, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        let line = try RawLine.open(path: path, bitsPerSecond: 31_250)
+        defer { close(line) }
+        #expect(write(line, [0xF8], 1) == 1)
+        var byte: UInt8 = 0
+        #expect(read(reader, &byte, 1) == 1 && byte == 0xF8)
+    }
+
+    @Test
+    func `a folder and an ordinary file are no lines, and a missing one is not there`() throws {
+        let file = folder.appending(path: "file")
+        try Data().write(to: file)
+        #expect(throws: RawLine.Refusal.notALine(path: file.path())) {
+            try RawLine.open(path: file.path(), bitsPerSecond: 31_250)
+        }
+        #expect(throws: RawLine.Refusal.notALine(path: folder.path())) {
+            try RawLine.open(path: folder.path(), bitsPerSecond: 31_250)
+        }
+        #expect(throws: RawLine.Refusal.self) {
+            try RawLine.open(path: folder.appending(path: "none").path(), bitsPerSecond: 31_250)
+        }
+    }
+}

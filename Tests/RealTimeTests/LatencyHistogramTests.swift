@@ -1,0 +1,37 @@
+import RealTime
+import Testing
+
+@Suite
+struct LatencyHistogramTests {
+    @Test
+    func `nothing recorded has no median`() {
+        let histogram = LatencyHistogram()
+        let (median, maximum) = (histogram.quantile(0.5), histogram.maximum)
+        #expect(median == nil)
+        #expect(maximum == 0)
+    }
+
+    @Test
+    func `a quantile is never below the truth and at most an eighth above it`() throws {
+        let histogram = LatencyHistogram()
+        for duration in Int64(0)...20_000 { histogram.record(microseconds: duration) }
+        for share in [0.01, 0.1, 0.5, 0.9, 0.99, 0.999] {
+            let truth = Int64((20_001 * share).rounded(.up)) - 1
+            let quantile = histogram.quantile(share)
+            let read = try #require(quantile)
+            #expect(read >= truth && read <= truth + truth / 8 + 1, "\(share): \(read) for \(truth)")
+        }
+        let (longest, maximum) = (histogram.quantile(1), histogram.maximum)
+        #expect(longest == 20_000)
+        #expect(maximum == 20_000)
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, 15, 16, 17, 1_048_575, 1_048_576, .max])
+    func `any duration has a bucket`(duration: Int64) {
+        let histogram = LatencyHistogram()
+        histogram.record(microseconds: duration)
+        let (median, maximum) = (histogram.quantile(0.5), histogram.maximum)
+        #expect(median != nil)
+        #expect(maximum == max(0, duration))
+    }
+}

@@ -1,0 +1,45 @@
+import RealTime
+import Synchronization
+import Testing
+
+@Suite
+struct SnapshotTests {
+    @Test
+    func `the reader sees what was published last, and sees it again until there is something newer`() {
+        let snapshot = Snapshot(1)
+        #expect(snapshot.withLatest { $0 } == 1)
+        snapshot.publish(2)
+        snapshot.publish(3)
+        #expect(snapshot.withLatest { $0 } == 3)
+        #expect(snapshot.withLatest { $0 } == 3)
+        snapshot.publish(4)
+        #expect(snapshot.withLatest { $0 } == 4)
+    }
+
+    /// Two numbers that belong together; a torn read would part them.
+    private struct Pair: BitwiseCopyable, Sendable {
+        var value: Int
+        var negative: Int
+        var ballast = InlineArray<64, Int>(repeating: 0)
+    }
+
+    @Test
+    func `a reader on another thread never sees half of a value, nor an older one after a newer`() throws {
+        let snapshot = Snapshot(Pair(value: 0, negative: 0))
+        let isDone = Atomic(false)
+        let torn = Atomic(0)
+        let reader = try RealTimeThread(name: "reader", priority: 0) {
+            var last = 0
+            repeat {
+                let (value, negative) = snapshot.withLatest { ($0.value, $0.negative) }
+                if value != -negative || value < last { torn.add(1, ordering: .relaxed) }
+                last = value
+            } while !isDone.load(ordering: .acquiring)
+        }
+        for value in 1...200_000 { snapshot.publish(Pair(value: value, negative: -value)) }
+        isDone.store(true, ordering: .releasing)
+        reader.join()
+        #expect(torn.load(ordering: .relaxed) == 0)
+        #expect(snapshot.withLatest { $0.value } == 200_000)
+    }
+}

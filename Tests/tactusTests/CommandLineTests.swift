@@ -1,0 +1,155 @@
+import ArgumentParser
+import BeatTime
+import ControlServer
+import Foundation
+import Gateway
+import Logging
+import Testing
+
+@testable import tactus
+
+@Suite
+struct CommandLineTests {
+    @Test
+    func `run without options is a lone gateway with Link on`() throws {
+        let run = try #require(try Tactus.parseAsRoot(["run"]) as? Run)
+        #expect(run.link)
+        #expect(run.startStopSync == false)
+        #expect(run.play == false)
+        #expect(run.quantum == Beats(4))
+        #expect(run.tempo == Tempo(beatsPerMinute: 120))
+        #expect(run.output.isEmpty)
+        #expect(run.noClockPort == false)
+        #expect(run.address == HTTPAddress("127.0.0.1:8808"))
+        #expect(run.realtimePriority == 80)
+        #expect(run.logLevel == .notice)
+        #expect(run.logFormat == .text)
+    }
+
+    @Test
+    func `every option of run is taken`() throws {
+        let line = """
+            run --no-link --start-stop-sync --play --quantum 0.5 --tempo 999 --output 24:0 --output virtual:Drums \
+            --no-clock-port --interface eth0 --interface wlan0 --http [::1]:9000 --http-token-file token \
+            --realtime-priority 0 --log-level debug --log-format json
+            """
+        let run = try #require(try Tactus.parseAsRoot(line.split(separator: " ").map(String.init)) as? Run)
+        #expect(run.link == false)
+        #expect(run.startStopSync)
+        #expect(run.play)
+        #expect(run.quantum == Beats(0.5))
+        #expect(run.tempo == Tempo(beatsPerMinute: 999))
+        #expect(run.output == [.numeric(client: 24, port: 0), .virtual("Drums")])
+        #expect(run.noClockPort)
+        #expect(run.interface == ["eth0", "wlan0"])
+        #expect(run.address == HTTPAddress("[::1]:9000"))
+        #expect(run.httpTokenFile == "token")
+        #expect(run.realtimePriority == 0)
+        #expect(run.logLevel == .debug)
+        #expect(run.logFormat == .json)
+    }
+
+    private static let tempo = "a tempo is a number from 20 to 999, such as 128.5"
+    private static let quantum = "a quantum is a number of beats from 0 to 64, such as 4"
+    private static let address = "an address is numbers and a port, such as 127.0.0.1:8808 or [::1]:8808"
+
+    @Test(arguments: [
+        ("bogus", "unexpected argument 'bogus'"),
+        ("run --bogus", "unknown option '--bogus'"),
+        ("run --tmpo 100", "unknown option '--tmpo'. Did you mean '--tempo'?"),
+        ("run extra", "unexpected argument 'extra'"),
+        ("run --tempo", "missing value for '--tempo <bpm>'"),
+        ("run --tempo nan", "the value 'nan' is invalid for '--tempo <bpm>': \(tempo)"),
+        ("run --tempo inf", "the value 'inf' is invalid for '--tempo <bpm>': \(tempo)"),
+        ("run --tempo 19.999", "the value '19.999' is invalid for '--tempo <bpm>': \(tempo)"),
+        ("run --tempo 999.001", "the value '999.001' is invalid for '--tempo <bpm>': \(tempo)"),
+        ("run --tempo -120", "the value '-120' is invalid for '--tempo <bpm>': \(tempo)"),
+        ("run --tempo +120", "the value '+120' is invalid for '--tempo <bpm>': \(tempo)"),
+        ("run --tempo 1e2", "the value '1e2' is invalid for '--tempo <bpm>': \(tempo)"),
+        ("run --tempo 0x80", "the value '0x80' is invalid for '--tempo <bpm>': \(tempo)"),
+        ("run --tempo 128,5", "the value '128,5' is invalid for '--tempo <bpm>': \(tempo)"),
+        ("run --tempo 1.2.3", "the value '1.2.3' is invalid for '--tempo <bpm>': \(tempo)"),
+        ("run --tempo .", "the value '.' is invalid for '--tempo <bpm>': \(tempo)"),
+        ("run --tempo ١٢٨", "the value '١٢٨' is invalid for '--tempo <bpm>': \(tempo)"),
+        ("run --quantum 64.01", "the value '64.01' is invalid for '--quantum <beats>': \(quantum)"),
+        ("run --quantum -1", "the value '-1' is invalid for '--quantum <beats>': \(quantum)"),
+        ("run --quantum four", "the value 'four' is invalid for '--quantum <beats>': \(quantum)"),
+        ("run --http 8808", "the value '8808' is invalid for '--http <address:port>': \(address)"),
+        ("run --http ::1:8808", "the value '::1:8808' is invalid for '--http <address:port>': \(address)"),
+        ("run --http 127.0.0.1:0", "the value '127.0.0.1:0' is invalid for '--http <address:port>': \(address)"),
+        ("run --http rack.local:80", "the value 'rack.local:80' is invalid for '--http <address:port>': \(address)"),
+        (
+            "run --http 0.0.0.0:8808",
+            "--http 0.0.0.0:8808 lets others in; give it a secret with --http-token-file FILE"
+        ),
+        ("run --http 127.0.0.1:9000 --no-http", "--http and --no-http exclude each other"),
+        (
+            "run --realtime-priority 100",
+            "the value '100' is invalid for '--realtime-priority <n>': "
+                + "a priority is a whole number from 0 to 99; 0 does not ask for one"
+        ),
+        (
+            "run --log-level loud",
+            "the value 'loud' is invalid for '--log-level <level>': "
+                + "a level is trace, debug, info, notice, warning, error or critical"
+        ),
+        (
+            "run --log-format xml",
+            "the value 'xml' is invalid for '--log-format <format>'. Please provide one of 'text' and 'json'"
+        ),
+        (
+            "run --interface eth0/1",
+            "the value 'eth0/1' is invalid for '--interface <name>': "
+                + "a network interface has a name such as eth0 or wlan0"
+        ),
+        ("run --output Drums --output drums", "--output drums is given twice"),
+        ("tempo", "missing expected argument '<bpm>'"),
+        ("tempo fast", "the value 'fast' is invalid for '<bpm>': \(tempo)"),
+        ("tempo 128 129", "unexpected argument '129'"),
+        ("link", "missing expected argument '<state>'"),
+        ("link maybe", "the value 'maybe' is invalid for '<state>'. Please provide one of 'on' and 'off'"),
+        ("start-stop-sync 1", "the value '1' is invalid for '<state>'. Please provide one of 'on' and 'off'"),
+        ("play now", "unexpected argument 'now'"),
+        ("status --url rack", "the value 'rack' is invalid for '--url <url>': a URL is such as http://127.0.0.1:8808"),
+        (
+            "status --url ftp://rack",
+            "the value 'ftp://rack' is invalid for '--url <url>': a URL is such as http://127.0.0.1:8808"
+        ),
+    ])
+    func `wrong input gets one line and exit code 64`(line: String, text: String) throws {
+        let error = try #require(throws: (any Error).self) {
+            _ = try Tactus.parseAsRoot(line.split(separator: " ").map(String.init))
+        }
+        let ending = Ending(error)
+        #expect(ending.text == "tactus: \(text)")
+        #expect(ending.exitCode == 64)
+        #expect(ending.isResult == false)
+        #expect(ending.text.contains("\n") == false)
+    }
+
+    @Test(arguments: ["--help", "help run", "run --help", "status -h", "--version"])
+    func `what was asked for is a result`(line: String) throws {
+        let error = try #require(throws: (any Error).self) {
+            var command = try Tactus.parseAsRoot(line.split(separator: " ").map(String.init))
+            try command.run()
+        }
+        let ending = Ending(error)
+        #expect(ending.isResult)
+        #expect(ending.exitCode == 0)
+        #expect(ending.text.contains(line == "--version" ? "0.1.0" : "USAGE: tactus"))
+    }
+
+    @Test
+    func `a token file holds one word`() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "tactus-token-\(UUID())").path()
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try "correct-horse\n".write(toFile: file, atomically: false, encoding: .utf8)
+        #expect(try BearerToken(file: file).text == "correct-horse")
+        try "".write(toFile: file, atomically: false, encoding: .utf8)
+        let empty = #expect(throws: Failure.self) { try BearerToken(file: file) }
+        #expect(empty?.status == .usage)
+        #expect(empty?.text == "token file \(file): holds one word and nothing else, such as 32 random letters")
+        let missing = #expect(throws: Failure.self) { try BearerToken(file: "/nonexistent/token") }
+        #expect(missing?.text == "token file /nonexistent/token: not a readable text file")
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Logging
+import Testing
+
+@testable import tactus
+
+@Suite
+struct LogFormatTests {
+    private let event = LogEvent(
+        level: .warning, message: "peer left", metadata: nil, source: nil, file: "", function: "", line: 0)
+    private let date = Date(timeIntervalSince1970: 1_763_695_425.25)
+
+    private func line(_ format: LogFormat, _ metadata: Logger.Metadata) -> String {
+        format.line(event, label: "tactus.link", metadata: metadata, at: date)
+    }
+
+    @Test
+    func `on a terminal a line has time, level, message and metadata in order`() {
+        let line = line(.text, ["peer": "59492", "interface": "eth0", "error": "no route to host"])
+        #expect(line.dropFirst(8) == #" warning peer left error="no route to host" interface=eth0 peer=59492"#)
+        #expect(line.prefix(8).wholeMatch(of: /\d\d:\d\d:45/) != nil)
+    }
+
+    @Test
+    func `the journal gets a priority and no time`() {
+        #expect(line(.journal, ["peer": "59492"]) == "<4>peer left peer=59492")
+    }
+
+    @Test
+    func `JSON is one object a line with sorted keys`() {
+        #expect(
+            line(.json, ["peer": "a/b\nc"]) == """
+                {"label":"tactus.link","level":"warning","message":"peer left","metadata":{"peer":"a/b\\nc"},\
+                "time":"2025-11-21T03:23:45.250Z"}
+                """)
+    }
+
+    @Test(arguments: ["evil\u{1B}[2J", "two\nlines", "back\rspace", "\u{9B}31m"])
+    func `what strangers are called cannot move the cursor or begin a line`(name: String) {
+        for format in [LogFormat.text, .journal, .json] {
+            let line = line(format, ["peer": "\(name)"])
+            #expect(line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Gateway
+import Testing
+
+@testable import tactus
+
+@Suite
+struct OutputArgumentTests {
+    @Test(arguments: [
+        ("TR-8S", OutputAddress.name("TR-8S")), ("  TR-8S MIDI 1 ", .name("TR-8S MIDI 1")), ("24", .name("24")),
+        ("USB MIDI: Out 2", .name("USB MIDI: Out 2")), ("24:", .name("24:")), ("1:2:3", .name("1:2:3")),
+        ("24:0", .numeric(client: 24, port: 0)), ("191:253", .numeric(client: 191, port: 253)),
+        ("virtual:Drums", .virtual("Drums")), ("virtual: My Drums ", .virtual("My Drums")),
+        ("raw:/dev/null", .raw(path: "/dev/null", bitsPerSecond: 31250)),
+        ("raw:/dev/not-there-yet@38400", .raw(path: "/dev/not-there-yet", bitsPerSecond: 38400)),
+        ("raw:/run/user@host/midi", .raw(path: "/run/user@host/midi", bitsPerSecond: 31250)),
+        ("raw:/run/user@host/midi@9600", .raw(path: "/run/user@host/midi", bitsPerSecond: 9600)),
+    ])
+    func `an output is a name, a number, a port of our own or a raw line`(text: String, address: OutputAddress) throws {
+        #expect(try OutputAddress(argument: text) == address)
+    }
+
+    @Test(arguments: [
+        ("", "the name is empty; an output is such as TR-8S"),
+        ("  ", "the name is empty; an output is such as TR-8S"),
+        ("virtual:", "the name is empty; an output is such as virtual:Drums"),
+        ("raw:", "the path is empty; an output is such as raw:/dev/ttyAMA0"),
+        ("raw:@31250", "the path is empty; an output is such as raw:/dev/ttyAMA0"),
+        ("raw:/dev/ttyAMA0@", "the rate after @ is in bits per second, 1 to 4000000, such as 31250"),
+        ("raw:/dev/ttyAMA0@0", "the rate after @ is in bits per second, 1 to 4000000, such as 31250"),
+        ("raw:/dev/ttyAMA0@fast", "the rate after @ is in bits per second, 1 to 4000000, such as 31250"),
+        (
+            "raw:/dev/ttyAMA0@99999999999999999999",
+            "the rate after @ is in bits per second, 1 to 4000000, such as 31250"
+        ),
+        ("raw:/", "that is a folder, not a device node, FIFO or serial line such as /dev/ttyAMA0"),
+        ("raw:/etc/passwd", "that is an ordinary file, not a device node, FIFO or serial line such as /dev/ttyAMA0"),
+        ("192:0", "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
+        ("24:254", "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
+        ("99999999999999999999:0", "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
+        ("TR-8S=roland-tr-8s", "device profiles are not supported yet; leave out '=roland-tr-8s'"),
+    ])
+    func `a wrong output is told what would be right`(text: String, reason: String) {
+        #expect(throws: BadArgument(reason)) { try OutputAddress(argument: text) }
+    }
+
+    @Test
+    func `a FIFO is a raw line`() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "tactus-fifo-\(UUID())").path()
+        try #require(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        #expect(try OutputAddress(argument: "raw:\(path)") == .raw(path: path, bitsPerSecond: 31250))
+    }
+}
