@@ -48,7 +48,9 @@ final class GatewayCore: @unchecked Sendable {
         let rack = OutputRack(configuration)
         let peer = try LinkPeer(
             tempo: configuration.tempo, isEnabled: configuration.isLinkEnabled,
-            isStartStopSyncEnabled: configuration.isStartStopSyncEnabled, interfaces: configuration.interfaces
+            isStartStopSyncEnabled: configuration.isStartStopSyncEnabled, interfaces: configuration.interfaces,
+            // How long a ping lies here is an error in somebody's clock; the output thread still comes first.
+            priority: Int32(clamping: configuration.realtimePriority / 2)
         ) { state in
             // Only a gateway thread that has hung for a thousand events loses news, and then only until the next.
             _ = mailbox.post(.link(state))

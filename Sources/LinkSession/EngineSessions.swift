@@ -3,6 +3,11 @@ import BeatTime
 // Which session to be in, and what its timeline is.
 extension Engine {
     static let remeasurementPeriod: Int64 = 30_000_000
+    /// How soon a session is measured again once joined, in microseconds.
+    ///
+    /// While we measure a session that we have just met, its members measure us, and each side's answers wait for the
+    /// other's: an error of tens of microseconds, which would last for the whole of the first period.
+    private static let secondLook: Int64 = 1_000_000
     /// Sessions whose ages differ by less count as equally old; then the smaller ID wins.
     private static let ageTolerance: Int64 = 500_000
     private static let knownSessionLimit = 64
@@ -93,7 +98,7 @@ extension Engine {
         apply(joined.timeline, transform, at: now)
         pushState(at: now)
         recountPeers(at: now)
-        remeasureAt = now.advanced(byMicroseconds: Self.remeasurementPeriod)
+        remeasureAt = now.advanced(byMicroseconds: Self.secondLook)
     }
 
     mutating func remeasureSession(at now: HostTime) {

@@ -15,6 +15,10 @@ from rig.labs import Recordings
 TEMPO = 133.7
 SETTLED = 200_000  # microseconds after a change until figures count
 
+# Idle means that the kernel has no work of its own either. Gathering other programs' pages into huge ones is such
+# work: for a millisecond or two a kernel with voluntary pre-emption lets nobody in, real-time or not.
+IDLE = ["--kernel-args", "transparent_hugepage=never"]
+
 # What differs between the runs of the same session.
 MACHINES = {
     "root": [],
@@ -34,7 +38,7 @@ def recordings(request):
         item.callspec.params.get("machine") for item in request.session.items if hasattr(item, "callspec")}
     for name, options in MACHINES.items():
         if name in chosen:
-            made.prepare(name, "clock.py", options)
+            made.prepare(name, "clock.py", [*IDLE, *options])
     made.prepare("quanta", "quanta.py", arguments=QUANTA)
     made.prepare("ports", "ports.py")
     yield made
