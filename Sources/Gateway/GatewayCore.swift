@@ -24,6 +24,8 @@ final class GatewayCore: @unchecked Sendable {
     private let snapshot: Snapshot<OutputBoard>
     private let output: OutputThread
     private let outputThread: RealTimeThread
+    private let input: ClockInput?
+    private let startsWithLink: Bool
     private let picture: Mutex<StatusPicture>
     private let log: Logger
 
@@ -46,9 +48,11 @@ final class GatewayCore: @unchecked Sendable {
         signal(SIGPIPE, SIG_IGN)
         let mailbox = try Mailbox<Event>(capacity: 1024)
         let rack = OutputRack(configuration)
+        var inputTrouble: ALSAError?
+        input = rack.sequencer == nil ? nil : try ClockInput(trouble: &inputTrouble)
         let peer = try LinkPeer(
-            tempo: configuration.tempo, isEnabled: configuration.isLinkEnabled,
-            isStartStopSyncEnabled: configuration.isStartStopSyncEnabled, interfaces: configuration.interfaces,
+            tempo: configuration.tempo, isStartStopSyncEnabled: configuration.isStartStopSyncEnabled,
+            interfaces: configuration.interfaces,
             // How long a ping lies here is an error in somebody's clock; the output thread still comes first.
             priority: Int32(clamping: configuration.realtimePriority / 2)
         ) { state in
@@ -71,7 +75,8 @@ final class GatewayCore: @unchecked Sendable {
                 realtime: .init(
                     wanted: configuration.realtimePriority, scheduling: outputThread.scheduling,
                     isProcessLocked: isProcessLocked),
-                sequencerTrouble: rack.sequencerTrouble?.description))
+                sequencerTrouble: (rack.sequencerTrouble ?? inputTrouble)?.description))
+        startsWithLink = configuration.isLinkEnabled
         playsOnceReady =
             configuration.playsAtStart
             ? MonotonicTime.now().advanced(byNanoseconds: configuration.isLinkEnabled ? Self.settlingTime : 0) : nil
@@ -96,7 +101,7 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     func status(at now: HostTime) -> Status {
-        picture.withLock { $0 }.status(at: now, counters: output)
+        picture.withLock { $0 }.status(at: now, counters: output, refused: input?.refused)
     }
 
     // The gateway thread.
@@ -104,6 +109,7 @@ final class GatewayCore: @unchecked Sendable {
     /// The thread's body: returns after a stop.
     func run() {
         logStart()
+        if startsWithLink { peer.setEnabled(true) }
         if rack.connectDevices() { boardChanged() }
         while true {
             tendLines()
@@ -154,6 +160,7 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     private func linkChanged(_ state: LinkState) {
+        input?.setRefusing(state.isEnabled)
         let answer = arbiter.linkChanged(LinkView(state), at: HostTime.now())
         let before = picture.withLock { picture in
             defer {
@@ -207,6 +214,7 @@ final class GatewayCore: @unchecked Sendable {
         // First the machines, then the peers: a drum machine must not play on while we say good-bye.
         output.stop()
         outputThread.join()
+        input?.stop()
         peer.close()
         for event in mailbox.takeAll() {
             switch event {

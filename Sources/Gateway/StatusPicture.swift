@@ -23,7 +23,7 @@ struct StatusPicture: Sendable {
     }
 
     /// The status at a moment.
-    func status(at now: HostTime, counters: OutputThread) -> Status {
+    func status(at now: HostTime, counters: OutputThread, refused: SequencerInput.Counts?) -> Status {
         let state = link.sessionState
         let ahead = Double(arbiter.transport.startTick) - arbiter.line.position(at: now)
         let isPending = arbiter.transport.isPlaying && ahead > 0
@@ -36,7 +36,7 @@ struct StatusPicture: Sendable {
             startsInBeats: isPending ? ahead / Double(TickLine.ticksPerBeat) : nil, link: linkStatus,
             follower: .init(
                 state: link.isEnabled ? "disabled" : nil, source: nil, tempo: nil, jitterMicroseconds: nil,
-                refusedTicks: 0, refusedTransport: 0),
+                refusedTicks: refused?.ticks ?? 0, refusedTransport: refused?.transport ?? 0),
             outputs: outputs.indices.map { outputStatus(slot: $0, counters) },
             realtime: .init(
                 scheduling: realtime.scheduling.rawValue,

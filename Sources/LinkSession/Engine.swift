@@ -45,6 +45,8 @@ package struct Engine: Sendable {
     package internal(set) var measurementErrorMicroseconds: Double?
 
     var effects: [Effect] = []
+    /// Whether the present event has changed what everyone should hear.
+    var isStateNew = false
 
     /// A session's name, its timeline, and its clock.
     struct Session: Sendable {
@@ -105,7 +107,7 @@ package struct Engine: Sendable {
             peers.removeAll()
             recountPeers(at: now)
         }
-        return takeEffects()
+        return takeEffects(at: now)
     }
 
     /// Begins or ceases to share play and stop.
@@ -136,7 +138,7 @@ package struct Engine: Sendable {
             interfaces.insert(LinkInterface(address: address, measurementEndpoint: measurementEndpoint), at: index)
             broadcast(onInterfaceAt: index, at: now)
         }
-        return takeEffects()
+        return takeEffects(at: now)
     }
 
     /// A local address is gone: the peers known only through it are forgotten.
@@ -146,7 +148,7 @@ package struct Engine: Sendable {
         peers.removeAll(on: address)
         abandonMeasurements(on: address, at: now)
         recountPeers(at: now)
-        return takeEffects()
+        return takeEffects(at: now)
     }
 
     /// A datagram came.
@@ -170,7 +172,7 @@ package struct Engine: Sendable {
         } catch {
             refusals[error] += 1
         }
-        return takeEffects()
+        return takeEffects(at: now)
     }
 
     /// Does what has become due; to be called at ``nextDeadline``, and harmless earlier.
@@ -178,10 +180,11 @@ package struct Engine: Sendable {
         prunePeers(at: now)
         retryMeasurements(at: now)
         remeasureSession(at: now)
-        for index in interfaces.indices where interfaces[index].broadcastAt <= now {
+        for index in interfaces.indices where isStateNew || interfaces[index].broadcastAt <= now {
             broadcast(onInterfaceAt: index, at: now)
         }
-        return takeEffects()
+        isStateNew = false
+        return takeEffects(at: now)
     }
 
     /// When ``timePassed(to:)`` has something to do; nil while there is nothing to wait for.
@@ -196,10 +199,5 @@ package struct Engine: Sendable {
         }
         for measurement in measurements { consider(measurement.retryAt) }
         return earliest
-    }
-
-    mutating func takeEffects() -> [Effect] {
-        defer { effects.removeAll() }
-        return effects
     }
 }

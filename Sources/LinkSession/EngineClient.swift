@@ -24,7 +24,7 @@ extension Engine {
         // The timeline first: where play or stop falls, in beats, is said on the new one.
         if state.hasTimelineChanged, state.joinsBefore == joins { commitTimeline(of: state, at: now) }
         if state.hasStartStopChanged { commitStartStop(of: state, at: now) }
-        return takeEffects()
+        return takeEffects(at: now)
     }
 
     private mutating func commitTimeline(of state: SessionState, at now: HostTime) {
@@ -42,7 +42,7 @@ extension Engine {
         client = edited
         peers.overwriteTimelines(of: session.id, with: published)
         apply(published, session.transform, at: now)
-        pushState(at: now)
+        pushState()
     }
 
     private mutating func commitStartStop(of state: SessionState, at now: HostTime) {
@@ -59,7 +59,7 @@ extension Engine {
         guard isStartStopSyncEnabled else { return }
         startStop = clientStartStop.inGhostTime(on: session.timeline, through: session.transform)
         followsStartStop = true
-        pushState(at: now)
+        pushState()
     }
 
     /// A member of a session announced a start/stop state that no other member had announced.
@@ -68,7 +68,7 @@ extension Engine {
         // Kept and passed on even with sync off, for peers that cannot hear each other.
         startStop = announced
         followsStartStop = isStartStopSyncEnabled
-        pushState(at: now)
+        pushState()
         guard isStartStopSyncEnabled else { return }
         changeStartStop(to: announced.inHostTime(on: session.timeline, through: session.transform))
     }

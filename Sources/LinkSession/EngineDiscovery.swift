@@ -30,9 +30,17 @@ extension Engine {
     private static let longestSilence: Int64 = 1_000_000
     private static let prunePadding: Int64 = 1_000_000
 
-    /// Tells everyone the newest state as soon as the pace allows.
-    mutating func pushState(at now: HostTime) {
-        for index in interfaces.indices { broadcast(onInterfaceAt: index, at: now) }
+    /// Tells everyone the newest state, when the event is dealt with, as soon as the pace allows.
+    mutating func pushState() { isStateNew = true }
+
+    /// The effects of an event that has been dealt with.
+    mutating func takeEffects(at now: HostTime) -> [Effect] {
+        if isStateNew {
+            isStateNew = false
+            for index in interfaces.indices { broadcast(onInterfaceAt: index, at: now) }
+        }
+        defer { effects.removeAll() }
+        return effects
     }
 
     /// Announces now, or when 50 ms have passed since state was last sent, and then every 250 ms.

@@ -64,7 +64,10 @@ extension Engine {
             let replaced = measurements.remove(at: running)
             if replaced.session != id { failed(replaced, at: now) }
         }
-        guard measurements.count < Self.measurementLimit else { return false }
+        guard measurements.count < Self.measurementLimit else {
+            refusals.excessSessions += 1
+            return false
+        }
         measurements.append(
             Measurement(session: id, node: record.node, interface: record.interface, target: target, at: now))
         ping(target, on: record.interface, at: now)

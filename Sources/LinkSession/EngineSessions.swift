@@ -27,7 +27,7 @@ extension Engine {
             discover(KnownSession(id: id, timeline: timeline, transform: nil), at: now)
         }
         // Also when nothing was adopted: whoever announced something older hears from us at once.
-        pushState(at: now)
+        pushState()
     }
 
     private mutating func discover(_ found: KnownSession, at now: HostTime) {
@@ -65,7 +65,7 @@ extension Engine {
             if isBearable(session.timeline, transform, at: now) {
                 apply(session.timeline, transform, at: now)
                 measurementErrorMicroseconds = errorMicroseconds
-                pushState(at: now)
+                pushState()
             }
             remeasureAt = now.advanced(byMicroseconds: Self.remeasurementPeriod)
             return
@@ -96,7 +96,7 @@ extension Engine {
         followsStartStop = false
         session.id = joined.id
         apply(joined.timeline, transform, at: now)
-        pushState(at: now)
+        pushState()
         recountPeers(at: now)
         remeasureAt = now.advanced(byMicroseconds: Self.secondLook)
     }
@@ -127,7 +127,7 @@ extension Engine {
         measurements.removeAll()
         remeasureAt = nil
         measurementErrorMicroseconds = nil
-        pushState(at: now)
+        pushState()
     }
 
     /// Makes a timeline and a clock the present session's, and has this machine's timeline follow.

@@ -10,13 +10,18 @@ struct Measurement: Sendable {
     let start: HostTime
     /// When to ping again, or to give up, if no pong comes.
     private(set) var retryAt: HostTime
+    /// Pings without a pong in a row, and in all.
+    private var retriesInRow = 0
     private var retries = 0
     private var pongs = 0
     private var values: [Double] = []
 
     /// The time to wait for a pong, in microseconds.
     private static let patience: Int64 = 50_000
-    private static let retryLimit = 5
+    private static let retryLimitInRow = 5
+    /// The usual peer gives up after five losses in all, and so never joins over a network that loses every tenth
+    /// datagram; a little patience is all that it takes.
+    private static let retryLimit = 100
     private static let enoughValues = 100
     /// Pongs that yield nothing must not keep a measurement alive for ever; 51 sound ones end it.
     private static let pongLimit = 500
@@ -39,7 +44,8 @@ struct Measurement: Sendable {
 
     /// No pong came in time: `goOn` means to ping again.
     mutating func retry(at now: HostTime) -> Step {
-        guard retries < Self.retryLimit else { return .failed }
+        guard retriesInRow < Self.retryLimitInRow, retries < Self.retryLimit else { return .failed }
+        retriesInRow += 1
         retries += 1
         retryAt = now.advanced(byMicroseconds: Self.patience)
         return .goOn
@@ -53,6 +59,7 @@ struct Measurement: Sendable {
     /// A pong came; unless it is of another session the caller has answered it with the next ping.
     mutating func received(_ pong: MeasurementMessage.Pong, at now: HostTime) -> Step {
         pongs += 1
+        retriesInRow = 0
         let ghost = Double(pong.ghostTime.microseconds)
         let sent = Double(pong.hostTime.microseconds)
         if pong.ghostTime.microseconds != 0, pong.hostTime.microseconds != 0 {

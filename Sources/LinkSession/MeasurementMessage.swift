@@ -14,6 +14,13 @@ package enum MeasurementMessage: Hashable, Sendable {
         package var hostTime: HostTime
         /// The ghost time that the pinger had been told before; zero if there was none.
         package var previousGhostTime: GhostTime
+
+        package init(session: NodeID, ghostTime: GhostTime, hostTime: HostTime, previousGhostTime: GhostTime) {
+            self.session = session
+            self.ghostTime = ghostTime
+            self.hostTime = hostTime
+            self.previousGhostTime = previousGhostTime
+        }
     }
 
     package init(_ datagram: [UInt8]) throws(WireError) {

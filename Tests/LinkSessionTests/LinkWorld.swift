@@ -21,7 +21,7 @@ struct LinkWorld {
     struct Node {
         var engine: Engine
         let clock: NodeClock
-        /// When a wake-up is scheduled; an earlier deadline schedules another.
+        /// When the next wake-up is scheduled; an earlier deadline schedules another in its place.
         var wakeAt: HostTime?
         var lastAlive: [IPAddress: HostTime] = [:]
         /// What the engine told, in order, sends excepted.
@@ -30,7 +30,7 @@ struct LinkWorld {
 
     private enum Event {
         case delivery(LinkMedium.Delivery)
-        case wake(Int)
+        case wake(Int, at: HostTime)
         case action((inout LinkWorld) throws -> Void)
     }
 
@@ -79,7 +79,9 @@ struct LinkWorld {
                         delivery.bytes, from: delivery.source, on: delivery.interface, channel: delivery.channel,
                         at: now)
                 }
-            case .wake(let node):
+            case .wake(let node, let time):
+                // An earlier deadline came up since, and has had its own.
+                guard nodes[node].wakeAt == time else { continue }
                 nodes[node].wakeAt = nil
                 trace.record("woke", node: node, at: now)
                 try touch(node) { engine, now in
@@ -100,6 +102,7 @@ struct LinkWorld {
     mutating func disable(_ node: Int) throws {
         trace.record("is disabled", node: node, at: now)
         try touch(node) { engine, now in engine.setEnabled(false, at: now) }
+        nodes[node].lastAlive = [:]
     }
 
     mutating func plug(_ node: Int, into network: Int) throws {
@@ -181,7 +184,7 @@ struct LinkWorld {
         guard let deadline = nodes[index].engine.nextDeadline else { return }
         if let wakeAt = nodes[index].wakeAt, wakeAt <= deadline { return }
         nodes[index].wakeAt = deadline
-        simulation.schedule(.wake(index), at: nodes[index].clock.worldTime(of: deadline))
+        simulation.schedule(.wake(index, at: deadline), at: nodes[index].clock.worldTime(of: deadline))
     }
 }
 

@@ -1,0 +1,167 @@
+import BeatTime
+import LinkSession
+
+/// One engine on one interface, and the hand-made peers around it.
+struct Rig {
+    private(set) var engine: Engine
+    private(set) var now = HostTime(microseconds: 1_000_000_000)
+    /// Every datagram sent, with its time.
+    private(set) var sent: [(time: HostTime, datagram: Datagram)] = []
+    /// Everything else the engine told.
+    private(set) var told: [Effect] = []
+    /// Whose pings are answered, and how, by endpoint.
+    var responders: [Endpoint: Responder] = [:]
+    private var pending: [(time: HostTime, from: Endpoint, bytes: [UInt8])] = []
+
+    /// A session's clock behind an endpoint.
+    struct Responder {
+        var session: NodeID
+        var intercept: Int64
+        /// How many pings are answered; the rest are lost.
+        var answers = Int.max
+    }
+
+    static let address = IPAddress.v4(10, 0, 0, 1)
+    static let measurementEndpoint = Endpoint(address: address, port: 5000)
+    /// One way, in microseconds.
+    static let delay: Int64 = 100
+
+    init(tempo: Double = 120, seed: UInt64 = 1, isEnabled: Bool = true) {
+        engine = Engine(tempo: Tempo(beatsPerMinute: tempo), seed: seed, at: now)
+        if isEnabled { enable() }
+    }
+
+    mutating func enable() {
+        perform(engine.setEnabled(true, at: now))
+        let endpoint = Self.measurementEndpoint
+        perform(engine.interfaceAppeared(Self.address, measurementEndpoint: endpoint, at: now))
+    }
+
+    mutating func disable() { perform(engine.setEnabled(false, at: now)) }
+
+    mutating func setStartStopSync(_ isEnabled: Bool) { engine.setStartStopSync(isEnabled) }
+
+    mutating func addInterface(_ address: IPAddress) {
+        let endpoint = Endpoint(address: address, port: 5000)
+        perform(engine.interfaceAppeared(address, measurementEndpoint: endpoint, at: now))
+    }
+
+    mutating func removeInterface(_ address: IPAddress) { perform(engine.interfaceVanished(address, at: now)) }
+
+    mutating func edit(_ body: (inout SessionState) -> Void) { perform(engine.edit(at: now, body)) }
+
+    mutating func commit(_ state: SessionState) { perform(engine.commit(state, at: now)) }
+
+    /// Lets time pass, with every deadline and every pong in its turn.
+    mutating func advance(milliseconds: Double) {
+        let end = now.advanced(byMicroseconds: Int64(milliseconds * 1000))
+        while true {
+            let pong = pending.indices.min { pending[$0].time < pending[$1].time }
+            let pongTime = pong.map { pending[$0].time }
+            guard let next = [pongTime, engine.nextDeadline].compactMap({ $0 }).min(), next <= end else { break }
+            now = max(now, next)
+            if let pong, pongTime == next {
+                let arrival = pending.remove(at: pong)
+                hear(arrival.bytes, from: arrival.from, channel: .measurement)
+            } else {
+                perform(engine.timePassed(to: now))
+            }
+        }
+        now = end
+    }
+
+    mutating func hear(
+        _ bytes: [UInt8], from source: Endpoint, on interface: IPAddress = Rig.address,
+        channel: Channel = .discovery
+    ) {
+        perform(engine.received(bytes, from: source, on: interface, channel: channel, at: now))
+    }
+
+    /// Has a peer announce itself.
+    mutating func hear(
+        _ peer: Peer, _ kind: DiscoveryHeader.Kind = .response, timeToLive: UInt8 = 5,
+        on interface: IPAddress = Rig.address
+    ) {
+        let header = DiscoveryHeader(kind: kind, timeToLive: timeToLive, sender: peer.node)
+        let bytes = header.encoded(with: kind == .byeBye ? nil : peer.announcement)
+        hear(bytes, from: peer.source, on: interface)
+    }
+
+    private mutating func perform(_ effects: [Effect]) {
+        for effect in effects {
+            guard case .send(let datagram) = effect else {
+                told.append(effect)
+                continue
+            }
+            sent.append((now, datagram))
+            if case .peer(let target) = datagram.destination, datagram.channel == .measurement {
+                answer(datagram.bytes, to: target)
+            }
+        }
+    }
+
+    private mutating func answer(_ bytes: [UInt8], to target: Endpoint) {
+        guard let responder = responders[target], responder.answers > 0,
+            case .ping(let payload)? = try? MeasurementMessage(bytes)
+        else { return }
+        responders[target]?.answers -= 1
+        let ghost = GhostTime(microseconds: now.microseconds + Self.delay + responder.intercept)
+        let pong = MeasurementMessage.pong(session: responder.session, ghostTime: ghost, echoing: payload)
+        pending.append((now.advanced(byMicroseconds: 2 * Self.delay), target, pong))
+    }
+
+    mutating func forgetWhatWasSent() {
+        sent = []
+        told = []
+    }
+
+    /// The announcements sent to everyone, with their times.
+    var alives: [(time: HostTime, announcement: Announcement)] {
+        sent.compactMap { time, datagram in
+            guard datagram.destination == .group, let message = try? DiscoveryDecoder(datagram.bytes),
+                message.header.kind == .alive, let announcement = try? message.announcement()
+            else { return nil }
+            return (time, announcement)
+        }
+    }
+
+    /// Times and sizes of the pings sent to an endpoint.
+    func pings(to target: Endpoint) -> [(time: HostTime, size: Int)] {
+        sent.filter { $0.datagram.channel == .measurement && $0.datagram.destination == .peer(target) }
+            .map { ($0.time, $0.datagram.bytes.count) }
+    }
+}
+
+/// A peer made by hand: what it announces, and from where.
+struct Peer {
+    var node: NodeID
+    var announcement: Announcement
+    var source: Endpoint
+
+    /// The founder of a session, unless it is told to be in another's.
+    init(
+        _ name: UInt64, session: NodeID? = nil, tempo: Double = 100, beatOrigin: Double = 40, timeOrigin: Int64 = 0
+    ) {
+        node = NodeID(bits: name)
+        let timeline = GhostTimeline(
+            tempo: Tempo(beatsPerMinute: tempo), beatOrigin: Beats(beatOrigin),
+            timeOrigin: GhostTime(microseconds: timeOrigin))
+        let address = IPAddress.v4(10, 0, 0, UInt8(truncatingIfNeeded: 100 + name % 100))
+        announcement = Announcement(
+            session: session ?? node, timeline: timeline, startStop: .initial,
+            measurementEndpoint: Endpoint(address: address, port: 6000))
+        source = Endpoint(address: address, port: 7000)
+    }
+
+    var measurementEndpoint: Endpoint { announcement.measurementEndpoint ?? source }
+}
+
+extension Rig {
+    /// Has the engine join the session of a peer that is a minute older than the rig, and lets the dust settle.
+    mutating func join(_ peer: Peer) {
+        let responder = Responder(session: peer.announcement.session, intercept: 60_000_000 - 1_000_000_000)
+        responders[peer.measurementEndpoint] = responder
+        hear(peer)
+        advance(milliseconds: 100)
+    }
+}

@@ -1,0 +1,167 @@
+import BeatTime
+import LinkSession
+import Testing
+
+/// Sharing play and stop, or not.
+@Suite
+struct StartStopTests {
+    /// A peer's start or stop, asked for at a ghost time.
+    private func state(_ isPlaying: Bool, timestamp: Int64, beats: Double = 50) -> StartStopState {
+        StartStopState(isPlaying: isPlaying, beats: Beats(beats), timestamp: GhostTime(microseconds: timestamp))
+    }
+
+    @Test
+    func `without sync, play and stop stay here`() {
+        var rig = Rig()
+        rig.join(Peer(7))
+        rig.advance(milliseconds: 100)
+        rig.forgetWhatWasSent()
+        rig.edit { $0.setIsPlaying(true, at: $0.timeline.timeOrigin) }
+        rig.advance(milliseconds: 300)
+        #expect(rig.told == [.startStopChanged(isPlaying: true)])
+        #expect(rig.alives.allSatisfy { $0.announcement.startStop == .initial })
+    }
+
+    @Test
+    func `without sync, a peer's play is passed on but not followed`() {
+        var rig = Rig()
+        var peer = Peer(7)
+        rig.join(peer)
+        rig.advance(milliseconds: 100)
+        rig.forgetWhatWasSent()
+        peer.announcement.startStop = state(true, timestamp: 61_000_000)
+        rig.hear(peer)
+        #expect(rig.alives.map(\.announcement.startStop) == [peer.announcement.startStop])
+        #expect(!rig.engine.sessionState.isPlaying)
+    }
+
+    @Test
+    func `with sync, play is shared as a beat of the session and the time it was asked for`() {
+        var rig = Rig()
+        rig.setStartStopSync(true)
+        rig.advance(milliseconds: 10_100)
+        rig.forgetWhatWasSent()
+        let later = rig.now.advanced(byMicroseconds: 400_000)
+        rig.edit { $0.setIsPlaying(true, at: later) }
+        #expect(rig.alives.map(\.announcement.startStop) == [state(true, timestamp: 10_100_000, beats: 21)])
+    }
+
+    @Test
+    func `in one commit the timeline comes first`() {
+        var rig = Rig()
+        rig.setStartStopSync(true)
+        rig.advance(milliseconds: 10_100)
+        rig.forgetWhatWasSent()
+        let now = rig.now
+        rig.edit {
+            $0.setTempo(Tempo(beatsPerMinute: 60), at: now)
+            $0.setIsPlaying(true, at: now.advanced(byMicroseconds: 400_000))
+        }
+        #expect(rig.alives.map(\.announcement.startStop) == [state(true, timestamp: 10_100_000, beats: 20.6)])
+    }
+
+    @Test
+    func `only a later request counts`() {
+        var rig = Rig()
+        rig.setStartStopSync(true)
+        var peer = Peer(7)
+        rig.join(peer)
+        let requests: [(Bool, Int64, Bool)] = [
+            (true, 61_000_000, true), (false, 60_999_999, true), (false, 61_000_000, true),
+            (false, 61_000_001, false),
+        ]
+        for (isPlaying, timestamp, expected) in requests {
+            peer.announcement.startStop = state(isPlaying, timestamp: timestamp)
+            rig.hear(peer)
+            #expect(rig.engine.sessionState.isPlaying == expected)
+        }
+        // Beat 50 lies ten beats of 600 ms after the peer's ghost zero at beat 40.
+        let ghostZero = 1_000_000_000 - 60_000_000
+        #expect(rig.engine.sessionState.timeForIsPlaying.microseconds == Int64(ghostZero) + 6_000_000)
+    }
+
+    @Test
+    func `what a session played before one joined is not followed, what it plays later is`() {
+        var rig = Rig()
+        rig.setStartStopSync(true)
+        var peer = Peer(7)
+        peer.announcement.startStop = state(true, timestamp: 50_000_000)
+        rig.join(peer)
+        rig.advance(milliseconds: 1000)
+        rig.hear(peer)
+        #expect(!rig.engine.sessionState.isPlaying)
+        #expect(rig.alives.allSatisfy { $0.announcement.startStop == .initial })
+        peer.announcement.startStop = state(true, timestamp: 61_500_000)
+        rig.hear(peer)
+        #expect(rig.engine.sessionState.isPlaying)
+    }
+
+    @Test
+    func `joining and losing a session leave the own transport alone`() {
+        var rig = Rig()
+        rig.setStartStopSync(true)
+        rig.edit { $0.setIsPlaying(true, at: $0.timeline.timeOrigin) }
+        rig.join(Peer(7))
+        #expect(rig.engine.sessionState.isPlaying)
+        #expect(rig.alives.last?.announcement.startStop == .initial)
+        rig.hear(Peer(7), .byeBye)
+        #expect(rig.engine.sessionState.isPlaying)
+        #expect(rig.engine.sessionStartStop == .initial)
+    }
+
+    @Test
+    func `sync switched on later does not let a tempo change start the transport`() {
+        var rig = Rig()
+        var peer = Peer(7)
+        rig.join(peer)
+        peer.announcement.startStop = state(true, timestamp: 61_000_000)
+        rig.hear(peer)
+        rig.setStartStopSync(true)
+        peer.announcement.timeline.beatOrigin = Beats(60)
+        peer.announcement.timeline.tempo = Tempo(beatsPerMinute: 80)
+        rig.hear(peer)
+        #expect(rig.engine.sessionState.tempo.beatsPerMinute == 80)
+        #expect(!rig.engine.sessionState.isPlaying)
+    }
+
+    @Test
+    func `the place of a followed start moves with the tempo`() {
+        var rig = Rig()
+        rig.setStartStopSync(true)
+        var peer = Peer(7, tempo: 100, beatOrigin: 40)
+        rig.join(peer)
+        peer.announcement.startStop = state(true, timestamp: 61_000_000, beats: 160)
+        rig.hear(peer)
+        let before = rig.engine.sessionState.timeForIsPlaying
+        // Beat 140 was at ghost second 60; half the tempo from there, so beat 160 comes twelve seconds later.
+        peer.announcement.timeline = GhostTimeline(
+            tempo: Tempo(beatsPerMinute: 50), beatOrigin: Beats(140), timeOrigin: GhostTime(microseconds: 60_000_000))
+        rig.hear(peer)
+        #expect(before.microseconds(to: rig.engine.sessionState.timeForIsPlaying) == 12_000_000)
+    }
+
+    @Test
+    func `a local stop always works, whatever a peer's clock says`() {
+        var rig = Rig()
+        rig.setStartStopSync(true)
+        var peer = Peer(7)
+        rig.join(peer)
+        peer.announcement.startStop = state(true, timestamp: 3_600_000_000)
+        rig.hear(peer)
+        #expect(rig.engine.sessionState.isPlaying)
+        let now = rig.now
+        rig.edit { $0.setIsPlaying(false, at: now) }
+        #expect(!rig.engine.sessionState.isPlaying)
+        rig.advance(milliseconds: 100)
+        #expect(rig.alives.last?.announcement.startStop.timestamp.microseconds == 3_600_000_001)
+    }
+
+    @Test
+    func `a new time for the same state is no news to those who listen for play and stop`() {
+        var rig = Rig()
+        rig.edit { $0.setIsPlaying(true, at: HostTime(microseconds: 1)) }
+        rig.edit { $0.setIsPlaying(true, at: HostTime(microseconds: 2)) }
+        #expect(rig.told == [.startStopChanged(isPlaying: true)])
+        #expect(rig.engine.sessionState.timeForIsPlaying.microseconds == 2)
+    }
+}
