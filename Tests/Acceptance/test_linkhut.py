@@ -29,23 +29,23 @@ def whole(tempo):
     return pytest.approx(tempo, abs=0.01)
 
 
-def joined(gateway, tempo=130, within=2.0):
-    return gateway.wait_status(
-        lambda status: status["link"]["peers"] == 1 and status["tempo"] == whole(tempo), within,
-        f"one peer and {tempo} BPM")
+def joined(hut, gateway, within=2.0):
+    """Both count the other; LinkHut quantises its own play only once it does."""
+    gateway.wait_status(
+        lambda status: status["link"]["peers"] == 1 and status["tempo"] == whole(130), within, "one peer and 130 BPM")
+    until(lambda: hut.now.peers == 1, 1, "LinkHut counts the gateway")
 
 
 def test_the_gateway_joins_linkhut_and_brings_no_tempo(hut, start, figure):
     gateway = start("--tempo", 100)
-    joined(gateway, within=2.0 - (time.monotonic() - gateway.started))
+    joined(hut, gateway, within=2.0 - (time.monotonic() - gateway.started))
     figure("joined after", f"{time.monotonic() - gateway.started:.2f} s", "2 s")
-    hut.wait(lambda reading: reading.peers == 1, 1, "LinkHut counts the gateway")
     assert hut.now.tempo == whole(130)
 
 
 def test_linkhut_and_the_gateway_agree_on_the_beat_within_a_millisecond(hut, start, line, figure):
     gateway = start("--start-stop-sync", "--output", f"raw:{line.path}")
-    joined(gateway)
+    joined(hut, gateway)
     hut.press("s")
     hut.press(" ")
     started = line.wait_for(START, within=4)
@@ -63,7 +63,7 @@ def test_linkhut_and_the_gateway_agree_on_the_beat_within_a_millisecond(hut, sta
 
 def test_tempo_changes_go_both_ways_fifty_times_with_linkhut(hut, start, figure):
     gateway = start()
-    joined(gateway)
+    joined(hut, gateway)
     slowest = {"to the gateway": 0.0, "to LinkHut": 0.0}
     for turn in range(50):
         before = gateway.status()["tempo"]
@@ -85,7 +85,7 @@ def test_tempo_changes_go_both_ways_fifty_times_with_linkhut(hut, start, figure)
 
 def test_play_and_stop_go_both_ways_with_linkhut(hut, start, line):
     gateway = start("--start-stop-sync", "--output", f"raw:{line.path}")
-    joined(gateway)
+    joined(hut, gateway)
     hut.press("s")
     hut.wait(lambda reading: reading.start_stop_sync, 1, "LinkHut shares play and stop")
 
@@ -104,7 +104,7 @@ def test_play_and_stop_go_both_ways_with_linkhut(hut, start, line):
 
 def test_the_clock_goes_on_when_linkhut_leaves(hut, start, line, figure):
     gateway = start("--output", f"raw:{line.path}")
-    joined(gateway)
+    joined(hut, gateway)
     before = line.wait_ticks(100, within=5)
     hut.quit()
     gateway.wait_status(lambda status: status["link"]["peers"] == 0, SOON, "the bye-bye is heard")
@@ -118,7 +118,6 @@ def test_the_clock_goes_on_when_linkhut_leaves(hut, start, line, figure):
 
 def test_linkhut_sees_the_gateway_leave(hut, start):
     gateway = start()
-    joined(gateway)
-    hut.wait(lambda reading: reading.peers == 1, 1, "LinkHut counts the gateway")
+    joined(hut, gateway)
     gateway.stop()
     hut.wait(lambda reading: reading.peers == 0, SOON, "LinkHut saw the bye-bye")

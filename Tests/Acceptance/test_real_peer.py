@@ -129,12 +129,14 @@ def test_the_gateways_play_and_stop_reach_the_peer(peer, start, line):
     gateway = start("--start-stop-sync", "--output", f"raw:{line.path}")
     joined(gateway)
     for _ in range(3):
+        asked = peer.now()
         gateway.post("transport", {"playing": True})
         until(lambda: peer.playing, SOON, "the peer plays")
-        # Where the peer is to start lies on the quantum.
-        phase = peer.phase(peer.playing_since)
-        assert min(phase, 4 - phase) < 0.01, f"the peer was told to start at phase {phase}"
-        line.wait_for(START, within=3, since=peer.playing_since - 100_000)
+        started = line.wait_for(START, within=3, since=asked)
+        first = until(lambda: line.times(CLOCK, started), 1, "a tick after Start")[0]
+        # Whoever hears of a start takes its beat 0 from the next bar: the machine must start there too.
+        late = peer.distance_from_grid(first, 0.25, quantum=4.0)
+        assert -1000 < late < 8000, f"Start fell {late:.0f} us from the bar"
         gateway.post("transport", {"playing": False})
         until(lambda: not peer.playing, SOON, "the peer stops")
 

@@ -24,9 +24,13 @@ MACHINES = {
     "root": [],
     "clocks parted by +500 ppm": ["--ppm", "500"],
     "clocks parted by -500 ppm and two seconds apart": ["--ppm", "-500", "--apart", "2"],
-    "unprivileged, 8 MiB of locked memory": ["--user", "--memlock", "8192"],
-    "unprivileged, 64 KiB of locked memory": ["--user", "--memlock", "64"],
+    "unprivileged, 8 MiB of locked memory": ["--user", "--rtprio", "95", "--memlock", "8192"],
+    "unprivileged, 64 KiB of locked memory": ["--user", "--rtprio", "95", "--memlock", "64"],
+    "without real-time permission": ["--user", "--memlock", "8192"],
 }
+# Without that permission any thread may stand before the clock's for the milliseconds it takes: a peer's answering a
+# measurement, say. What is then still true of every tick is less, so figures are held to it apart.
+REAL_TIME = [name for name in MACHINES if "without" not in name]
 QUANTA = ["0", "0.5", "3", "7"]
 
 
@@ -63,6 +67,7 @@ class Heard:
 
 @pytest.fixture(params=MACHINES)
 def machine(request):
+    """Which run of the session; tests that mean only some name them."""
     return request.param
 
 
@@ -86,19 +91,21 @@ def test_one_start_comes_before_the_first_beat_tick(heard, figure):
     assert started > previous[-1]
 
 
-def test_a_minute_has_exactly_24_ticks_to_the_beat_at_the_peers_tempo_and_phase(heard, figure):
+def test_a_minute_has_exactly_24_ticks_to_the_beat_at_the_peers_tempo_and_phase(heard, machine, figure):
     ticks = heard.placed("steady from", "steady to")
     assert not gaps(ticks), f"lost, doubled or displaced: {gaps(ticks)[:3]}"
     beats = [tick for tick in ticks if tick.step % PER_BEAT == 0]
     assert (beats[-1].at - beats[0].at) > 60e6
     tempo, _ = time_interval_error(ticks)
     worst = max(abs(tick.error) for tick in beats)
+    bound = 1000 if machine in REAL_TIME else 5000
     figure("tempo", f"{tempo:.5f} BPM", "133.7 +- 0.001")
-    figure("beat ticks from the peer's beats", f"{worst:.1f} us instruction-time at most", "1000 us")
+    figure("beat ticks from the peer's beats", f"{worst:.1f} us instruction-time at most", f"{bound} us")
     assert tempo == pytest.approx(TEMPO, abs=0.001)
-    assert worst < 1000
+    assert worst < bound
 
 
+@pytest.mark.parametrize("machine", REAL_TIME)
 def test_an_idle_machines_ticks_scatter_by_no_more_than_two_microseconds(heard, figure):
     _, deviations = time_interval_error(heard.placed("steady from", "steady to"))
     spread = statistics.pstdev(deviations)
@@ -107,6 +114,18 @@ def test_an_idle_machines_ticks_scatter_by_no_more_than_two_microseconds(heard, 
     assert spread <= 2
 
 
+@pytest.mark.parametrize("machine", ["without real-time permission"])
+def test_without_real_time_permission_nearly_all_ticks_scatter_as_little(heard, figure):
+    _, deviations = time_interval_error(heard.placed("steady from", "steady to"))
+    middle = statistics.median(deviations)
+    nearest = sorted(deviations, key=lambda deviation: abs(deviation - middle))[:int(0.99 * len(deviations))]
+    spread = statistics.pstdev(nearest)
+    figure("TIE of 99 % of the ticks, standard deviation", f"{spread:.2f} us instruction-time", "2 us")
+    figure("TIE, extremes", f"{min(deviations):.1f} to {max(deviations):.1f} us instruction-time")
+    assert spread <= 2
+
+
+@pytest.mark.parametrize("machine", REAL_TIME)
 @pytest.mark.parametrize("bpm", [20, 999])
 def test_the_ends_of_the_tempo_range_are_exact(heard, bpm, figure):
     start = heard.marks[f"tempo {bpm}"] + SETTLED
@@ -120,6 +139,7 @@ def test_the_ends_of_the_tempo_range_are_exact(heard, bpm, figure):
     assert worst < 1000
 
 
+@pytest.mark.parametrize("machine", REAL_TIME)
 def test_no_tick_is_lost_or_doubled_from_the_downbeat_to_the_end(heard):
     """Across every tempo change, Stop and the peer's leaving; numbers count from the first tick of all."""
     ticks = heard.placed("downbeat", "end")
@@ -140,6 +160,7 @@ def test_the_peers_stop_stops_and_the_clock_goes_on(heard, figure):
     assert len(after) > 100 and not gaps(after)
 
 
+@pytest.mark.parametrize("machine", REAL_TIME)
 def test_the_clock_goes_on_unbroken_without_the_peer(heard, figure):
     after = heard.placed("peer leaves", "end")
     assert len(after) > 200 and not gaps(after)
@@ -153,17 +174,19 @@ def test_the_status_tells_what_the_machine_allows(heard, machine):
     status = heard.record["playing"]
     assert status["link"]["peers"] == 1 and status["transport"] == "playing"
     scheduling = status["realtime"]["scheduling"]
-    if machine.startswith("unprivileged"):
+    complaints = [line for line in heard.record["stderr"].splitlines() if re.search(r"\b(warning|error)\b", line)]
+    if machine not in REAL_TIME:
         assert scheduling != "fifo"
         (warning,) = [warning for warning in status["warnings"] if "real-time" in warning["message"]]
         assert warning["fix"]
-        assert heard.record["stderr"].lower().count("real-time") == 1, heard.record["stderr"]
+        assert len(complaints) == 1 and "real-time" in complaints[0], heard.record["stderr"]
     else:
         assert scheduling == "fifo" and status["realtime"]["priority"] == 80
         assert status["realtime"]["memoryLocked"] is True
-        assert heard.record["stderr"].strip() == ""
+        assert not complaints
     (clock,) = [output for output in status["outputs"] if output["name"] == "Clock"]
-    assert clock["lateTicks"] == 0 and clock["ticks"] > 100
+    # Joining may find a tick of the session already due.
+    assert clock["lateTicks"] <= 2 and clock["ticks"] > 100
     assert heard.record["took"] <= 1
 
 

@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from rig.gateway import Gateway  # noqa: E402
 from rig.peer import Peer  # noqa: E402
-from rig.sequencer import Observer  # noqa: E402
+from rig.sequencer import Observer, give_way  # noqa: E402
 from rig.wait import until  # noqa: E402
 
 TEMPO = 133.7
@@ -85,6 +85,7 @@ def main(result):
         gateway = Gateway("--tempo", 100, "--start-stop-sync", folder=folder)
         try:
             gateway.wait_ready(within=10)
+            give_way()
             observer.subscribe(observer.find("Tactus", "Clock"))
             gateway.wait_status(
                 lambda status: status["link"]["peers"] == 1 and abs(status["tempo"] - TEMPO) < 0.001, 2, "joined")

@@ -20,6 +20,8 @@ TEMPO = 133.7
 
 def join(peer, quantum):
     """One gateway with this quantum: some ticks stopped, a start by the gateway, some ticks playing."""
+    # Left alone, a peer founds a new session; of two young ones either may win.
+    time.sleep(1.5)
     observer = Observer()
     with tempfile.TemporaryDirectory() as folder:
         gateway = Gateway("--quantum", quantum, "--start-stop-sync", folder=folder)
@@ -53,7 +55,6 @@ def join(peer, quantum):
 
 def main(result, *quanta):
     with Peer(TEMPO, start_stop_sync=True) as peer:
-        time.sleep(1.5)
         record = {quantum: join(peer, float(quantum)) for quantum in quanta}
     pathlib.Path(result).write_text(json.dumps(record))
 

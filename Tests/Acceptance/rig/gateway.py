@@ -100,9 +100,10 @@ class Gateway:
             if self.process.poll() is not None:
                 raise AssertionError(f"tactus run ended with {self.process.returncode}: {self.stderr}")
             try:
-                return self.status()
+                code, status = self.request("GET", "/api/v1/status")
             except OSError:
                 return None
+            return status if code == 200 else None  # 503: it listens before it runs
 
         return until(answers, within, f"tactus answers on port {self.port}; stderr: {self.stderr}", every=0.01)
 

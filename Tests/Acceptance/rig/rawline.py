@@ -55,7 +55,12 @@ class RawLine:
 
     def wait_for(self, value, within, since=0):
         """When the first such byte after `since` arrived."""
-        return until(lambda: self.times(value, since), within, f"byte {value:02X} on the line")[0]
+        what = f"byte {value:02X} on the line"
+        try:
+            return until(lambda: self.times(value, since), within, what)[0]
+        except AssertionError as error:
+            others = [f"{byte:02X}" for byte, _ in list(self.arrivals) if byte != CLOCK]
+            raise AssertionError(f"{error}; bytes so far: {len(self.arrivals)}, other than F8: {others}") from None
 
     def wait_ticks(self, count, within, since=None):
         """`count` Timing Clocks from now on, as their times."""
