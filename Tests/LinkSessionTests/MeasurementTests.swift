@@ -175,7 +175,7 @@ struct MeasurementTests {
     }
 
     @Test
-    func `a joined session is measured again every 30 seconds, one founded here never`() {
+    func `a joined session is measured again after a second and then every 30 seconds, one founded here never`() {
         var rig = Rig()
         rig.advance(milliseconds: 100_000)
         #expect(!rig.sent.contains { $0.datagram.channel == .measurement })
@@ -188,9 +188,10 @@ struct MeasurementTests {
             rig.hear(peer)
         }
         let pings = rig.pings(to: peer.measurementEndpoint)
-        #expect(pings.count == 104)
+        #expect(pings.count == 156)
         let joined = pings[51].time.microseconds
-        #expect(pings[52].time.microseconds - joined == 30_000_000)
+        #expect(pings[52].time.microseconds - joined == 1_000_000)
+        #expect(pings[104].time.microseconds - pings[103].time.microseconds == 30_000_000)
         // The peer's clock was put a millisecond forward, so its beats come a millisecond earlier.
         #expect(rig.engine.sessionState.timeline.timeOrigin.microseconds(to: line.timeOrigin) == 1000)
         let beats = rig.engine.sessionState.timeline.beats(at: rig.now) - line.beats(at: rig.now)
