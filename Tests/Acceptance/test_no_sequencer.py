@@ -177,19 +177,19 @@ def test_on_a_terminal_one_live_line_shows_the_session(tmp_path):
     assert shown.count(b"\n") <= 3, bytes(shown)
 
 
-def test_make_run_is_all_it_takes(tmp_path, line):
+def test_make_run_is_all_it_takes(line):
     """As the README says it, without any network: everything is there already, so nothing is fetched."""
-    (tmp_path / "home").mkdir()
     process = subprocess.Popen(
         ["make", "run", f"ARGS=--tempo 100 --play --output raw:{line.path}"], cwd=PROJECT, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=sys.stderr, start_new_session=True)
     try:
-        line.wait_ticks(48, within=240)
+        line.wait_for(START, within=240)
+        line.wait_ticks(24, within=2)
         code, status = request("GET", "/api/v1/status")
         assert code == 200 and status["tempo"] == pytest.approx(100, abs=0.001)
         os.killpg(process.pid, signal.SIGINT)
-        until(lambda: line.arrivals[-1][0] == STOP, 2, "Stop is the last byte")
         process.wait(timeout=5)
+        until(lambda: line.arrivals[-1][0] == STOP, SOON, "Stop is the last byte")
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)

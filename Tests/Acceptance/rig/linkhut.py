@@ -1,5 +1,6 @@
 """LinkHut 3.0.6, the demo program of Debian's ableton-link-utils, driven by its keys and read off its status line."""
 
+import contextlib
 import os
 import pty
 import re
@@ -69,7 +70,11 @@ class LinkHut:
         self.close()
 
     def close(self):
-        """Ends LinkHut, unless `quit` has done so, and its JACK server."""
+        """Ends LinkHut, unless that has happened, and its JACK server."""
+        if self.hut and self.hut.poll() is None:
+            # JACK waits for seconds for a client that goes without a word.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.quit(within=1)
         self.ending = True
         for process in (self.hut, self.jack):
             if process and process.poll() is None:
@@ -127,10 +132,10 @@ class LinkHut:
             self.press("e" if before < bpm else "w")
             self.wait(lambda reading, before=before: reading.tempo != before, 2, "LinkHut's tempo moves")
 
-    def quit(self):
+    def quit(self, within=5):
         """Leaves as its user would, with a bye-bye."""
         self.press("q")
-        self.hut.wait(timeout=5)
+        self.hut.wait(timeout=within)
 
     def distance_from(self, phase_at, readings):
         """The median distance of its shown beats from `phase_at(microseconds)`, in microseconds; positive = ahead.
