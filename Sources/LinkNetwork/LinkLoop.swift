@@ -15,6 +15,7 @@ final class LinkLoop {
     private var scanAt: HostTime?
     /// Why an address cannot be used, by address.
     private var failures: [LocalAddress: SystemCallError] = [:]
+    private var sleepWatch = SleepWatch()
     private var isClosing = false
 
     private static let scanPeriod: Int64 = 5_000_000
@@ -32,6 +33,7 @@ final class LinkLoop {
     func run() {
         while !isClosing {
             wait()
+            if sleepWatch.hasSlept() { resume() }
             // Pings first: how long they lie here is an error in somebody's clock.
             receive(.measurement)
             receive(.discovery)
@@ -95,6 +97,13 @@ final class LinkLoop {
         if let deadline = engine.nextDeadline, deadline <= now {
             carryOut(engine.timePassed(to: now), at: now)
         }
+    }
+
+    private func resume() {
+        let now = HostTime.now()
+        carryOut(engine.resumed(at: now), at: now)
+        // The machine may have been carried to another network meanwhile.
+        if engine.isEnabled { scan(at: now) }
     }
 
     private func perform(_ command: LinkExchange.Command) {

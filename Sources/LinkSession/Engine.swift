@@ -151,6 +151,18 @@ package struct Engine: Sendable {
         return takeEffects(at: now)
     }
 
+    /// This machine has slept, and its clock with it: what was measured before is worth nothing.
+    ///
+    /// All peers are forgotten, as if they had left. Whoever is still there will be heard within a quarter of a
+    /// second, and whatever session they are in is then older than the one founded here, so it is joined afresh.
+    package mutating func resumed(at now: HostTime) -> [Effect] {
+        peers.removeAll()
+        knownSessions.removeAll()
+        measurements.removeAll()
+        recountPeers(at: now)
+        return takeEffects(at: now)
+    }
+
     /// A datagram came.
     ///
     /// - Parameters:

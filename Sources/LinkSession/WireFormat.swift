@@ -77,8 +77,9 @@ struct WireReader {
     /// The next entry's key and body.
     mutating func entry() throws(WireError) -> (key: UInt32, body: ArraySlice<UInt8>) {
         let key = try integer(UInt32.self)
-        let length = try integer(UInt32.self)
-        return (key, try bytes(Int(length)))
+        // Four thousand million would not fit where a word has 32 bits.
+        guard let length = Int(exactly: try integer(UInt32.self)) else { throw .truncated }
+        return (key, try bytes(length))
     }
 }
 

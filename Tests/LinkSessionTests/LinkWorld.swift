@@ -20,7 +20,9 @@ struct LinkWorld {
 
     struct Node {
         var engine: Engine
-        let clock: NodeClock
+        var clock: NodeClock
+        /// Whether the machine is suspended: it hears nothing, and its clock stands still.
+        var isAsleep = false
         /// When the next wake-up is scheduled; an earlier deadline schedules another in its place.
         var wakeAt: HostTime?
         var lastAlive: [IPAddress: HostTime] = [:]
@@ -73,6 +75,7 @@ struct LinkWorld {
         while let event = simulation.next(until: .seconds(seconds)) {
             switch event {
             case .delivery(let delivery):
+                guard !nodes[delivery.node].isAsleep else { continue }
                 trace.record("received", node: delivery.node, [Int64(delivery.bytes.count)], at: now)
                 try touch(delivery.node) { engine, now in
                     engine.received(
@@ -81,7 +84,7 @@ struct LinkWorld {
                 }
             case .wake(let node, let time):
                 // An earlier deadline came up since, and has had its own.
-                guard nodes[node].wakeAt == time else { continue }
+                guard nodes[node].wakeAt == time, !nodes[node].isAsleep else { continue }
                 nodes[node].wakeAt = nil
                 trace.record("woke", node: node, at: now)
                 try touch(node) { engine, now in
@@ -121,6 +124,18 @@ struct LinkWorld {
         try touch(node) { engine, now in
             engine.interfaceVanished(LinkMedium.address(of: node, on: network), at: now)
         }
+    }
+
+    /// Suspends a node's machine for a time; others go on.
+    mutating func sleep(_ node: Int, forSeconds seconds: Double) throws {
+        trace.record("falls asleep", node: node, at: now)
+        nodes[node].isAsleep = true
+        try run(until: Double(now.microseconds) / 1e6 + seconds)
+        nodes[node].isAsleep = false
+        nodes[node].wakeAt = nil
+        nodes[node].clock.offset -= Int64(seconds * 1e6)
+        trace.record("resumes", node: node, at: now)
+        try touch(node) { engine, now in engine.resumed(at: now) }
     }
 
     mutating func setStartStopSync(_ isEnabled: Bool, at node: Int) {

@@ -117,6 +117,25 @@ struct NetworkScenarioTests {
         #expect(world.nodes.allSatisfy { $0.engine.peerCount == 0 })
     }
 
+    @Test(arguments: Seeds.standing(1...4), [2.0, 40])
+    func `a laptop that has slept finds its way back, founder or not`(seed: UInt64, seconds: Double) throws {
+        for sleeper in 0...1 {
+            var world = LinkWorld("suspended laptop", seed: seed)
+            let nodes = (0..<3).map { world.addNode(tempo: 100 + 10 * Double($0)) }
+            for node in nodes {
+                try world.enable(node)
+                try world.run(until: world.now.value + 1)
+            }
+            try world.sleep(sleeper, forSeconds: seconds)
+            let line = world.state(of: 2).timeline
+            // The name it bore before is forgotten like any other.
+            try world.run(until: world.now.value + 7)
+            try world.expectTogether(nodes)
+            #expect(world.state(of: 0).tempo.microsecondsPerBeat == 600_000)
+            #expect(abs(world.state(of: 2).timeline.timeOrigin.microseconds(to: line.timeOrigin)) < 200)
+        }
+    }
+
     @Test(arguments: Seeds.standing(1...4))
     func `an edit begun before a join cannot take the joiner's tempo along`(seed: UInt64) throws {
         var world = LinkWorld("edit races join", seed: seed)

@@ -27,7 +27,8 @@ public struct NodeClock: Sendable {
     /// The earliest world time at which the clock shows a time.
     public func worldTime(of time: HostTime) -> WorldTime {
         let shown = time.microseconds - offset
-        var world = WorldTime(microseconds: shown - shown * skew / 1_000_000 - 1)
+        // Rounding may have put this a microsecond or two too early, never too late.
+        var world = WorldTime(microseconds: shown * 1_000_000 / (1_000_000 + skew) - 3)
         while hostTime(at: world) < time { world.microseconds += 1 }
         return world
     }
