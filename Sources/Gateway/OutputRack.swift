@@ -142,6 +142,7 @@ struct OutputRack: ~Copyable {
                 guard isBroken(index) else { continue }
                 retired.append((descriptor, generations.published + 1))
                 outputs[index].sink = .away
+                outputs[index].trouble = "it takes no more bytes"
                 changed = outputs[index].setConnected(to: nil) || changed
             } else {
                 changed = open(index, path: path, bitsPerSecond: speed) || changed
