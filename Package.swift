@@ -70,7 +70,8 @@ let package = Package(
             name: "TestVectors", dependencies: ["BeatTime"], path: "Tests/TestVectors",
             resources: [.copy("link-test-vectors.json")], swiftSettings: strict),
         .target(
-            name: "Simulation", dependencies: ["BeatTime", "LinkSession"], path: "Tests/Simulation", swiftSettings: strict),
+            name: "Simulation", dependencies: ["BeatTime", "LinkSession"], path: "Tests/Simulation",
+            swiftSettings: strict),
         tests(of: "BeatTime", uses: ["TestVectors"]),
         tests(of: "LinkSession", uses: ["BeatTime", "Simulation", "TestVectors"]),
         tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),
