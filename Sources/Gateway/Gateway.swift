@@ -39,9 +39,7 @@ public final class Gateway: Sendable {
 
     /// Stops the devices that play, says bye-bye to the peers and ends all threads; returns when that has happened.
     public func stop() async {
-        await withCheckedContinuation { continuation in
-            core.stop { continuation.resume() }
-        }
+        core.stop()
         thread.join()
     }
 }

@@ -28,13 +28,13 @@ final class GatewayCore: @unchecked Sendable {
     private let startsWithLink: Bool
     private let picture: Mutex<StatusPicture>
     private let log: Logger
+    private let isStopping = Atomic(false)
 
     enum Event: Sendable {
         case link(LinkState)
         case command(Command, reply: @Sendable (Result<Void, CommandRefusal>) -> Void)
         /// A command's effect has come back from the Link peer.
         case done(reply: @Sendable (Result<Void, CommandRefusal>) -> Void)
-        case stop(whenDone: @Sendable () -> Void)
     }
 
     /// How long to look for a session before playing by itself (`--play`), in nanoseconds.
@@ -96,8 +96,10 @@ final class GatewayCore: @unchecked Sendable {
         if !mailbox.post(.command(command, reply: reply)) { reply(.failure(.busy)) }
     }
 
-    func stop(whenDone: @escaping @Sendable () -> Void) {
-        while !mailbox.post(.stop(whenDone: whenDone)) { sched_yield() }
+    /// Has the gateway thread end everything, even if the mailbox is full; more than one call does no harm.
+    func stop() {
+        isStopping.store(true, ordering: .releasing)
+        mailbox.wake()
     }
 
     func status(at now: HostTime) -> Status {
@@ -111,16 +113,14 @@ final class GatewayCore: @unchecked Sendable {
         logStart()
         if startsWithLink { peer.setEnabled(true) }
         if rack.connectDevices() { boardChanged() }
-        while true {
+        while !isStopping.load(ordering: .acquiring) {
             tendLines()
             waitForNews()
             if rack.takeAnnouncements() { boardChanged() }
-            for event in mailbox.takeAll() {
-                if case .stop(let whenDone) = event { return end(whenDone) }
-                take(event)
-            }
+            for event in mailbox.takeAll() { take(event) }
             playIfReady()
         }
+        end()
     }
 
     private func waitForNews() {
@@ -140,7 +140,6 @@ final class GatewayCore: @unchecked Sendable {
         switch event {
         case .link(let state): linkChanged(state)
         case .done(let reply): reply(.success(()))
-        case .stop: break
         case .command(let command, let reply):
             let whenDone: @Sendable () -> Void = { [mailbox] in
                 // The news of the change is in the mailbox already, so the reply comes after it.
@@ -210,20 +209,19 @@ final class GatewayCore: @unchecked Sendable {
         snapshot.publish(board)
     }
 
-    private func end(_ whenDone: @Sendable () -> Void) {
+    private func end() {
         // First the machines, then the peers: a drum machine must not play on while we say good-bye.
         output.stop()
         outputThread.join()
         input?.stop()
         peer.close()
+        mailbox.close()
         for event in mailbox.takeAll() {
             switch event {
             case .command(_, let reply), .done(let reply): reply(.failure(.busy))
-            case .stop(let whenDone): whenDone()
             case .link: break
             }
         }
-        whenDone()
     }
 
     private func logStart() {

@@ -3,9 +3,14 @@ internal import Synchronization
 
 /// A bounded queue into one thread that polls.
 final class Mailbox<Event: Sendable>: Sendable {
-    private let events = Mutex<[Event]>([])
+    private let contents = Mutex(Contents())
     private let wakeUp: WakeUp
     private let capacity: Int
+
+    private struct Contents {
+        var events: [Event] = []
+        var isClosed = false
+    }
 
     init(capacity: Int) throws(SystemCallError) {
         self.capacity = capacity
@@ -17,23 +22,29 @@ final class Mailbox<Event: Sendable>: Sendable {
 
     /// Puts an event in, for the polling thread to take; any thread.
     ///
-    /// - Returns: false if the queue is full, and then the event is not in it.
+    /// - Returns: false if the queue is full or closed, and then the event is not in it.
     func post(_ event: Event) -> Bool {
-        let isIn = events.withLock { events in
-            guard events.count < capacity else { return false }
-            events.append(event)
+        let isIn = contents.withLock { contents in
+            guard !contents.isClosed, contents.events.count < capacity else { return false }
+            contents.events.append(event)
             return true
         }
         if isIn { wakeUp.signal() }
         return isIn
     }
 
+    /// Wakes the polling thread; any thread.
+    func wake() { wakeUp.signal() }
+
     /// All events in the order they came; the polling thread only.
     func takeAll() -> [Event] {
         wakeUp.clear()
-        return events.withLock { events in
-            defer { events.removeAll(keepingCapacity: true) }
-            return events
+        return contents.withLock { contents in
+            defer { contents.events.removeAll(keepingCapacity: true) }
+            return contents.events
         }
     }
+
+    /// Lets nothing in any more; what is in already can still be taken.
+    func close() { contents.withLock { $0.isClosed = true } }
 }

@@ -42,7 +42,7 @@ struct StatusPicture: Sendable {
                 scheduling: realtime.scheduling.rawValue,
                 priority: realtime.scheduling == .fifo ? realtime.wanted : 0,
                 memoryLocked: realtime.isProcessLocked || counters.isMemoryLocked, dispatch: "direct"),
-            warnings: warnings)
+            warnings: warnings + outputs.indices.compactMap { droppedWarning(slot: $0, counters) })
     }
 
     private var linkStatus: Status.Link {
@@ -66,6 +66,14 @@ struct StatusPicture: Sendable {
                 lateTicks: count.lateTicks.load(ordering: .relaxed), offsetMilliseconds: 0,
                 latenessMicroseconds: lateness)
         }
+    }
+
+    private func droppedWarning(slot: Int, _ counters: OutputThread) -> Status.Warning? {
+        let dropped = counters.withCounters(of: slot) { $0.dropped.load(ordering: .relaxed) }
+        guard dropped > 0 else { return nil }
+        return .init(
+            code: "dropped", message: "output \(outputs[slot].name) did not take \(dropped) messages",
+            fix: "see that the device or program behind it still reads, and at the right speed")
     }
 
     private var warnings: [Status.Warning] {
