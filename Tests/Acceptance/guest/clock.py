@@ -14,6 +14,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from rig.gateway import Gateway  # noqa: E402
+from rig.guest import preload  # noqa: E402
 from rig.peer import Peer  # noqa: E402
 from rig.sequencer import Observer, give_way  # noqa: E402
 from rig.wait import until  # noqa: E402
@@ -85,6 +86,7 @@ def main(result):
         gateway = Gateway("--tempo", 100, "--start-stop-sync", folder=folder)
         try:
             gateway.wait_ready(within=10)
+            preload(gateway.process.pid, "self")
             give_way()
             observer.subscribe(observer.find("Tactus", "Clock"))
             gateway.wait_status(

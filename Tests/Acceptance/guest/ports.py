@@ -13,6 +13,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from rig.gateway import Gateway, run_tactus  # noqa: E402
+from rig.guest import preload  # noqa: E402
 from rig.rawline import CLOCK  # noqa: E402
 from rig.sequencer import Observer  # noqa: E402
 from rig.wait import until  # noqa: E402
@@ -56,6 +57,7 @@ def running(name, *options):
     folder = tempfile.mkdtemp()
     gateway = Gateway("--no-link", *options, folder=f"{folder}/{name}")
     gateway.wait_ready(within=10)
+    preload(gateway.process.pid, "self")
     return gateway
 
 

@@ -12,6 +12,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from rig.gateway import Gateway  # noqa: E402
+from rig.guest import preload  # noqa: E402
 from rig.peer import Peer  # noqa: E402
 from rig.sequencer import Observer  # noqa: E402
 
@@ -27,6 +28,7 @@ def join(peer, quantum):
         gateway = Gateway("--quantum", quantum, "--start-stop-sync", folder=folder)
         try:
             gateway.wait_ready(within=10)
+            preload(gateway.process.pid, "self")
             observer.subscribe(observer.find("Tactus", "Clock"))
             gateway.wait_status(
                 lambda status: status["link"]["peers"] == 1 and abs(status["tempo"] - TEMPO) < 0.001, 2, "joined")
