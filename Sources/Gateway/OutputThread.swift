@@ -60,6 +60,7 @@ final class OutputThread: @unchecked Sendable {
     /// The thread's body.
     func run() {
         lockMemory()
+        Rehearsal.play()
         while !isStopping.load(ordering: .acquiring) {
             let (due, tickLength) = sendWhatIsDue()
             sleeper.sleep(until: due, slice: Self.slice, tickLength: tickLength)

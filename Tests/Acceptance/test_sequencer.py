@@ -43,8 +43,8 @@ def recordings(request):
     for name, options in MACHINES.items():
         if name in chosen:
             made.prepare(name, "clock.py", [*IDLE, *options])
-    made.prepare("quanta", "quanta.py", arguments=QUANTA)
-    made.prepare("ports", "ports.py")
+    made.prepare("quanta", "quanta.py", IDLE, QUANTA)
+    made.prepare("ports", "ports.py", IDLE)
     yield made
     made.close()
 
