@@ -21,7 +21,7 @@ enum Rehearsal {
             }
             now = now.advanced(byMicroseconds: 300_000)
         }
-        planner.deviceConnected()
+        planner.deviceConnected(isReturning: true)
         _ = planner.finish()
     }
 }
