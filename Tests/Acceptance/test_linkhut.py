@@ -46,7 +46,7 @@ def test_linkhut_and_the_gateway_agree_on_the_beat_within_a_millisecond(hut, sta
     gateway = start("--start-stop-sync", "--output", f"raw:{line.path}")
     joined(hut, gateway)
     hut.press("s")
-    hut.press(" ")
+    hut.play()
     started = line.wait_for(START, within=4)
     until(lambda: len(line.times(CLOCK, started)) >= 250, 10, "five seconds of playing")
     readings = hut.collect(400)
@@ -88,7 +88,7 @@ def test_play_and_stop_go_both_ways_with_linkhut(hut, start, line):
     hut.press("s")
     hut.wait(lambda reading: reading.start_stop_sync, 1, "LinkHut shares play and stop")
 
-    hut.press(" ")
+    hut.play()
     gateway.wait_status(lambda status: status["playing"], SOON, "the gateway is told to play")
     line.wait_for(START, within=4)
     hut.press(" ")

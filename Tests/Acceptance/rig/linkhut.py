@@ -125,6 +125,11 @@ class LinkHut:
         self.press("a")
         self.wait(lambda reading: reading.enabled, 2, "LinkHut's Link is on")
 
+    def play(self):
+        """Starts the transport, not so shortly before the bar that nobody could be told in time for a Start."""
+        self.wait(lambda reading: 0.1 < reading.beat % reading.quantum < reading.quantum - 0.5, 10, "the bar is young")
+        self.press(" ")
+
     def set_tempo(self, bpm):
         """Goes to a whole tempo in LinkHut's steps of one, each seen before the next."""
         while round(self.now.tempo) != bpm:

@@ -2,6 +2,8 @@
 
 import link
 
+from rig.wait import until
+
 QUANTUM = 4.0
 
 
@@ -54,7 +56,11 @@ class Peer:
         return knee
 
     def play(self, quantum=QUANTUM):
-        """Starts the transport at once, its beat 0 on the next boundary of `quantum`; returns when that is."""
+        """Starts the transport at once, its beat 0 on the next boundary of `quantum`; returns when that is.
+
+        Half a beat before the boundary nobody could be told in time for a Start, so that is waited out.
+        """
+        until(lambda: 0.1 < self.phase(self.now(), quantum) < quantum - 0.5, 10, "the bar is young")
         state = self.link.captureAppSessionState()
         at = self.now()
         state.setIsPlayingAndRequestBeatAtTime(True, at, 0, quantum)
