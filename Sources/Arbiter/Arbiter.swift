@@ -66,21 +66,22 @@ public struct Arbiter: Sendable {
             return nil
         }
         let isPending = old.line.position(at: now) < Double(transport.startTick)
-        if transport.isPlaying, !isPending {
+        let isSameStart = old.link.state.timeForIsPlaying == newLink.state.timeForIsPlaying
+        if transport.isPlaying, !isPending, isSameStart || line != old.line {
             relocate(from: old.line, isNewSession: old.link.sessionID != newLink.sessionID, at: now)
             return nil
         }
-        let isSameStart = old.link.state.timeForIsPlaying == newLink.state.timeForIsPlaying
         guard !transport.isPlaying || !isSameStart || line != old.line else { return nil }
-        start()
+        // What is still pending stays so: a new tempo, drawn back into the past, must not find an earlier boundary.
+        start(notBefore: transport.isPlaying && isPending ? now : nil)
         return newLink.state.isConnected ? .countFrom(top: line.time(ofTick: transport.startTick)) : nil
     }
 
-    // The song's top: the first quantum boundary, or alone the first tick, at or after the time play was asked for.
-    private mutating func start() {
+    /// The song's top: the first quantum boundary, or alone the first tick, at or after the time play was asked for.
+    private mutating func start(notBefore earliest: HostTime? = nil) {
         // A time that came through the session's beats may be off by a microsecond or two.
         let asked = link.state.timeForIsPlaying.advanced(byMicroseconds: -10)
-        let tick = line.firstTick(atOrAfter: asked)
+        let tick = line.firstTick(atOrAfter: max(asked, earliest ?? asked))
         transport.isPlaying = true
         transport.startTick = link.state.isConnected ? boundary(atOrAfter: tick) : tick
     }
@@ -107,7 +108,8 @@ public struct Arbiter: Sendable {
         guard quantum.microbeats > 0 else { return tick }
         // In millionths of a tick, and wide, because a stranger's grid may begin very far away.
         let cycle = Int128(quantum.microbeats) * Int128(TickLine.ticksPerBeat)
-        let distance = Int128(tick - line.tickOrigin) * 1_000_000
+        // A boundary may lie between the tick before and this one, and then this one is its tick.
+        let distance = Int128(tick - 1 - line.tickOrigin) * 1_000_000 + 1
         let start = distance.dividedUp(by: cycle) * cycle
         return line.tickOrigin + Int64(truncatingIfNeeded: start.dividedUp(by: 1_000_000))
     }

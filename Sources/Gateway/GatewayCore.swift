@@ -56,7 +56,7 @@ final class GatewayCore: @unchecked Sendable {
             // How long a ping lies here is an error in somebody's clock; the output thread still comes first.
             priority: Int32(clamping: configuration.realtimePriority / 2)
         ) { state in
-            // Only a gateway thread that has hung for a thousand events loses news, and then only until the next.
+            // News that find no room are made up for when the gateway thread sees the overflow.
             _ = mailbox.post(.link(state))
         }
         let state = peer.state
@@ -118,6 +118,7 @@ final class GatewayCore: @unchecked Sendable {
             waitForNews()
             if rack.takeAnnouncements() { boardChanged() }
             for event in mailbox.takeAll() { take(event) }
+            if mailbox.takeOverflow() { linkChanged(peer.state) }
             playIfReady()
         }
         end()
@@ -199,6 +200,9 @@ final class GatewayCore: @unchecked Sendable {
             ]
             log.info(new.connectedTo == nil ? "output away" : "output connected", metadata: port)
         }
+        for (old, new) in zip(before, rack.outputs) where new.trouble != nil && old.trouble != new.trouble {
+            log.warning("output away", metadata: ["output": "\(new.name)", "error": "\(new.trouble ?? "")"])
+        }
     }
 
     private func publish() {
@@ -218,7 +222,8 @@ final class GatewayCore: @unchecked Sendable {
         mailbox.close()
         for event in mailbox.takeAll() {
             switch event {
-            case .command(_, let reply), .done(let reply): reply(.failure(.busy))
+            case .command(_, let reply): reply(.failure(.busy))
+            case .done(let reply): reply(.success(()))
             case .link: break
             }
         }

@@ -10,6 +10,7 @@ final class Mailbox<Event: Sendable>: Sendable {
     private struct Contents {
         var events: [Event] = []
         var isClosed = false
+        var hasOverflown = false
     }
 
     init(capacity: Int) throws(SystemCallError) {
@@ -25,7 +26,10 @@ final class Mailbox<Event: Sendable>: Sendable {
     /// - Returns: false if the queue is full or closed, and then the event is not in it.
     func post(_ event: Event) -> Bool {
         let isIn = contents.withLock { contents in
-            guard !contents.isClosed, contents.events.count < capacity else { return false }
+            guard !contents.isClosed, contents.events.count < capacity else {
+                contents.hasOverflown = true
+                return false
+            }
             contents.events.append(event)
             return true
         }
@@ -42,6 +46,14 @@ final class Mailbox<Event: Sendable>: Sendable {
         return contents.withLock { contents in
             defer { contents.events.removeAll(keepingCapacity: true) }
             return contents.events
+        }
+    }
+
+    /// Whether something found no room since the last call; the polling thread only.
+    func takeOverflow() -> Bool {
+        contents.withLock { contents in
+            defer { contents.hasOverflown = false }
+            return contents.hasOverflown
         }
     }
 

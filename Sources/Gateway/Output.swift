@@ -53,7 +53,8 @@ struct Output: Sendable {
     /// - Returns: whether that is news.
     mutating func setConnected(to place: String?) -> Bool {
         guard connectedTo != place else { return false }
-        if connectedTo == nil { connections &+= 1 }
+        // Among many subscribers the first to be named may change, and nobody has come.
+        if place != nil, connectedTo == nil || target != .subscribers { connections &+= 1 }
         connectedTo = place
         return true
     }

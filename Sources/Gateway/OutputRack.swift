@@ -15,7 +15,7 @@ struct OutputRack: ~Copyable {
     /// A descriptor that becomes readable when the sequencer's ports or subscriptions change.
     let announcements: Int32?
     /// Descriptors taken out of use, with the generation of the first board without them.
-    private var retired: [(descriptor: Int32, generation: UInt64)] = []
+    private var retired: [(slot: Int, descriptor: Int32, generation: UInt64)] = []
 
     /// Makes the ports that a configuration asks for; devices are connected by ``connectDevices()``.
     init(_ configuration: GatewayConfiguration) {
@@ -84,8 +84,8 @@ struct OutputRack: ~Copyable {
     ///
     /// - Returns: whether an output's connection changed.
     mutating func connectDevices() -> Bool {
-        guard let sequencer, control != nil else { return false }
-        let ports = control?.ports().filter { $0.isWritable && $0.address.client != sequencer.client } ?? []
+        guard control != nil else { return false }
+        let ports = control?.ports().filter { $0.isWritable && !Self.ownClients.contains($0.clientName) } ?? []
         var changed = false
         for index in outputs.indices { changed = connect(index, ports) || changed }
         return changed
@@ -93,27 +93,33 @@ struct OutputRack: ~Copyable {
 
     private mutating func connect(_ index: Int, _ ports: [PortDescription]) -> Bool {
         guard let source = outputs[index].source else { return false }
-        let device: PortAddress?
+        var device: PortAddress?
+        var trouble: String?
         switch outputs[index].target {
         case .line: return false
-        case .subscribers: device = control?.subscribers(of: source).first
+        case .subscribers:
+            return outputs[index].setConnected(to: control?.subscribers(of: source).first?.description)
         case .numbered(let address): device = ports.contains { $0.address == address } ? address : nil
         case .named(let name):
             let match = PortMatch.find(name, among: ports)
-            outputs[index].trouble = Self.trouble(of: match)
-            if case .found(let port) = match { device = port.address } else { device = nil }
+            trouble = Self.trouble(of: match)
+            if case .found(let port) = match { device = port.address }
         }
-        guard outputs[index].setConnected(to: device?.description) else { return false }
-        if let device, outputs[index].target != .subscribers {
+        var changed = false
+        if let wanted = device, control?.subscribers(of: source).contains(wanted) == false {
+            // A subscription that was lost and is made again is a device that has come again.
+            changed = outputs[index].setConnected(to: nil)
             do {
-                try control?.subscribe(device, to: source)
+                try control?.subscribe(wanted, to: source)
             } catch {
-                outputs[index].trouble = error.description
-                return outputs[index].setConnected(to: nil)
+                (device, trouble) = (nil, error.description)
             }
         }
-        return true
+        let isNewTrouble = setTrouble(trouble, of: index)
+        return outputs[index].setConnected(to: device?.description) || isNewTrouble || changed
     }
+
+    private static let ownClients = ["Tactus", "Tactus In", "Tactus Control"]
 
     private static func trouble(of match: PortMatch) -> String? {
         guard case .ambiguous(let ports) = match else { return nil }
@@ -140,15 +146,25 @@ struct OutputRack: ~Copyable {
             guard case .line(let path, let speed) = outputs[index].target else { continue }
             if case .line(let descriptor) = outputs[index].sink {
                 guard isBroken(index) else { continue }
-                retired.append((descriptor, generations.published + 1))
+                retired.append((index, descriptor, generations.published + 1))
                 outputs[index].sink = .away
                 outputs[index].trouble = "it takes no more bytes"
                 changed = outputs[index].setConnected(to: nil) || changed
-            } else {
+            } else if !retired.contains(where: { $0.slot == index }) {
+                // Until nobody used the old descriptor any more, the report could be about that one.
+                _ = isBroken(index)
                 changed = open(index, path: path, bitsPerSecond: speed) || changed
             }
         }
         return changed
+    }
+
+    /// Notes why an output is away.
+    ///
+    /// - Returns: whether that is news.
+    private mutating func setTrouble(_ trouble: String?, of index: Int) -> Bool {
+        defer { outputs[index].trouble = trouble }
+        return outputs[index].trouble != trouble
     }
 
     private mutating func open(_ index: Int, path: String, bitsPerSecond: Int) -> Bool {
@@ -157,8 +173,7 @@ struct OutputRack: ~Copyable {
             outputs[index].trouble = nil
             return outputs[index].setConnected(to: path)
         } catch {
-            outputs[index].trouble = error.description
-            return false
+            return setTrouble(error.description, of: index)
         }
     }
 }

@@ -60,6 +60,7 @@ final class OutputThread: @unchecked Sendable {
     /// The thread's body.
     func run() {
         lockMemory()
+        Rehearsal.play()
         while !isStopping.load(ordering: .acquiring) {
             let (due, tickLength) = sendWhatIsDue()
             sleeper.sleep(until: due, slice: Self.slice, tickLength: tickLength)
@@ -92,7 +93,7 @@ final class OutputThread: @unchecked Sendable {
         let output = board.slots[slot]
         if planners[slot].connections != output.connections {
             planners[slot].connections = output.connections
-            planners[slot].planner.deviceConnected()
+            planners[slot].planner.deviceConnected(isReturning: output.connections > 1)
         }
         let plan = OutputPlan(line: board.line, transport: board.transport, settings: output.settings)
         while true {

@@ -62,9 +62,15 @@ extension Engine {
         pushState()
     }
 
+    /// How far a timestamp may lie ahead of the session's clock, in microseconds.
+    ///
+    /// An honest one is never ahead. A stranger's from the far future would silence everyone who comes after it.
+    private static let timestampTolerance: Int64 = 60_000_000
+
     /// A member of a session announced a start/stop state that no other member had announced.
     mutating func saw(_ announced: StartStopState, in id: NodeID, at now: HostTime) {
-        guard id == session.id, announced.timestamp > startStop.timestamp else { return }
+        let latest = session.transform.ghostTime(of: now).advanced(byMicroseconds: Self.timestampTolerance)
+        guard id == session.id, announced.timestamp > startStop.timestamp, announced.timestamp < latest else { return }
         // Kept and passed on even with sync off, for peers that cannot hear each other.
         startStop = announced
         followsStartStop = isStartStopSyncEnabled

@@ -35,16 +35,16 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
 
     public init() {}
 
-    /// Whether the device has been told to play.
-    public var hasStartedDevice: Bool {
+    private var hasStartedDevice: Bool {
         if case .playing = device { true } else { false }
     }
 
-    /// Forgets what the device was told: it is another one, or the same one fresh from a pulled plug.
+    /// A device has come: a song that plays is joined at the next bar.
     ///
-    /// A song that plays is joined at the next bar.
-    public mutating func deviceConnected() {
-        device = .stopped
+    /// - Parameter isReturning: whether one was here before. It may have played on behind a pulled cable, so it is
+    ///   stopped first.
+    public mutating func deviceConnected(isReturning: Bool) {
+        device = isReturning ? .playing(startTick: .min) : .stopped
         entry = nil
         joinsAtBar = true
     }
@@ -65,8 +65,10 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let tick = followLine(plan.line, at: now)
         if let stop = stopIfMisplaced(plan.transport, tick: tick) { return .send(stop, due: now) }
         nextTick = tick.number
+        if tick.isBroken { entry = nil }
         guard plan.transport.isPlaying else {
             entry = nil
+            joinsAtBar = false
             return sendTick(tick.number, on: plan.line, at: now)
         }
         guard !hasStartedDevice else { return sendTick(tick.number, on: plan.line, at: now) }

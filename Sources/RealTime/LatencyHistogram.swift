@@ -13,7 +13,7 @@ public struct LatencyHistogram: ~Copyable, Sendable {
     /// Counts a duration; what is negative counts as none.
     public func record(microseconds: Int64) {
         let duration = max(0, microseconds)
-        buckets[Self.bucket(of: duration)].add(1, ordering: .relaxed)
+        buckets[Self.bucket(of: duration)].wrappingAdd(1, ordering: .relaxed)
         if duration > longest.load(ordering: .relaxed) { longest.store(duration, ordering: .relaxed) }
     }
 

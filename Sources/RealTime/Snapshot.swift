@@ -30,7 +30,7 @@ public final class Snapshot<Value: BitwiseCopyable & Sendable>: @unchecked Senda
         writing = middle.exchange(writing | Self.fresh, ordering: .acquiringAndReleasing) & 3
     }
 
-    /// Gives the newest value to `body` without copying it; the one reader's thread only.
+    /// Gives the newest value to `body`; the one reader's thread only.
     @inline(__always)
     public func withLatest<Result>(_ body: (borrowing Value) -> Result) -> Result {
         if middle.load(ordering: .relaxed) & Self.fresh != 0 {

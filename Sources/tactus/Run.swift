@@ -94,6 +94,7 @@ struct Run: AsyncParsableCommand {
     var address: HTTPAddress? { noHttp ? nil : http ?? HTTPAddress(Self.standardAddress) }
 
     func validate() throws {
+        if output.count > 63 { throw ValidationError("there are \(output.count) --output; 63 is the most") }
         if noHttp, http != nil { throw ValidationError("--http and --no-http exclude each other") }
         if let http, !http.isLoopback, httpTokenFile == nil {
             throw ValidationError("--http \(http) lets others in; give it a secret with --http-token-file FILE")

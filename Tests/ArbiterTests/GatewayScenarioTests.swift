@@ -114,7 +114,43 @@ struct GatewayScenarioTests {
         try world.expectAligned([peer, ours], within: 900)
     }
 
-    @Test(arguments: [0, 0.5, 3, 7])
+    @Test(arguments: [40, 97.3, 132, 999])
+    func `a change of tempo while Start is pending moves it in time and not to another bar`(tempo: Double) throws {
+        for isSynced in [false, true] {
+            var world = GatewayWorld("pending", seed: 1)
+            let (peer, ours) = (world.addNode(tempo: 120), world.addNode(tempo: 77))
+            world.setLink(true, at: peer)
+            world.at(2) { $0.setLink(true, at: ours) }
+            world.setStartStopSync(isSynced, at: ours)
+            world.at(4.3) { $0.edit(ours, .play) }
+            try world.run(until: 4.4)
+            let pending = world.nodes[ours].arbiter.transport
+            #expect(Double(pending.startTick) > world.plan(of: ours).line.position(at: world.hostTime(of: ours)))
+            world.edit(peer, .setTempo(Tempo(beatsPerMinute: tempo)))
+            try world.run(until: 12)
+            #expect(world.nodes[ours].arbiter.transport == pending)
+            #expect(world.nodes[ours].machine.transport == [.start])
+        }
+    }
+
+    @Test
+    func `a stop and a play so close that only the play is heard start the song anew`() throws {
+        var world = GatewayWorld("restart", seed: 1)
+        let members = [130.0, 77].map { world.addNode(tempo: $0) }
+        for member in members {
+            world.setLink(true, at: member)
+            world.setStartStopSync(true, at: member)
+        }
+        world.at(3) { $0.edit(members[0], .play) }
+        try world.run(until: 9)
+        world.edit(members[0], .stop)
+        world.edit(members[0], .play)
+        try world.run(until: 13)
+        for member in members { #expect(world.nodes[member].machine.transport == [.start, .stop, .start]) }
+        try world.expectAligned(members)
+    }
+
+    @Test(arguments: [0, 0.5, 0.7, 3, 7])
     func `the quantum decides where the song starts and never where ticks fall`(quantum: Double) throws {
         var trains: [[Int64]] = []
         for quantum in [4, quantum] {
@@ -127,6 +163,10 @@ struct GatewayScenarioTests {
             try world.run(until: 12)
             #expect(world.nodes[ours].machine.transport == [.start])
             trains.append(world.nodes[ours].machine.ticks)
+            let plan = world.plan(of: ours)
+            let start = Double(plan.transport.startTick - plan.line.tickOrigin) / 24
+            let pastBoundary = quantum == 0 ? 0 : start - (start / quantum + 1e-9).rounded(.down) * quantum
+            #expect(pastBoundary < 1.0 / 24, "the song starts \(pastBoundary) beats after a boundary")
         }
         #expect(trains[0].count == trains[1].count)
         #expect(zip(trains[0], trains[1]).allSatisfy { abs($0 - $1) <= 152 })

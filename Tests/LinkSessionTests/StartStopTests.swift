@@ -146,14 +146,28 @@ struct StartStopTests {
         rig.setStartStopSync(true)
         var peer = Peer(7)
         rig.join(peer)
-        peer.announcement.startStop = state(true, timestamp: 3_600_000_000)
+        peer.announcement.startStop = state(true, timestamp: 100_000_000)
         rig.hear(peer)
         #expect(rig.engine.sessionState.isPlaying)
         let now = rig.now
         rig.edit { $0.setIsPlaying(false, at: now) }
         #expect(!rig.engine.sessionState.isPlaying)
         rig.advance(milliseconds: 100)
-        #expect(rig.alives.last?.announcement.startStop.timestamp.microseconds == 3_600_000_001)
+        #expect(rig.alives.last?.announcement.startStop.timestamp.microseconds == 100_000_001)
+    }
+
+    @Test
+    func `a timestamp from the far future is not believed, and silences nobody`() {
+        var rig = Rig()
+        rig.setStartStopSync(true)
+        var peer = Peer(7)
+        rig.join(peer)
+        peer.announcement.startStop = state(true, timestamp: 1 << 53)
+        rig.hear(peer)
+        #expect(!rig.engine.sessionState.isPlaying)
+        peer.announcement.startStop = state(true, timestamp: 60_050_000)
+        rig.hear(peer)
+        #expect(rig.engine.sessionState.isPlaying)
     }
 
     @Test

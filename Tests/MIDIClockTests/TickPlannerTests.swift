@@ -142,10 +142,43 @@ struct TickPlannerTests {
         let line = line(beatsPerMinute: 120)
         device.run(playing(line, from: 0), until: 2_100_000)
         device.machine.replace()
-        device.planner.deviceConnected()
+        device.planner.deviceConnected(isReturning: false)
         device.run(playing(line, from: 0), until: 6_000_001)
         #expect(device.transport == [.songPosition(32), .continue])
         #expect(device.songPosition == 288 + 1)
+    }
+
+    @Test
+    func `a device that returns is stopped first, for it may have played on, and joins at a bar`() {
+        var device = DeviceUnderClock(now: 1)
+        let line = line(beatsPerMinute: 120)
+        device.run(playing(line, from: 0), until: 1)
+        device.run(playing(line, from: 24), until: 2_100_000)
+        device.planner.deviceConnected(isReturning: true)
+        device.run(playing(line, from: 24), until: 6_000_001)
+        #expect(device.transport == [.start, .stop, .songPosition(16), .continue])
+        #expect(device.songPosition == 288 - 24 + 1)
+    }
+
+    @Test
+    func `a device that returns to a stopped song does not play on`() {
+        var device = DeviceUnderClock(now: 1)
+        let line = line(beatsPerMinute: 120)
+        device.run(playing(line, from: 24), until: 2_100_000)
+        device.planner.deviceConnected(isReturning: true)
+        device.run(stopped(line), until: 3_000_000)
+        #expect(device.transport == [.start, .stop])
+    }
+
+    @Test
+    func `a grid that jumps ahead and back does not leave a device waiting for a place it never reaches`() {
+        var device = DeviceUnderClock(now: 1)
+        let first = line(beatsPerMinute: 120)
+        device.run(playing(first, from: 24), until: 3_000_000)
+        device.run(playing(line(beatsPerMinute: 120, timeOrigin: -60_000_000), from: 24), until: 3_020_000)
+        device.run(playing(first, from: 24), until: 5_000_001)
+        #expect(device.isPlaying)
+        #expect(device.songPosition == 240 - 24 + 1)
     }
 
     @Test
@@ -209,8 +242,11 @@ struct TickPlannerTests {
         device.run(plan, until: line.time(ofTick: next + 5).microseconds + 1)
         // Tick 0 fell before the first look at the clock.
         #expect(device.ticks.count == Int(next) + 5, "seed \(seed)")
-        if plan.transport.isPlaying, device.isPlaying {
-            #expect(device.songPosition == next + 6 - plan.transport.startTick, "seed \(seed)")
+        device.run(plan, until: device.now + 4_000_000)
+        #expect(device.isPlaying == plan.transport.isPlaying, "seed \(seed)")
+        if plan.transport.isPlaying {
+            let next = line.firstTick(atOrAfter: HostTime(microseconds: device.now))
+            #expect(device.songPosition == next - plan.transport.startTick, "seed \(seed)")
         }
     }
 }

@@ -56,7 +56,7 @@ def connected(status):
 def running(name, *options):
     folder = tempfile.mkdtemp()
     gateway = Gateway("--no-link", *options, folder=f"{folder}/{name}")
-    gateway.wait_ready(within=10)
+    gateway.wait_ready(within=120)
     preload(gateway.process.pid, "self")
     return gateway
 

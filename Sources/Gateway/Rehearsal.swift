@@ -1,0 +1,27 @@
+internal import BeatTime
+internal import MIDIClock
+
+/// A song played through with nobody listening.
+///
+/// It touches every page of code that a Start, a Stop or a relocation will need. Without it the first Start of the
+/// evening would wait for the disk.
+enum Rehearsal {
+    /// Plays a few seconds of virtual time: clock alone, Start, a jump of the grid, a stall, Stop.
+    static func play() {
+        var planner = TickPlanner()
+        var now = HostTime(microseconds: 0)
+        let line = TickLine(microsecondsPerBeat: 500_000, timeOrigin: now, tickOrigin: 0)
+        let jumped = TickLine(microsecondsPerBeat: 400_000, timeOrigin: now, tickOrigin: 50)
+        let playing = PlannedTransport(isPlaying: true, startTick: 48, ticksPerBar: 96)
+        for (line, transport) in [(line, .stopped), (line, playing), (jumped, playing), (jumped, .stopped)] {
+            let plan = OutputPlan(line: line, transport: transport, settings: OutputSettings())
+            let end = now.advanced(byMicroseconds: 1_500_000)
+            while now < end {
+                if case .wait(let time) = planner.step(plan, at: now) { now = time }
+            }
+            now = now.advanced(byMicroseconds: 300_000)
+        }
+        planner.deviceConnected(isReturning: true)
+        _ = planner.finish()
+    }
+}
