@@ -54,10 +54,17 @@ def time_interval_error(placed):
     return 60e6 / (slope * PER_BEAT), deviations
 
 
-def spacing_steps(ticks):
-    """Numbers ticks of one steady tempo by their times alone; returns (number, time) pairs and the fitted interval."""
+def steady(ticks):
+    """Numbers ticks of one steady tempo in their order; returns (number, time) pairs and the fitted (interval, start).
+
+    Fails if any was lost or doubled on balance: then the ticks after it lie a whole interval off. A single late
+    reading, which a busy machine may give at any time, moves no other.
+    """
     interval = statistics.median(b - a for a, b in zip(ticks, ticks[1:]))
-    numbered = [(round((at - ticks[0]) / interval), at) for at in ticks]
-    interval, _ = straight(numbered)
-    numbered = [(round((at - ticks[0]) / interval), at) for at in ticks]
+    edge = min(24, len(ticks) // 3)
+    first = statistics.median(at - interval * number for number, at in enumerate(ticks[:edge]))
+    last = statistics.median(at - interval * number for number, at in enumerate(ticks[-edge:], len(ticks) - edge))
+    slipped = (last - first) / interval
+    assert abs(slipped) < 0.5, f"{slipped:.2f} of {len(ticks)} ticks were lost (negative: doubled)"
+    numbered = list(enumerate(ticks))
     return numbered, straight(numbered)
