@@ -2,7 +2,7 @@
 #include "CLinux.h"
 
 #include <asm/termbits.h>
-#include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,10 +12,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
-
-// <netinet/in.h> clashes with nothing here, but the constant is kernel ABI and older headers lack it.
-#define CLINUX_IPPROTO_IP 0
-#define CLINUX_IP_MULTICAST_ALL 49
 
 int clinux_set_thread_name(const char *name) {
     char short_name[16];
@@ -58,5 +54,5 @@ int clinux_set_raw_line(int descriptor, unsigned int speed) {
 
 int clinux_hear_only_joined_groups(int socket) {
     int off = 0;
-    return setsockopt(socket, CLINUX_IPPROTO_IP, CLINUX_IP_MULTICAST_ALL, &off, sizeof off);
+    return setsockopt(socket, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof off);
 }
