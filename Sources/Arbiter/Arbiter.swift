@@ -7,23 +7,26 @@ public struct LinkView: Sendable {
     public var state: SessionState
     public var isEnabled: Bool
     public var sessionID: NodeID
+    /// By how much the session's clock has been corrected in all, in microseconds; positive is later.
+    public var clockSteps: Int64
 
-    public init(state: SessionState, isEnabled: Bool, sessionID: NodeID) {
+    public init(state: SessionState, isEnabled: Bool, sessionID: NodeID, clockSteps: Int64) {
         self.state = state
         self.isEnabled = isEnabled
         self.sessionID = sessionID
+        self.clockSteps = clockSteps
     }
 }
 
 /// Decides who leads, and turns the leader's timeline and transport into one plan for all outputs.
 ///
-/// A pure value: it is told what happened and when, and what it says next is ``line`` and ``transport``. Owned by the
+/// A pure value: it is told what happened and when, and what it says next is ``map`` and ``transport``. Owned by the
 /// gateway thread.
 public struct Arbiter: Sendable {
     /// The shared quantum.
     public let quantum: Beats
-    /// Where ticks fall.
-    public private(set) var line: TickLine
+    /// Where ticks fall, and how that has changed.
+    public private(set) var map: TempoMap
     /// Whether the song plays, and where its top is.
     public private(set) var transport: PlannedTransport
     private(set) var link: LinkView
@@ -36,11 +39,14 @@ public struct Arbiter: Sendable {
     public init(_ link: LinkView, quantum: Beats) {
         self.link = link
         self.quantum = quantum
-        line = TickLine(link.state.timeline, tickOrigin: 0)
+        map = TempoMap(TickLine(link.state.timeline, tickOrigin: 0))
         transport = .stopped
         transport.ticksPerBar = Self.ticksPerBar(quantum)
         if link.state.isPlaying { start() }
     }
+
+    /// Where ticks fall from now on.
+    public var line: TickLine { map.line }
 
     /// Who leads.
     public var mode: Mode { link.isEnabled ? .link : .internal }
@@ -60,7 +66,7 @@ public struct Arbiter: Sendable {
     public mutating func linkChanged(_ newLink: LinkView, at now: HostTime) -> SessionEdit? {
         let old = (link: link, line: line)
         link = newLink
-        line = Self.continuing(old.line, from: old.link, to: newLink, at: now)
+        map.follow(newLink, after: old.link, ticksPerBar: transport.ticksPerBar, at: now)
         guard newLink.state.isPlaying else {
             transport.isPlaying = false
             return nil
@@ -114,22 +120,6 @@ public struct Arbiter: Sendable {
         return line.tickOrigin + Int64(truncatingIfNeeded: start.dividedUp(by: 1_000_000))
     }
 
-    /// A new timeline's ticks, numbered so that the train of ticks goes on.
-    private static func continuing(_ old: TickLine, from link: LinkView, to new: LinkView, at now: HostTime) -> TickLine
-    {
-        var line = TickLine(new.state.timeline, tickOrigin: old.tickOrigin)
-        if link.sessionID != new.sessionID {
-            // Another session: its grid is another, so the nearest tick carries on. (A session we founded ourselves
-            // has our own grid, and there this changes nothing.)
-            line.tickOrigin = 0
-            line.tickOrigin = Int64((old.position(at: now) - line.position(at: now)).rounded())
-        } else if !new.state.isConnected, line.microsecondsPerBeat == old.microsecondsPerBeat {
-            // Alone: beat 0 was given to another tick.
-            line.tickOrigin = old.nearestTick(to: line.timeOrigin)
-        }
-        return line
-    }
-
     /// Ticks in a bar: the quantum's if it is a whole number of beats, else a beat's.
     private static func ticksPerBar(_ quantum: Beats) -> Int64 {
         let beats = quantum.microbeats / 1_000_000
@@ -141,7 +131,7 @@ public struct Arbiter: Sendable {
 extension TickLine {
     /// Whether ticks and their numbers are those of another line, but for rounding: what founding a session of one's
     /// own leaves.
-    fileprivate func isSameGrid(as other: TickLine) -> Bool {
+    func isSameGrid(as other: TickLine) -> Bool {
         microsecondsPerBeat == other.microsecondsPerBeat && tickOrigin == other.tickOrigin
             && abs(timeOrigin.microseconds(to: other.timeOrigin)) <= 2
     }

@@ -8,15 +8,14 @@ internal import MIDIClock
 /// that was joined meanwhile.
 public enum SessionEdit: Hashable, Sendable {
     case setTempo(Tempo)
-    case play
+    /// Plays, from the first place that can be reached when that takes some time, in microseconds.
+    case play(reach: Int64)
     case stop
     /// Counts the beats shown from the song's top, at the time given; no other peer notices.
     case countFrom(top: HostTime)
 
-    /// How long after a play command the song may start at the earliest, in microseconds.
-    ///
-    /// Enough for the news to reach the output thread and for Start to leave ahead of its tick.
-    static let reach: Int64 = 12_000
+    /// How long news take to reach the output thread at the worst, in microseconds.
+    public static let newsTime: Int64 = 4_000
 
     /// Makes the change.
     ///
@@ -27,9 +26,9 @@ public enum SessionEdit: Hashable, Sendable {
         switch self {
         case .setTempo(let tempo):
             state.setTempo(tempo, at: now)
-        case .play:
+        case .play(let reach):
             guard !state.isPlaying else { return }
-            state.setIsPlaying(true, at: Self.startTime(of: &state, at: now))
+            state.setIsPlaying(true, at: Self.startTime(of: &state, notBefore: now.advanced(byMicroseconds: reach)))
         case .stop:
             guard state.isPlaying else { return }
             state.setIsPlaying(false, at: now)
@@ -43,8 +42,7 @@ public enum SessionEdit: Hashable, Sendable {
     ///
     /// With peers the song starts at the quantum, which everyone works out from that time. Alone the next tick
     /// becomes beat 0: the beats are renamed, no tick moves.
-    private static func startTime(of state: inout SessionState, at now: HostTime) -> HostTime {
-        let earliest = now.advanced(byMicroseconds: reach)
+    private static func startTime(of state: inout SessionState, notBefore earliest: HostTime) -> HostTime {
         guard !state.isConnected else { return earliest }
         let line = TickLine(state.timeline, tickOrigin: 0)
         let top = line.time(ofTick: line.firstTick(atOrAfter: earliest))

@@ -61,7 +61,7 @@ final class GatewayCore: @unchecked Sendable {
         }
         let state = peer.state
         let arbiter = Arbiter(LinkView(state), quantum: configuration.quantum)
-        var board = OutputBoard(line: arbiter.line, transport: arbiter.transport)
+        var board = OutputBoard(map: arbiter.map, transport: arbiter.transport)
         board.take(rack.outputs)
         let snapshot = Snapshot(board)
         let output = OutputThread(outputs: rack.outputs.count, sequencer: rack.sequencer, board: snapshot)
@@ -149,7 +149,7 @@ final class GatewayCore: @unchecked Sendable {
             switch command {
             case .enableLink(let isEnabled): peer.setEnabled(isEnabled, whenDone: whenDone)
             case .enableStartStopSync(let isEnabled): peer.setStartStopSync(isEnabled, whenDone: whenDone)
-            case .setPlaying(let isPlaying): edit(isPlaying ? .play : .stop, whenDone: whenDone)
+            case .setPlaying(let isPlaying): edit(isPlaying ? .play(reach: reach) : .stop, whenDone: whenDone)
             case .setTempo(let tempo): edit(.setTempo(tempo), whenDone: whenDone)
             }
         }
@@ -174,10 +174,16 @@ final class GatewayCore: @unchecked Sendable {
         if let answer { edit(answer) }
     }
 
+    /// How soon every output can play, in microseconds.
+    private var reach: Int64 {
+        let beat = arbiter.line.microsecondsPerBeat
+        return SessionEdit.newsTime + (rack.outputs.map { $0.settings.reach(microsecondsPerBeat: beat) }.max() ?? 0)
+    }
+
     private func playIfReady() {
         guard let deadline = playsOnceReady, arbiter.isConnected || MonotonicTime.now() >= deadline else { return }
         playsOnceReady = nil
-        edit(.play)
+        edit(.play(reach: reach))
     }
 
     private func tendLines() {
@@ -206,7 +212,7 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     private func publish() {
-        board.line = arbiter.line
+        board.map = arbiter.map
         board.transport = arbiter.transport
         board.take(rack.outputs)
         board.generation += 1
@@ -249,7 +255,9 @@ final class GatewayCore: @unchecked Sendable {
 
 extension LinkView {
     init(_ state: LinkState) {
-        self.init(state: state.sessionState, isEnabled: state.isEnabled, sessionID: state.sessionID)
+        self.init(
+            state: state.sessionState, isEnabled: state.isEnabled, sessionID: state.sessionID,
+            clockSteps: state.clockSteps)
     }
 }
 

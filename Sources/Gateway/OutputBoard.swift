@@ -20,7 +20,7 @@ enum Sink: Hashable, Sendable, BitwiseCopyable {
 struct OutputBoard: Sendable, BitwiseCopyable {
     static let capacity = 64
 
-    var line: TickLine
+    var map: TempoMap
     var transport: PlannedTransport
     var count = 0
     var slots = InlineArray<64, Slot>(repeating: Slot())

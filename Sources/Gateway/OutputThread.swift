@@ -85,7 +85,7 @@ final class OutputThread: @unchecked Sendable {
             for slot in 0..<board.count {
                 next = min(next, advance(slot, board))
             }
-            return (next, board.line.tickLength)
+            return (next, board.map.line.tickLength)
         }
     }
 
@@ -95,14 +95,17 @@ final class OutputThread: @unchecked Sendable {
             planners[slot].connections = output.connections
             planners[slot].planner.deviceConnected(isReturning: output.connections > 1)
         }
-        let plan = OutputPlan(line: board.line, transport: board.transport, settings: output.settings)
+        let plan = OutputPlan(transport: board.transport, settings: output.settings)
         while true {
             let now = HostTime.now()
-            switch planners[slot].planner.step(plan, at: now) {
-            case .wait(let time): return time
-            case .send(let message, let due):
-                send(message, to: output.sink, slot)
-                if message == .timingClock { countTick(slot, lateness: due.microseconds(to: now)) }
+            guard let planned = planners[slot].planner.next(plan, on: board.map, at: now) else {
+                return HostTime(microseconds: .max)
+            }
+            guard planned.due <= now else { return planned.due }
+            send(planned.message, to: output.sink, slot)
+            planners[slot].planner.sent(planned, at: now)
+            if planned.message == .timingClock {
+                countTick(slot, lateness: planned.due.microseconds(to: now) + planned.belated)
             }
         }
     }

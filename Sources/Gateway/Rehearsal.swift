@@ -14,10 +14,12 @@ enum Rehearsal {
         let jumped = TickLine(microsecondsPerBeat: 400_000, timeOrigin: now, tickOrigin: 50)
         let playing = PlannedTransport(isPlaying: true, startTick: 48, ticksPerBar: 96)
         for (line, transport) in [(line, .stopped), (line, playing), (jumped, playing), (jumped, .stopped)] {
-            let plan = OutputPlan(line: line, transport: transport, settings: OutputSettings())
+            let plan = OutputPlan(transport: transport, settings: OutputSettings())
+            let map = TempoMap(line)
             let end = now.advanced(byMicroseconds: 1_500_000)
-            while now < end {
-                if case .wait(let time) = planner.step(plan, at: now) { now = time }
+            while now < end, let planned = planner.next(plan, on: map, at: now) {
+                now = max(now, planned.due)
+                planner.sent(planned, at: now)
             }
             now = now.advanced(byMicroseconds: 300_000)
         }

@@ -17,6 +17,10 @@ public struct LinkState: Hashable, Sendable {
     public var refusedDatagrams: Int
     /// How far the middle half of the last clock measurement lies apart, halved; nil if there has been none.
     public var measurementErrorMicroseconds: Double?
+    /// By how much measurements have corrected the session's clock since the start, in microseconds; later is positive.
+    ///
+    /// A running total: the difference of two is the step that the timeline took between them, beside what peers did.
+    public var clockSteps: Int64
 }
 
 extension LinkState {
@@ -27,6 +31,6 @@ extension LinkState {
             isStartStopSyncEnabled: engine.isStartStopSyncEnabled, peerCount: engine.peerCount,
             sessionID: engine.sessionID, interfaces: engine.interfaceAddresses.map(\.description),
             failures: failures, refusedDatagrams: engine.refusals.total,
-            measurementErrorMicroseconds: engine.measurementErrorMicroseconds)
+            measurementErrorMicroseconds: engine.measurementErrorMicroseconds, clockSteps: engine.clockSteps)
     }
 }

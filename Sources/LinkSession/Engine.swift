@@ -43,6 +43,9 @@ package struct Engine: Sendable {
     package internal(set) var refusals = Refusals()
     /// Half the distance between the quartiles of the last measurement of the present session.
     package internal(set) var measurementErrorMicroseconds: Double?
+    /// By how much measurements of the present session have corrected its clock in all, in microseconds; positive
+    /// is later.
+    package internal(set) var clockSteps: Int64 = 0
 
     var effects: [Effect] = []
     /// Whether the present event has changed what everyone should hear.

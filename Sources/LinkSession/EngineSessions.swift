@@ -63,6 +63,7 @@ extension Engine {
     ) {
         if id == session.id {
             if isBearable(session.timeline, transform, at: now) {
+                clockSteps &+= session.transform.intercept &- transform.intercept
                 apply(session.timeline, transform, at: now)
                 measurementErrorMicroseconds = errorMicroseconds
                 pushState()

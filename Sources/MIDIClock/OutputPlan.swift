@@ -1,13 +1,10 @@
-/// What one output is to do, as long as nobody says otherwise: where ticks fall, whether the song plays, how its
-/// device wants to be told.
+/// What one output is to do, as long as nobody says otherwise: whether the song plays, how its device wants to be told.
 @frozen
 public struct OutputPlan: Hashable, Sendable, BitwiseCopyable {
-    public var line: TickLine
     public var transport: PlannedTransport
     public var settings: OutputSettings
 
-    public init(line: TickLine, transport: PlannedTransport, settings: OutputSettings) {
-        self.line = line
+    public init(transport: PlannedTransport, settings: OutputSettings) {
         self.transport = transport
         self.settings = settings
     }
@@ -36,25 +33,44 @@ public struct PlannedTransport: Hashable, Sendable, BitwiseCopyable {
 /// How the device at an output wants to be told.
 @frozen
 public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
-    /// Microseconds from Start or Continue to the tick that moves the device.
+    /// Microseconds by which everything leaves later than the session says; negative is earlier. ±500 000.
+    public var offset: Int64 = 0
+    /// Pulses sent for each tick, 1 to 16; fewer at tempos where they would come too close.
+    public var multiply: Int64 = 1
+    /// Ticks for each pulse sent, 1 to 96.
+    public var divide: Int64 = 1
+    /// Where the second sixteenth of an eighth falls, in tenths of a percent of the eighth: 500 (straight) to 750.
+    public var swing: Int64 = 500
+    /// Microseconds over which a change of tempo is spread, 0 to 500 000.
+    public var smoothing: Int64 = 0
+    /// Whether pulses go out while the song is stopped, too.
+    public var isClockAlwaysOn = true
+    /// Beats of clock before Start, for a clock that is not always on; 0 to 16.
+    public var preroll: Int64 = 0
+    /// Microseconds from Start or Continue to the pulse that moves the device.
     public var lead: Int64
     /// Microseconds from Song Position Pointer to Continue, for the device to find its place.
     public var locate: Int64
+    /// How a device that has lost its place is brought back.
+    public var realign = Realign.songPosition
+
+    /// How a device finds its place in a song that plays already.
+    public enum Realign: Hashable, Sendable, BitwiseCopyable {
+        /// Song Position Pointer and Continue at the next sixteenth.
+        case songPosition
+        /// The device knows no song position: Start at the next bar.
+        case restart
+    }
 
     public init(lead: Int64 = 1_000, locate: Int64 = 20_000) {
         self.lead = lead
         self.locate = locate
     }
-}
 
-/// The spacing rules that follow from a tempo.
-extension TickLine {
-    /// The least time between two ticks sent, in microseconds: a device must see each one, and two bytes on a DIN
-    /// line take 0.64 ms.
-    var minimumGap: Int64 { max(700, min(2_000, tickLength * 4 / 5)) }
-
-    /// How late a tick may be and still be caught up, in microseconds; beyond it the device is relocated.
+    /// How long before the song's top an output must hear of it to start with it, in microseconds.
     ///
-    /// Three ticks or 30 ms, whichever is more, but never more than a sixteenth.
-    var catchUpLimit: Int64 { min(max(3 * tickLength, 30_000), 6 * tickLength) }
+    /// - Parameter microsecondsPerBeat: the tempo.
+    public func reach(microsecondsPerBeat: Int64) -> Int64 {
+        lead - offset + (isClockAlwaysOn ? 0 : preroll * microsecondsPerBeat)
+    }
 }

@@ -2,42 +2,37 @@ public import BeatTime
 
 /// Decides, for one output, which message leaves next and when.
 ///
-/// The owner asks for the ``step(_:at:)`` to take, sends or sleeps as told, and asks again with the time it is then.
-/// Every tick's time is computed from the plan's line, never from the tick before. What the planner remembers is
-/// what the device has been sent, so a new plan needs no announcement: the difference shows by itself.
+/// The owner asks what is ``next(_:on:at:)``, sends it when it is due, and reports it ``sent(_:at:)``. Every pulse's
+/// time is computed from the tempo map, never from the pulse before. What the planner remembers is what the device
+/// has been sent, so a new plan needs no announcement: the difference shows by itself.
+///
+/// Whoever wants to know what follows asks a copy, and tells it that things are sent when they are due.
 ///
 /// Owned by the output thread: a plain value of fixed size that allocates nothing.
 public struct TickPlanner: Sendable, BitwiseCopyable {
-    /// What to do now.
-    @frozen
-    public enum Step: Hashable, Sendable, BitwiseCopyable {
-        /// Send a message at once; it was due at the time given.
-        case send(ClockMessage, due: HostTime)
-        /// Nothing is due before that time.
-        case wait(until: HostTime)
-    }
-
-    /// The next tick to send; nil before the first plan.
-    private var nextTick: Int64?
-    /// Before this time no tick may leave, whatever the line says.
+    /// Nil before the first plan.
+    private var train: PulseTrain?
+    /// The next pulse to send, counted as the train counts them.
+    private var nextPulse: Int64 = 0
+    /// Before this time no pulse may leave, whatever the map says.
     private var gapEnd = HostTime(microseconds: .min)
     private var device = Device.stopped
+    /// Whether the device plays at the wrong place of the song.
+    private var isMisplaced = false
     private var entry: Entry?
     /// Whether the device was connected anew and has to find a bar to join at.
     private var joinsAtBar = false
+    /// Whether the device, though playing, is to be placed anew at a bar.
+    private var wantsRealignment = false
 
     /// What the device is doing, as far as it obeys.
-    private enum Device: BitwiseCopyable {
+    private enum Device: Hashable, BitwiseCopyable {
         case stopped
         /// Its song position is counted from the tick given.
         case playing(startTick: Int64)
     }
 
     public init() {}
-
-    private var hasStartedDevice: Bool {
-        if case .playing = device { true } else { false }
-    }
 
     /// A device has come: a song that plays is joined at the next bar.
     ///
@@ -49,90 +44,161 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         joinsAtBar = true
     }
 
+    /// Places the device anew at the next bar, if it plays.
+    public mutating func realign() { wantsRealignment = device != .stopped }
+
     /// The last message for a device that plays, for when the program ends.
     public mutating func finish() -> ClockMessage? {
         defer { device = .stopped }
-        return hasStartedDevice ? .stop : nil
+        return device == .stopped ? nil : .stop
     }
 
-    /// What to do at a time under a plan.
+    /// What leaves next, and when.
     ///
     /// - Parameters:
     ///   - plan: the newest plan; it may differ from the last one in any way.
-    ///   - now: the present host time, never earlier than at the step before.
-    /// - Returns: one message to send now, or how long there is nothing to do.
-    public mutating func step(_ plan: OutputPlan, at now: HostTime) -> Step {
-        let tick = followLine(plan.line, at: now)
-        if let stop = stopIfMisplaced(plan.transport, tick: tick) { return .send(stop, due: now) }
-        nextTick = tick.number
-        if tick.isBroken { entry = nil }
+    ///   - map: the newest tempo map.
+    ///   - now: the present host time, never earlier than at the call before.
+    /// - Returns: a message, which may be due already; nil if there is nothing to send until the plan changes.
+    public mutating func next(
+        _ plan: OutputPlan, on map: TempoMap, at now: HostTime
+    ) -> PlannedMessage? {
+        var train = follow(plan, on: map, at: now)
+        defer { self.train = train }
+        if case .playing(let startTick) = device {
+            guard plan.transport.isPlaying, plan.transport.startTick == startTick, !isMisplaced else {
+                return PlannedMessage(
+                    message: .stop, due: now, belated: 0, place: train.grid.place(ofPulse: nextPulse),
+                    pulse: nextPulse, entry: nil, gap: 0)
+            }
+            return goOn(plan, train, on: map, at: now)
+        }
+        isMisplaced = false
+        wantsRealignment = false
         guard plan.transport.isPlaying else {
             entry = nil
             joinsAtBar = false
-            return sendTick(tick.number, on: plan.line, at: now)
+            return plan.settings.isClockAlwaysOn ? pulse(train, on: map) : nil
         }
-        guard !hasStartedDevice else { return sendTick(tick.number, on: plan.line, at: now) }
-        return enter(plan, tick: tick.number, at: now)
+        return enter(plan, &train, on: map, at: now)
     }
 
-    /// The tick to send next on a line, and whether the train of ticks was broken to get there.
-    private func followLine(_ line: TickLine, at now: HostTime) -> (number: Int64, isBroken: Bool) {
-        guard let nextTick else { return (line.firstTick(atOrAfter: now), false) }
-        let lateness = line.time(ofTick: nextTick).microseconds(to: now)
-        // Late: after a stall, or a grid that jumped ahead. Far too early: a grid that jumped back.
-        if lateness > line.catchUpLimit || lateness < -7 * line.tickLength {
-            return (line.firstTick(atOrAfter: max(now, gapEnd)), true)
-        }
-        return (nextTick, false)
-    }
-
-    private mutating func sendTick(_ tick: Int64, on line: TickLine, at now: HostTime) -> Step {
-        let due = line.time(ofTick: tick)
-        let earliest = max(due, gapEnd)
-        guard now >= earliest else { return .wait(until: earliest) }
-        gapEnd = now.advanced(byMicroseconds: line.minimumGap)
-        nextTick = tick + 1
-        return .send(.timingClock, due: due)
-    }
-
-    /// Stops a device that plays but should not, or that would go on at the wrong place of the song.
-    private mutating func stopIfMisplaced(
-        _ transport: PlannedTransport, tick: (number: Int64, isBroken: Bool)
-    ) -> ClockMessage? {
-        guard case .playing(let startTick) = device else { return nil }
-        if transport.isPlaying, transport.startTick == startTick, !tick.isBroken { return nil }
-        device = .stopped
-        entry = nil
-        return .stop
-    }
-
-    /// Brings a stopped device into a song that plays: its messages among the ticks, each in its turn.
-    private mutating func enter(_ plan: OutputPlan, tick: Int64, at now: HostTime) -> Step {
-        var entry = validEntry(plan, tick: tick, at: now)
-        defer { self.entry = entry }
-        // Start and Continue come right before their own tick; Song Position Pointer may come among earlier ones.
-        guard tick == entry.tick || !entry.isLocated else { return sendTick(tick, on: plan.line, at: now) }
-        let due = entry.nextMessageTime(plan)
-        guard now >= due else { return earlier(sendTick(tick, on: plan.line, at: now), due) }
-        let message = entry.nextMessage(plan)
-        if entry.isLocated {
-            device = .playing(startTick: plan.transport.startTick)
+    /// Notes that a message has left.
+    ///
+    /// - Parameters:
+    ///   - planned: what ``next(_:on:at:)`` of this planner, or of a copy that went ahead, gave.
+    ///   - time: when it left.
+    public mutating func sent(_ planned: PlannedMessage, at time: HostTime) {
+        switch planned.message {
+        case .timingClock:
+            nextPulse = planned.pulse + 1
+            gapEnd = time.advanced(byMicroseconds: planned.gap)
+            return
+        case .stop: device = .stopped
+        case .songPosition: break
+        case .start, .continue:
+            if let entry = planned.entry { device = .playing(startTick: entry.startTick) }
             joinsAtBar = false
         }
-        entry.isLocated = true
-        return .send(message, due: due)
+        isMisplaced = false
+        wantsRealignment = false
+        entry = planned.entry?.afterMessage
     }
 
-    private func earlier(_ step: Step, _ time: HostTime) -> Step {
-        if case .wait(let other) = step { return .wait(until: min(other, time)) }
-        return step
+    /// Brings the train of pulses up to date, and finds its next pulse again if it was broken.
+    private mutating func follow(_ plan: OutputPlan, on map: TempoMap, at now: HostTime) -> PulseTrain {
+        guard var train else {
+            let train = PulseTrain(plan, on: map)
+            nextPulse = train.first(atOrAfter: now, on: map)
+            return train
+        }
+        var isBroken = false
+        let isClockOn = plan.settings.isClockAlwaysOn || device != .stopped
+        switch train.follow(plan, on: map, next: &nextPulse, at: now) {
+        case .none: break
+        case .regrouped: wantsRealignment = device != .stopped
+        case .broken: isBroken = true
+        }
+        let lateness = train.due(nextPulse, on: map).microseconds(to: now)
+        // Late after a stall; far too early after a tempo that fell while nobody told us.
+        if isClockOn, lateness > train.catchUpLimit(map.line) || lateness < -7 * train.gap(map.line) {
+            isBroken = true
+        }
+        guard isBroken else { return train }
+        nextPulse = train.first(atOrAfter: max(now, gapEnd), on: map)
+        entry = nil
+        isMisplaced = device != .stopped
+        return train
+    }
+
+    private func pulse(_ train: PulseTrain, on map: TempoMap) -> PlannedMessage {
+        let wanted = train.due(nextPulse, on: map)
+        let due = max(wanted, gapEnd)
+        return PlannedMessage(
+            message: .timingClock, due: due, belated: wanted.microseconds(to: due),
+            place: train.grid.place(ofPulse: nextPulse), pulse: nextPulse, entry: nil,
+            gap: train.minimumGap(map.line))
+    }
+
+    /// A device that plays where it should: pulses, and a realignment if one is wanted.
+    private mutating func goOn(
+        _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime
+    ) -> PlannedMessage {
+        guard wantsRealignment else { return pulse(train, on: map) }
+        let entry = validEntry(plan, train, on: map, at: now) { search, map in Entry.realigning(search, on: map) }
+        self.entry = entry
+        return earlier(pulse(train, on: map), message(of: entry, plan, train, on: map))
+    }
+
+    /// Brings a stopped device into a song that plays: its messages among the pulses, each in its turn.
+    private mutating func enter(
+        _ plan: OutputPlan, _ train: inout PulseTrain, on map: TempoMap, at now: HostTime
+    ) -> PlannedMessage {
+        let atBar = joinsAtBar
+        let entry = validEntry(plan, train, on: map, at: now) { search, map in
+            Entry.first(search, on: map, atBar: atBar)
+        }
+        if !plan.settings.isClockAlwaysOn, entry != self.entry {
+            nextPulse = entry.pulse - Self.preroll(plan.settings)
+        }
+        self.entry = entry
+        let pulse = pulse(train, on: map)
+        // Start and Continue come right before their own pulse; Song Position Pointer may come among earlier ones.
+        guard nextPulse == entry.pulse || entry.stage != .move else { return pulse }
+        return earlier(pulse, message(of: entry, plan, train, on: map))
+    }
+
+    private func message(
+        of entry: Entry, _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap
+    ) -> PlannedMessage {
+        PlannedMessage(
+            message: entry.message(plan, train), due: entry.due(plan, train, on: map), belated: 0,
+            place: train.grid.place(ofPulse: entry.pulse), pulse: entry.pulse, entry: entry, gap: 0)
+    }
+
+    private func earlier(_ pulse: PlannedMessage, _ other: PlannedMessage) -> PlannedMessage {
+        pulse.due < other.due ? pulse : other
     }
 
     /// The entry in progress if it can still be met, else a new one.
-    private func validEntry(_ plan: OutputPlan, tick: Int64, at now: HostTime) -> Entry {
-        if let entry, entry.startTick == plan.transport.startTick, entry.isInTime(plan, tick: tick, at: now) {
+    private mutating func validEntry(
+        _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime,
+        otherwise: (Entry.Search, TempoMap) -> Entry
+    ) -> Entry {
+        if let entry, entry.startTick == plan.transport.startTick, nextPulse <= entry.pulse,
+            entry.isInTime(plan, train, on: map, at: now)
+        {
             return entry
         }
-        return Entry.first(plan, from: tick, at: now, atBar: joinsAtBar)
+        if device == .stopped, !plan.settings.isClockAlwaysOn {
+            nextPulse = train.first(atOrAfter: max(now, gapEnd), on: map)
+        }
+        let earliest = nextPulse + Self.preroll(plan.settings)
+        return otherwise(Entry.Search(plan: plan, train: train, now: now, earliest: earliest), map)
+    }
+
+    /// Pulses that go before Start where the clock is not always on.
+    private static func preroll(_ settings: OutputSettings) -> Int64 {
+        settings.isClockAlwaysOn ? 0 : settings.preroll * TickLine.ticksPerBeat
     }
 }

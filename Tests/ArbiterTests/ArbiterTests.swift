@@ -27,7 +27,7 @@ struct ArbiterTests {
         gateway.edit(.play, at: 7_654_321)
         let transport = gateway.arbiter.transport
         #expect(transport.isPlaying)
-        #expect(transport.startTick == line.firstTick(atOrAfter: HostTime(microseconds: 7_654_321 + 12_000)))
+        #expect(transport.startTick == line.firstTick(atOrAfter: HostTime(microseconds: 7_654_321 + LoneGateway.reach)))
         #expect(gateway.arbiter.line.isWithinMicrosecond(of: line, around: 7_654_321))
         let top = gateway.arbiter.line.time(ofTick: transport.startTick)
         #expect(abs(gateway.engine.sessionState.beat(at: top, quantum: Beats(quantum)).microbeats) <= 2)
@@ -71,6 +71,9 @@ struct ArbiterTests {
 
 /// A gateway with nobody else on the network: engine and arbiter, in virtual time.
 struct LoneGateway {
+    /// How soon a plain output can play.
+    static let reach = SessionEdit.newsTime + OutputSettings().reach(microsecondsPerBeat: 500_000)
+
     var engine: Engine
     var arbiter: Arbiter
 
@@ -96,9 +99,15 @@ struct LoneGateway {
     }
 }
 
+extension SessionEdit {
+    static let play = SessionEdit.play(reach: LoneGateway.reach)
+}
+
 extension LinkView {
     init(_ engine: Engine) {
-        self.init(state: engine.sessionState, isEnabled: engine.isEnabled, sessionID: engine.sessionID)
+        self.init(
+            state: engine.sessionState, isEnabled: engine.isEnabled, sessionID: engine.sessionID,
+            clockSteps: engine.clockSteps)
     }
 }
 

@@ -125,7 +125,7 @@ struct GatewayScenarioTests {
             world.at(4.3) { $0.edit(ours, .play) }
             try world.run(until: 4.4)
             let pending = world.nodes[ours].arbiter.transport
-            #expect(Double(pending.startTick) > world.plan(of: ours).line.position(at: world.hostTime(of: ours)))
+            #expect(Double(pending.startTick) > world.line(of: ours).position(at: world.hostTime(of: ours)))
             world.edit(peer, .setTempo(Tempo(beatsPerMinute: tempo)))
             try world.run(until: 12)
             #expect(world.nodes[ours].arbiter.transport == pending)
@@ -164,7 +164,7 @@ struct GatewayScenarioTests {
             #expect(world.nodes[ours].machine.transport == [.start])
             trains.append(world.nodes[ours].machine.ticks)
             let plan = world.plan(of: ours)
-            let start = Double(plan.transport.startTick - plan.line.tickOrigin) / 24
+            let start = Double(plan.transport.startTick - world.line(of: ours).tickOrigin) / 24
             let pastBoundary = quantum == 0 ? 0 : start - (start / quantum + 1e-9).rounded(.down) * quantum
             #expect(pastBoundary < 1.0 / 24, "the song starts \(pastBoundary) beats after a boundary")
         }

@@ -24,6 +24,7 @@ struct GatewayWorld {
         var engine: Engine
         var arbiter: Arbiter
         var planner = TickPlanner()
+        var settings = OutputSettings()
         var machine = DrumMachine()
         let clock: NodeClock
         var random: SeededGenerator
@@ -69,9 +70,11 @@ struct GatewayWorld {
 
     /// The plan that a gateway's output thread has.
     func plan(of node: Int) -> OutputPlan {
-        OutputPlan(
-            line: nodes[node].arbiter.line, transport: nodes[node].arbiter.transport, settings: OutputSettings())
+        OutputPlan(transport: nodes[node].arbiter.transport, settings: nodes[node].settings)
     }
+
+    /// Where a gateway's ticks fall.
+    func line(of node: Int) -> TickLine { nodes[node].arbiter.line }
 
     mutating func at(_ seconds: Double, _ action: @escaping (inout GatewayWorld) throws -> Void) {
         simulation.schedule(.action(action), at: .seconds(seconds))
@@ -140,26 +143,26 @@ struct GatewayWorld {
 
     private mutating func output(_ index: Int) throws {
         let (plan, now) = (plan(of: index), hostTime(of: index))
+        let map = nodes[index].arbiter.map
+        let slice = now.advanced(byMicroseconds: 5_000)
         while true {
-            switch nodes[index].planner.step(plan, at: now) {
-            case .wait(let time):
-                let slice = now.advanced(byMicroseconds: 5_000)
-                var wake = nodes[index].clock.worldTime(of: min(time, slice))
+            let planned = nodes[index].planner.next(plan, on: map, at: now)
+            guard let planned, planned.due <= now else {
+                var wake = nodes[index].clock.worldTime(of: min(planned?.due ?? slice, slice))
                 wake.microseconds += Int64.random(in: 0...150, using: &nodes[index].random)
                 return simulation.schedule(.outputWakes(index), at: wake)
-            case .send(let message, let due):
-                trace.record("sends", node: index, [Int64(message.wire.bytes)], at: self.now)
-                guard due <= now else { throw broken("node \(index) sends \(message) before it is due") }
-                if let fault = nodes[index].machine.take(message, at: now.microseconds, on: plan.line) {
-                    throw broken("node \(index): \(fault)")
-                }
-                if message == .timingClock { try sentTick(index, due: due, plan) }
             }
+            nodes[index].planner.sent(planned, at: now)
+            trace.record("sends", node: index, [Int64(planned.message.wire.bytes)], at: self.now)
+            if let fault = nodes[index].machine.take(planned.message, at: now.microseconds, on: map.line) {
+                throw broken("node \(index): \(fault)")
+            }
+            if planned.message == .timingClock { try sentTick(index, planned.place, plan) }
         }
     }
 
-    private mutating func sentTick(_ index: Int, due: HostTime, _ plan: OutputPlan) throws {
-        let tick = plan.line.nearestTick(to: due)
+    private mutating func sentTick(_ index: Int, _ place: TickPlace, _ plan: OutputPlan) throws {
+        let tick = place.tick
         if let last = nodes[index].lastTick, tick != last + 1 {
             trace.record("breaks its train of ticks", node: index, [last, tick], at: now)
             nodes[index].breaks += 1
@@ -185,14 +188,14 @@ extension GatewayWorld {
     func expectAligned(_ members: [Int], within microseconds: Int64 = 400) throws {
         let places = members.map { node in
             let plan = plan(of: node)
-            let ticks = plan.line.position(at: hostTime(of: node)) - Double(plan.transport.startTick)
+            let ticks = line(of: node).position(at: hostTime(of: node)) - Double(plan.transport.startTick)
             let bar = Double(plan.transport.ticksPerBar)
             return (
-                node, (ticks - (ticks / bar).rounded(.down) * bar) * Double(plan.line.microsecondsPerBeat) / 24, bar
+                node, (ticks - (ticks / bar).rounded(.down) * bar) * Double(line(of: node).microsecondsPerBeat) / 24, bar
             )
         }
         for (node, place, bar) in places.dropFirst() {
-            let length = bar * Double(plan(of: node).line.microsecondsPerBeat) / 24
+            let length = bar * Double(line(of: node).microsecondsPerBeat) / 24
             let apart = abs(place - places[0].1)
             guard min(apart, length - apart) <= Double(microseconds) else {
                 throw broken("nodes \(places[0].0) and \(node) are \(apart) us apart in the bar")

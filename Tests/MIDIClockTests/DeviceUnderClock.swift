@@ -14,17 +14,17 @@ struct DeviceUnderClock {
     init(now: Int64 = 0) { self.now = now }
 
     /// Runs the planner under one plan until a time, as the output thread would.
-    mutating func run(_ plan: OutputPlan, until end: Int64, sourceLocation: SourceLocation = #_sourceLocation) {
+    mutating func run(_ score: Score, until end: Int64, sourceLocation: SourceLocation = #_sourceLocation) {
         while now < end {
-            switch planner.step(plan, at: HostTime(microseconds: now)) {
-            case .send(let message, let due):
-                #expect(due.microseconds <= now, "sent before it was due", sourceLocation: sourceLocation)
-                let fault = machine.take(message, at: now, on: plan.line)
-                #expect(fault == nil, sourceLocation: sourceLocation)
-            case .wait(let until):
-                #expect(until.microseconds > now, "told to wait for the past", sourceLocation: sourceLocation)
-                now = min(until.microseconds, now + slice, end)
+            let time = HostTime(microseconds: now)
+            guard let planned = planner.next(score.plan, on: score.map, at: time), planned.due <= time else {
+                let due = planner.next(score.plan, on: score.map, at: time)?.due.microseconds ?? .max
+                now = min(due, now + slice, end)
+                continue
             }
+            planner.sent(planned, at: time)
+            let fault = machine.take(planned.message, at: now, on: score.map.line)
+            #expect(fault == nil, sourceLocation: sourceLocation)
         }
     }
 
@@ -42,12 +42,19 @@ func line(beatsPerMinute: Double, timeOrigin: Int64 = 0, tickOrigin: Int64 = 0) 
         timeOrigin: HostTime(microseconds: timeOrigin), tickOrigin: tickOrigin)
 }
 
-func stopped(_ line: TickLine) -> OutputPlan {
-    OutputPlan(line: line, transport: .stopped, settings: OutputSettings())
+/// What one output is to play.
+struct Score {
+    var map: TempoMap
+    var plan: OutputPlan
 }
 
-func playing(_ line: TickLine, from startTick: Int64, ticksPerBar: Int64 = 96) -> OutputPlan {
-    OutputPlan(
-        line: line, transport: PlannedTransport(isPlaying: true, startTick: startTick, ticksPerBar: ticksPerBar),
-        settings: OutputSettings())
+func stopped(_ line: TickLine, _ settings: OutputSettings = OutputSettings()) -> Score {
+    Score(map: TempoMap(line), plan: OutputPlan(transport: .stopped, settings: settings))
+}
+
+func playing(
+    _ line: TickLine, from startTick: Int64, ticksPerBar: Int64 = 96, _ settings: OutputSettings = OutputSettings()
+) -> Score {
+    let transport = PlannedTransport(isPlaying: true, startTick: startTick, ticksPerBar: ticksPerBar)
+    return Score(map: TempoMap(line), plan: OutputPlan(transport: transport, settings: settings))
 }

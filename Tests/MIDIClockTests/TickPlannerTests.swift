@@ -224,9 +224,9 @@ struct TickPlannerTests {
             }
             switch Int.random(in: 0..<3, using: &random) {
             case 0:
-                plan.transport.isPlaying.toggle()
+                plan.plan.transport.isPlaying.toggle()
                 let soon = HostTime(microseconds: device.now + Int64.random(in: -30_000...900_000, using: &random))
-                plan.transport.startTick = line.firstTick(atOrAfter: soon)
+                plan.plan.transport.startTick = line.firstTick(atOrAfter: soon)
             case 1:
                 let tempo = Tempo(beatsPerMinute: Double.random(in: 20...999, using: &random))
                 let perTick = Double(tempo.microsecondsPerBeat) / 24
@@ -234,7 +234,7 @@ struct TickPlannerTests {
                 line = TickLine(
                     microsecondsPerBeat: tempo.microsecondsPerBeat,
                     timeOrigin: HostTime(microseconds: device.now - Int64(elapsed.rounded())), tickOrigin: 0)
-                plan.line = line
+                plan.map.changeTempo(to: line, at: HostTime(microseconds: device.now))
             default: break
             }
         }
@@ -243,10 +243,10 @@ struct TickPlannerTests {
         // Tick 0 fell before the first look at the clock.
         #expect(device.ticks.count == Int(next) + 5, "seed \(seed)")
         device.run(plan, until: device.now + 4_000_000)
-        #expect(device.isPlaying == plan.transport.isPlaying, "seed \(seed)")
-        if plan.transport.isPlaying {
+        #expect(device.isPlaying == plan.plan.transport.isPlaying, "seed \(seed)")
+        if plan.plan.transport.isPlaying {
             let next = line.firstTick(atOrAfter: HostTime(microseconds: device.now))
-            #expect(device.songPosition == next - plan.transport.startTick, "seed \(seed)")
+            #expect(device.songPosition == next - plan.plan.transport.startTick, "seed \(seed)")
         }
     }
 }

@@ -1,0 +1,73 @@
+internal import BeatTime
+internal import LinkSession
+internal import MIDIClock
+
+// How the tempo map follows the Link session's timeline.
+extension TempoMap {
+    /// Takes over a newer timeline.
+    ///
+    /// A change of tempo leaves the past where it was; a small step of the grid is one that outputs glide after; and
+    /// what is neither is a jump.
+    ///
+    /// - Parameters:
+    ///   - link: what the Link peer says now.
+    ///   - former: what it said before.
+    ///   - ticksPerBar: the length of a bar.
+    ///   - now: the present host time.
+    mutating func follow(
+        _ link: LinkView, after former: LinkView, ticksPerBar: Int64, at now: HostTime
+    ) {
+        var newLine = TickLine(link.state.timeline, tickOrigin: line.tickOrigin)
+        guard link.sessionID == former.sessionID else {
+            newLine.tickOrigin = 0
+            newLine.tickOrigin = Int64((line.position(at: now) - newLine.position(at: now)).rounded())
+            let isSameBar = (newLine.tickOrigin - line.tickOrigin) % ticksPerBar == 0
+            return changeSession(to: newLine, isSameBar: isSameBar, at: now)
+        }
+        let correction = link.clockSteps &- former.clockSteps
+        if correction != 0, abs(correction) <= line.tickLength / 2 { step(byMicroseconds: correction) }
+        if newLine.microsecondsPerBeat == line.microsecondsPerBeat {
+            if !link.state.isConnected { newLine.tickOrigin = line.nearestTick(to: newLine.timeOrigin) }
+            moveGrid(to: newLine)
+        } else {
+            changeTempo(to: newLine, around: now)
+        }
+    }
+
+    /// Another session: with its bars where ours were it is only a small step away, else it is another grid.
+    private mutating func changeSession(to newLine: TickLine, isSameBar: Bool, at now: HostTime) {
+        guard newLine.microsecondsPerBeat == line.microsecondsPerBeat, isSameBar else { return jump(to: newLine) }
+        moveGrid(to: newLine)
+    }
+
+    /// The same tempo, and ticks elsewhere.
+    private mutating func moveGrid(to newLine: TickLine) {
+        let tick = newLine.tickOrigin
+        let moved = line.time(ofTick: tick).microseconds(to: newLine.time(ofTick: tick))
+        guard abs(moved) <= line.tickLength / 2 else { return jump(to: newLine) }
+        if abs(moved) > Self.rounding { step(byMicroseconds: moved) }
+        restate(newLine)
+    }
+
+    /// Another tempo: it counts from where the two lines meet.
+    private mutating func changeTempo(to newLine: TickLine, around now: HostTime) {
+        let ticksApart = line.position(at: now) - newLine.position(at: now)
+        let apart = ticksApart * Double(newLine.microsecondsPerBeat) / Double(TickLine.ticksPerBeat)
+        guard abs(apart) > Double(Self.lateNews) else { return changeTempo(to: newLine, at: now) }
+        let growth = Double(newLine.microsecondsPerBeat) / Double(line.microsecondsPerBeat) - 1
+        let age = apart / growth
+        if abs(age) <= Self.oldestNews {
+            return changeTempo(to: newLine, at: now.advanced(byMicroseconds: -max(0, roundedToInteger(age))))
+        }
+        guard abs(apart) <= Double(newLine.tickLength) / 2 else { return jump(to: newLine) }
+        step(byMicroseconds: roundedToInteger(apart))
+        changeTempo(to: newLine, at: now)
+    }
+
+    /// What rounding to microseconds leaves between two ways to say the same line.
+    private static var rounding: Int64 { 2 }
+    /// Less than this apart, in microseconds, two lines count as meeting now.
+    private static var lateNews: Int64 { 10 }
+    /// News of a tempo older than this, in microseconds, are no change of tempo but another grid.
+    private static var oldestNews: Double { 1_000_000 }
+}

@@ -1,0 +1,94 @@
+internal import BeatTime
+
+/// Which places on the ticks an output's pulses fall on: multiplied, divided, swung, counted from the song's top.
+///
+/// Pulse 0 is the top; a device counts 24 of them to a beat of its own. Multiplied pulses stay on the ticks they
+/// share with the session, and swing leaves every eighth where it is.
+struct PulseGrid: Hashable, BitwiseCopyable {
+    /// The tick of pulse 0.
+    var origin: Int64 = 0
+    private(set) var multiply: Int64 = 1
+    private(set) var divide: Int64 = 1
+    private(set) var swing: Int64 = 500
+
+    init() {}
+
+    /// The pulses that settings ask for, as far as a tempo leaves room for them.
+    ///
+    /// - Parameters:
+    ///   - settings: of the output.
+    ///   - tickLength: of the tempo, in microseconds.
+    ///   - origin: the tick of pulse 0.
+    init(_ settings: OutputSettings, tickLength: Int64, origin: Int64) {
+        self.origin = origin
+        divide = min(max(settings.divide, 1), 96)
+        multiply = min(max(settings.multiply, 1), 16)
+        // The next smaller number that divides the wish keeps the pulses a subset of those wished for.
+        while multiply > 1, tickLength * divide < multiply * Self.closest || settings.multiply % multiply != 0 {
+            multiply -= 1
+        }
+        // The pulses of the short sixteenth lie (2 - swing/50 %) of a straight gap apart.
+        let room = 1_000 - Self.closest * 500 * multiply / max(1, tickLength * divide)
+        swing = min(max(settings.swing, 500), 750, max(500, room))
+    }
+
+    /// The least distance pulses are planned at, in microseconds: four fifths of it are two bytes on a DIN line.
+    private static let closest: Int64 = 875
+
+    /// Where a pulse falls.
+    func place(ofPulse pulse: Int64) -> TickPlace {
+        let straight = straightPlace(ofPulse: pulse)
+        guard swing != 500 else { return straight }
+        let swung = displaced(TickPlace(tick: straight.tick &- origin, millionths: straight.millionths))
+        return TickPlace(tick: swung.tick &+ origin, millionths: swung.millionths)
+    }
+
+    /// Where a pulse would fall without swing.
+    func straightPlace(ofPulse pulse: Int64) -> TickPlace {
+        let whole = pulse.floorDivided(by: multiply)
+        let part = (pulse - whole * multiply) * divide
+        return TickPlace(
+            tick: origin &+ whole * divide + part / multiply, millionths: part % multiply * 1_000_000 / multiply)
+    }
+
+    /// Swing: the first six ticks of an eighth spread evenly over its long part, the other six over the rest.
+    private func displaced(_ place: TickPlace) -> TickPlace {
+        let eighth = place.tick.floorDivided(by: 12) * 12
+        let inside = (place.tick - eighth) * 1_000_000 + place.millionths
+        let moved =
+            inside < 6_000_000
+            ? inside * swing / 500 : 12_000 * swing + (inside - 6_000_000) * (1_000 - swing) / 500
+        return TickPlace(tick: eighth + moved / 1_000_000, millionths: moved % 1_000_000)
+    }
+
+    /// The first pulse that does not fall before a place, give or take one that swing has moved.
+    func pulse(near place: TickPlace) -> Int64 {
+        let ticks = place.tick &- origin + (place.millionths > 0 ? 1 : 0)
+        return -(-ticks &* multiply).floorDivided(by: divide)
+    }
+
+    /// Pulses from one place where a device can enter the song to the next: a sixteenth of the device's own.
+    static let pulsesPerSixteenth: Int64 = 6
+
+    /// Pulses from one bar at which the device can be placed to the next.
+    func pulsesPerBar(_ transport: PlannedTransport) -> Int64 {
+        let ticks = multiply * transport.ticksPerBar
+        let pulses = ticks / Self.commonDivisor(ticks, divide)
+        return pulses * (Self.pulsesPerSixteenth / Self.commonDivisor(pulses, Self.pulsesPerSixteenth))
+    }
+
+    private static func commonDivisor(_ first: Int64, _ second: Int64) -> Int64 {
+        var (larger, smaller) = (first, second)
+        while smaller != 0 { (larger, smaller) = (smaller, larger % smaller) }
+        return larger
+    }
+
+    /// A pulse's place in the song in sixteenths, as 14 bits can say it.
+    ///
+    /// Beyond 16383 it wraps at the largest whole number of bars that fits, so bars stay where they are.
+    func songPosition(ofPulse pulse: Int64, _ transport: PlannedTransport) -> UInt16 {
+        let sixteenthsPerBar = pulsesPerBar(transport) / Self.pulsesPerSixteenth
+        let cycle = 16_384 / sixteenthsPerBar * sixteenthsPerBar
+        return UInt16(truncatingIfNeeded: pulse / Self.pulsesPerSixteenth % cycle)
+    }
+}

@@ -1,0 +1,134 @@
+internal import BeatTime
+
+/// When an output's pulses leave: the grid they lie on, the output's offset, and what it still owes.
+struct PulseTrain: BitwiseCopyable {
+    private(set) var grid = PulseGrid()
+    private var offset: Int64 = 0
+    private var owed = RateAccumulator()
+    private var account = Account()
+
+    /// What of a tempo map has been taken into account already.
+    private struct Account: Hashable, BitwiseCopyable {
+        var tempoChanges: UInt32 = 0
+        var glides: Int64 = 0
+        var jumps: UInt32 = 0
+    }
+
+    /// What a new map or new settings mean for the pulses that come next.
+    enum Change: BitwiseCopyable {
+        /// They go on.
+        case none
+        /// They go on, but a device that counts them is no longer where the song is.
+        case regrouped
+        /// The grid has moved too far to glide after it.
+        case broken
+    }
+
+    init() {}
+
+    /// The first look at a map: nothing is owed.
+    init(_ plan: OutputPlan, on map: TempoMap) {
+        offset = plan.settings.offset
+        account = Account(tempoChanges: map.tempoChanges, glides: map.glides, jumps: map.jumps)
+        grid = PulseGrid(plan.settings, tickLength: map.line.tickLength, origin: plan.transport.startTick)
+    }
+
+    /// When a pulse leaves.
+    func due(_ pulse: Int64, on map: TempoMap) -> HostTime {
+        let time = map.time(of: grid.place(ofPulse: pulse))
+        let debt = owed.isClear ? 0 : roundedToInteger(owed.debt(at: time))
+        return time.advanced(byMicroseconds: offset + debt)
+    }
+
+    /// The first pulse that leaves at or after a time.
+    func first(atOrAfter time: HostTime, on map: TempoMap) -> Int64 {
+        let nominal = time.advanced(byMicroseconds: -offset)
+        var pulse = grid.pulse(near: TickPlace(tick: map.line.firstTick(atOrAfter: nominal)))
+        // Swing, older tempos and debt move a pulse by a little; an eighth's worth of pulses covers it.
+        for _ in 0..<24 where due(pulse - 1, on: map) >= time { pulse -= 1 }
+        for _ in 0..<200 where due(pulse, on: map) < time { pulse += 1 }
+        return pulse
+    }
+
+    /// The straight distance of two pulses in microseconds, at the newest tempo.
+    func gap(_ line: TickLine) -> Int64 { line.tickLength * grid.divide / grid.multiply }
+
+    /// The least time between two pulses sent, in microseconds: a device must see each one, and two bytes on a DIN line
+    /// take 0.64 ms.
+    func minimumGap(_ line: TickLine) -> Int64 {
+        let shortest = gap(line) * (1_000 - grid.swing) / 500
+        return max(700, min(2_000, shortest * 4 / 5))
+    }
+
+    /// How late a pulse may be and still be caught up, in microseconds; beyond it the device is relocated.
+    ///
+    /// Three ticks or 30 ms, whichever is more, but never more than a sixteenth.
+    func catchUpLimit(_ line: TickLine) -> Int64 { min(max(3 * gap(line), 30_000), 6 * gap(line)) }
+
+    /// Takes a newer map and newer settings into account.
+    ///
+    /// - Parameter next: the next pulse to be sent; pulses may be counted otherwise afterwards.
+    mutating func follow(
+        _ plan: OutputPlan, on map: TempoMap, next: inout Int64, at now: HostTime
+    ) -> Change {
+        var isBroken = map.jumps != account.jumps
+        if account.tempoChanges != map.tempoChanges { followTempo(plan.settings, map, at: now) }
+        let step = map.glides &- account.glides &+ plan.settings.offset &- offset
+        let isOwed = step == 0 || owe(Double(-step), on: map.line, at: now)
+        isBroken = isBroken || !isOwed
+        offset = plan.settings.offset
+        account = Account(tempoChanges: map.tempoChanges, glides: map.glides, jumps: map.jumps)
+        if isBroken { owed.clear() }
+        let isRegrouped = regroup(plan, tickLength: map.line.tickLength, next: &next)
+        return isBroken ? .broken : isRegrouped ? .regrouped : .none
+    }
+
+    /// Counts pulses from a new top, or puts more or fewer of them on a tick.
+    private mutating func regroup(_ plan: OutputPlan, tickLength: Int64, next: inout Int64) -> Bool {
+        let origin = plan.transport.isPlaying ? plan.transport.startTick : grid.origin
+        let wanted = PulseGrid(plan.settings, tickLength: tickLength, origin: origin)
+        guard wanted != grid else { return false }
+        defer { grid = wanted }
+        next = wanted.pulse(near: grid.straightPlace(ofPulse: next))
+        return wanted.multiply != grid.multiply || wanted.divide != grid.divide
+    }
+
+    /// The time on the timeline whose pulses leave now.
+    private func nominal(at now: HostTime) -> HostTime {
+        let plain = now.advanced(byMicroseconds: -offset)
+        return plain.advanced(byMicroseconds: -roundedToInteger(owed.debt(at: plain)))
+    }
+
+    /// Owes a step, unless all that is owed then is more than half a pulse's gap.
+    ///
+    /// - Returns: whether it was owed.
+    private mutating func owe(_ step: Double, on line: TickLine, at now: HostTime) -> Bool {
+        let time = nominal(at: now)
+        guard abs(owed.debt(at: time) + step) <= Double(gap(line)) / 2 else { return false }
+        owed.owe(step, at: time)
+        return true
+    }
+
+    /// Changes of tempo: spread them where the settings say so; and what is sent ahead of the session has gone on at
+    /// the old tempo for a while, which it owes.
+    private mutating func followTempo(_ settings: OutputSettings, _ map: TempoMap, at now: HostTime) {
+        var number = account.tempoChanges
+        while number != map.tempoChanges {
+            number &+= 1
+            guard let change = map.tempoChange(number) else { continue }
+            if settings.smoothing > 0, abs(change.stretch) <= Self.largestSpread {
+                owed.owe(slope: change.stretch, over: Double(settings.smoothing), at: change.at)
+            }
+            let ahead = change.at.microseconds(to: nominal(at: now))
+            guard offset < 0, ahead > 0 else { continue }
+            // No more than half a gap may be owed; the rest is made up for at once.
+            let time = nominal(at: now)
+            let (debt, most) = (owed.debt(at: time), Double(gap(map.line)) / 2)
+            let wanted = debt - Double(ahead) * (1 / (1 + change.stretch) - 1)
+            owed.owe(min(max(wanted, -most), most) - debt, at: time)
+        }
+    }
+
+    /// A change of tempo by more than a quarter is followed at once, smoothing or not.
+    private static let largestSpread = 0.25
+}

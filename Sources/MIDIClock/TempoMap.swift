@@ -1,0 +1,131 @@
+public import BeatTime
+
+/// The tempo map: which ticks fall on which line, for as far back as an output may lag, and how the grid has moved.
+///
+/// A change of tempo leaves the ticks before it where they were, so an output that sends half a second late still
+/// sends them there. Small steps of the whole grid are noted apart: the lines follow them at once, and each output
+/// pays them off at its own pace. The numbers are running totals, so that whoever skips a map misses nothing.
+public struct TempoMap: Sendable, BitwiseCopyable {
+    /// The newest line.
+    public private(set) var line: TickLine
+    /// The newest line counts from that time on.
+    private var since = HostTime(microseconds: .min)
+    /// The lines before it, newest first.
+    private var former = InlineArray<32, Segment>(
+        repeating: Segment(
+            line: TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0),
+            since: HostTime(microseconds: .min)))
+    private var formerCount = 0
+    /// How often the tempo has changed.
+    public private(set) var tempoChanges: UInt32 = 0
+    /// By how much the grid has stepped in all, in microseconds; positive is later. Outputs glide after it.
+    public private(set) var glides: Int64 = 0
+    /// How often the grid has jumped: too far to glide. Outputs relocate.
+    public private(set) var jumps: UInt32 = 0
+
+    private struct Segment: Sendable, BitwiseCopyable {
+        var line: TickLine
+        var since: HostTime
+    }
+
+    /// One tempo since ever.
+    public init(_ line: TickLine) { self.line = line }
+
+    /// Changes the tempo.
+    ///
+    /// - Parameters:
+    ///   - newLine: where ticks fall from now on.
+    ///   - time: when the change took effect: ticks that the new line has before it stay where they were.
+    public mutating func changeTempo(to newLine: TickLine, at time: HostTime) {
+        for index in stride(from: former.count - 1, to: 0, by: -1) { former[index] = former[index - 1] }
+        former[0] = Segment(line: line, since: since)
+        formerCount = min(formerCount + 1, former.count)
+        (line, since) = (newLine, max(since, time))
+        tempoChanges &+= 1
+    }
+
+    /// Moves the whole grid, past and present, by a step that outputs glide after.
+    ///
+    /// - Parameter microseconds: positive is later.
+    public mutating func step(byMicroseconds microseconds: Int64) {
+        move(byMicroseconds: microseconds)
+        glides &+= microseconds
+    }
+
+    /// Says the newest line in other words: the same ticks at the same times, but for rounding.
+    public mutating func restate(_ sameLine: TickLine) { line = sameLine }
+
+    /// Begins anew on another grid.
+    public mutating func jump(to newLine: TickLine) {
+        line = newLine
+        since = HostTime(microseconds: .min)
+        formerCount = 0
+        jumps &+= 1
+    }
+
+    private mutating func move(byMicroseconds step: Int64) {
+        line.timeOrigin = line.timeOrigin.advanced(byMicroseconds: step)
+        if since.microseconds != .min { since = since.advanced(byMicroseconds: step) }
+        for index in 0..<formerCount {
+            former[index].line.timeOrigin = former[index].line.timeOrigin.advanced(byMicroseconds: step)
+            guard former[index].since.microseconds != .min else { continue }
+            former[index].since = former[index].since.advanced(byMicroseconds: step)
+        }
+    }
+
+    /// When a place falls, before any offset of an output.
+    public func time(of place: TickPlace) -> HostTime {
+        let time = line.time(of: place)
+        guard time < since, formerCount > 0 else { return time }
+        var end = since
+        for index in 0..<formerCount {
+            let earlier = former[index].line.time(of: place)
+            if earlier >= former[index].since { return min(earlier, end) }
+            end = former[index].since
+        }
+        return min(former[formerCount - 1].line.time(of: place), end)
+    }
+
+    /// When a tick falls, before any offset of an output.
+    public func time(ofTick tick: Int64) -> HostTime { time(of: TickPlace(tick: tick)) }
+
+    /// A change of tempo that is not forgotten yet: when it took effect, and by how much a beat's length grew,
+    /// as a share of the new length.
+    ///
+    /// - Parameter number: as ``tempoChanges`` counted when it had happened.
+    func tempoChange(_ number: UInt32) -> (at: HostTime, stretch: Double)? {
+        let age = Int(tempoChanges &- number)
+        guard age < formerCount else { return nil }
+        let (after, start) = age == 0 ? (line, since) : (former[age - 1].line, former[age - 1].since)
+        let before = former[age].line
+        let stretch = Double(before.microsecondsPerBeat) / Double(after.microsecondsPerBeat) - 1
+        return (start, stretch)
+    }
+}
+
+/// A place on the numbered ticks: a tick, and how far behind it in millionths of a tick.
+public struct TickPlace: Hashable, Comparable, Sendable, BitwiseCopyable {
+    public var tick: Int64
+    /// 0 to 999 999.
+    public var millionths: Int64
+
+    public init(tick: Int64, millionths: Int64 = 0) {
+        self.tick = tick
+        self.millionths = millionths
+    }
+
+    public static func < (left: TickPlace, right: TickPlace) -> Bool {
+        (left.tick, left.millionths) < (right.tick, right.millionths)
+    }
+}
+
+extension TickLine {
+    /// When a place falls, rounded up to a microsecond.
+    public func time(of place: TickPlace) -> HostTime {
+        guard place.millionths > 0 else { return time(ofTick: place.tick) }
+        let distance = (place.tick - tickOrigin) &* microsecondsPerBeat
+        let whole = distance.floorDivided(by: Self.ticksPerBeat)
+        let rest = (distance - whole * Self.ticksPerBeat) * 1_000_000 + place.millionths * microsecondsPerBeat
+        return timeOrigin.advanced(byMicroseconds: whole - (-rest).floorDivided(by: Self.ticksPerBeat * 1_000_000))
+    }
+}
