@@ -14,8 +14,7 @@ public final class SequencerOutput: @unchecked Sendable {
     /// What the output thread works with; it lives as long as this object.
     public private(set) var sender: SequencerSender
 
-    /// The witness is out of the way of the outputs, whose numbers begin at 0.
-    private static let witness: Int32 = 253
+    private static let witness = Int32(SequencerSender.witness)
     /// Cells for everything that may wait in the queue, and for what the witness has not read yet.
     private static let pools = (output: 600, input: 2000)
 
@@ -72,7 +71,7 @@ public final class SequencerOutput: @unchecked Sendable {
         sender.queue = queue
         sender.pacemaker = try? makeFineQueue()
         try makeWitness(queue)
-        guard sender.isFine(witness: UInt8(Self.witness)) else {
+        guard sender.isFine() else {
             throw ALSAError(operation: "queue on the high-resolution timer", code: -ENODEV)
         }
     }

@@ -27,7 +27,11 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     public static let capacity = 520
     /// Nanoseconds between two moments at which the queue can send: the finest that the kernel allows.
     public static let queuePeriod: Int64 = 160_000
-    private static let incomingCapacity = 128
+    /// The most that ``takeHeard(_:)`` gives at once.
+    public static let heardCapacity = 64
+
+    /// The witness's port: out of the way of the outputs, whose numbers begin at 0.
+    public static let witness: UInt8 = 253
 
     static let eventTypes = [
         SND_SEQ_EVENT_CLOCK, SND_SEQ_EVENT_START, SND_SEQ_EVENT_CONTINUE, SND_SEQ_EVENT_STOP, SND_SEQ_EVENT_SONGPOS,
@@ -68,8 +72,8 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
         (self.removal, self.pool, self.queueStatus) = (removal, pool, queueStatus)
         outgoing = .allocate(capacity: Self.capacity)
         outgoing.initialize(repeating: snd_seq_event_t(), count: Self.capacity)
-        incoming = .allocate(capacity: Self.incomingCapacity)
-        incoming.initialize(repeating: snd_seq_event_t(), count: Self.incomingCapacity)
+        incoming = .allocate(capacity: Self.heardCapacity)
+        incoming.initialize(repeating: snd_seq_event_t(), count: Self.heardCapacity)
     }
 
     func free() {
@@ -82,11 +86,12 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
 
     /// Keeps what is used here in memory.
     ///
+    /// - Parameter events: the most there will be in a batch, besides those for the queue.
     /// - Returns: whether the system allowed it.
-    public func lockMemory() -> Bool {
+    public func lockMemory(events: Int) -> Bool {
         let size = MemoryLayout<snd_seq_event_t>.stride
-        return LockedMemory.lock(outgoing, byteCount: Self.capacity * size)
-            && LockedMemory.lock(incoming, byteCount: Self.incomingCapacity * size)
+        return LockedMemory.lock(outgoing, byteCount: min(events + 1, Self.capacity) * size)
+            && LockedMemory.lock(incoming, byteCount: Self.heardCapacity * size)
     }
 
     // One batch
@@ -186,11 +191,11 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
 
     /// Takes what the witness has heard.
     ///
-    /// - Parameter heard: room for at least 128.
+    /// - Parameter heard: room for ``heardCapacity``.
     /// - Returns: how many there are, 0 if nothing is left; nil if the kernel had to throw some away.
     public func takeHeard(_ heard: UnsafeMutablePointer<Heard>) -> Int? {
         let size = MemoryLayout<snd_seq_event_t>.stride
-        let result = read(descriptor, incoming, Self.incomingCapacity * size)
+        let result = read(descriptor, incoming, Self.heardCapacity * size)
         guard result >= 0 else { return errno == ENOSPC ? nil : 0 }
         var found = 0
         for index in 0..<result / size where incoming[index].source.client == client {
@@ -206,12 +211,12 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
 
     /// Whether the queue really beats as fast as it was asked to: without its timer the kernel silently takes a slower
     /// one. Waits some milliseconds, so it is for setting up.
-    mutating func isFine(witness: UInt8) -> Bool {
+    mutating func isFine() -> Bool {
         guard let queue else { return false }
         begin()
         addQueueStart()
-        let probe = fill(.timingClock, from: witness)
-        calsa_set_destination(probe, Int32(client), Int32(witness))
+        let probe = fill(.timingClock, from: Self.witness)
+        calsa_set_destination(probe, Int32(client), Int32(Self.witness))
         calsa_schedule(probe, queue, Self.queuePeriod / 2)
         guard write(from: 0) == count else { return false }
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

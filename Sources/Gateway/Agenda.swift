@@ -6,15 +6,21 @@ internal import RealTime
 struct Departure: BitwiseCopyable {
     var slot: Int
     var sink: Sink
-    var planned: PlannedMessage
+    var message: ClockMessage
+    /// What its planner is told once it has left; nil for a last word.
+    var planned: PlannedMessage?
     /// When it is to leave; never before what goes before it to the same output.
     var due: HostTime
+    /// When the queue would send it, in nanoseconds of queue time.
+    var queueTime: Int64 = 0
     /// Whether it lies in the queue.
     var isArmed = false
     /// Whether it has left.
     var hasLeft = false
     /// Whether a receiver did not take it.
     var wasRefused = false
+    /// Whether its line has failed for good.
+    var isLineBroken = false
 
     /// The sequencer port it leaves from, if it does.
     var port: UInt8? {
@@ -28,22 +34,30 @@ struct Departure: BitwiseCopyable {
 /// after `init`.
 struct Agenda {
     /// The messages, the next one first.
-    private(set) var entries: UnsafeMutablePointer<Departure>
+    let entries: UnsafeMutablePointer<Departure>
     private(set) var count = 0
+    private(set) var plannedAt = HostTime(microseconds: .min)
     private let ahead: UnsafeMutablePointer<Ahead>
 
-    static let capacity = 512
+    private let capacity: Int
+    private let outputs: Int
+
+    /// The most messages of one output: those of 40 ms at the top of the tempo range, or of a group at any.
+    static let capacityPerOutput = 16
+    /// The most messages of all.
+    private static let largestCapacity = 512
 
     /// A copy of an output's planner, and what it says comes next.
     private struct Ahead: BitwiseCopyable {
         var planner: TickPlanner
         var next: PlannedMessage?
-        var planned = 0
     }
 
     init(outputs: Int) {
-        entries = .allocate(capacity: Self.capacity)
-        ahead = .allocate(capacity: max(1, outputs))
+        self.outputs = max(1, outputs)
+        capacity = min(self.outputs * Self.capacityPerOutput, Self.largestCapacity)
+        entries = .allocate(capacity: capacity)
+        ahead = .allocate(capacity: self.outputs)
     }
 
     func free() {
@@ -54,9 +68,9 @@ struct Agenda {
     /// Keeps the agenda in memory.
     ///
     /// - Returns: whether the system allowed it.
-    func lockMemory(outputs: Int) -> Bool {
-        LockedMemory.lock(entries, byteCount: Self.capacity * MemoryLayout<Departure>.stride)
-            && LockedMemory.lock(ahead, byteCount: max(1, outputs) * MemoryLayout<Ahead>.stride)
+    func lockMemory() -> Bool {
+        LockedMemory.lock(entries, byteCount: capacity * MemoryLayout<Departure>.stride)
+            && LockedMemory.lock(ahead, byteCount: outputs * MemoryLayout<Ahead>.stride)
     }
 
     var isEmpty: Bool { count == 0 }
@@ -74,7 +88,7 @@ struct Agenda {
     mutating func plan(
         _ board: borrowing OutputBoard, _ planners: UnsafeMutablePointer<OutputState>, at now: HostTime, span: Int64
     ) {
-        count = 0
+        (count, plannedAt) = (0, now)
         var earliest: HostTime?
         for slot in 0..<board.count {
             let next = planners[slot].planner.next(board.plan(slot), on: board.map, at: now)
@@ -94,8 +108,9 @@ struct Agenda {
         var earliest: HostTime?
         for slot in 0..<board.count {
             while let next = ahead[slot].next, next.due <= time {
-                guard count < Self.capacity else { return nil }
-                entries[count] = Departure(slot: slot, sink: board.slots[slot].sink, planned: next, due: time)
+                guard count < capacity else { return nil }
+                entries[count] = Departure(
+                    slot: slot, sink: board.slots[slot].sink, message: next.message, planned: next, due: time)
                 count += 1
                 ahead[slot].planner.sent(next, at: max(time, now))
                 ahead[slot].next = ahead[slot].planner.next(board.plan(slot), on: board.map, at: max(time, now))
@@ -110,6 +125,37 @@ struct Agenda {
         var due = 0
         while due < count, entries[due].due <= time { due += 1 }
         return due
+    }
+
+    /// The first message that leaves from a sequencer port.
+    var firstForPort: Int? {
+        for index in 0..<count where entries[index].port != nil { return index }
+        return nil
+    }
+
+    /// When the first message that leaves elsewhere is due.
+    var firstForLine: HostTime? {
+        for index in 0..<count where entries[index].port == nil { return entries[index].due }
+        return nil
+    }
+
+    /// When the last message is due that follows a given one within a span.
+    func groupEnd(from index: Int, span: Int64) -> HostTime {
+        let end = entries[index].due.advanced(byMicroseconds: span)
+        var last = index
+        while last + 1 < count, entries[last + 1].due <= end { last += 1 }
+        return entries[last].due
+    }
+
+    /// Replaces everything by the last words to devices that play.
+    mutating func end(_ board: borrowing OutputBoard, _ planners: UnsafeMutablePointer<OutputState>, at now: HostTime) {
+        count = 0
+        for slot in 0..<board.count {
+            guard let last = planners[slot].planner.finish() else { continue }
+            entries[count] = Departure(
+                slot: slot, sink: board.slots[slot].sink, message: last, planned: nil, due: now)
+            count += 1
+        }
     }
 
     /// Takes out what has left.

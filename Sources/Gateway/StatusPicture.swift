@@ -41,8 +41,24 @@ struct StatusPicture: Sendable {
             realtime: .init(
                 scheduling: realtime.scheduling.rawValue,
                 priority: realtime.scheduling == .fifo ? realtime.wanted : 0,
-                memoryLocked: realtime.isProcessLocked || counters.isMemoryLocked, dispatch: "direct"),
-            warnings: warnings + outputs.indices.compactMap { droppedWarning(slot: $0, counters) })
+                memoryLocked: realtime.isProcessLocked || counters.isMemoryLocked, dispatch: counters.mode.name,
+                wakeUpLatencyMicroseconds: Self.wakeUpLatency(counters)),
+            warnings: warnings + dispatchWarning(counters) + outputs.indices.compactMap { droppedWarning(slot: $0, counters) })
+    }
+
+    private static func wakeUpLatency(_ thread: OutputThread) -> Status.Lateness? {
+        guard let median = thread.wakeUpLatency(0.5), let most = thread.wakeUpLatency(0.99) else { return nil }
+        return .init(p50: Double(median), p99: Double(most), max: Double(thread.longestWakeUpLatency))
+    }
+
+    private func dispatchWarning(_ thread: OutputThread) -> [Status.Warning] {
+        guard thread.isChoiceImpossible, sequencerTrouble == nil else { return [] }
+        return [
+            .init(
+                code: "dispatch",
+                message: "there is no sequencer queue on a high-resolution timer, so ticks leave by direct dispatch only",
+                fix: "sudo modprobe snd-hrtimer, then start again; or see that fewer programs use sequencer queues")
+        ]
     }
 
     private var linkStatus: Status.Link {

@@ -1,0 +1,334 @@
+internal import ALSASequencer
+internal import BeatTime
+internal import MIDIClock
+internal import RealTime
+internal import Synchronization
+
+/// What the output thread knows of one output's device.
+struct OutputState: BitwiseCopyable {
+    var planner = TickPlanner()
+    /// As ``OutputBoard/Slot/connections`` counted when the planner last heard of a device.
+    var connections: UInt32 = 0
+}
+
+/// Sees to it that every message leaves exactly once, and on time.
+///
+/// Some milliseconds before messages are due it lays them into the sequencer's queue, stamped a little later than due
+/// (the guard). When the thread wakes, it takes them back before they are due and sends them itself at the due time.
+/// If the thread cannot run, the queue sends them, from the timer's interrupt. Which of the two has happened is never
+/// guessed: before the queue's earliest moment nothing can have left, and after it the witness has heard what did.
+/// Planners learn only of what has left, so nothing is lost by a change of plans.
+///
+/// A value that owns fixed memory; the machine is a parameter, so that tests can interleave everything.
+struct Dispatcher<Machine: DispatchMachine> {
+    var machine: Machine
+    private(set) var mode: DispatchMode
+    private let outputs: Int
+    private let states: UnsafeMutablePointer<OutputState>
+    private let counters: UnsafeMutablePointer<OutputCounters>
+    private let heard: UnsafeMutablePointer<SequencerSender.Heard>
+    private var agenda: Agenda
+    private var reading: ClockReading
+    private var latency = WakeUpLatency()
+    private var foreignTimers = ForeignTimers()
+    private var generation: UInt64?
+    /// What lies in the queue; nil if nothing does.
+    private var armed: Armed?
+    /// Names the present arming among the messages that the witness hears; never 0.
+    private var tag: UInt8 = 0
+    private var isQueueRunning = false
+    private var isPacemakerRunning = false
+
+    private struct Armed: BitwiseCopyable {
+        /// When the queue was started, at the earliest.
+        var start: MonotonicTime
+        /// Nothing can leave the queue before.
+        var earliest: MonotonicTime
+        /// When the first group will usually have left.
+        var groupEnd: MonotonicTime
+    }
+
+    /// How much later than due the queue sends, in nanoseconds: what cancelling takes, and a little.
+    static var backstopGuard: Int64 { 20_000 }
+    /// How long before it leaves a message is laid into the queue at most, in nanoseconds: so long the thread may be held
+    /// up, and so long an outdated plan may stay in force while it is.
+    static func horizon(_ mode: DispatchMode) -> Int64 { mode == .queue ? 40_000_000 : 5_000_000 }
+    /// How far apart messages of one group are at most, in microseconds: a Start, say, and its tick.
+    private static var groupSpan: Int64 { 2_500 }
+    /// If starting the queue takes longer, in nanoseconds, the thread was held up on the way.
+    private static var longStart: Int64 { 40_000 }
+    /// What leaves later than that, in microseconds, may bring forth another plan.
+    private static var late: Int64 { 100 }
+    /// A wake-up later than that, in nanoseconds, shows that direct dispatch needs the backstop.
+    private static var lateWakeUp: Int64 { 100_000 }
+
+    /// Prepares for a number of outputs.
+    init(machine: Machine, mode: DispatchMode, outputs: Int, counters: UnsafeMutablePointer<OutputCounters>) {
+        self.machine = machine
+        self.mode = mode
+        self.outputs = outputs
+        self.counters = counters
+        states = .allocate(capacity: max(1, outputs))
+        states.initialize(repeating: OutputState(), count: max(1, outputs))
+        heard = .allocate(capacity: SequencerSender.heardCapacity)
+        agenda = Agenda(outputs: outputs)
+        reading = machine.reading(after: nil)
+    }
+
+    func free() {
+        states.deallocate()
+        heard.deallocate()
+        agenda.free()
+    }
+
+    /// Keeps all of it in memory.
+    ///
+    /// - Returns: whether the system allowed it.
+    func lockMemory() -> Bool {
+        LockedMemory.lock(states, byteCount: max(1, outputs) * MemoryLayout<OutputState>.stride)
+            && LockedMemory.lock(heard, byteCount: SequencerSender.heardCapacity * MemoryLayout<SequencerSender.Heard>.stride)
+            && agenda.lockMemory()
+    }
+
+    /// Learns from a timed sleep.
+    ///
+    /// - Parameters:
+    ///   - lateness: how long after the time asked for it ended, in nanoseconds.
+    ///   - isChoiceFree: whether the mode may be changed for it.
+    mutating func wokeUp(lateness: Int64, isChoiceFree: Bool) {
+        latency.learn(lateness)
+        if isChoiceFree, mode == .direct, machine.hasQueue, lateness > Self.lateWakeUp { mode = .backstop }
+    }
+
+    /// Does what is to be done now.
+    ///
+    /// - Parameter board: what the outputs are to do.
+    /// - Returns: when to be called again at the latest; at once if the board changes.
+    mutating func turn(_ board: borrowing OutputBoard) -> MonotonicTime {
+        disarm()
+        if generation != board.generation { takeNews(board) }
+        reading = machine.reading(after: reading)
+        let stretch = latency.stretch(tickLength: board.map.line.tickLength)
+        while true {
+            if agenda.isEmpty { plan(board) }
+            guard !agenda.isEmpty else { return pause(until: reading.monotonic.advanced(byNanoseconds: 1_000_000_000)) }
+            let due = reading.monotonicTime(of: agenda.entries[0].due)
+            if let deadline = queueUp(firstDue: due, stretch: stretch) { return deadline }
+            let nearness = mode == .queue ? max(stretch, QueueGrid.period) : stretch
+            let now = machine.monotonicTime()
+            guard now.advanced(byNanoseconds: nearness) >= due else {
+                return pauseDirect(now: now, until: due.advanced(byNanoseconds: -stretch))
+            }
+            sendFirst()
+        }
+    }
+
+    /// Takes everything back and says the last words.
+    mutating func finish(_ board: borrowing OutputBoard) {
+        disarm()
+        agenda.end(board, states, at: machine.hostTime())
+        send(agenda.count)
+        if isPacemakerRunning { setPacemaker(false) }
+    }
+
+    private mutating func pause(until deadline: MonotonicTime) -> MonotonicTime {
+        if isQueueRunning, armed == nil {
+            machine.stopQueue()
+            isQueueRunning = false
+        }
+        return deadline
+    }
+
+    /// A long sleep is cut short once, to look at the clocks again: their rates may change meanwhile.
+    private mutating func pauseDirect(now: MonotonicTime, until deadline: MonotonicTime) -> MonotonicTime {
+        let isLong = deadline.nanoseconds - now.nanoseconds > 50_000_000
+        return pause(until: isLong ? deadline.advanced(byNanoseconds: -25_000_000) : deadline)
+    }
+
+    // Planning
+
+    private mutating func takeNews(_ board: borrowing OutputBoard) {
+        generation = board.generation
+        agenda.clear()
+        for slot in 0..<board.count where states[slot].connections != board.slots[slot].connections {
+            states[slot].connections = board.slots[slot].connections
+            states[slot].planner.deviceConnected(isReturning: states[slot].connections > 1)
+        }
+    }
+
+    private mutating func plan(_ board: borrowing OutputBoard) {
+        let span = mode == .queue ? Self.horizon(.queue) / 1000 : Self.groupSpan
+        agenda.plan(board, states, at: machine.hostTime(), span: span)
+    }
+
+    // Sending
+
+    /// Waits awake for the first messages to be due and sends them.
+    private mutating func sendFirst() {
+        var now = machine.hostTime()
+        while now < agenda.entries[0].due { now = machine.hostTime() }
+        // After a stall there may be other things to do than what was planned before it.
+        guard agenda.entries[0].due.microseconds(to: now) <= Self.late || agenda.plannedAt.microseconds(to: now) <= Self.late
+        else { return agenda.clear() }
+        send(agenda.countDue(by: now))
+    }
+
+    private mutating func send(_ count: Int) {
+        let now = machine.hostTime()
+        let wasRunning = isQueueRunning
+        isQueueRunning = false
+        machine.send(UnsafeMutableBufferPointer(start: agenda.entries, count: count), stoppingQueue: wasRunning)
+        var isLate = false
+        for index in 0..<count { isLate = note(index, leftAt: now) || isLate }
+        agenda.removeDeparted()
+        if isLate { agenda.clear() }
+        forgetHeard()
+    }
+
+    /// Notes that a message has left.
+    ///
+    /// - Returns: whether so late that what follows, which may have to keep its distance, is to be planned anew.
+    private mutating func note(_ index: Int, leftAt time: HostTime) -> Bool {
+        let departure = agenda.entries[index]
+        agenda.entries[index].hasLeft = true
+        if departure.wasRefused { counters[departure.slot].dropped.add(1, ordering: .relaxed) }
+        if departure.isLineBroken { counters[departure.slot].isLineBroken.store(true, ordering: .relaxed) }
+        guard let planned = departure.planned else { return false }
+        states[departure.slot].planner.sent(planned, at: time)
+        let lateness = planned.due.microseconds(to: time)
+        if planned.message == .timingClock { counters[departure.slot].countTick(lateness: lateness + planned.belated) }
+        return lateness > Self.late
+    }
+
+    /// Reads away what the witness has heard of our own sending, so that it always has room.
+    private mutating func forgetHeard() {
+        guard machine.hasQueue else { return }
+        while let count = machine.takeHeard(heard), count == SequencerSender.heardCapacity {}
+    }
+
+    // The queue
+
+    /// Lays the first messages and those close behind into the queue, if it is time to.
+    ///
+    /// - Parameters:
+    ///   - firstDue: when the first message of all is due.
+    ///   - stretch: how long before that to wake.
+    /// - Returns: when to go on; nil if the queue cannot help with the first message.
+    private mutating func queueUp(firstDue: MonotonicTime, stretch: Int64) -> MonotonicTime? {
+        guard mode != .direct, machine.hasQueue, let first = agenda.firstForPort else { return nil }
+        let wakeUp = firstDue.advanced(byNanoseconds: -stretch)
+        let group = agenda.groupEnd(from: first, span: Self.groupSpan)
+        let lead = Self.horizon(mode) - agenda.entries[first].due.microseconds(to: group) * 1000
+        let aim = aim(of: first)
+        for _ in 0..<3 {
+            let now = machine.monotonicTime()
+            guard mode == .queue || now < wakeUp, let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else {
+                return nil
+            }
+            let early = grid.start.advanced(byNanoseconds: -stretch)
+            if now.advanced(byNanoseconds: 5_000) < early { return pause(until: min(early, max(wakeUp, now))) }
+            if arm(grid, aim: aim, group: group) { break }
+            // Held up on the way: the queue's periods end too late by so much, so try once more.
+            disarm()
+        }
+        guard let armed else { return nil }
+        guard mode == .queue else { return wakeUp }
+        guard let line = agenda.firstForLine else { return armed.groupEnd }
+        return min(armed.groupEnd, reading.monotonicTime(of: line).advanced(byNanoseconds: -stretch))
+    }
+
+    /// When the queue is to send a message.
+    private func aim(of index: Int) -> MonotonicTime {
+        reading.monotonicTime(of: agenda.entries[index].due)
+            .advanced(byNanoseconds: mode == .queue ? 0 : Self.backstopGuard)
+    }
+
+    /// Starts the queue with all messages that the horizon allows.
+    ///
+    /// - Returns: whether it was started when it should be.
+    private mutating func arm(_ grid: QueueGrid, aim: MonotonicTime, group: HostTime) -> Bool {
+        tag = tag == .max ? 1 : tag + 1
+        let end = grid.start.advanced(byNanoseconds: Self.horizon(mode) + Self.backstopGuard)
+        var count = 0
+        while count < agenda.count {
+            let aim = self.aim(of: count)
+            guard aim <= end else { break }
+            agenda.entries[count].queueTime = grid.stamp(notBefore: aim)
+            count += 1
+        }
+        var before = machine.monotonicTime()
+        while before < grid.start { before = machine.monotonicTime() }
+        machine.arm(UnsafeMutableBufferPointer(start: agenda.entries, count: count), tag: tag)
+        let delay = machine.monotonicTime().nanoseconds - grid.start.nanoseconds
+        isQueueRunning = true
+        armed = Armed(
+            start: before, earliest: grid.periodEnd(notBefore: aim),
+            groupEnd: reading.monotonicTime(of: group).advanced(byNanoseconds: 3 * QueueGrid.period + delay))
+        return delay < Self.longStart
+    }
+
+    /// Takes back what lies in the queue, and finds out what has left it.
+    private mutating func disarm() {
+        guard let armed else { return }
+        self.armed = nil
+        if foreignTimers.wantsLook() { lookAtForeignTimers(armed) }
+        machine.removeQueued()
+        // The queue was started after `armed.start`, so before `earliest` it can have sent nothing.
+        if machine.monotonicTime() >= armed.earliest { settle(armed) }
+        for index in 0..<agenda.count { agenda.entries[index].isArmed = false }
+    }
+
+    private mutating func lookAtForeignTimers(_ armed: Armed) {
+        guard let origin = machine.queueOrigin() else { return }
+        let delay = origin.nanoseconds - armed.start.nanoseconds
+        guard let isRunning = foreignTimers.started(late: delay, at: machine.monotonicTime()) else { return }
+        setPacemaker(isRunning)
+    }
+
+    private mutating func setPacemaker(_ isRunning: Bool) {
+        machine.setPacemaker(isRunning)
+        isPacemakerRunning = isRunning
+    }
+
+    /// Has the witness say which messages the queue has sent.
+    private mutating func settle(_ armed: Armed) {
+        // Another processor may be sending one just now. Asleep, in case that one waits for this.
+        while !machine.isQueueEmpty { machine.pause(nanoseconds: 20_000) }
+        let origin = machine.queueOrigin() ?? armed.start
+        reading = machine.reading(after: reading)
+        var isLate = false
+        while true {
+            guard let count = machine.takeHeard(heard) else {
+                isLate = noteOverdue(armed) || isLate
+                break
+            }
+            for index in 0..<count where heard[index].tag == tag {
+                let time = reading.hostTime(of: origin.advanced(byNanoseconds: heard[index].queueTime))
+                isLate = noteArmed(from: heard[index].port, leftAt: time) || isLate
+            }
+            if count == 0 { break }
+        }
+        agenda.removeDeparted()
+        if isLate { agenda.clear() }
+    }
+
+    /// Notes the first message that was armed for a port and has not left yet.
+    private mutating func noteArmed(from port: UInt8, leftAt time: HostTime) -> Bool {
+        for index in 0..<agenda.count
+        where agenda.entries[index].isArmed && !agenda.entries[index].hasLeft && agenda.entries[index].port == port {
+            return note(index, leftAt: time)
+        }
+        return false
+    }
+
+    /// Somebody has flooded the witness: what should have left by now counts as left. Rather a tick less than one twice.
+    private mutating func noteOverdue(_ armed: Armed) -> Bool {
+        let now = machine.monotonicTime()
+        var isLate = false
+        for index in 0..<agenda.count where agenda.entries[index].isArmed && !agenda.entries[index].hasLeft {
+            let time = armed.start.advanced(byNanoseconds: agenda.entries[index].queueTime + QueueGrid.period / 2)
+            if time <= now { isLate = note(index, leftAt: reading.hostTime(of: time)) || isLate }
+        }
+        return isLate
+    }
+}
