@@ -225,8 +225,9 @@ struct Dispatcher<Machine: DispatchMachine> {
             guard mode == .queue || now < wakeUp, let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else {
                 return nil
             }
+            // Not for less than a period: who has woken late takes the next period rather than sleep again.
             let early = grid.start.advanced(byNanoseconds: -stretch)
-            if now.advanced(byNanoseconds: 5_000) < early { return pause(until: min(early, max(wakeUp, now))) }
+            if now.advanced(byNanoseconds: QueueGrid.period) < early { return pause(until: min(early, wakeUp)) }
             if arm(grid, aim: aim, group: group) { break }
             // Held up on the way: the queue's periods end too late by so much, so try once more.
             disarm()
