@@ -30,7 +30,7 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
 
     /// What is owed at a time, in microseconds; positive sends later than the timeline says.
     ///
-    /// - Parameter time: before the last change it counts as the time of that change.
+    /// A time before the last change counts as the time of that change.
     public func debt(at time: HostTime) -> Double { state(at: time).debt }
 
     /// How fast the debt grows at a time, in microseconds a microsecond: the deviation of the beat's length.

@@ -67,7 +67,12 @@ struct PulseTrain: BitwiseCopyable {
 
     /// Takes a newer map and newer settings into account.
     ///
-    /// - Parameter next: the next pulse to be sent; pulses may be counted otherwise afterwards.
+    /// - Parameters:
+    ///   - plan: the newest plan.
+    ///   - map: the newest map.
+    ///   - next: the next pulse to be sent; pulses may be counted otherwise afterwards.
+    ///   - now: the present host time.
+    /// - Returns: what that means for the pulses that come next.
     mutating func follow(
         _ plan: OutputPlan, on map: TempoMap, next: inout Int64, at now: HostTime
     ) -> Change {

@@ -154,7 +154,8 @@ struct GatewayWorld {
             }
             nodes[index].planner.sent(planned, at: now)
             trace.record("sends", node: index, [Int64(planned.message.wire.bytes)], at: self.now)
-            if let fault = nodes[index].machine.take(planned.message, at: now.microseconds, on: map.line) {
+            if let fault = nodes[index].machine.take(
+                planned.message, at: now.microseconds, on: map.line, plan.settings) {
                 throw broken("node \(index): \(fault)")
             }
             if planned.message == .timingClock { try sentTick(index, planned.place, plan) }
