@@ -89,6 +89,13 @@ public struct TempoMap: Sendable, BitwiseCopyable {
     /// When a tick falls, before any offset of an output.
     public func time(ofTick tick: Int64) -> HostTime { time(of: TickPlace(tick: tick)) }
 
+    /// The first tick that does not fall before a time.
+    func firstTick(atOrAfter time: HostTime) -> Int64 {
+        guard time < since, formerCount > 0 else { return line.firstTick(atOrAfter: time) }
+        let index = (0..<formerCount).first { former[$0].since <= time } ?? formerCount - 1
+        return former[index].line.firstTick(atOrAfter: time)
+    }
+
     /// A change of tempo that is not forgotten yet.
     ///
     /// - Parameter number: as ``tempoChanges`` counted when it had happened.

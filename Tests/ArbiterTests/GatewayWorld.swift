@@ -155,7 +155,8 @@ struct GatewayWorld {
             nodes[index].planner.sent(planned, at: now)
             trace.record("sends", node: index, [Int64(planned.message.wire.bytes)], at: self.now)
             if let fault = nodes[index].machine.take(
-                planned.message, at: now.microseconds, on: map.line, plan.settings) {
+                planned.message, at: now.microseconds, on: map.line, plan.settings)
+            {
                 throw broken("node \(index): \(fault)")
             }
             if planned.message == .timingClock { try sentTick(index, planned.place, plan) }
@@ -192,7 +193,8 @@ extension GatewayWorld {
             let ticks = line(of: node).position(at: hostTime(of: node)) - Double(plan.transport.startTick)
             let bar = Double(plan.transport.ticksPerBar)
             return (
-                node, (ticks - (ticks / bar).rounded(.down) * bar) * Double(line(of: node).microsecondsPerBeat) / 24, bar
+                node, (ticks - (ticks / bar).rounded(.down) * bar) * Double(line(of: node).microsecondsPerBeat) / 24,
+                bar
             )
         }
         for (node, place, bar) in places.dropFirst() {

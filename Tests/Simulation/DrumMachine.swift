@@ -52,6 +52,9 @@ public struct DrumMachine: Sendable {
     /// Forgets what was recorded, as if a new device had been plugged in.
     public mutating func replace() { self = DrumMachine() }
 
+    /// Loses its place, as machines do, by a number of ticks.
+    public mutating func slip(by ticks: Int64) { songPosition += ticks }
+
     private func fault(
         of message: ClockMessage, at time: Int64, on line: TickLine, _ settings: OutputSettings
     ) -> String? {
