@@ -100,6 +100,8 @@ struct GatewayWorld {
         }
     }
 
+    mutating func setSettings(_ settings: OutputSettings, at node: Int) { nodes[node].settings = settings }
+
     mutating func setLink(_ isEnabled: Bool, at node: Int) {
         touch(node) { engine, now in engine.setEnabled(isEnabled, at: now) }
         guard isEnabled else { return }
