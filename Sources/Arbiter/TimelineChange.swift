@@ -53,12 +53,12 @@ extension TempoMap {
     private mutating func changeTempo(to newLine: TickLine, around now: HostTime) {
         let ticksApart = line.position(at: now) - newLine.position(at: now)
         let apart = ticksApart * Double(newLine.microsecondsPerBeat) / Double(TickLine.ticksPerBeat)
-        guard abs(apart) > Double(Self.lateNews) else { return changeTempo(to: newLine, at: now) }
         let growth = Double(newLine.microsecondsPerBeat) / Double(line.microsecondsPerBeat) - 1
         let age = apart / growth
         if abs(age) <= Self.oldestNews {
             return changeTempo(to: newLine, at: now.advanced(byMicroseconds: -max(0, roundedToInteger(age))))
         }
+        guard abs(apart) > Double(Self.rounding) else { return changeTempo(to: newLine, at: now) }
         guard abs(apart) <= Double(newLine.tickLength) / 2 else { return jump(to: newLine) }
         step(byMicroseconds: roundedToInteger(apart))
         changeTempo(to: newLine, at: now)
@@ -66,8 +66,6 @@ extension TempoMap {
 
     /// What rounding to microseconds leaves between two ways to say the same line.
     private static var rounding: Int64 { 2 }
-    /// Less than this apart, in microseconds, two lines count as meeting now.
-    private static var lateNews: Int64 { 10 }
     /// News of a tempo older than this, in microseconds, are no change of tempo but another grid.
     private static var oldestNews: Double { 1_000_000 }
 }

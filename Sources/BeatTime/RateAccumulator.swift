@@ -30,7 +30,7 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
 
     /// What is owed at a time, in microseconds; positive sends later than the timeline says.
     ///
-    /// - Parameter time: before the last change it counts as the time of that change.
+    /// A time before the last change counts as the time of that change.
     public func debt(at time: HostTime) -> Double { state(at: time).debt }
 
     /// How fast the debt grows at a time, in microseconds a microsecond: the deviation of the beat's length.
@@ -60,7 +60,7 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     /// slope/(e·w) before it is paid. The rate overshoots by e^-2, 13.5 % of the step, for nothing is forgiven.
     ///
     /// - Parameters:
-    ///   - slope: microseconds a microsecond; above -1.
+    ///   - added: microseconds a microsecond; above -1.
     ///   - timeConstant: 1/w in microseconds, above 0.
     ///   - time: when it begins.
     public mutating func owe(slope added: Double, over timeConstant: Double, at time: HostTime) {

@@ -37,7 +37,11 @@ struct Entry: Hashable, BitwiseCopyable {
 
     /// The first entry that can be met: Start at the top, or the first place after it.
     ///
-    /// - Parameter atBar: whether to wait for a bar instead of a sixteenth when the top has passed.
+    /// - Parameters:
+    ///   - search: where and how to look.
+    ///   - map: the tempo map.
+    ///   - atBar: whether to wait for a bar instead of a sixteenth when the top has passed.
+    /// - Returns: an entry whose next message can still leave in time.
     static func first(_ search: Search, on map: TempoMap, atBar: Bool) -> Entry {
         let transport = search.plan.transport
         let top = Entry(startTick: transport.startTick, pulse: 0, stage: .move, isLocating: false)

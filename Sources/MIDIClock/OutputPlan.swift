@@ -33,7 +33,7 @@ public struct PlannedTransport: Hashable, Sendable, BitwiseCopyable {
 /// How the device at an output wants to be told.
 @frozen
 public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
-    /// Microseconds by which everything leaves later than the session says; negative is earlier. ±500 000.
+    /// Microseconds by which everything leaves later than the session says, -500 000 to 500 000.
     public var offset: Int64 = 0
     /// Pulses sent for each tick, 1 to 16; fewer at tempos where they would come too close.
     public var multiply: Int64 = 1
@@ -70,6 +70,7 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
     /// How long before the song's top an output must hear of it to start with it, in microseconds.
     ///
     /// - Parameter microsecondsPerBeat: the tempo.
+    /// - Returns: microseconds; negative for an output that sends late.
     public func reach(microsecondsPerBeat: Int64) -> Int64 {
         lead - offset + (isClockAlwaysOn ? 0 : preroll * microsecondsPerBeat)
     }

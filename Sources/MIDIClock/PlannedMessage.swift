@@ -14,6 +14,4 @@ public struct PlannedMessage: Hashable, Sendable, BitwiseCopyable {
     let pulse: Int64
     /// How the device comes into the song, for transport messages.
     let entry: Entry?
-    /// The least time until the next pulse, in microseconds.
-    let gap: Int64
 }

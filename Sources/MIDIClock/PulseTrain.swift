@@ -43,10 +43,10 @@ struct PulseTrain: BitwiseCopyable {
     /// The first pulse that leaves at or after a time.
     func first(atOrAfter time: HostTime, on map: TempoMap) -> Int64 {
         let nominal = time.advanced(byMicroseconds: -offset)
-        var pulse = grid.pulse(near: TickPlace(tick: map.line.firstTick(atOrAfter: nominal)))
-        // Swing, older tempos and debt move a pulse by a little; an eighth's worth of pulses covers it.
-        for _ in 0..<24 where due(pulse - 1, on: map) >= time { pulse -= 1 }
-        for _ in 0..<200 where due(pulse, on: map) < time { pulse += 1 }
+        var pulse = grid.pulse(near: TickPlace(tick: map.firstTick(atOrAfter: nominal)))
+        // Swing, debt and the seams between tempos move a pulse by a little: a sixteenth's worth of them covers it.
+        for _ in 0..<96 where due(pulse - 1, on: map) >= time { pulse -= 1 }
+        for _ in 0..<96 where due(pulse, on: map) < time { pulse += 1 }
         return pulse
     }
 
@@ -67,7 +67,12 @@ struct PulseTrain: BitwiseCopyable {
 
     /// Takes a newer map and newer settings into account.
     ///
-    /// - Parameter next: the next pulse to be sent; pulses may be counted otherwise afterwards.
+    /// - Parameters:
+    ///   - plan: the newest plan.
+    ///   - map: the newest map.
+    ///   - next: the next pulse to be sent; pulses may be counted otherwise afterwards.
+    ///   - now: the present host time.
+    /// - Returns: what that means for the pulses that come next.
     mutating func follow(
         _ plan: OutputPlan, on map: TempoMap, next: inout Int64, at now: HostTime
     ) -> Change {

@@ -18,9 +18,9 @@ public struct TempoMap: Sendable, BitwiseCopyable {
     private var formerCount = 0
     /// How often the tempo has changed.
     public private(set) var tempoChanges: UInt32 = 0
-    /// By how much the grid has stepped in all, in microseconds; positive is later. Outputs glide after it.
+    /// By how much the grid has stepped in all, in microseconds, later being positive: what outputs glide after.
     public private(set) var glides: Int64 = 0
-    /// How often the grid has jumped: too far to glide. Outputs relocate.
+    /// How often the grid has jumped, too far to glide: outputs relocate.
     public private(set) var jumps: UInt32 = 0
 
     private struct Segment: Sendable, BitwiseCopyable {
@@ -89,10 +89,17 @@ public struct TempoMap: Sendable, BitwiseCopyable {
     /// When a tick falls, before any offset of an output.
     public func time(ofTick tick: Int64) -> HostTime { time(of: TickPlace(tick: tick)) }
 
-    /// A change of tempo that is not forgotten yet: when it took effect, and by how much a beat's length grew,
-    /// as a share of the new length.
+    /// The first tick that does not fall before a time.
+    func firstTick(atOrAfter time: HostTime) -> Int64 {
+        guard time < since, formerCount > 0 else { return line.firstTick(atOrAfter: time) }
+        let index = (0..<formerCount).first { former[$0].since <= time } ?? formerCount - 1
+        return former[index].line.firstTick(atOrAfter: time)
+    }
+
+    /// A change of tempo that is not forgotten yet.
     ///
     /// - Parameter number: as ``tempoChanges`` counted when it had happened.
+    /// - Returns: when it took effect, and by which share of the new length a beat was longer before.
     func tempoChange(_ number: UInt32) -> (at: HostTime, stretch: Double)? {
         let age = Int(tempoChanges &- number)
         guard age < formerCount else { return nil }

@@ -14,8 +14,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     private var train: PulseTrain?
     /// The next pulse to send, counted as the train counts them.
     private var nextPulse: Int64 = 0
-    /// Before this time no pulse may leave, whatever the map says.
-    private var gapEnd = HostTime(microseconds: .min)
+    /// When the last pulse left, from which the next must keep its distance.
+    private var lastPulse = HostTime(microseconds: .min / 2)
     private var device = Device.stopped
     /// Whether the device plays at the wrong place of the song.
     private var isMisplaced = false
@@ -69,7 +69,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             guard plan.transport.isPlaying, plan.transport.startTick == startTick, !isMisplaced else {
                 return PlannedMessage(
                     message: .stop, due: now, belated: 0, place: train.grid.place(ofPulse: nextPulse),
-                    pulse: nextPulse, entry: nil, gap: 0)
+                    pulse: nextPulse, entry: nil)
             }
             return goOn(plan, train, on: map, at: now)
         }
@@ -92,7 +92,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         switch planned.message {
         case .timingClock:
             nextPulse = planned.pulse + 1
-            gapEnd = time.advanced(byMicroseconds: planned.gap)
+            lastPulse = time
             return
         case .stop: device = .stopped
         case .songPosition: break
@@ -120,24 +120,27 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         case .broken: isBroken = true
         }
         let lateness = train.due(nextPulse, on: map).microseconds(to: now)
-        // Late after a stall; far too early after a tempo that fell while nobody told us.
-        if isClockOn, lateness > train.catchUpLimit(map.line) || lateness < -7 * train.gap(map.line) {
-            isBroken = true
-        }
+        // Late after a stall; far ahead after a tempo that fell while nobody told us.
+        let isAhead = train.due(nextPulse - 7, on: map) > now
+        if isClockOn, isAhead || lateness > train.catchUpLimit(map.line) { isBroken = true }
         guard isBroken else { return train }
-        nextPulse = train.first(atOrAfter: max(now, gapEnd), on: map)
+        nextPulse = train.first(atOrAfter: max(now, gapEnd(train, map)), on: map)
         entry = nil
         isMisplaced = device != .stopped
         return train
     }
 
+    /// Before this time no pulse may leave, whatever the map says.
+    private func gapEnd(_ train: PulseTrain, _ map: TempoMap) -> HostTime {
+        lastPulse.advanced(byMicroseconds: train.minimumGap(map.line))
+    }
+
     private func pulse(_ train: PulseTrain, on map: TempoMap) -> PlannedMessage {
         let wanted = train.due(nextPulse, on: map)
-        let due = max(wanted, gapEnd)
+        let due = max(wanted, gapEnd(train, map))
         return PlannedMessage(
             message: .timingClock, due: due, belated: wanted.microseconds(to: due),
-            place: train.grid.place(ofPulse: nextPulse), pulse: nextPulse, entry: nil,
-            gap: train.minimumGap(map.line))
+            place: train.grid.place(ofPulse: nextPulse), pulse: nextPulse, entry: nil)
     }
 
     /// A device that plays where it should: pulses, and a realignment if one is wanted.
@@ -173,7 +176,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     ) -> PlannedMessage {
         PlannedMessage(
             message: entry.message(plan, train), due: entry.due(plan, train, on: map), belated: 0,
-            place: train.grid.place(ofPulse: entry.pulse), pulse: entry.pulse, entry: entry, gap: 0)
+            place: train.grid.place(ofPulse: entry.pulse), pulse: entry.pulse, entry: entry)
     }
 
     private func earlier(_ pulse: PlannedMessage, _ other: PlannedMessage) -> PlannedMessage {
@@ -191,7 +194,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             return entry
         }
         if device == .stopped, !plan.settings.isClockAlwaysOn {
-            nextPulse = train.first(atOrAfter: max(now, gapEnd), on: map)
+            nextPulse = train.first(atOrAfter: max(now, gapEnd(train, map)), on: map)
         }
         let earliest = nextPulse + Self.preroll(plan.settings)
         return otherwise(Entry.Search(plan: plan, train: train, now: now, earliest: earliest), map)

@@ -84,15 +84,20 @@ struct LoneGateway {
 
     mutating func setLink(_ isEnabled: Bool, at now: Int64) {
         _ = engine.setEnabled(isEnabled, at: HostTime(microseconds: now))
-        tell(now)
+        hear(at: now)
     }
 
     mutating func edit(_ edit: SessionEdit, at now: Int64) {
-        _ = engine.edit(at: HostTime(microseconds: now)) { edit.apply(to: &$0, at: HostTime(microseconds: now)) }
-        tell(now)
+        commit(edit, at: now)
+        hear(at: now)
     }
 
-    private mutating func tell(_ now: Int64) {
+    /// An edit that the arbiter does not hear of yet.
+    mutating func commit(_ edit: SessionEdit, at now: Int64) {
+        _ = engine.edit(at: HostTime(microseconds: now)) { edit.apply(to: &$0, at: HostTime(microseconds: now)) }
+    }
+
+    mutating func hear(at now: Int64) {
         if let answer = arbiter.linkChanged(LinkView(engine), at: HostTime(microseconds: now)) {
             edit(answer, at: now)
         }

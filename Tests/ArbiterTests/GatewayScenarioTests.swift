@@ -185,7 +185,7 @@ struct GatewayScenarioTests {
         for step in 1...120 {
             let node = Int.random(in: 0..<4, using: &random)
             let tempo = Tempo(beatsPerMinute: Double.random(in: 20...999, using: &random))
-            let choice = Int.random(in: 0..<12, using: &random)
+            let choice = Int.random(in: 0..<13, using: &random)
             world.at(Double(step) * 0.25 + Double.random(in: 0...0.25, using: &random)) { world in
                 switch choice {
                 case 0...3: world.edit(node, .setTempo(tempo))
@@ -193,7 +193,12 @@ struct GatewayScenarioTests {
                 case 6, 7: world.edit(node, .stop)
                 case 8: world.setLink(false, at: node)
                 case 9: world.setLink(true, at: node)
-                case 10: world.medium.network.partition([[node]])
+                case 10:
+                    var settings = OutputSettings()
+                    settings.offset = Int64(tempo.beatsPerMinute * 100) - 50_000
+                    settings.smoothing = Int64(tempo.beatsPerMinute * 300)
+                    world.setSettings(settings, at: node)
+                case 11: world.medium.network.partition([[node]])
                 default: world.medium.network.heal()
                 }
             }
@@ -210,6 +215,29 @@ struct GatewayScenarioTests {
         try world.run(until: 80)
         #expect(members.allSatisfy { world.nodes[$0].engine.peerCount == 3 })
         try world.expectAligned(members, within: 3_000)
+    }
+
+    @Test
+    func `corrections of the session's clock are glided after, and no tick's distance shows them`() throws {
+        // Thirty seconds of drift between two clocks, again and again, over a network that delays unevenly.
+        var world = GatewayWorld("glide", seed: 3, conditions: LinkConditions(delay: 1_000, jitter: 1_500))
+        let (peer, ours) = (world.addNode(tempo: 120), world.addNode(tempo: 77))
+        world.setLink(true, at: peer)
+        world.at(2) { $0.setLink(true, at: ours) }
+        world.at(4) { $0.edit(ours, .play(reach: LoneGateway.reach)) }
+        try world.run(until: 7)
+        let settled = world.hostTime(of: ours).microseconds
+        let corrected = world.nodes[ours].engine.clockSteps
+        try world.run(until: 200)
+        #expect(abs(world.nodes[ours].engine.clockSteps - corrected) > 100, "there is something to glide after")
+        #expect(world.nodes[ours].machine.transport == [.start])
+        let ticks = world.nodes[ours].machine.ticks.filter { $0 > settled }
+        let nominal = 500_000.0 / 24
+        // The thread wakes up to 150 us late in this world.
+        for (first, second) in zip(ticks, ticks.dropFirst()) {
+            #expect(abs(Double(second - first) - nominal) <= nominal * RateAccumulator.rateLimit + 152)
+        }
+        #expect(world.nodes[ours].breaks == 0)
     }
 
     @Test

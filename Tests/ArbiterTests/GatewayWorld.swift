@@ -100,6 +100,8 @@ struct GatewayWorld {
         }
     }
 
+    mutating func setSettings(_ settings: OutputSettings, at node: Int) { nodes[node].settings = settings }
+
     mutating func setLink(_ isEnabled: Bool, at node: Int) {
         touch(node) { engine, now in engine.setEnabled(isEnabled, at: now) }
         guard isEnabled else { return }
@@ -154,7 +156,9 @@ struct GatewayWorld {
             }
             nodes[index].planner.sent(planned, at: now)
             trace.record("sends", node: index, [Int64(planned.message.wire.bytes)], at: self.now)
-            if let fault = nodes[index].machine.take(planned.message, at: now.microseconds, on: map.line) {
+            if let fault = nodes[index].machine.take(
+                planned.message, at: now.microseconds, on: map.line, plan.settings)
+            {
                 throw broken("node \(index): \(fault)")
             }
             if planned.message == .timingClock { try sentTick(index, planned.place, plan) }
@@ -191,7 +195,8 @@ extension GatewayWorld {
             let ticks = line(of: node).position(at: hostTime(of: node)) - Double(plan.transport.startTick)
             let bar = Double(plan.transport.ticksPerBar)
             return (
-                node, (ticks - (ticks / bar).rounded(.down) * bar) * Double(line(of: node).microsecondsPerBeat) / 24, bar
+                node, (ticks - (ticks / bar).rounded(.down) * bar) * Double(line(of: node).microsecondsPerBeat) / 24,
+                bar
             )
         }
         for (node, place, bar) in places.dropFirst() {

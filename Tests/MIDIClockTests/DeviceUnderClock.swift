@@ -23,7 +23,7 @@ struct DeviceUnderClock {
                 continue
             }
             planner.sent(planned, at: time)
-            let fault = machine.take(planned.message, at: now, on: score.map.line)
+            let fault = machine.take(planned.message, at: now, on: score.map.line, score.plan.settings)
             #expect(fault == nil, sourceLocation: sourceLocation)
         }
     }

@@ -29,9 +29,12 @@ public struct DrumMachine: Sendable {
     ///   - message: what came.
     ///   - time: when, in microseconds.
     ///   - line: the ticks that the sender keeps to.
+    ///   - settings: what it makes of them.
     /// - Returns: what is wrong with it; nil if nothing is.
-    public mutating func take(_ message: ClockMessage, at time: Int64, on line: TickLine) -> String? {
-        let fault = fault(of: message, at: time, on: line)
+    public mutating func take(
+        _ message: ClockMessage, at time: Int64, on line: TickLine, _ settings: OutputSettings = OutputSettings()
+    ) -> String? {
+        let fault = fault(of: message, at: time, on: line, settings)
         events.append(Event(message: message, at: time))
         switch message {
         case .timingClock:
@@ -49,11 +52,17 @@ public struct DrumMachine: Sendable {
     /// Forgets what was recorded, as if a new device had been plugged in.
     public mutating func replace() { self = DrumMachine() }
 
-    private func fault(of message: ClockMessage, at time: Int64, on line: TickLine) -> String? {
+    /// Loses its place, as machines do, by a number of ticks.
+    public mutating func slip(by ticks: Int64) { songPosition += ticks }
+
+    private func fault(
+        of message: ClockMessage, at time: Int64, on line: TickLine, _ settings: OutputSettings
+    ) -> String? {
         switch message {
         case .timingClock:
             guard let lastTick else { return nil }
-            let gap = max(700, min(2_000, line.tickLength * 4 / 5))
+            let straight = line.tickLength * settings.divide / settings.multiply
+            let gap = max(700, min(2_000, straight * (1_000 - settings.swing) / 500 * 4 / 5))
             return time - lastTick < gap ? "a tick \(time - lastTick) us after the one before" : nil
         case .start, .songPosition: return isPlaying ? "\(message) while playing" : nil
         case .continue:
