@@ -209,8 +209,9 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
         return found == 0 && result > 0 ? takeHeard(heard) : found
     }
 
-    /// Whether the queue really beats as fast as it was asked to: without its timer the kernel silently takes a slower
-    /// one. Waits some milliseconds, so it is for setting up.
+    /// Whether the queue really beats as fast as it was asked to.
+    ///
+    /// Without its timer the kernel silently takes a slower one. Waits some milliseconds, so it is for setting up.
     mutating func isFine() -> Bool {
         guard let queue else { return false }
         begin()

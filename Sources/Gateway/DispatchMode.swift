@@ -33,6 +33,7 @@ enum DispatchMode: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     ///   - scheduling: how the output thread is scheduled.
     ///   - preemption: how readily the kernel lets it run.
     ///   - hasQueue: whether the sequencer can send by itself.
+    /// - Returns: the mode to begin with.
     static func chosen(
         _ choice: DispatchChoice, scheduling: Scheduling, preemption: Preemption, hasQueue: Bool
     ) -> DispatchMode {

@@ -23,23 +23,23 @@ struct OutputState: BitwiseCopyable {
 struct Dispatcher<Machine: DispatchMachine> {
     var machine: Machine
     private(set) var mode: DispatchMode
-    private let outputs: Int
-    private let states: UnsafeMutablePointer<OutputState>
-    private let counters: UnsafeMutablePointer<OutputCounters>
-    private let heard: UnsafeMutablePointer<SequencerSender.Heard>
-    private var agenda: Agenda
-    private var reading: ClockReading
-    private var latency = WakeUpLatency()
-    private var foreignTimers = ForeignTimers()
-    private var generation: UInt64?
+    let outputs: Int
+    let states: UnsafeMutablePointer<OutputState>
+    let counters: UnsafeMutablePointer<OutputCounters>
+    let heard: UnsafeMutablePointer<SequencerSender.Heard>
+    var agenda: Agenda
+    var reading: ClockReading
+    var latency = WakeUpLatency()
+    var foreignTimers = ForeignTimers()
+    var generation: UInt64?
     /// What lies in the queue; nil if nothing does.
-    private var armed: Armed?
+    var armed: Armed?
     /// Names the present arming among the messages that the witness hears; never 0.
-    private var tag: UInt8 = 0
-    private var isQueueRunning = false
-    private var isPacemakerRunning = false
+    var tag: UInt8 = 0
+    var isQueueRunning = false
+    var isPacemakerRunning = false
 
-    private struct Armed: BitwiseCopyable {
+    struct Armed: BitwiseCopyable {
         /// When the queue was started, at the earliest.
         var start: MonotonicTime
         /// Nothing can leave the queue before.
@@ -54,13 +54,15 @@ struct Dispatcher<Machine: DispatchMachine> {
     /// up, and so long an outdated plan may stay in force while it is.
     static func horizon(_ mode: DispatchMode) -> Int64 { mode == .queue ? 40_000_000 : 5_000_000 }
     /// How far apart messages of one group are at most, in microseconds: a Start, say, and its tick.
-    private static var groupSpan: Int64 { 2_500 }
+    static var groupSpan: Int64 { 2_500 }
     /// If starting the queue takes longer, in nanoseconds, the thread was held up on the way.
-    private static var longStart: Int64 { 40_000 }
+    static var longStart: Int64 { 40_000 }
+    /// With nothing to send, the board is looked at that often, in nanoseconds, though it announces its changes.
+    static var longestSleep: Int64 { 1_000_000_000 }
     /// What leaves later than that, in microseconds, may bring forth another plan.
-    private static var late: Int64 { 100 }
+    static var late: Int64 { 100 }
     /// A wake-up later than that, in nanoseconds, shows that direct dispatch needs the backstop.
-    private static var lateWakeUp: Int64 { 100_000 }
+    static var lateWakeUp: Int64 { 100_000 }
 
     /// Prepares for a number of outputs.
     init(machine: Machine, mode: DispatchMode, outputs: Int, counters: UnsafeMutablePointer<OutputCounters>) {
@@ -86,7 +88,8 @@ struct Dispatcher<Machine: DispatchMachine> {
     /// - Returns: whether the system allowed it.
     func lockMemory() -> Bool {
         LockedMemory.lock(states, byteCount: max(1, outputs) * MemoryLayout<OutputState>.stride)
-            && LockedMemory.lock(heard, byteCount: SequencerSender.heardCapacity * MemoryLayout<SequencerSender.Heard>.stride)
+            && LockedMemory.lock(
+                heard, byteCount: SequencerSender.heardCapacity * MemoryLayout<SequencerSender.Heard>.stride)
             && agenda.lockMemory()
     }
 
@@ -111,7 +114,9 @@ struct Dispatcher<Machine: DispatchMachine> {
         let stretch = latency.stretch(tickLength: board.map.line.tickLength)
         while true {
             if agenda.isEmpty { plan(board) }
-            guard !agenda.isEmpty else { return pause(until: reading.monotonic.advanced(byNanoseconds: 1_000_000_000)) }
+            guard !agenda.isEmpty else {
+                return pause(until: reading.monotonic.advanced(byNanoseconds: Self.longestSleep))
+            }
             let due = reading.monotonicTime(of: agenda.entries[0].due)
             if let deadline = queueUp(firstDue: due, stretch: stretch) { return deadline }
             let nearness = mode == .queue ? max(stretch, QueueGrid.period) : stretch
@@ -131,7 +136,7 @@ struct Dispatcher<Machine: DispatchMachine> {
         if isPacemakerRunning { setPacemaker(false) }
     }
 
-    private mutating func pause(until deadline: MonotonicTime) -> MonotonicTime {
+    mutating func pause(until deadline: MonotonicTime) -> MonotonicTime {
         if isQueueRunning, armed == nil {
             machine.stopQueue()
             isQueueRunning = false
@@ -168,8 +173,8 @@ struct Dispatcher<Machine: DispatchMachine> {
         var now = machine.hostTime()
         while now < agenda.entries[0].due { now = machine.hostTime() }
         // After a stall there may be other things to do than what was planned before it.
-        guard agenda.entries[0].due.microseconds(to: now) <= Self.late || agenda.plannedAt.microseconds(to: now) <= Self.late
-        else { return agenda.clear() }
+        let isStale = agenda.plannedAt.microseconds(to: now) > Self.late
+        guard !isStale || agenda.entries[0].due.microseconds(to: now) <= Self.late else { return agenda.clear() }
         send(agenda.countDue(by: now))
     }
 
@@ -188,7 +193,7 @@ struct Dispatcher<Machine: DispatchMachine> {
     /// Notes that a message has left.
     ///
     /// - Returns: whether so late that what follows, which may have to keep its distance, is to be planned anew.
-    private mutating func note(_ index: Int, leftAt time: HostTime) -> Bool {
+    mutating func note(_ index: Int, leftAt time: HostTime) -> Bool {
         let departure = agenda.entries[index]
         agenda.entries[index].hasLeft = true
         if departure.wasRefused { counters[departure.slot].dropped.add(1, ordering: .relaxed) }
@@ -204,132 +209,5 @@ struct Dispatcher<Machine: DispatchMachine> {
     private mutating func forgetHeard() {
         guard machine.hasQueue else { return }
         while let count = machine.takeHeard(heard), count == SequencerSender.heardCapacity {}
-    }
-
-    // The queue
-
-    /// Lays the first messages and those close behind into the queue, if it is time to.
-    ///
-    /// - Parameters:
-    ///   - firstDue: when the first message of all is due.
-    ///   - stretch: how long before that to wake.
-    /// - Returns: when to go on; nil if the queue cannot help with the first message.
-    private mutating func queueUp(firstDue: MonotonicTime, stretch: Int64) -> MonotonicTime? {
-        guard mode != .direct, machine.hasQueue, let first = agenda.firstForPort else { return nil }
-        let wakeUp = firstDue.advanced(byNanoseconds: -stretch)
-        let group = agenda.groupEnd(from: first, span: Self.groupSpan)
-        let lead = Self.horizon(mode) - agenda.entries[first].due.microseconds(to: group) * 1000
-        let aim = aim(of: first)
-        for _ in 0..<3 {
-            let now = machine.monotonicTime()
-            guard mode == .queue || now < wakeUp, let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else {
-                return nil
-            }
-            // Not for less than a period: who has woken late takes the next period rather than sleep again.
-            let early = grid.start.advanced(byNanoseconds: -stretch)
-            if now.advanced(byNanoseconds: QueueGrid.period) < early { return pause(until: min(early, wakeUp)) }
-            if arm(grid, aim: aim, group: group) { break }
-            // Held up on the way: the queue's periods end too late by so much, so try once more.
-            disarm()
-        }
-        guard let armed else { return nil }
-        guard mode == .queue else { return wakeUp }
-        guard let line = agenda.firstForLine else { return armed.groupEnd }
-        return min(armed.groupEnd, reading.monotonicTime(of: line).advanced(byNanoseconds: -stretch))
-    }
-
-    /// When the queue is to send a message.
-    private func aim(of index: Int) -> MonotonicTime {
-        reading.monotonicTime(of: agenda.entries[index].due)
-            .advanced(byNanoseconds: mode == .queue ? 0 : Self.backstopGuard)
-    }
-
-    /// Starts the queue with all messages that the horizon allows.
-    ///
-    /// - Returns: whether it was started when it should be.
-    private mutating func arm(_ grid: QueueGrid, aim: MonotonicTime, group: HostTime) -> Bool {
-        tag = tag == .max ? 1 : tag + 1
-        let end = grid.start.advanced(byNanoseconds: Self.horizon(mode) + Self.backstopGuard)
-        var count = 0
-        while count < agenda.count {
-            let aim = self.aim(of: count)
-            guard aim <= end else { break }
-            agenda.entries[count].queueTime = grid.stamp(notBefore: aim)
-            count += 1
-        }
-        var before = machine.monotonicTime()
-        while before < grid.start { before = machine.monotonicTime() }
-        machine.arm(UnsafeMutableBufferPointer(start: agenda.entries, count: count), tag: tag)
-        let delay = machine.monotonicTime().nanoseconds - grid.start.nanoseconds
-        isQueueRunning = true
-        armed = Armed(
-            start: before, earliest: grid.periodEnd(notBefore: aim),
-            groupEnd: reading.monotonicTime(of: group).advanced(byNanoseconds: 3 * QueueGrid.period + delay))
-        return delay < Self.longStart
-    }
-
-    /// Takes back what lies in the queue, and finds out what has left it.
-    private mutating func disarm() {
-        guard let armed else { return }
-        self.armed = nil
-        if foreignTimers.wantsLook() { lookAtForeignTimers(armed) }
-        machine.removeQueued()
-        // The queue was started after `armed.start`, so before `earliest` it can have sent nothing.
-        if machine.monotonicTime() >= armed.earliest { settle(armed) }
-        for index in 0..<agenda.count { agenda.entries[index].isArmed = false }
-    }
-
-    private mutating func lookAtForeignTimers(_ armed: Armed) {
-        guard let origin = machine.queueOrigin() else { return }
-        let delay = origin.nanoseconds - armed.start.nanoseconds
-        guard let isRunning = foreignTimers.started(late: delay, at: machine.monotonicTime()) else { return }
-        setPacemaker(isRunning)
-    }
-
-    private mutating func setPacemaker(_ isRunning: Bool) {
-        machine.setPacemaker(isRunning)
-        isPacemakerRunning = isRunning
-    }
-
-    /// Has the witness say which messages the queue has sent.
-    private mutating func settle(_ armed: Armed) {
-        // Another processor may be sending one just now. Asleep, in case that one waits for this.
-        while !machine.isQueueEmpty { machine.pause(nanoseconds: 20_000) }
-        let origin = machine.queueOrigin() ?? armed.start
-        reading = machine.reading(after: reading)
-        var isLate = false
-        while true {
-            guard let count = machine.takeHeard(heard) else {
-                isLate = noteOverdue(armed) || isLate
-                break
-            }
-            for index in 0..<count where heard[index].tag == tag {
-                let time = reading.hostTime(of: origin.advanced(byNanoseconds: heard[index].queueTime))
-                isLate = noteArmed(from: heard[index].port, leftAt: time) || isLate
-            }
-            if count == 0 { break }
-        }
-        agenda.removeDeparted()
-        if isLate { agenda.clear() }
-    }
-
-    /// Notes the first message that was armed for a port and has not left yet.
-    private mutating func noteArmed(from port: UInt8, leftAt time: HostTime) -> Bool {
-        for index in 0..<agenda.count
-        where agenda.entries[index].isArmed && !agenda.entries[index].hasLeft && agenda.entries[index].port == port {
-            return note(index, leftAt: time)
-        }
-        return false
-    }
-
-    /// Somebody has flooded the witness: what should have left by now counts as left. Rather a tick less than one twice.
-    private mutating func noteOverdue(_ armed: Armed) -> Bool {
-        let now = machine.monotonicTime()
-        var isLate = false
-        for index in 0..<agenda.count where agenda.entries[index].isArmed && !agenda.entries[index].hasLeft {
-            let time = armed.start.advanced(byNanoseconds: agenda.entries[index].queueTime + QueueGrid.period / 2)
-            if time <= now { isLate = note(index, leftAt: reading.hostTime(of: time)) || isLate }
-        }
-        return isLate
     }
 }

@@ -85,7 +85,8 @@ final class OutputThread: @unchecked Sendable {
     }
 
     private func lockMemory(_ dispatcher: Dispatcher<KernelMachine>) {
-        let slots = dispatcher.lockMemory() && sequencer?.sender.lockMemory(events: outputs * Agenda.capacityPerOutput) != false
+        let slots =
+            dispatcher.lockMemory() && sequencer?.sender.lockMemory(events: outputs * Agenda.capacityPerOutput) != false
         let counts = LockedMemory.lock(counters, byteCount: outputs * MemoryLayout<OutputCounters>.size)
         let stack = LockedMemory.lockStack(byteCount: Self.stackInUse)
         hasLockedMemory.store(slots && counts && stack, ordering: .relaxed)

@@ -13,13 +13,12 @@ struct QueueGrid: Hashable, BitwiseCopyable {
 
     init(start: MonotonicTime) { self.start = start }
 
-    /// The grid to start next, one of whose periods ends at a time.
+    /// The grid to start next, one of whose periods ends at a time; nil if that is less than a period away.
     ///
     /// - Parameters:
     ///   - aim: that time.
     ///   - now: the earliest possible start.
     ///   - lead: how long before `aim` to start at most, in nanoseconds.
-    /// - Returns: nil if `aim` is less than a period away.
     init?(aimingAt aim: MonotonicTime, from now: MonotonicTime, lead: Int64) {
         let periods = min(aim.nanoseconds - now.nanoseconds, lead) / Self.period
         guard periods >= 1 else { return nil }

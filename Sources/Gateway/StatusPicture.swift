@@ -43,7 +43,8 @@ struct StatusPicture: Sendable {
                 priority: realtime.scheduling == .fifo ? realtime.wanted : 0,
                 memoryLocked: realtime.isProcessLocked || counters.isMemoryLocked, dispatch: counters.mode.name,
                 wakeUpLatencyMicroseconds: Self.wakeUpLatency(counters)),
-            warnings: warnings + dispatchWarning(counters) + outputs.indices.compactMap { droppedWarning(slot: $0, counters) })
+            warnings: warnings + dispatchWarning(counters)
+                + outputs.indices.compactMap { droppedWarning(slot: $0, counters) })
     }
 
     private static func wakeUpLatency(_ thread: OutputThread) -> Status.Lateness? {
@@ -56,7 +57,8 @@ struct StatusPicture: Sendable {
         return [
             .init(
                 code: "dispatch",
-                message: "there is no sequencer queue on a high-resolution timer, so ticks leave by direct dispatch only",
+                message:
+                    "there is no sequencer queue on a high-resolution timer, so ticks leave by direct dispatch only",
                 fix: "sudo modprobe snd-hrtimer, then start again; or see that fewer programs use sequencer queues")
         ]
     }

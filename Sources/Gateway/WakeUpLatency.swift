@@ -8,11 +8,10 @@ struct WakeUpLatency {
     private static let allowed: ClosedRange<Int64> = 20_000...250_000
     private static let learningStep: Int64 = 5_000
 
-    /// How long before a moment to wake, in nanoseconds; the rest is spent awake.
-    ///
-    /// Never so long that it costs more than half a percent of a core.
+    /// How long before a moment to wake; the rest is spent awake, but never more than half a percent of a core.
     ///
     /// - Parameter tickLength: the time between two such moments, in microseconds.
+    /// - Returns: nanoseconds.
     func stretch(tickLength: Int64) -> Int64 { min(usual, tickLength * 5) }
 
     /// Moves the estimate up by much when it was exceeded and down by a ninety-ninth of that when it was not, so it

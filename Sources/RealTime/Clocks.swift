@@ -57,6 +57,7 @@ public struct ClockReading: Sendable {
     /// Reads raw time between two readings of monotonic time, three times over, and keeps the tightest bracket.
     ///
     /// - Parameter earlier: a reading to learn the clocks' rate from.
+    /// - Returns: the reading.
     public static func take(after earlier: ClockReading? = nil) -> ClockReading {
         var best = ClockReading(monotonic: MonotonicTime(nanoseconds: 0), rawNanoseconds: 0)
         var narrowest = Int64.max

@@ -28,6 +28,7 @@ public enum Preemption: String, Sendable {
     ///   - isRealTimeKernel: whether `/sys/kernel/realtime` holds 1.
     ///   - commandLine: what the kernel was started with.
     ///   - debug: the models it offers, the one in force in parentheses; empty if that may not be read.
+    /// - Returns: how readily it lets a real-time thread in.
     static func of(version: String, isRealTimeKernel: Bool, commandLine: String, debug: String) -> Preemption {
         let words = version.split(separator: " ")
         if isRealTimeKernel || words.contains("PREEMPT_RT") { return .full }
@@ -35,7 +36,9 @@ public enum Preemption: String, Sendable {
             return ["full", "lazy"].contains(debug[debug.index(after: open)..<close]) ? .full : .voluntary
         }
         let chosen = commandLine.split(whereSeparator: \.isWhitespace).last { $0.hasPrefix("preempt=") }
-        if let chosen, words.contains("PREEMPT_DYNAMIC") { return ["preempt=full", "preempt=lazy"].contains(chosen) ? .full : .voluntary }
+        if let chosen, words.contains("PREEMPT_DYNAMIC") {
+            return ["preempt=full", "preempt=lazy"].contains(chosen) ? .full : .voluntary
+        }
         if words.contains("PREEMPT") { return .full }
         // Where the model can be chosen at boot, its default is the builder's secret.
         return words.contains("PREEMPT_DYNAMIC") ? .unknown : .voluntary

@@ -12,7 +12,7 @@ public final class Snapshot<Value: BitwiseCopyable & Sendable>: @unchecked Senda
     // change hands only by the exchange of `middle`, which releases and acquires.
     private let slots: UnsafeMutablePointer<Value>
     private let middle: Atomic<UInt8>
-    /// Counts what was published; the reader sleeps on it. At an address of its own, as the kernel wants it.
+    /// Counts what was published; at an address of its own, for the reader to sleep on.
     private let editions: UnsafeMutablePointer<Atomic<UInt32>>
     private var writing: UInt8 = 0
     private var reading: UInt8 = 2

@@ -84,7 +84,8 @@ struct DispatcherTests {
     @Test(arguments: [UInt64](1...20))
     func `a thread that wakes milliseconds late has its ticks sent by the queue, at most a period late`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        let stage = Stage(mode: .backstop, outputs: 2, microsecondsPerBeat: .random(in: 200_000...900_000, using: &random))
+        let stage = Stage(
+            mode: .backstop, outputs: 2, microsecondsPerBeat: .random(in: 200_000...900_000, using: &random))
         stage.wakeUpLatency = { Bool.random(using: &random) ? 4_000 : .random(in: 0...4_000_000, using: &random) }
         stage.run(milliseconds: 2000)
         for port in [UInt8(0), 1] {
