@@ -94,8 +94,9 @@ final class OutputThread: @unchecked Sendable {
 
     private func dispatch(_ dispatcher: inout Dispatcher<KernelMachine>) {
         let board = board
-        while !isStopping.load(ordering: .acquiring) {
+        while true {
             let edition = board.edition
+            guard !isStopping.load(ordering: .acquiring) else { break }
             let deadline = board.withLatest { board in
                 boardInUse.store(board.generation, ordering: .releasing)
                 return dispatcher.turn(board)

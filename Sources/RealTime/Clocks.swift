@@ -74,7 +74,8 @@ public struct ClockReading: Sendable {
         return best
     }
 
-    private mutating func learnDrift(from earlier: ClockReading) {
+    /// Takes over how the clocks ran since an earlier reading.
+    mutating func learnDrift(from earlier: ClockReading) {
         let raw = rawNanoseconds - earlier.rawNanoseconds
         // A long time ago the rate may have been another, and a huge product would not fit.
         guard raw >= Self.leastBaseline, raw < 1_000_000_000 else { return drift = earlier.drift }
@@ -97,8 +98,7 @@ public struct ClockReading: Sendable {
     /// The host time that a monotonic time falls into.
     public func hostTime(of time: MonotonicTime) -> HostTime {
         let distance = time.nanoseconds - monotonic.nanoseconds
-        let raw = rawNanoseconds + distance - (distance * drift) >> 24
-        return HostTime(microseconds: raw / 1000)
+        return HostTime(microseconds: (rawNanoseconds + (distance << 24) / (1 << 24 + drift)) / 1000)
     }
 }
 

@@ -36,3 +36,6 @@ class FramedLine:
             for _, length, nanoseconds, seconds, payload in FRAME.iter_unpack(data):
                 self.events += [
                     [NAMES[byte], seconds * 1e6 + nanoseconds / 1000] for byte in payload[:length] if byte in NAMES]
+
+    def close(self):
+        os.close(self.descriptor)
