@@ -31,11 +31,11 @@ enum DispatchMode: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     /// - Parameters:
     ///   - choice: what the user wants; without a queue it is direct all the same.
     ///   - scheduling: how the output thread is scheduled.
-    ///   - preemption: how readily the kernel lets it run.
+    ///   - isRealTimeKernel: whether the kernel lets it run nearly always, and the queue less so.
     ///   - hasQueue: whether the sequencer can send by itself.
     /// - Returns: the mode to begin with.
     static func chosen(
-        _ choice: DispatchChoice, scheduling: Scheduling, preemption: Preemption, hasQueue: Bool
+        _ choice: DispatchChoice, scheduling: Scheduling, isRealTimeKernel: Bool, hasQueue: Bool
     ) -> DispatchMode {
         guard hasQueue else { return .direct }
         switch choice {
@@ -44,7 +44,7 @@ enum DispatchMode: UInt8, Sendable, BitwiseCopyable, CaseIterable {
         case .queue: return .queue
         case .auto:
             guard scheduling == .fifo else { return .queue }
-            return preemption == .full ? .direct : .backstop
+            return isRealTimeKernel ? .direct : .backstop
         }
     }
 }

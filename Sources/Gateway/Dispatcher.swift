@@ -48,8 +48,10 @@ struct Dispatcher<Machine: DispatchMachine> {
         var groupEnd: MonotonicTime
     }
 
-    /// How much later than due the queue sends, in nanoseconds: what cancelling takes, and a little.
-    static var backstopGuard: Int64 { 20_000 }
+    /// How much later than due the queue sends, in nanoseconds.
+    ///
+    /// The thread wakes early enough to have taken messages back by then; if it has not, the witness is asked.
+    static var backstopGuard: Int64 { 5_000 }
     /// How long before it leaves a message is laid into the queue at most, in nanoseconds: so long the thread may be held
     /// up, and so long an outdated plan may stay in force while it is.
     static func horizon(_ mode: DispatchMode) -> Int64 { mode == .queue ? 40_000_000 : 5_000_000 }

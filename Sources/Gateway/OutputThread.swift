@@ -13,7 +13,7 @@ final class OutputThread: @unchecked Sendable {
     private let board: Snapshot<OutputBoard>
     private let sequencer: SequencerOutput?
     private let choice: DispatchChoice
-    private let preemption = Preemption.ofRunningKernel()
+    private let isRealTimeKernel = RunningKernel.isRealTime
     private let counters: UnsafeMutablePointer<OutputCounters>
     private let wakeUps = LatencyHistogram()
     private let modeInForce = Atomic(DispatchMode.direct.rawValue)
@@ -75,7 +75,7 @@ final class OutputThread: @unchecked Sendable {
     func run() {
         let machine = KernelMachine(sequencer)
         let mode = DispatchMode.chosen(
-            choice, scheduling: .ofThisThread, preemption: preemption, hasQueue: machine.hasQueue)
+            choice, scheduling: .ofThisThread, isRealTimeKernel: isRealTimeKernel, hasQueue: machine.hasQueue)
         var dispatcher = Dispatcher(machine: machine, mode: mode, outputs: outputs, counters: counters)
         lockMemory(dispatcher)
         Rehearsal.play()

@@ -6,20 +6,21 @@ import Testing
 @Suite
 struct DispatchModeTests {
     @Test(arguments: [
-        (DispatchChoice.auto, Scheduling.fifo, Preemption.voluntary, true, DispatchMode.backstop),
-        (.auto, .fifo, .unknown, true, .backstop),
-        (.auto, .fifo, .full, true, .direct),
-        (.auto, .other, .full, true, .queue),
-        (.auto, .other, .voluntary, false, .direct),
-        (.backstop, .fifo, .full, true, .backstop),
-        (.queue, .fifo, .full, true, .queue),
-        (.direct, .other, .voluntary, true, .direct),
-        (.queue, .other, .voluntary, false, .direct),
+        (DispatchChoice.auto, Scheduling.fifo, false, true, DispatchMode.backstop),
+        (.auto, .fifo, true, true, .direct),
+        (.auto, .other, true, true, .queue),
+        (.auto, .other, false, true, .queue),
+        (.auto, .other, false, false, .direct),
+        (.backstop, .fifo, true, true, .backstop),
+        (.queue, .fifo, false, true, .queue),
+        (.direct, .other, false, true, .direct),
+        (.queue, .other, false, false, .direct),
     ])
     func `the way is what the user says, else what suits scheduling and kernel, and never one there is no queue for`(
-        choice: DispatchChoice, scheduling: Scheduling, preemption: Preemption, hasQueue: Bool, expected: DispatchMode
+        choice: DispatchChoice, scheduling: Scheduling, isRealTimeKernel: Bool, hasQueue: Bool, expected: DispatchMode
     ) {
-        let mode = DispatchMode.chosen(choice, scheduling: scheduling, preemption: preemption, hasQueue: hasQueue)
+        let mode = DispatchMode.chosen(
+            choice, scheduling: scheduling, isRealTimeKernel: isRealTimeKernel, hasQueue: hasQueue)
         #expect(mode == expected)
     }
 }
