@@ -13,7 +13,7 @@ final class OutputThread: @unchecked Sendable {
     // Safe because `planners` is touched by the thread alone and everything else is atomic or constant.
     private let board: Snapshot<OutputBoard>
     private let sequencer: SequencerOutput?
-    private let planners: UnsafeMutablePointer<(planner: TickPlanner, connections: UInt32)>
+    private let planners: UnsafeMutablePointer<(planner: TickPlanner, connections: UInt32, realignments: UInt32)>
     private let counters: UnsafeMutablePointer<OutputCounters>
     private let isStopping = Atomic(false)
     private let boardInUse = Atomic<UInt64>(0)
@@ -32,7 +32,7 @@ final class OutputThread: @unchecked Sendable {
         self.board = board
         self.sequencer = sequencer
         planners = .allocate(capacity: max(1, outputs))
-        planners.initialize(repeating: (TickPlanner(), 0), count: outputs)
+        planners.initialize(repeating: (TickPlanner(), 0, 0), count: outputs)
         counters = .allocate(capacity: max(1, outputs))
         for index in 0..<outputs { (counters + index).initialize(to: OutputCounters()) }
     }
@@ -91,6 +91,10 @@ final class OutputThread: @unchecked Sendable {
 
     private func advance(_ slot: Int, _ board: borrowing OutputBoard) -> HostTime {
         let output = board.slots[slot]
+        if planners[slot].realignments != output.realignments {
+            planners[slot].realignments = output.realignments
+            planners[slot].planner.realign()
+        }
         if planners[slot].connections != output.connections {
             planners[slot].connections = output.connections
             planners[slot].planner.deviceConnected(isReturning: output.connections > 1)
