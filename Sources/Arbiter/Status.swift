@@ -132,11 +132,17 @@ public struct Status: Codable, Hashable, Sendable {
         /// Ticks sent more than a millisecond after they were due.
         public var lateTicks: Int
         public var offsetMilliseconds: Double
+        /// Pulses for each tick, and ticks for each pulse, as wished.
+        public var multiply: Int
+        public var divide: Int
+        /// Percent; 50 is straight.
+        public var swing: Double
         @Nullable public var latenessMicroseconds: Lateness?
 
         public init(
             id: String, name: String, profile: String?, port: String?, connected: Bool, enabled: Bool, ticks: Int,
-            lateTicks: Int, offsetMilliseconds: Double, latenessMicroseconds: Lateness?
+            lateTicks: Int, offsetMilliseconds: Double, multiply: Int, divide: Int, swing: Double,
+            latenessMicroseconds: Lateness?
         ) {
             self.id = id
             self.name = name
@@ -147,6 +153,9 @@ public struct Status: Codable, Hashable, Sendable {
             self.ticks = ticks
             self.lateTicks = lateTicks
             self.offsetMilliseconds = offsetMilliseconds
+            self.multiply = multiply
+            self.divide = divide
+            self.swing = swing
             self.latenessMicroseconds = latenessMicroseconds
         }
     }

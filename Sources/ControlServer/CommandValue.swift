@@ -2,26 +2,45 @@ internal import Foundation
 internal import Hummingbird
 internal import NIOCore
 
-/// The one value of a command's body, such as 128.5 in `{"bpm":128.5}`.
-struct CommandValue {
-    private let key: String
-    private let scalar: Scalar
+/// A command's body: one JSON object, such as `{"bpm":128.5}`.
+struct CommandBody {
+    private let scalars: [String: Scalar]
 
-    /// Reads a body that is one JSON object with this key and no other.
-    init(of key: String, in body: ByteBuffer) throws(Refusal) {
+    /// Reads a body that has these keys and no others; whether one may be left out is for the caller to say.
+    init(_ keys: [String], in body: ByteBuffer) throws(Refusal) {
         guard let object = try? JSONDecoder().decode([String: Scalar].self, from: Data(body.readableBytesView)) else {
-            throw .notJSON(expecting: key)
+            throw .notJSON(expecting: keys)
         }
-        if let stranger = object.keys.filter({ $0 != key }).min() {
-            throw .badValue("\(stranger): unknown; the key here is \(key)")
+        if let stranger = object.keys.filter({ !keys.contains($0) }).min() {
+            throw .badValue(
+                "\(stranger): unknown; the \(keys.count == 1 ? "key here is" : "keys here are") "
+                    + keys.joined(separator: ", "))
         }
-        self.key = key
-        scalar = object[key] ?? .other
+        scalars = object
     }
+
+    /// The value of a key, whether it is there or not.
+    func required(_ key: String) -> CommandValue { CommandValue(key: key, scalar: scalars[key] ?? .other) }
+
+    /// The value of a key that may be left out.
+    func optional(_ key: String) -> CommandValue? { scalars[key].map { CommandValue(key: key, scalar: $0) } }
+}
+
+/// One value of a command's body, and the name to complain about it by.
+struct CommandValue {
+    fileprivate let key: String
+    fileprivate let scalar: Scalar
 
     func boolean() throws(Refusal) -> Bool {
         guard case .boolean(let value) = scalar else { throw .badValue("\(key): true or false") }
         return value
+    }
+
+    func integer(in range: ClosedRange<Int>) throws(Refusal) -> Int {
+        guard case .number(let value) = scalar, let whole = Int(exactly: value), range.contains(whole) else {
+            throw .badValue("\(key): a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return whole
     }
 
     func number(in range: ClosedRange<Double>) throws(Refusal) -> Double {
@@ -32,7 +51,7 @@ struct CommandValue {
     }
 }
 
-private enum Scalar: Decodable {
+fileprivate enum Scalar: Decodable {
     case boolean(Bool)
     case number(Double)
     case other

@@ -13,8 +13,10 @@ struct Refusal: Error, HTTPResponseError {
     var message: String
     var headers: HTTPFields = [:]
 
-    static func notJSON(expecting key: String) -> Refusal {
-        Refusal(status: .badRequest, code: "not-json", message: "the body is to be one JSON object with the key \(key)")
+    static func notJSON(expecting keys: [String]) -> Refusal {
+        let wanted = keys.count == 1 ? "the key \(keys[0])" : "any of the keys \(keys.joined(separator: ", "))"
+        return Refusal(
+            status: .badRequest, code: "not-json", message: "the body is to be one JSON object with \(wanted)")
     }
 
     static func badValue(_ message: String) -> Refusal {
@@ -43,6 +45,10 @@ struct Refusal: Error, HTTPResponseError {
         switch refusal {
         case .notLeader(let leader):
             self.init(status: .conflict, code: "not-leader", message: "\(leader) leads")
+        case .noSuchOutput(let id, let known):
+            self.init(
+                status: .notFound, code: "no-such-output",
+                message: "no output is called \(id); there are: \(known.joined(separator: ", "))")
         case .busy:
             self.init(
                 status: .serviceUnavailable, code: "busy", message: "too many commands are waiting",

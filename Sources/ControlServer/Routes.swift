@@ -14,7 +14,7 @@ func routes(at address: HTTPAddress, token: BearerToken?, serving: Serving) -> R
     router.add(middleware: OwnOriginOnly(address: address, serving: serving))
     if let token { router.add(middleware: TokenRequired(token: token)) }
 
-    router.serve("/api/v1/status", .get) { _ in try jsonResponse(try serving.running().status()) }
+    router.serve("/api/v1/status", .get) { _, _ in try jsonResponse(try serving.running().status()) }
 
     router.command("/api/v1/link", "enabled", serving) { .enableLink(try $0.boolean()) }
     router.command("/api/v1/start-stop-sync", "enabled", serving) { .enableStartStopSync(try $0.boolean()) }
@@ -22,16 +22,49 @@ func routes(at address: HTTPAddress, token: BearerToken?, serving: Serving) -> R
     router.command("/api/v1/tempo", "bpm", serving) {
         .setTempo(Tempo(beatsPerMinute: try $0.number(in: Tempo.allowed)))
     }
+    router.serve("/api/v1/outputs/:id", .patch) { request, context in
+        let id = try context.parameters.require("id")
+        let body = try CommandBody(OutputAdjustment.keys, in: try await request.body.collect(upTo: maximumBody))
+        return try await serving.perform(.adjust(output: id, try OutputAdjustment(body)))
+    }
+    router.serve("/api/v1/outputs/:id/realign", .post) { _, context in
+        try await serving.perform(.realign(output: try context.parameters.require("id")))
+    }
     return router
 }
 
-extension Router {
+extension OutputAdjustment {
+    fileprivate static let keys = ["offsetMilliseconds", "multiply", "divide", "swing"]
+
+    fileprivate init(_ body: CommandBody) throws(Refusal) {
+        self.init(
+            offset: try body.optional("offsetMilliseconds")?.number(in: Self.offsets),
+            multiply: try body.optional("multiply")?.integer(in: Self.multipliers),
+            divide: try body.optional("divide")?.integer(in: Self.divisors),
+            swing: try body.optional("swing")?.number(in: Self.swings))
+    }
+}
+
+extension Serving {
+    /// Has the gateway carry out a command and answers with the status it led to.
+    fileprivate func perform(_ command: Command) async throws -> Response {
+        let gateway = try running()
+        do throws(CommandRefusal) {
+            try await gateway.perform(command)
+        } catch {
+            throw Refusal(error)
+        }
+        return try jsonResponse(gateway.status())
+    }
+}
+
+extension Router where Context == BasicRequestContext {
     /// Serves a path with one method and answers 405 to the others.
     fileprivate func serve(
         _ path: RouterPath, _ method: HTTPRequest.Method,
-        _ answer: @escaping @Sendable (Request) async throws -> Response
+        _ answer: @escaping @Sendable (Request, BasicRequestContext) async throws -> Response
     ) {
-        on(path, method: method) { request, _ in try await answer(request) }
+        on(path, method: method) { request, context in try await answer(request, context) }
         let answered: Set<HTTPRequest.Method> = method == .get ? [.get, .head] : [method]
         for other in Set([.get, .head, .post, .put, .patch, .delete, .options]).subtracting(answered) {
             on(path, method: other) { _, _ -> Response in throw Refusal.methodNotAllowed(method) }
@@ -43,16 +76,9 @@ extension Router {
         _ path: RouterPath, _ key: String, _ serving: Serving,
         _ command: @escaping @Sendable (CommandValue) throws -> Command
     ) {
-        serve(path, .post) { request in
-            let body = try await request.body.collect(upTo: maximumBody)
-            let gateway = try serving.running()
-            let command = try command(try CommandValue(of: key, in: body))
-            do throws(CommandRefusal) {
-                try await gateway.perform(command)
-            } catch {
-                throw Refusal(error)
-            }
-            return try jsonResponse(gateway.status())
+        serve(path, .post) { request, _ in
+            let body = try CommandBody([key], in: try await request.body.collect(upTo: maximumBody))
+            return try await serving.perform(try command(body.required(key)))
         }
     }
 }

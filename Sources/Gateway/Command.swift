@@ -8,12 +8,18 @@ public enum Command: Hashable, Sendable {
     case setPlaying(Bool)
     /// 20 to 999 beats per minute; what is outside is for the caller to refuse.
     case setTempo(Tempo)
+    /// Changes an output's settings while it runs.
+    case adjust(output: String, OutputAdjustment)
+    /// Has an output that plays stop and enter again at the next bar.
+    case realign(output: String)
 }
 
 /// Why a command is not carried out.
 public enum CommandRefusal: Error, Hashable, Sendable {
     /// The leader's role excludes it; names the leader.
     case notLeader(String)
+    /// No output has that ID; names those there are.
+    case noSuchOutput(String, known: [String])
     /// Too many commands are waiting.
     case busy
 }

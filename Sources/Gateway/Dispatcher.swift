@@ -9,6 +9,8 @@ struct OutputState: BitwiseCopyable {
     var planner = TickPlanner()
     /// As ``OutputBoard/Slot/connections`` counted when the planner last heard of a device.
     var connections: UInt32 = 0
+    /// As ``OutputBoard/Slot/realignments`` counted when the planner was last told to realign.
+    var realignments: UInt32 = 0
 }
 
 /// Sees to it that every message leaves exactly once, and on time.
@@ -157,9 +159,18 @@ struct Dispatcher<Machine: DispatchMachine> {
     private mutating func takeNews(_ board: borrowing OutputBoard) {
         generation = board.generation
         agenda.clear()
-        for slot in 0..<board.count where states[slot].connections != board.slots[slot].connections {
-            states[slot].connections = board.slots[slot].connections
-            states[slot].planner.deviceConnected(isReturning: states[slot].connections > 1)
+        for slot in 0..<board.count { takeNews(of: slot, board) }
+    }
+
+    private func takeNews(of slot: Int, _ board: borrowing OutputBoard) {
+        let output = board.slots[slot]
+        if states[slot].realignments != output.realignments {
+            states[slot].realignments = output.realignments
+            states[slot].planner.realign()
+        }
+        if states[slot].connections != output.connections {
+            states[slot].connections = output.connections
+            states[slot].planner.deviceConnected(isReturning: output.connections > 1)
         }
     }
 

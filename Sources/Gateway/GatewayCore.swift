@@ -152,8 +152,21 @@ final class GatewayCore: @unchecked Sendable {
             case .enableStartStopSync(let isEnabled): peer.setStartStopSync(isEnabled, whenDone: whenDone)
             case .setPlaying(let isPlaying): edit(isPlaying ? .play(reach: reach) : .stop, whenDone: whenDone)
             case .setTempo(let tempo): edit(.setTempo(tempo), whenDone: whenDone)
+            case .adjust(let id, let adjustment):
+                reply(changeOutput(id) { adjustment.apply(to: &$0.settings) })
+            case .realign(let id): reply(changeOutput(id) { $0.realignments &+= 1 })
             }
         }
+    }
+
+    private func changeOutput(_ id: String, _ change: (inout Output) -> Void) -> Result<Void, CommandRefusal> {
+        do throws(CommandRefusal) {
+            try rack.change(id, change)
+        } catch {
+            return .failure(error)
+        }
+        boardChanged()
+        return .success(())
     }
 
     private func edit(_ edit: SessionEdit, whenDone: (@Sendable () -> Void)? = nil) {
@@ -267,7 +280,9 @@ extension OutputBoard {
     mutating func take(_ outputs: [Output]) {
         count = outputs.count
         for (slot, output) in outputs.enumerated() {
-            slots[slot] = Slot(settings: output.settings, sink: output.sink, connections: output.connections)
+            slots[slot] = Slot(
+                settings: output.settings, sink: output.sink, connections: output.connections,
+                realignments: output.realignments)
         }
     }
 }

@@ -11,6 +11,8 @@ struct Output: Sendable {
     let source: PortAddress?
     var settings = OutputSettings()
     var sink: Sink
+    /// Counts the times a realignment was asked for.
+    var realignments: UInt32 = 0
     /// Counts the times a device has come.
     var connections: UInt32 = 0
     /// The device's port or path while it is there.

@@ -32,6 +32,8 @@ struct OutputBoard: Sendable, BitwiseCopyable {
         var sink = Sink.away
         /// Counts the times a device has come to this output.
         var connections: UInt32 = 0
+        /// Counts the times a realignment was asked for.
+        var realignments: UInt32 = 0
     }
 
     /// The plan of one output.

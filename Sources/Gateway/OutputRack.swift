@@ -73,6 +73,19 @@ struct OutputRack: ~Copyable {
         !retired.isEmpty || outputs.contains { if case .line = $0.target { true } else { false } }
     }
 
+    /// Changes an output in place.
+    ///
+    /// - Parameters:
+    ///   - id: of the output.
+    ///   - body: makes the change.
+    /// - Throws: when no output has that ID.
+    mutating func change(_ id: String, _ body: (inout Output) -> Void) throws(CommandRefusal) {
+        guard let index = outputs.firstIndex(where: { $0.id == id }) else {
+            throw .noSuchOutput(id, known: outputs.map(\.id))
+        }
+        body(&outputs[index])
+    }
+
     /// Takes the sequencer's announcements and connects what has come.
     ///
     /// - Returns: whether an output's connection changed.

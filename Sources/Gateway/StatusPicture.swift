@@ -81,7 +81,10 @@ struct StatusPicture: Sendable {
             return Status.Output(
                 id: output.id, name: output.name, profile: nil, port: output.connectedTo ?? output.ownPort,
                 connected: output.connectedTo != nil, enabled: true, ticks: count.ticks.load(ordering: .relaxed),
-                lateTicks: count.lateTicks.load(ordering: .relaxed), offsetMilliseconds: 0,
+                lateTicks: count.lateTicks.load(ordering: .relaxed),
+                offsetMilliseconds: Double(output.settings.offset) / 1_000,
+                multiply: Int(output.settings.multiply), divide: Int(output.settings.divide),
+                swing: Double(output.settings.swing) / 10,
                 latenessMicroseconds: lateness)
         }
     }

@@ -65,6 +65,7 @@ def test_every_output_has_every_key_of_the_contract(start, line):
         } <= set(output)
     (output,) = [output for output in gateway.status()["outputs"] if "line" in output["name"]]
     assert output["connected"] and output["ticks"] >= 24
+    assert {"multiply", "divide", "swing"} <= set(output)
     assert len({output["id"] for output in gateway.status()["outputs"]}) == len(gateway.status()["outputs"])
 
 

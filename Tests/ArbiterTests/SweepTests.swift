@@ -66,7 +66,8 @@ private struct Sweep {
         truth = [(.min, gateway.arbiter.line)]
         var now: Int64 = 1_000_001
         for change in 0..<400 {
-            now = clock(from: now, to: now + (random == nil ? 20_000 : Int64.random(in: 3_000...60_000, using: &random!)))
+            let pause = random == nil ? 20_000 : Int64.random(in: 3_000...60_000, using: &random!)
+            now = clock(from: now, to: now + pause)
             gateway.commit(.setTempo(tempo(change)), at: now)
             truth.append(
                 (now, TickLine(gateway.engine.sessionState.timeline, tickOrigin: gateway.arbiter.line.tickOrigin)))

@@ -1,5 +1,6 @@
 import Arbiter
 import ControlServer
+import HTTPTypes
 import Testing
 
 @Suite
@@ -76,6 +77,64 @@ struct RouteTests {
             #expect(after.tempo == before.tempo)
             #expect(after.link == before.link)
             #expect(after.transport == before.transport)
+        }
+    }
+
+    @Test
+    func `an output is adjusted while it runs, key by key`() async throws {
+        try await ServedGateway().serve { client in
+            func output(after body: String) async throws -> Status.Output? {
+                try await client.send(.patch, "/api/v1/outputs/drums", body: body).gatewayStatus().outputs.first
+            }
+            let early = try await output(after: #"{"offsetMilliseconds":-3.5}"#)
+            #expect(early?.offsetMilliseconds == -3.5)
+            let swung = try await output(after: #"{"multiply":2,"divide":3,"swing":57.5}"#)
+            #expect(swung?.multiply == 2 && swung?.divide == 3 && swung?.swing == 57.5)
+            #expect(swung?.offsetMilliseconds == -3.5)
+            let same = try await output(after: "{}")
+            #expect(same?.swing == 57.5)
+            let realigned = try await client.post("/api/v1/outputs/drums/realign", "")
+            #expect(realigned.status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"offsetMilliseconds":-500.1}"#, "offsetMilliseconds: -500 to 500"),
+        (#"{"multiply":1.5}"#, "multiply: a whole number from 1 to 16"),
+        (#"{"divide":0}"#, "divide: a whole number from 1 to 96"),
+        (#"{"divide":97,"multiply":2}"#, "divide: a whole number from 1 to 96"),
+        (#"{"swing":76}"#, "swing: 50 to 75"),
+        (#"{"swing":null}"#, "swing: 50 to 75"),
+        (#"{"offset":1}"#, "offset: unknown; the keys here are offsetMilliseconds, multiply, divide, swing"),
+        (
+            "[]",
+            "the body is to be one JSON object with any of the keys offsetMilliseconds, multiply, divide, swing"
+        ),
+    ])
+    func `a wrong adjustment is told what would be right and changes nothing`(
+        body: String, message: String
+    ) async throws {
+        try await ServedGateway().serve { client in
+            let answer = try await client.send(.patch, "/api/v1/outputs/drums", body: body)
+            #expect(answer.status == 400)
+            #expect((answer.object["error"] as? [String: String])?["message"] == message)
+            let output = try await client.get("/api/v1/status").gatewayStatus().outputs.first
+            #expect(output?.offsetMilliseconds == 0 && output?.multiply == 1 && output?.divide == 1)
+        }
+    }
+
+    @Test
+    func `an output that does not exist is told which do`() async throws {
+        try await ServedGateway().serve { client in
+            for answer in [
+                try await client.send(.patch, "/api/v1/outputs/drum", body: #"{"swing":60}"#),
+                try await client.post("/api/v1/outputs/drum/realign", ""),
+            ] {
+                #expect(answer.status == 404)
+                let error = answer.object["error"] as? [String: String]
+                #expect(error?["code"] == "no-such-output")
+                #expect(error?["message"] == "no output is called drum; there are: drums")
+            }
         }
     }
 

@@ -6,7 +6,7 @@ import Hummingbird
 import HummingbirdTesting
 import Logging
 
-/// A real gateway without Link, sequencer and outputs, behind a real server on a port of its own.
+/// A real gateway without Link, whose one output nobody hears, behind a real server on a port of its own.
 struct ServedGateway {
     var address = HTTPAddress(host: "127.0.0.1", port: 0)!  // a literal address
     var token: BearerToken?
@@ -20,6 +20,7 @@ struct ServedGateway {
         var configuration = GatewayConfiguration()
         configuration.isLinkEnabled = false
         configuration.hasClockPort = false
+        configuration.outputs = [.virtual("Drums")]
         configuration.realtimePriority = 0
         let gateway = try Gateway(configuration, log: Self.log)
         let serving = Serving(isStarted ? gateway : nil)

@@ -97,10 +97,11 @@ extension Status {
         outputs: [
             .init(
                 id: "tr-8s", name: "TR-8S", profile: nil, port: "24:0", connected: true, enabled: true, ticks: 9120,
-                lateTicks: 0, offsetMilliseconds: 0, latenessMicroseconds: .init(p50: 8, p99: 31, max: 64)),
+                lateTicks: 0, offsetMilliseconds: 0, multiply: 1, divide: 1, swing: 50,
+                latenessMicroseconds: .init(p50: 8, p99: 31, max: 64)),
             .init(
                 id: "volca", name: "Volca", profile: nil, port: nil, connected: false, enabled: true, ticks: 0,
-                lateTicks: 0, offsetMilliseconds: 0, latenessMicroseconds: nil),
+                lateTicks: 0, offsetMilliseconds: 0, multiply: 1, divide: 1, swing: 50, latenessMicroseconds: nil),
         ],
         realtime: .init(
             scheduling: "fifo", priority: 80, memoryLocked: true, dispatch: "backstop",

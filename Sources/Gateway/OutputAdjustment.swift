@@ -1,0 +1,33 @@
+internal import MIDIClock
+
+/// What to change of an output's settings; nil leaves a setting as it is.
+public struct OutputAdjustment: Hashable, Sendable {
+    /// Milliseconds; negative sends earlier.
+    public var offset: Double?
+    /// Pulses for each tick.
+    public var multiply: Int?
+    /// Ticks for each pulse.
+    public var divide: Int?
+    /// Where the second sixteenth of an eighth falls, in percent.
+    public var swing: Double?
+
+    public static let offsets = -500.0...500.0
+    public static let multipliers = 1...16
+    public static let divisors = 1...96
+    public static let swings = 50.0...75.0
+
+    public init(offset: Double? = nil, multiply: Int? = nil, divide: Int? = nil, swing: Double? = nil) {
+        self.offset = offset
+        self.multiply = multiply
+        self.divide = divide
+        self.swing = swing
+    }
+
+    /// Makes the change; what lies outside the ranges above is for the caller to refuse.
+    func apply(to settings: inout OutputSettings) {
+        if let offset { settings.offset = Int64((offset * 1_000).rounded()) }
+        if let multiply { settings.multiply = Int64(multiply) }
+        if let divide { settings.divide = Int64(divide) }
+        if let swing { settings.swing = Int64((swing * 10).rounded()) }
+    }
+}
