@@ -54,6 +54,9 @@ final class OutputThread: @unchecked Sendable {
     /// How messages leave.
     var mode: DispatchMode { DispatchMode(rawValue: modeInForce.load(ordering: .relaxed)) ?? .direct }
 
+    /// Whether there are sequencer ports at all.
+    var hasSequencer: Bool { sequencer != nil }
+
     /// Whether a mode was asked for that this machine does not have.
     var isChoiceImpossible: Bool {
         sequencer?.hasQueue != true && (choice == .backstop || choice == .queue)

@@ -53,13 +53,15 @@ struct StatusPicture: Sendable {
     }
 
     private func dispatchWarning(_ thread: OutputThread) -> [Status.Warning] {
-        guard thread.isChoiceImpossible, sequencerTrouble == nil else { return [] }
+        guard thread.isChoiceImpossible else { return [] }
+        let fix =
+            thread.hasSequencer
+            ? "sudo modprobe snd-hrtimer, then start again; if it is there, other programs hold all queues"
+            : "only sequencer ports have a queue; leave --dispatch out for raw outputs"
         return [
             .init(
-                code: "dispatch",
-                message:
-                    "there is no sequencer queue on a high-resolution timer, so ticks leave by direct dispatch only",
-                fix: "sudo modprobe snd-hrtimer, then start again; or see that fewer programs use sequencer queues")
+                code: "dispatch", message: "there is no fine sequencer queue here, so ticks leave by direct dispatch",
+                fix: fix)
         ]
     }
 
