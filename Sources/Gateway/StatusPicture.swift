@@ -55,8 +55,8 @@ struct StatusPicture: Sendable {
     private func dispatchWarning(_ thread: OutputThread) -> [Status.Warning] {
         guard thread.isChoiceImpossible else { return [] }
         let fix =
-            thread.hasSequencer
-            ? "sudo modprobe snd-hrtimer, then start again; if it is there, other programs hold all queues"
+            thread.hasSequencer || sequencerTrouble != nil
+            ? "sudo modprobe snd-seq snd-hrtimer, then start again; if they are there, other programs hold all queues"
             : "only sequencer ports have a queue; leave --dispatch out for raw outputs"
         return [
             .init(

@@ -82,8 +82,8 @@ struct Run: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             How ticks leave: direct from the clock's own thread; backstop, where the sequencer's queue steps in when \
-            that thread is held up; queue, by the sequencer alone; or auto, what this machine allows.
-            """, valueName: "way"))
+            that thread is held up; queue, by the sequencer alone; or auto, what this machine allows. (default: auto)
+            """, valueName: "way"), transform: dispatchChoice(argument:))
     var dispatch = DispatchChoice.auto
 
     @Option(
@@ -177,8 +177,6 @@ struct Run: AsyncParsableCommand {
 }
 
 /// `--log-format`.
-extension DispatchChoice: ExpressibleByArgument {}
-
 enum LogFormatArgument: String, ExpressibleByArgument, CaseIterable {
     case text, json
 
