@@ -25,6 +25,7 @@ class FramedLine:
         fcntl.ioctl(self.descriptor, USER_VERSION, struct.pack("i", 0x20002))
         fcntl.ioctl(self.descriptor, PARAMETERS, struct.pack("i4xQQII16x", 1, BUFFER, 1, 0, FRAMED | RAW_CLOCK))
         self.events = []
+        self.read()  # the first reading opens the line; what comes before is not kept
 
     def read(self):
         """Takes in what has arrived."""
