@@ -14,7 +14,7 @@ LAB_OPTIONS ?=
 SWIFT ?= swift
 RELEASE := .build/release/tactus
 BUILD_RELEASE := $(SWIFT) build -c release --static-swift-stdlib --product tactus
-FORMATTED := Sources Tests Package.swift
+FORMATTED := Sources Tests Package.swift Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks
 # The system's own Python: one that a user installed at home cannot be read by the lab's unprivileged user.
 PYTHON ?= /usr/bin/python3
 VENV := .venv/.installed
@@ -22,10 +22,10 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
-.PHONY: help run build test check lint format unit network acceptance lab install clean packages toolchain
+.PHONY: help run build test check lint format unit network acceptance lab bench-micro install clean packages toolchain
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 12
 
 run: build  ## install what is missing, build, run the gateway; ARGS='--tempo 100 …' are passed on
 	@exec $(RELEASE) run $(ARGS)
@@ -68,6 +68,10 @@ acceptance: $(VENV)
 lab: export LAB_COMMAND = $(value CMD)
 lab: packages  ## one command in a kernel that has the sequencer: CMD='…', LAB_OPTIONS='--ppm 500' (Tests/Lab/lab --help)
 	@Tests/Lab/lab $(LAB_OPTIONS) -- sh -c "$$LAB_COMMAND"
+
+# The benchmark library's own tables; it is fetched and built for this target only.
+bench-micro: toolchain  ## what one step of each engine costs, in nanoseconds on this machine
+	cd Benchmarks/Micro && $(SWIFT) package benchmark --no-progress
 
 install:  ## copy the executable under PREFIX (and DESTDIR)
 	@test -x $(RELEASE) || $(MAKE) build
