@@ -1,0 +1,21 @@
+"""jack_midi_clock on a dummy JACK server, brought to the sequencer by a2jmidid."""
+
+from candidates import jackd
+
+LABEL = "jack_midi_clock"
+ABOUT = "`jack_midi_clock -B -b TEMPO -T` and `a2jmidid -e` on `jackd -R` with the dummy driver, 64 frames of 1/48000 s"
+LINK = False
+
+
+def start(programs, tempo, observer):
+    jackd.start(programs)
+    programs.start("a2jmidid", "-e", "-u")
+    programs.start("jack_midi_clock", "-B", "-b", tempo, "-T", "-P")
+    ports = programs.until(
+        lambda: [port for port in programs.run("jack_lsp").splitlines()
+                 if "Observer" in port and "playback" in port.lower()], "the observer among JACK's ports")
+    source = programs.until(
+        lambda: [port for port in programs.run("jack_lsp").splitlines() if port.startswith("jack_midi_clock")], "its port")
+    programs.run("jack_connect", source[0], ports[0])
+    programs.run("jack_transport", input="play\nquit\n")
+    return tempo
