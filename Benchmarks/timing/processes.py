@@ -1,10 +1,14 @@
 """Programs under measurement: started with real-time rights, preloaded, ended together."""
 
 import os
+import pathlib
+import re
 import subprocess
 import time
 
 from rig.guest import preload
+
+CLIENTS = pathlib.Path("/proc/asound/seq/clients")
 
 
 class Programs:
@@ -52,6 +56,12 @@ class Programs:
                 raise RuntimeError(f"not within {within} s: {what}; output: {self.output}")
             time.sleep(0.05)
         return value
+
+    def port(self, client, name, within=120):
+        """The address of a port, by its client's name and a part of its own; also of ports not marked as MIDI."""
+        pattern = re.compile(rf'Client +(\d+) : "{client}".*\n(?: +Port.*\n)*? +Port +(\d+) : "[^"]*{name}[^"]*"')
+        found = self.until(lambda: pattern.search(CLIENTS.read_text()), f"a port {client}:{name}", within)
+        return int(found.group(1)), int(found.group(2))
 
     def check(self):
         """Fails if one of the programs has ended by itself."""

@@ -12,5 +12,5 @@ PROGRAM = pathlib.Path(__file__).with_name("linkpython_clock.py")
 
 def start(programs, tempo, observer):
     programs.start(sys.executable, PROGRAM, priority=80)
-    observer.subscribe(observer.find("LinkPython clock", "out", within=120))
+    observer.subscribe(programs.port("LinkPython clock", "out"))
     return tempo

@@ -1,7 +1,6 @@
 """Pure Data with its Link object: the patch (puredata.pd) sends a clock message for each of 24 steps to the beat."""
 
 import pathlib
-import re
 
 from candidates import jackd
 
@@ -9,15 +8,11 @@ LABEL = "Pure Data"
 ABOUT = "`pd -rt -jack -alsamidi` with `abl_link~`, on a dummy JACK server of 64 frames; the patch is ours"
 LINK = True
 PATCH = pathlib.Path(__file__).with_name("puredata.pd")
-CLIENTS = pathlib.Path("/proc/asound/seq/clients")
-OUTPUT = re.compile(r'Client +(\d+) : "Pure Data".*\n +Port +(\d+) : "[^"]*Out')
 ARGUMENTS = ["-nogui", "-noprefs", "-rt", "-alsamidi", "-midioutdev", "1", "-nomidiin"]
 
 
 def start(programs, tempo, observer):
     jackd.start(programs)
     programs.start("pd", *ARGUMENTS, "-jack", "-r", jackd.RATE, "-path", "/usr/lib/pd/extra/abl_link~", PATCH)
-    # Its ports do not say that they speak MIDI, so that lists of MIDI ports leave them out.
-    found = programs.until(lambda: OUTPUT.search(CLIENTS.read_text()), "its MIDI port", 120)
-    observer.subscribe(tuple(map(int, found.groups())))
+    observer.subscribe(programs.port("Pure Data", "Out"))
     return tempo

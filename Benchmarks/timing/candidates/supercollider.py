@@ -13,5 +13,5 @@ def start(programs, tempo, observer):
     programs.start("sclang", "-i", "none", "-D", PROGRAM, priority=80, QT_QPA_PLATFORM="offscreen",
                    QTWEBENGINE_DISABLE_SANDBOX="1", XDG_RUNTIME_DIR=programs.folder)
     programs.until(lambda: "clock runs" in programs.output, "the class library is read", 300)
-    observer.subscribe(observer.find("SuperCollider", "out0", within=60))
+    observer.subscribe(programs.port("SuperCollider", "out0"))
     return tempo

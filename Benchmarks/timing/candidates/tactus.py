@@ -12,6 +12,5 @@ def start(programs, tempo, observer):
     homes = {"HOME": folder, "XDG_CONFIG_HOME": f"{folder}/config", "XDG_STATE_HOME": f"{folder}/state",
              "XDG_RUNTIME_DIR": folder}
     programs.start(TACTUS, "run", "--tempo", "100", **homes)
-    programs.until(lambda: "Tactus" in open("/proc/asound/seq/clients", encoding="utf-8").read(), "a client", 120)
-    observer.subscribe(observer.find("Tactus", "Clock", within=60))
+    observer.subscribe(programs.port("Tactus", "Clock"))
     return tempo
