@@ -47,7 +47,7 @@ def record_blocks(visit, observer, seconds):
         with first_in_line(), loads.running(load):
             time.sleep(WARMING)
             start = raw_microseconds()
-            time.sleep(seconds)
+            time.sleep(seconds * plan.LONGER.get(load, 1))
             marks.append((load, start, raw_microseconds()))
         observer.read()
         time.sleep(0.3)

@@ -16,7 +16,7 @@ class Block:
     """One candidate under one load for some seconds, as figures."""
 
     deviations: list  # TIE of every tick
-    seconds_differences: list  # of one interval from the one before it
+    second_differences: list  # of one interval from the one before it
     drift: float  # parts per million by which the ticks come too slowly, against the ideal interval
     lost: int
     doubled: int
@@ -58,7 +58,7 @@ def measure(record):
                    if step == next_step == 1]
     return Block(
         deviations=[at - (intercept + slope * place) for place, at in numbered],
-        seconds_differences=differences, drift=(slope / ideal - 1) * 1e6, lost=lost, doubled=doubled,
+        second_differences=differences, drift=(slope / ideal - 1) * 1e6, lost=lost, doubled=doubled,
         phase=statistics.fmean(distance_from_grid(at, grid["beat"], ideal) for at in ticks) if grid else None)
 
 
@@ -93,7 +93,7 @@ def pooled(blocks):
     return Figures(
         count=sum(weights), sd=rms(deviations), p50=quantile(deviations, 0.5), p99=quantile(deviations, 0.99),
         max=max(deviations), late_p99=quantile(lateness, 0.99), late_max=max(lateness),
-        cycle_to_cycle=rms([value for block in blocks for value in block.seconds_differences]),
+        cycle_to_cycle=rms([value for block in blocks for value in block.second_differences]),
         drift=statistics.fmean(block.drift for block in blocks),
         lost=sum(block.lost for block in blocks), doubled=sum(block.doubled for block in blocks),
         phase=statistics.fmean(block.phase for block in with_phase) if with_phase else None)

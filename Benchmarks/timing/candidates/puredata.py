@@ -5,10 +5,10 @@ import pathlib
 from candidates import jackd
 
 LABEL = "Pure Data"
-ABOUT = "`pd -rt -jack -alsamidi` with `abl_link~`, on a dummy JACK server of 64 frames; the patch is ours"
+ABOUT = "`pd -rt -jack -callback -alsamidi` with `abl_link~`, on a dummy JACK server of 64 frames; the patch is ours"
 LINK = True
 PATCH = pathlib.Path(__file__).with_name("puredata.pd")
-ARGUMENTS = ["-nogui", "-noprefs", "-rt", "-alsamidi", "-midioutdev", "1", "-nomidiin"]
+ARGUMENTS = ["-nogui", "-noprefs", "-rt", "-alsamidi", "-midioutdev", "1", "-nomidiin", "-callback"]
 
 
 def start(programs, tempo, observer):
