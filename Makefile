@@ -75,9 +75,9 @@ bench: build .venv/.bench  ## compare with other programs under load, in the lab
 	@Tests/Lab/lab --prepare
 	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py $(ARGS)
 
-bench-full: build .venv/.bench  ## the same with 10 000 ticks for each program and load; about six hours
+bench-full: build .venv/.bench  ## the same with 10 000 ticks for each program and load; four hours or more
 	@Tests/Lab/lab --prepare
-	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py --target bench-full --minutes 600 --seconds 10 --rounds 20 $(ARGS)
+	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py --target bench-full --minutes 600 --seconds 10 --rounds 12 $(ARGS)
 
 install:  ## copy the executable under PREFIX (and DESTDIR)
 	@test -x $(RELEASE) || $(MAKE) build

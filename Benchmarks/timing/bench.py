@@ -1,5 +1,9 @@
 """Measures Tactus and other programs that send MIDI clock, and writes Benchmarks/timing.md.
 
+The way of the data: candidates/ and loads.py are what is measured, under what; plan.py says who comes when; guest.py
+records it in the lab, gateway.py what concerns Tactus alone; measures.py makes figures of records, goals.py holds them
+against what is asked, report.py and plot.py write them down.
+
 Two guests run side by side, one for each pre-emption model of the kernel, after two short ones for what concerns Tactus
 alone. Records go to .build/bench, so that `--report` can write the report again without measuring.
 """
@@ -56,7 +60,7 @@ def measure_gateway(options):
 def boot(model, options, folder, seconds_left):
     """One guest, visiting until it is told that it is enough; its lines are passed on with the host's time."""
     command = [
-        LAB, "--timeout", seconds_left + 600, "--kernel-args", f"preempt={model} {QUIET}", "--writable", folder,
+        LAB, "--timeout", seconds_left + 600, "--shift", options.shift, "--kernel-args", f"preempt={model} {QUIET}", "--writable", folder,
         "--env", f"TACTUS={TACTUS}", "--env", f"SLEEPER={SLEEPER}", "--", PYTHON, lab_paths.HERE / "guest.py", folder,
         model, options.seed, options.rounds, options.seconds, ",".join(options.candidates), ",".join(options.loads)]
     begun = time.monotonic()
@@ -93,7 +97,7 @@ def describe(options, begun):
     version = subprocess.run([TACTUS, "--version"], capture_output=True, text=True).stdout.strip()
     kernels = sorted((PROJECT / ".lab/kernel").glob("boot/vmlinuz-*"))
     return {
-        "target": options.target, "seconds": options.seconds, "seed": options.seed,
+        "target": options.target, "seconds": options.seconds, "seed": options.seed, "shift": options.shift,
         "minutes": (time.monotonic() - begun) / 60, "version": f"Tactus {version.split()[-1] if version else '?'}",
         "kernel": kernels[0].name.removeprefix("vmlinuz-") if kernels else "?"}
 
@@ -108,6 +112,7 @@ def parsed():
     parser.add_argument("--seconds", type=float, default=5, help="length of a block; idle ones are longer (default 5)")
     parser.add_argument("--rounds", type=int, default=100, help="at most so many visits of each candidate and model")
     parser.add_argument("--seed", default="1", help="of the order and the phases")
+    parser.add_argument("--shift", type=int, default=0, help="an instruction lasts 2^N ns in the two guests (default 0)")
     parser.add_argument("--drift", type=float, default=600, metavar="SECONDS", help="0: neither drift nor outputs")
     parser.add_argument("--outputs-for", type=float, default=60, metavar="SECONDS")
     parser.add_argument("--candidates", type=names, default=list(CANDIDATES))

@@ -68,8 +68,20 @@ def resident(process):
     return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1])
 
 
+def used(process, observer, seconds):
+    """What some seconds of clock take, as differences."""
+    observer.watch(SETTLING, every=0.2)
+    observer.stamps.clear()
+    before, start = Usage(process), time.monotonic()
+    observer.watch(seconds, every=0.2)
+    after, took = Usage(process), time.monotonic() - start
+    return {
+        "seconds": took, "processor": after.total - before.total, "clock": after.clock - before.clock,
+        "writes": after.writes - before.writes}
+
+
 def outputs(seconds, count):
-    """`count` outputs at 120 BPM, all heard by one subscriber."""
+    """`count` outputs at 120 BPM: first with nobody connected to them, then all heard by one subscriber."""
     others = [f"Out {number}" for number in range(1, count)]  # beside the general port
     options = [word for name in others for word in ("--output", f"virtual:{name}")]
     with tempfile.TemporaryDirectory() as folder:
@@ -77,23 +89,19 @@ def outputs(seconds, count):
         gateway = Gateway("--tempo", 120, *options, folder=folder)
         try:
             gateway.wait_ready(within=120)
-            preload(gateway.process.pid, "self")
+            process = gateway.process.pid
+            preload(process, "self")
+            give_way()
+            unheard = used(process, observer, seconds)
             for name in ["Clock", *others]:
                 observer.subscribe(observer.find("Tactus", name))
-            give_way()
-            observer.watch(SETTLING, every=0.2)
-            observer.stamps.clear()
-            before, start = Usage(gateway.process.pid), time.monotonic()
-            observer.watch(seconds, every=0.2)
-            after, took = Usage(gateway.process.pid), time.monotonic() - start
-            memory = resident(gateway.process.pid)
+            heard = used(process, observer, seconds)
+            memory = resident(process)
         finally:
             gateway.kill()
     events = [[round(at, 3), sender] for kind, at, sender in observer.events() if kind == "clock"]
     observer.client.close()
-    return {
-        "count": count, "seconds": took, "processor": after.total - before.total, "clock": after.clock - before.clock,
-        "writes": after.writes - before.writes, "resident": memory, "events": events}
+    return {"count": count, "unheard": unheard, "heard": heard, "resident": memory, "events": events}
 
 
 def main(result, what, seconds, *counts):

@@ -2,13 +2,17 @@
 
 import contextlib
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
 import time
 
+# Debian's default is `always`. Gathering pages into huge ones is work of the kernel's own, so an idle guest has it off.
+HUGE_PAGES = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
 BUSY = "while :; do :; done"
-COPY = "while :; do dd if=/dev/zero of=/dev/null bs=32M count=64 2>/dev/null; done"
+COPY = "while :; do dd if=/dev/zero of=/dev/null bs=32M count=4 2>/dev/null; done"
 # A program in the guest's own memory: starting one of the host's would wait for the host, and waiting is idle time.
 FORK = "while :; do (:); /tmp/busybox true; done"
 
@@ -35,6 +39,7 @@ MEANING = {
 @contextlib.contextmanager
 def running(name):
     """Runs one load's programs, at ordinary priority, for as long as the block lasts."""
+    HUGE_PAGES.write_text("never" if name == "idle" else "always")
     processes = [
         subprocess.Popen(
             ["sh", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

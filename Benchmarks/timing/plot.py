@@ -6,7 +6,7 @@ from html import escape
 from measures import share_within
 
 STYLE = """
-  text { font: 13px system-ui, sans-serif; fill: #57606a }
+  text { font: 13px system-ui, sans-serif; fill: #6e7781 }
   .title { font-weight: 600 }
   .grid { stroke: #8c959f; stroke-opacity: 0.35 }
   .other { stroke: #8c959f; fill: #8c959f }

@@ -129,9 +129,9 @@ def outputs_table(results):
     for record in results.outputs:
         found = goals.output_cost(record)
         rows.append([
-            str(record["count"]), number(found.thread), number(found.writes), number(found.skew_median),
+            str(record["count"]), number(found.thread), number(found.unheard), number(found.writes), number(found.skew_median),
             number(found.skew_max), f"{found.share:.2f} %", f"{record['resident'] / 1024:.1f}"])
-    return table(["outputs", "clock thread, µs a tick", "write calls a tick", "first to last port, median µs", "max µs",
+    return table(["outputs", "clock thread, µs a tick", "nobody connected", "write calls a tick", "first to last port, median µs", "max µs",
                   "one core at 120 BPM", "resident MiB"], rows)
 
 
@@ -160,13 +160,14 @@ All times are **instruction-time in the lab**: the guest's clock counts instruct
 time. This shows structure: timer grids, polling, priorities, what the kernel's pre-emption lets through, the number of
 instructions between waking and delivery. It repeats on any host, however busy. It is no latency of a product:
 there are no caches, no sleeping processor cores, no interrupt routing, no second processor, no USB. Figures of a
-microsecond would be others on hardware, and so would the length of the longest kernel path.
+microsecond would be others on hardware, and so would the length of the longest kernel path. `make bench
+ARGS='--shift 2 --into /tmp/slower'` repeats it with 4 ns for an instruction; a ranking that changes with it is no result.
 
 Unproven without hardware: the hop through USB, real wake-up times, several processors, Wi-Fi's effect on Link, DIN lines.
 
 N is what fitted into the time; p99 asks for 10 000. Blocks follow one another in one boot, so ticks are not independent.
-Huge pages are off (`transparent_hugepage=never`): gathering them stops a kernel with voluntary pre-emption for a
-millisecond or two now and then, whoever runs. All programs run as root with the real-time settings they offer.
+Huge pages are as Debian has them (`always`) under load, and off in an idle guest: clearing or gathering one is work of the
+kernel's own that stops a kernel with voluntary pre-emption for two milliseconds, whoever runs. All programs run as root with the real-time settings they offer.
 """
 
 
@@ -176,7 +177,8 @@ def written(results):
     parts = [
         "# How steady is the clock?",
         f"Written by `make {run['target']}`: {run['minutes']:.0f} minutes, blocks of {run['seconds']:g} s "
-        f"({plan.LONGER['idle'] * run['seconds']:g} s idle), seed {run['seed']}. {run['version']}, kernel {run['kernel']}. Do not edit; run it again.",
+        f"({plan.LONGER['idle'] * run['seconds']:g} s idle), seed {run['seed']}, {2 ** run['shift']} ns for an "
+        f"instruction. {run['version']}, kernel {run['kernel']}. Do not edit; run it again.",
         "All figures are microseconds of **instruction-time in the lab**, not of any hardware; what that means is below.",
         "![How far ticks are off under load](timing-load.svg)",
         "## Goals", goals.table(results),
@@ -185,8 +187,9 @@ def written(results):
         parts += [f"## preempt={model}", "TIE p99 / max / cycle-to-cycle rms (N):", headline(results, model)]
     parts += ["![Share of ticks further off](timing-share.svg)", "## One more output"]
     parts += [outputs_table(results) if results.outputs else "Not measured in this run."]
-    parts += ["The clock thread's time holds planning, the write calls and the kernel's delivery to one subscriber per "
-              "port; from outside they cannot be told apart."]
+    parts += ["The clock thread's time holds its waiting for the exact moment, planning, the write calls and the kernel's "
+              "delivery to one subscriber per port. With nobody connected the last is missing; from outside the rest "
+              "cannot be told apart."]
     parts += ["## Method", METHOD.strip().format(tempos=", ".join(f"{tempo:g}" for tempo in TEMPOS))]
     parts += [table(["candidate", "set up as"], [[CANDIDATES[name].LABEL, CANDIDATES[name].ABOUT] for name in CANDIDATES]),
               table(["load", "is"], [[name, meaning] for name, meaning in MEANING.items()])]

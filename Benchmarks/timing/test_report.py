@@ -26,7 +26,7 @@ def records(tmp_path):
         blocks += [{"candidate": "puredata", "tempo": 120, "failed": "no port", "model": model}]
         (tmp_path / f"{model}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in blocks))
     (tmp_path / "run.json").write_text(json.dumps(
-        {"target": "bench", "seconds": 5, "seed": "1", "minutes": 3, "version": "Tactus 1", "kernel": "6.1"}))
+        {"target": "bench", "seconds": 5, "seed": "1", "shift": 0, "minutes": 3, "version": "Tactus 1", "kernel": "6.1"}))
     return tmp_path
 
 
@@ -67,9 +67,9 @@ def test_best_other_program_leaves_out_the_null_instrument(records):
 
 def test_outputs_cost_what_their_thread_used_a_tick():
     events = [[place * 20_833 + port * 3, f"128:{port}"] for place in range(48) for port in range(8)]
-    cost = output_cost({
-        "seconds": 1, "clock": 480_000, "writes": 48, "processor": 5_000_000, "events": events})
-    assert (cost.thread, cost.writes, cost.share) == (10, 1, 0.5)
+    heard = {"seconds": 1, "clock": 480_000, "writes": 48, "processor": 5_000_000}
+    cost = output_cost({"heard": heard, "unheard": {**heard, "clock": 240_000}, "events": events})
+    assert (cost.thread, cost.unheard, cost.writes, cost.share) == (10, 5, 1, 0.5)
     assert cost.skew_median == cost.skew_max == 21
 
 
