@@ -60,11 +60,14 @@ def measure_gateway(options):
 def boot(model, options, folder, seconds_left):
     """One guest, visiting until it is told that it is enough; its lines are passed on with the host's time."""
     command = [
-        LAB, "--timeout", seconds_left + 600, "--shift", options.shift, "--kernel-args", f"preempt={model} {QUIET}", "--writable", folder,
+        "setpriv", "--pdeathsig", "TERM",  # upon which the lab ends its guest
+        LAB, "--timeout", seconds_left + 600, "--shift", options.shift, "--kernel-args", f"preempt={model} {QUIET}",
+        "--writable", folder,
         "--env", f"TACTUS={TACTUS}", "--env", f"SLEEPER={SLEEPER}", "--", PYTHON, lab_paths.HERE / "guest.py", folder,
         model, options.seed, options.rounds, options.seconds, ",".join(options.candidates), ",".join(options.loads)]
     begun = time.monotonic()
-    guest = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    guest = subprocess.Popen(
+        [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     for line in guest.stdout:
         print(f"[{time.monotonic() - begun:4.0f} s] {line}", end="", flush=True)
     return guest.wait()

@@ -3,14 +3,15 @@
 from candidates import jackd
 
 LABEL = "jack_midi_clock"
-ABOUT = "`jack_midi_clock -B -b TEMPO -T` and `a2jmidid -e` on `jackd -R` with the dummy driver, 64 frames of 1/48000 s"
+ABOUT = ("`jack_midi_clock -B -b TEMPO -T -P` and `a2jmidid -e -u` under `chrt --fifo 60`, on `jackd -R` with the dummy "
+         "driver, 64 frames at 48 kHz")
 LINK = False
 
 
 def start(programs, tempo, observer):
     jackd.start(programs)
-    programs.start("a2jmidid", "-e", "-u")
-    programs.start("jack_midi_clock", "-B", "-b", tempo, "-T", "-P")
+    programs.start("a2jmidid", "-e", "-u", priority=60)
+    programs.start("jack_midi_clock", "-B", "-b", tempo, "-T", "-P", priority=60)
     ports = programs.until(
         lambda: [port for port in programs.run("jack_lsp").splitlines()
                  if "Observer" in port and "playback" in port.lower()], "the observer among JACK's ports")
