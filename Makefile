@@ -22,7 +22,8 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
-.PHONY: help run build test check lint format unit network acceptance lab bench bench-full install clean packages toolchain
+.PHONY: help run build test check lint format unit network acceptance lab bench bench-full install clean
+.PHONY: packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 12
@@ -71,13 +72,14 @@ lab: packages  ## one command in a kernel that has the sequencer: CMD='…', LAB
 	@Tests/Lab/lab $(LAB_OPTIONS) -- sh -c "$$LAB_COMMAND"
 
 # Nice, so that a machine in use stays usable; the lab counts instructions and does not mind.
-bench: build .venv/.bench  ## compare with other programs under load, in the lab, at most an hour; writes Benchmarks/timing.md
+bench: build .venv/.bench  ## compare with other programs under load, in the lab; an hour; writes Benchmarks/timing.md
 	@Tests/Lab/lab --prepare
 	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py $(ARGS)
 
 bench-full: build .venv/.bench  ## the same with 10 000 ticks for each program and load; four hours or more
 	@Tests/Lab/lab --prepare
-	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py --target bench-full --minutes 600 --seconds 10 --rounds 12 $(ARGS)
+	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py --target bench-full --minutes 600 --seconds 10 --rounds 12 \
+		$(ARGS)
 
 install:  ## copy the executable under PREFIX (and DESTDIR)
 	@test -x $(RELEASE) || $(MAKE) build

@@ -115,7 +115,7 @@ def parsed():
     parser.add_argument("--seconds", type=float, default=5, help="length of a block; idle ones are longer (default 5)")
     parser.add_argument("--rounds", type=int, default=100, help="at most so many visits of each candidate and model")
     parser.add_argument("--seed", default="1", help="of the order and the phases")
-    parser.add_argument("--shift", type=int, default=0, help="an instruction lasts 2^N ns in the two guests (default 0)")
+    parser.add_argument("--shift", type=int, default=0, metavar="N", help="an instruction lasts 2^N ns (default 0)")
     parser.add_argument("--drift", type=float, default=600, metavar="SECONDS", help="0: neither drift nor outputs")
     parser.add_argument("--outputs-for", type=float, default=60, metavar="SECONDS")
     parser.add_argument("--candidates", type=names, default=list(CANDIDATES))

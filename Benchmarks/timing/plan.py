@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 TEMPOS = (97.3, 120, 133.7, 174)  # one of them, 120, falls into few places of a millisecond's grid; the others do not
 MODELS = ("voluntary", "full")
-# An idle guest skips its time, so that more of it costs little; a busy one must be executed, instruction by instruction.
+# An idle guest skips its time, so that more of it costs little; a busy one is executed, instruction by instruction.
 LONGER = {"idle": 4}
 
 

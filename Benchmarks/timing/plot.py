@@ -114,6 +114,7 @@ def exceedance(curves, title):
         colour = "" if ours else next(colours, "#8c959f")
         beyond = [(limit, 1 - share) for limit, share in zip(limits, share_within(values, limits))]
         points = [(axis(limit), shares(share)) for limit, share in beyond if share > 0]
-        drawing.curve([*points, (axis(max(values)), shares(max(1e-4, 1 / len(values))))], "ours" if ours else "", colour)
+        last = (axis(max(values)), shares(max(1e-4, 1 / len(values))))
+        drawing.curve([*points, last], "ours" if ours else "", colour)
         drawing.text(612, 60 + 22 * place, name, kind="ours-text" if ours else "", colour=colour)
     return str(drawing)

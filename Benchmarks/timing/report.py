@@ -1,6 +1,7 @@
 """From recorded blocks to Benchmarks/timing.md and its two drawings."""
 
 import json
+import pathlib
 from collections import defaultdict
 
 import goals
@@ -11,6 +12,10 @@ from loads import LOADS, MEANING
 from measures import measure, pooled
 from plan import MODELS, TEMPOS
 
+METHOD = pathlib.Path(__file__).with_name("method.md")
+OUTPUT_NOTE = """The clock thread's time holds its waiting for the exact moment, planning, the write calls and the
+kernel's delivery to one subscriber per port. With nobody connected the last is missing; from outside the rest cannot be
+told apart."""
 LOADED = [name for name in LOADS if name != "idle"]
 
 
@@ -129,46 +134,12 @@ def outputs_table(results):
     for record in results.outputs:
         found = goals.output_cost(record)
         rows.append([
-            str(record["count"]), number(found.thread), number(found.unheard), number(found.writes), number(found.skew_median),
-            number(found.skew_max), f"{found.share:.2f} %", f"{record['resident'] / 1024:.1f}"])
-    return table(["outputs", "clock thread, µs a tick", "nobody connected", "write calls a tick", "first to last port, median µs", "max µs",
-                  "one core at 120 BPM", "resident MiB"], rows)
-
-
-METHOD = """
-The bench boots Debian's stock kernel twice (`preempt=voluntary`, Debian's default, and `preempt=full`), one virtual
-processor each, and starts the candidates one after another, never two at once, each round in an order drawn anew. Each
-is connected to one subscriber whose events the kernel stamps at delivery (an ALSA queue running for 50 ms or more before
-the first event), so that the subscriber's own waking up does not matter. Every candidate meets every load at
-{tempos} BPM in turn; its programs are read into memory and joined to the session before the load begins. The null
-instrument stands in the same rotation.
-
-Link programs join a session that an official Link peer (LinkPython-extern) has founded in the guest. Their ideal tick
-is 1/24 of that session's beat; the others' is that of the tempo they were asked for.
-
-* **TIE**, time interval error: what is left of a tick's time after the block's own offset and slope are taken out; sd,
-  p50, p99 and max are of its size. **late** counts from the earliest tick of the block: late is the only physical direction.
-* **c2c rms**: one interval against the one before it, what a machine that follows the last interval feels.
-* **p99 : null**: TIE p99 as a multiple of the null instrument's under the same load.
-* **drift**: the slope against the ideal, mean of the blocks. Blocks are short; noise alone gives tens of ppm under load.
-* **lost, doubled**: against the count that should have come between the block's ends.
-* **phase**: mean distance from the session's ticks, for Link programs; some offer an offset to correct theirs by hand.
-"""
-
-LIMITS = """
-All times are **instruction-time in the lab**: the guest's clock counts instructions, one for a nanosecond, and skips idle
-time. This shows structure: timer grids, polling, priorities, what the kernel's pre-emption lets through, the number of
-instructions between waking and delivery. It repeats on any host, however busy. It is no latency of a product:
-there are no caches, no sleeping processor cores, no interrupt routing, no second processor, no USB. Figures of a
-microsecond would be others on hardware, and so would the length of the longest kernel path. `make bench
-ARGS='--shift 2 --into /tmp/slower'` repeats it with 4 ns for an instruction; a ranking that changes with it is no result.
-
-Unproven without hardware: the hop through USB, real wake-up times, several processors, Wi-Fi's effect on Link, DIN lines.
-
-N is what fitted into the time; p99 asks for 10 000. Blocks follow one another in one boot, so ticks are not independent.
-Huge pages are as Debian has them (`always`) under load, and off in an idle guest: clearing or gathering one is work of the
-kernel's own that stops a kernel with voluntary pre-emption for two milliseconds, whoever runs. All programs run as root with the real-time settings they offer.
-"""
+            str(record["count"]), number(found.thread), number(found.unheard), number(found.writes),
+            number(found.skew_median), number(found.skew_max), f"{found.share:.2f} %",
+            f"{record['resident'] / 1024:.1f}"])
+    heads = ["outputs", "clock thread, µs a tick", "nobody connected", "write calls a tick",
+             "first to last port, median µs", "max µs", "one core at 120 BPM", "resident MiB"]
+    return table(heads, rows)
 
 
 def written(results):
@@ -179,7 +150,7 @@ def written(results):
         f"Written by `make {run['target']}`: {run['minutes']:.0f} minutes, blocks of {run['seconds']:g} s "
         f"({plan.LONGER['idle'] * run['seconds']:g} s idle), seed {run['seed']}, {2 ** run['shift']} ns for an "
         f"instruction. {run['version']}, kernel {run['kernel']}. Do not edit; run it again.",
-        "All figures are microseconds of **instruction-time in the lab**, not of any hardware; what that means is below.",
+        "All figures are microseconds of **instruction-time in the lab**, not of any hardware: see Limits, below.",
         "![How far ticks are off under load](timing-load.svg)",
         "## Goals", goals.table(results),
     ]
@@ -187,13 +158,14 @@ def written(results):
         parts += [f"## preempt={model}", "TIE p99 / max / cycle-to-cycle rms (N):", headline(results, model)]
     parts += ["![Share of ticks further off](timing-share.svg)", "## One more output"]
     parts += [outputs_table(results) if results.outputs else "Not measured in this run."]
-    parts += ["The clock thread's time holds its waiting for the exact moment, planning, the write calls and the kernel's "
-              "delivery to one subscriber per port. With nobody connected the last is missing; from outside the rest "
-              "cannot be told apart."]
-    parts += ["## Method", METHOD.strip().format(tempos=", ".join(f"{tempo:g}" for tempo in TEMPOS))]
-    parts += [table(["candidate", "set up as"], [[CANDIDATES[name].LABEL, CANDIDATES[name].ABOUT] for name in CANDIDATES]),
-              table(["load", "is"], [[name, meaning] for name, meaning in MEANING.items()])]
-    parts += ["## Limits", LIMITS.strip(), "## All figures"]
+    parts += [OUTPUT_NOTE]
+    candidates = [[candidate.LABEL, candidate.ABOUT] for candidate in CANDIDATES.values()]
+    tables = {
+        "candidates": table(["candidate", "set up as"], candidates),
+        "loads": table(["load", "is"], [[name, meaning] for name, meaning in MEANING.items()]),
+    }
+    tempos = ", ".join(f"{tempo:g}" for tempo in TEMPOS)
+    parts += [METHOD.read_text().strip().format(tempos=tempos, **tables), "## All figures"]
     for model in MODELS:
         for load in LOADS:
             parts += [f"### {load}, preempt={model}", details(results, model, load)]

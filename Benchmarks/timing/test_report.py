@@ -13,7 +13,8 @@ TICK = 60e6 / 120 / 24
 
 def block(candidate, model, load, jitter, grid=None):
     ticks = [1e6 + place * TICK + (place % 2) * jitter for place in range(200)]
-    return {"candidate": candidate, "load": load, "tempo": 120, "round": 0, "grid": grid, "ticks": ticks, "model": model}
+    return {
+        "candidate": candidate, "load": load, "tempo": 120, "round": 0, "grid": grid, "ticks": ticks, "model": model}
 
 
 @pytest.fixture
@@ -26,7 +27,8 @@ def records(tmp_path):
         blocks += [{"candidate": "puredata", "tempo": 120, "failed": "no port", "model": model}]
         (tmp_path / f"{model}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in blocks))
     (tmp_path / "run.json").write_text(json.dumps(
-        {"target": "bench", "seconds": 5, "seed": "1", "shift": 0, "minutes": 3, "version": "Tactus 1", "kernel": "6.1"}))
+        {"target": "bench", "seconds": 5, "seed": "1", "shift": 0, "minutes": 3, "version": "Tactus 1",
+         "kernel": "6.1"}))
     return tmp_path
 
 

@@ -3,8 +3,8 @@
 from candidates import jackd
 
 LABEL = "jack_midi_clock"
-ABOUT = ("`jack_midi_clock -B -b TEMPO -T -P` and `a2jmidid -e -u` under `chrt --fifo 60`, on `jackd -R` with the dummy "
-         "driver, 64 frames at 48 kHz")
+ABOUT = ("`jack_midi_clock -B -b TEMPO -T -P` and `a2jmidid -e -u` under `chrt --fifo 60`, on `jackd -R` with the "
+         "dummy driver, 64 frames at 48 kHz")
 LINK = False
 
 
@@ -12,11 +12,9 @@ def start(programs, tempo, observer):
     jackd.start(programs)
     programs.start("a2jmidid", "-e", "-u", priority=60)
     programs.start("jack_midi_clock", "-B", "-b", tempo, "-T", "-P", priority=60)
-    ports = programs.until(
-        lambda: [port for port in programs.run("jack_lsp").splitlines()
-                 if "Observer" in port and "playback" in port.lower()], "the observer among JACK's ports")
-    source = programs.until(
-        lambda: [port for port in programs.run("jack_lsp").splitlines() if port.startswith("jack_midi_clock")], "its port")
-    programs.run("jack_connect", source[0], ports[0])
+    source, sink = (
+        programs.until(lambda: [port for port in programs.run("jack_lsp").splitlines() if name in port], name)
+        for name in ("jack_midi_clock:", "Observer (playback)"))
+    programs.run("jack_connect", source[0], sink[0])
     programs.run("jack_transport", input="play\nquit\n")
     return tempo

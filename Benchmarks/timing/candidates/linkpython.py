@@ -4,8 +4,8 @@ import pathlib
 import sys
 
 LABEL = "Python loop"
-ABOUT = ("LinkPython-extern and python-rtmidi under `chrt --fifo 80`: sleeps to the next tick's time, sends it at once; "
-         "garbage collection off")
+ABOUT = ("LinkPython-extern and python-rtmidi under `chrt --fifo 80`: sleeps to the next tick's time, sends it at "
+         "once; garbage collection off")
 LINK = True
 PROGRAM = pathlib.Path(__file__).with_name("linkpython_clock.py")
 

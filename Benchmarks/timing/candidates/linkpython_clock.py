@@ -23,7 +23,7 @@ def main():
         state = peer.captureAppSessionState()
         now = clock.micros()
         tick = math.floor(state.beatAtTime(now, QUANTUM) * 24) + 1
-        if last is not None and last < tick <= last + 3:
+        if last is not None and last <= tick <= last + 3:
             tick = last + 1  # the wake-up came a little early, or late: neither twice nor never
         at = state.timeAtBeat(tick / 24, QUANTUM)
         if at > now:

@@ -1,4 +1,4 @@
-"""midish, a sequencer for the terminal, recording an empty song with its clock output on. It knows whole tempos only."""
+"""midish, a sequencer for the terminal, recording an empty song with its clock output on; whole tempos only."""
 
 import subprocess
 
