@@ -96,8 +96,8 @@ def cheap(results):
 
 def shown(found, unit):
     """Four digits, and no exponent for what is next to nothing."""
-    if found is None:
-        return "–"
+    if found is None or isinstance(found, int):
+        return "–" if found is None else f"{found}"
     return f"{found:.3f} {unit}".strip() if abs(found) < 0.01 else f"{found:.4g} {unit}".strip()
 
 

@@ -72,7 +72,7 @@ class LogAxis:
 def bars(panels, title):
     """Panels of rows (name, ours?, p50, p99, maximum): a bar from median to 99 %, a line and a dot to the maximum."""
     rows = [row for _, content in panels for row in content]
-    axis = LogAxis(0.1, max(row[4] for row in rows), 150, 740)
+    axis = LogAxis(0.1, max(row[4] for row in rows), 150, 725)
     height = 34 + sum(34 + 26 * len(content) for _, content in panels) + 24
     drawing = Drawing(760, height)
     drawing.text(10, 20, title, kind="title")
