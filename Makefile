@@ -22,7 +22,8 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
-.PHONY: help run build test check lint format unit network acceptance lab bench-micro install clean packages toolchain
+.PHONY: help run build test check lint format unit network acceptance lab bench bench-full bench-micro install
+.PHONY: clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 12
@@ -63,11 +64,22 @@ network: toolchain
 acceptance: $(VENV)
 	@mkdir -p $(RESULTS)
 	@Tests/Lab/lab --prepare
-	timeout 2700 Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance --junitxml $(RESULTS)/acceptance.xml $(ARGS)
+	timeout 2700 Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance Benchmarks/timing \
+		--junitxml $(RESULTS)/acceptance.xml $(ARGS)
 
 lab: export LAB_COMMAND = $(value CMD)
 lab: packages  ## one command in a kernel that has the sequencer: CMD='…', LAB_OPTIONS='--ppm 500' (Tests/Lab/lab --help)
 	@Tests/Lab/lab $(LAB_OPTIONS) -- sh -c "$$LAB_COMMAND"
+
+# Nice, so that a machine in use stays usable; the lab counts instructions and does not mind.
+bench: build .venv/.bench  ## compare with other programs under load, in the lab; an hour; writes Benchmarks/timing.md
+	@Tests/Lab/lab --prepare
+	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py $(ARGS)
+
+bench-full: build .venv/.bench  ## the same with 10 000 ticks for each program and load; four hours or more
+	@Tests/Lab/lab --prepare
+	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py --target bench-full --minutes 600 --seconds 10 --rounds 12 \
+		$(ARGS)
 
 # The benchmark library's own tables; it is fetched and built for this target only.
 bench-micro: toolchain  ## what one step of each engine costs, in nanoseconds on this machine
@@ -89,5 +101,10 @@ toolchain:
 $(VENV): Tests/Acceptance/requirements.txt
 	@Packaging/install-packages test
 	$(PYTHON) -m venv --clear .venv
+	.venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+.venv/.bench: Benchmarks/timing/requirements.txt $(VENV)
+	@Packaging/install-packages test bench
 	.venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
