@@ -1,0 +1,98 @@
+/// Successive arrivals that are all too early or all too late: noise has no such runs, a change of tempo does.
+struct OutlierRun: Sendable {
+    private(set) var count = 0
+    private var lastError = 0.0
+
+    mutating func end() { count = 0 }
+
+    /// Whether an arrival goes on as a change of tempo would: twice as far off as the first.
+    func isGrowing(to error: Double, gate: Double) -> Bool {
+        count == 1 && abs(lastError) > 1.5 * gate && abs(error - 2 * lastError) < 1.5 * gate
+    }
+
+    /// Takes in an outlier.
+    ///
+    /// - Returns: whether the run is no accident.
+    mutating func take(_ error: Double, gate: Double) -> Bool {
+        let isGrowing = isGrowing(to: error, gate: gate)
+        count = count > 0 && (error > 0) == (lastError > 0) ? count + 1 : 1
+        lastError = error
+        return count >= 3 || isGrowing
+    }
+}
+
+/// Arrivals too late to be the tick that was due: either a stall, and the rest follows at once, or ticks were lost.
+struct LateRun: Sendable {
+    private(set) var count = 0
+    private(set) var lastTime: Int64 = 0
+    private(set) var lastError = 0.0
+    /// Whether ticks were certainly lost, and nobody knows how many.
+    var unknownLoss = false
+
+    mutating func append(_ time: Int64, error: Double) {
+        count += 1
+        lastTime = time
+        lastError = error
+    }
+
+    mutating func end() { count = 0 }
+}
+
+/// The last few arrivals as they came, whatever was made of them.
+struct RecentArrivals: Sendable {
+    struct Arrival: Sendable {
+        var time: Int64
+        var number: Int64
+    }
+
+    static let capacity = 5
+    private var arrivals: [Arrival] = []
+
+    init() { arrivals.reserveCapacity(Self.capacity + 1) }
+
+    mutating func append(_ time: Int64, number: Int64) {
+        if arrivals.count == Self.capacity { arrivals.removeFirst() }
+        arrivals.append(Arrival(time: time, number: number))
+    }
+
+    mutating func removeAll() { arrivals.removeAll(keepingCapacity: true) }
+
+    func newest(_ count: Int) -> ArraySlice<Arrival> { arrivals.suffix(count) }
+
+    /// The mean interval when all are alike within a tenth, else nil.
+    var regularPeriod: Double? {
+        guard arrivals.count == Self.capacity else { return nil }
+        let mean = Double(arrivals[Self.capacity - 1].time &- arrivals[0].time) / Double(Self.capacity - 1)
+        guard TickTracker.plausiblePeriod.contains(mean) else { return nil }
+        for index in 1..<Self.capacity {
+            let interval = Double(arrivals[index].time &- arrivals[index - 1].time)
+            guard abs(interval - mean) < 0.1 * mean else { return nil }
+        }
+        return mean
+    }
+}
+
+/// How much a master's ticks jitter, measured whatever its tempo does.
+struct JitterMeter: Sendable {
+    /// Distances of ticks from the middle of their neighbours; a steady or a slowly changing tempo cancels in them.
+    private var distances = RunningMedian(capacity: 96)
+    /// Standard deviation of one stamp in microseconds, at least 1.
+    private(set) var deviation = 1_000.0
+
+    /// Microseconds assumed before anything is known, as much as so many ticks would say.
+    private static let assumed = 1_000.0
+    private static let assumedWeight = 2.0
+
+    mutating func took(_ ring: borrowing TickRing) {
+        guard ring.count >= 3, ring[0].number &- ring[2].number == 2 else { return }
+        let second = Double(ring[0].time &- ring[1].time) - Double(ring[1].time &- ring[2].time)
+        distances.insert(abs(second))
+        // 1.4826: from the median of absolute values to the deviation; a second difference has 6 times the variance.
+        let measured = distances.value * 1.4826 / 6.0.squareRoot()
+        let count = Double(distances.count)
+        let variance =
+            (Self.assumedWeight * Self.assumed * Self.assumed + count * measured * measured)
+            / (Self.assumedWeight + count)
+        deviation = max(variance.squareRoot(), 1)
+    }
+}
