@@ -1,6 +1,7 @@
 /// Successive arrivals that are all too early or all too late: noise has no such runs, a change of tempo does.
 struct OutlierRun: Sendable {
     private(set) var count = 0
+    private var firstError = 0.0
     private var lastError = 0.0
 
     mutating func end() { count = 0 }
@@ -16,8 +17,14 @@ struct OutlierRun: Sendable {
     mutating func take(_ error: Double, gate: Double) -> Bool {
         let isGrowing = isGrowing(to: error, gate: gate)
         count = count > 0 && (error > 0) == (lastError > 0) ? count + 1 : 1
+        if count == 1 { firstError = error }
         lastError = error
         return count >= 3 || isGrowing
+    }
+
+    /// How far the ticks have jumped when three are equally far off, in microseconds.
+    var jump: Double? {
+        count == 3 && abs(lastError - firstError) < 0.3 * abs(lastError) ? lastError : nil
     }
 }
 
@@ -69,30 +76,5 @@ struct RecentArrivals: Sendable {
             guard abs(interval - mean) < 0.1 * mean else { return nil }
         }
         return mean
-    }
-}
-
-/// How much a master's ticks jitter, measured whatever its tempo does.
-struct JitterMeter: Sendable {
-    /// Distances of ticks from the middle of their neighbours; a steady or a slowly changing tempo cancels in them.
-    private var distances = RunningMedian(capacity: 96)
-    /// Standard deviation of one stamp in microseconds, at least 1.
-    private(set) var deviation = 1_000.0
-
-    /// Microseconds assumed before anything is known, as much as so many ticks would say.
-    private static let assumed = 1_000.0
-    private static let assumedWeight = 2.0
-
-    mutating func took(_ ring: borrowing TickRing) {
-        guard ring.count >= 3, ring[0].number &- ring[2].number == 2 else { return }
-        let second = Double(ring[0].time &- ring[1].time) - Double(ring[1].time &- ring[2].time)
-        distances.insert(abs(second))
-        // 1.4826: from the median of absolute values to the deviation; a second difference has 6 times the variance.
-        let measured = distances.value * 1.4826 / 6.0.squareRoot()
-        let count = Double(distances.count)
-        let variance =
-            (Self.assumedWeight * Self.assumed * Self.assumed + count * measured * measured)
-            / (Self.assumedWeight + count)
-        deviation = max(variance.squareRoot(), 1)
     }
 }

@@ -10,6 +10,8 @@ struct TickTracker: Sendable {
     private var recent = RecentArrivals()
 
     private var choice = WindowChoice()
+    private var swing = SwingPattern()
+    private var ticksToLearning = 12
     var gateWidth = 4.0
 
     /// Microseconds; what a master between 17 and 1100 BPM can have.
@@ -17,6 +19,9 @@ struct TickTracker: Sendable {
 
     /// How far an arrival may be from its place, in periods, before it is doubted that it is that tick.
     private static let doubt = 0.6
+
+    /// The longest gap, in ticks, that is taken for lost ticks of a master that went on; a longer one is a pause.
+    private static let mostLost = 96.0
 
     mutating func arrived(at time: Int64) {
         recent.append(time, number: nextNumber)
@@ -46,11 +51,12 @@ struct TickTracker: Sendable {
 
     private func expectedError(at time: Int64, _ fit: TickFit) -> Double {
         let newest = ring[0]
-        return Double(time &- newest.time) - fit.phase - fit.period * Double(nextNumber &- newest.number)
+        let distance = Double(nextNumber &- newest.number) + swing.lateness(of: nextNumber)
+        return Double(time &- newest.time) - fit.phase - fit.period * distance
     }
 
     private func gate(_ fit: TickFit) -> Double {
-        gateWidth * jitter.deviation * (1 + fit.nextDeviation * fit.nextDeviation).squareRoot()
+        gateWidth * jitter.equivalent * (1 + fit.nextDeviation * fit.nextDeviation).squareRoot()
     }
 
     private mutating func begin(at time: Int64) {
@@ -66,6 +72,7 @@ struct TickTracker: Sendable {
             return
         }
         let isReal = outliers.take(error, gate: gate)
+        if let jump = outliers.jump { jitter.jumped(by: jump, at: nextNumber) }
         let clipped = gate * 0.75
         append(at: time, correction: isReal ? 0 : (error > 0 ? clipped : -clipped) - error, refit: !isReal)
         guard isReal else { return }
@@ -74,54 +81,56 @@ struct TickTracker: Sendable {
     }
 
     private mutating func resolve(at time: Int64, error: Double, _ fit: TickFit) {
-        let interval = Double(time &- late.lastTime)
-        if abs(error) <= Self.doubt * fit.period {
+        guard abs(error) > Self.doubt * fit.period else {
             late.end()
             accept(at: time, error: error, fit)
             return
         }
         guard error > 0 else { return }
-        if interval >= fit.period / 2, abs(error - late.lastError) < 0.3 * fit.period {
-            settleLoss(at: time, error: error, fit)
-            return
-        }
-        late.append(time, error: error)
-        nextNumber &+= 1
-        if late.count > 96 { restart(withRecent: 2) }
-    }
-
-    private mutating func settleLoss(at time: Int64, error: Double, _ fit: TickFit) {
-        let lost = (error / fit.period).rounded()
-        let uncertainty = jitter.deviation * (1 + fit.phaseDeviation + fit.periodDeviation * lost)
-        let tolerance = max(0.1 * fit.period, min(4 * uncertainty, 0.3 * fit.period))
-        let rest = error - lost * fit.period
-        let restBefore = late.lastError - lost * fit.period
-        let before = late.lastTime
-        late.end()
-        if lost <= 96, 4 * uncertainty < 0.3 * fit.period, abs(rest) <= tolerance, abs(restBefore) <= tolerance {
-            nextNumber &+= Int64(lost)
-            outliers.end()
-            nextNumber &-= 1
-            append(at: before, correction: 0)
-            append(at: time, correction: 0)
+        let isCatchingUp = Double(time &- late.lastTime) < fit.period / 2
+        if !isCatchingUp, let lost = lostTicks(error, fit) {
+            comeBack(to: nextNumber &+ lost, late.lastTime, time)
+        } else if !isCatchingUp, late.count >= 3, abs(error - late.lastError) < 0.3 * fit.period {
+            resumeElsewhere(late.lastTime, time, fit)
+        } else if late.count < 96 {
+            late.append(time, error: error)
+            nextNumber &+= 1
         } else {
-            pause(before, time, fit)
+            restart(withRecent: 2)
         }
     }
 
-    private mutating func pause(_ before: Int64, _ time: Int64, _ fit: TickFit) {
-        nextNumber &-= 1
+    /// How many ticks were lost, when the last two arrivals agree on that.
+    private func lostTicks(_ error: Double, _ fit: TickFit) -> Int64? {
+        let lost = (error / fit.period).rounded()
+        let drift = 4 * jitter.equivalent * (1 + fit.phaseDeviation + fit.periodDeviation * lost)
+        guard lost <= Self.mostLost, drift < 0.3 * fit.period else { return nil }
+        let tolerance = max(0.1 * fit.period, drift)
+        let isOnLine = abs(error - lost * fit.period) <= tolerance
+        return isOnLine && abs(late.lastError - lost * fit.period) <= tolerance ? Int64(lost) : nil
+    }
+
+    /// Goes on after a gap with two arrivals whose numbers are known.
+    private mutating func comeBack(to number: Int64, _ before: Int64, _ time: Int64) {
+        nextNumber = number &- 1
+        late.end()
         outliers.end()
+        append(at: before, correction: 0, refit: false)
+        append(at: time, correction: 0)
+    }
+
+    /// Goes on where the master does: it paused or was moved, and no tick was lost.
+    ///
+    /// If its tempo is what it was, the line is shifted there; otherwise it begins anew.
+    private mutating func resumeElsewhere(_ before: Int64, _ time: Int64, _ fit: TickFit) {
         let interval = Double(time &- before)
         if abs(interval - fit.period) > max(0.1 * fit.period, 2 * gate(fit)) {
             ring.keep(newest: 0)
         } else {
-            let shift = expectedError(at: before, fit)
             ring.keep(newest: 24)
-            for age in 0..<ring.count { ring[age].correction += shift }
+            for age in 0..<ring.count { ring[age].correction += late.lastError }
         }
-        append(at: before, correction: 0, refit: false)
-        append(at: time, correction: 0)
+        comeBack(to: nextNumber, before, time)
     }
 
     private mutating func restart(withRecent count: Int) {
@@ -139,10 +148,18 @@ struct TickTracker: Sendable {
         ring.append(StampedTick(number: nextNumber, time: time, correction: correction))
         nextNumber &+= 1
         jitter.took(ring)
+        learnSwing()
         if wanted { refit() }
     }
 
+    private mutating func learnSwing() {
+        ticksToLearning -= 1
+        guard ticksToLearning <= 0, let fit else { return }
+        ticksToLearning = 12
+        _ = swing.learn(ring, near: fit.period, noise: jitter.equivalent)
+    }
+
     private mutating func refit() {
-        fit = choice.fit(ring, near: fit?.period ?? 20_000, noise: jitter.deviation)
+        fit = choice.fit(ring, swing: swing, near: fit?.period ?? 20_000, noise: jitter.equivalent)
     }
 }

@@ -1,38 +1,42 @@
 /// Chooses how many of the newest ticks one straight line may rest on; allocates only when made.
 ///
-/// Two statements must hold for a window. No shorter window contradicts it (intersection of confidence intervals, of
-/// the period and of the next tick). And no bend or jump inside it would make it fit better than chance can explain
-/// (likelihood ratio); where one would, the window ends there.
+/// All that is kept, unless a line that may bend or jump somewhere fits better than chance can explain (generalised
+/// likelihood ratio): then only what came after, and so on. So a line rests on many ticks, and is calm, while the master
+/// is steady; and on few, the most that are true, as soon as the ticks say that something has changed.
 struct WindowChoice: Sendable {
-    /// Half the width of a confidence interval, in standard deviations.
-    var width = 3.5
     /// The gain that chance does not explain, in variances of the noise.
-    var leastGain = 16.0
-
+    ///
+    /// At 28, with noise that is normal, about one tick in 100 000 ends a window for nothing.
+    private static let leastGain = 28.0
+    /// What is asked beyond that, divided by the number of ticks that are to speak for themselves.
+    private static let extraGain = 15.0
     /// The fewest ticks a line rests on after a change.
-    private static let least = 3
+    private static let least = 3.0
 
     /// Sums over the newest 2, 3, 4 … ticks, ever coarser.
     private var sums: [TickSums] = []
 
     init() { sums.reserveCapacity(64) }
 
-    /// The line through the longest window that holds.
+    /// The line through the longest window without a change in it.
     ///
     /// - Parameters:
     ///   - ring: the ticks.
+    ///   - swing: where in the beat ticks are late by intent.
     ///   - period: roughly the period; it only keeps the sums small.
     ///   - noise: of one stamp, in microseconds.
     /// - Returns: nil for fewer than two ticks.
-    mutating func fit(_ ring: borrowing TickRing, near period: Double, noise: Double) -> TickFit? {
+    mutating func fit(
+        _ ring: borrowing TickRing, swing: borrowing SwingPattern, near period: Double, noise: Double
+    ) -> TickFit? {
         guard ring.count >= 2 else { return nil }
-        addUp(ring, near: period)
-        var chosen = longestUncontradicted(near: period, noise: noise)
-        while chosen > 0, let shorter = change(before: chosen, noise: noise) { chosen = shorter }
+        addUp(ring, swing, near: period)
+        var chosen = sums.count - 1
+        while let shorter = change(within: chosen, variance: noise * noise) { chosen = shorter }
         return TickFit(sums[chosen], near: period)
     }
 
-    private mutating func addUp(_ ring: borrowing TickRing, near period: Double) {
+    private mutating func addUp(_ ring: borrowing TickRing, _ swing: borrowing SwingPattern, near period: Double) {
         let newest = ring[0]
         var running = TickSums()
         var next = 1
@@ -40,55 +44,30 @@ struct WindowChoice: Sendable {
         for age in 0..<ring.count {
             let tick = ring[age]
             let x = Double(tick.number &- newest.number)
-            running.add(x, Double(tick.time &- newest.time) + tick.correction - x * period)
+            let late = swing.lateness(of: tick.number) * period - tick.correction
+            running.add(x, Double(tick.time &- newest.time) - late - x * period)
             guard age == next || age == ring.count - 1 else { continue }
             sums.append(running)
             next += max(1, next / 10)
         }
     }
 
-    private func longestUncontradicted(near period: Double, noise: Double) -> Int {
-        var periods = Interval()
-        var nexts = Interval()
-        var chosen = 0
-        for index in sums.indices where index == sums.count - 1 || sums[index].count >= 4 {
-            let fit = TickFit(sums[index], near: period)
-            periods.narrow(around: fit.period, by: width * noise * fit.periodDeviation)
-            nexts.narrow(around: fit.phase + fit.period, by: width * noise * fit.nextDeviation)
-            guard !periods.isEmpty, !nexts.isEmpty else { break }
-            chosen = index
-        }
-        return chosen
-    }
-
     /// The window that ends where a longer one most likely bends or jumps, if it does.
-    private func change(before window: Int, noise: Double) -> Int? {
+    private func change(within window: Int, variance: Double) -> Int? {
         let whole = sums[window]
         guard whole.count >= 6 else { return nil }
-        var best = leastGain * noise * noise
+        var best = 0.0
         var found: Int?
         for index in 0..<window {
             let newer = sums[index]
-            // The bend is at the oldest tick of the window that is kept, which lies on both lines.
-            let bend = whole.gain(newer, bendAt: newer.oldest)
-            let jump = whole.gain(newer, bendAt: nil)
-            guard max(bend, jump) > best else { continue }
-            best = max(bend, jump)
-            found = newer.count >= Double(Self.least) ? index : nil
+            // A bend is at the oldest tick of the window that is kept, which lies on both lines.
+            let gain = max(whole.gain(newer, bendAt: newer.oldest), whole.gain(newer, bendAt: nil))
+            // The fewer ticks speak for a change the more clearly they must: what follows rests on them alone.
+            let excess = gain - (Self.leastGain + Self.extraGain / newer.count) * variance
+            guard excess > best else { continue }
+            best = excess
+            found = newer.count >= Self.least ? index : nil
         }
         return found
-    }
-}
-
-/// What is left of a range when intervals are laid over one another.
-private struct Interval {
-    var low = -Double.infinity
-    var high = Double.infinity
-
-    var isEmpty: Bool { low > high }
-
-    mutating func narrow(around centre: Double, by half: Double) {
-        low = max(low, centre - half)
-        high = min(high, centre + half)
     }
 }

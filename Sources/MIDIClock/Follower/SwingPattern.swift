@@ -1,0 +1,85 @@
+/// Lateness that a master gives its ticks by intent and repeats every half beat or beat: swing inside the clock.
+///
+/// Learned when the stamps of four cycles are explained by such a pattern and by no straight line. The follower's line
+/// then goes through the earliest places of the cycle, where the straight beat is. Allocates only when made.
+struct SwingPattern: Sendable {
+    /// Ticks after which it repeats: 12, 24, or 0 for none.
+    private(set) var cycle = 0
+    /// Per place in the cycle, in periods; the least is 0.
+    private var late: [Double] = Array(repeating: 0, count: longest)
+    private var xs: [Double] = Array(repeating: 0, count: longest)
+    private var ys: [Double] = Array(repeating: 0, count: longest)
+
+    private static let longest = 24
+    private static let repeats = 4
+
+    /// How late a tick is sent, in periods, at least 0.
+    func lateness(of number: Int64) -> Double { cycle == 0 ? 0 : late[place(number, cycle)] }
+
+    /// Looks for a pattern in the newest ticks, or whether the one known is gone.
+    ///
+    /// - Parameters:
+    ///   - ring: the ticks.
+    ///   - period: roughly the period in microseconds.
+    ///   - noise: of one stamp, in microseconds.
+    /// - Returns: whether the pattern is another one now.
+    mutating func learn(_ ring: borrowing TickRing, near period: Double, noise: Double) -> Bool {
+        for length in [12, 24] {
+            let count = length * Self.repeats
+            guard ring.count >= count, ring[0].number &- ring[count - 1].number == Int64(count - 1) else { return false }
+            let (straight, folded) = residuals(ring, cycle: length, near: period)
+            let noiseVariance = noise * noise
+            if straight < 6 * noiseVariance {
+                guard cycle != 0 else { return false }
+                cycle = 0
+                return true
+            }
+            if folded < straight / 16 {
+                cycle = length
+                let least = (0..<length).map { ys[$0] }.min() ?? 0
+                for place in 0..<length { late[place] = (ys[place] - least) / period }
+                return true
+            }
+        }
+        return false
+    }
+
+    private func place(_ number: Int64, _ cycle: Int) -> Int {
+        let rest = Int(truncatingIfNeeded: number % Int64(cycle))
+        return rest < 0 ? rest + cycle : rest
+    }
+
+    /// Mean squares of what a straight line, and a line with a pattern, leave of the newest cycles; the pattern is in
+    /// `ys` afterwards.
+    private mutating func residuals(
+        _ ring: borrowing TickRing, cycle: Int, near period: Double
+    ) -> (straight: Double, folded: Double) {
+        let count = cycle * Self.repeats
+        for place in 0..<cycle { (xs[place], ys[place]) = (0, 0) }
+        var sums = TickSums()
+        var square = 0.0
+        for age in 0..<count {
+            let tick = ring[age]
+            let x = -Double(age)
+            let y = Double(tick.time &- ring[0].time) - x * period
+            sums.add(x, y)
+            square += y * y
+            let place = place(tick.number, cycle)
+            xs[place] += x / Double(Self.repeats)
+            ys[place] += y / Double(Self.repeats)
+        }
+        var within = (xx: 0.0, xy: 0.0, yy: 0.0)
+        for age in 0..<count {
+            let tick = ring[age]
+            let place = place(tick.number, cycle)
+            let x = -Double(age) - xs[place]
+            let y = Double(tick.time &- ring[0].time) + Double(age) * period - ys[place]
+            within = (within.xx + x * x, within.xy + x * y, within.yy + y * y)
+        }
+        let slope = within.xy / within.xx
+        for place in 0..<cycle { ys[place] -= slope * xs[place] }
+        let (straightSlope, intercept) = sums.line
+        let straight = square - intercept * sums.y - straightSlope * sums.xy
+        return (max(0, straight) / Double(count), max(0, within.yy - slope * within.xy) / Double(count))
+    }
+}
