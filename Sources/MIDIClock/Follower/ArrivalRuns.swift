@@ -33,8 +33,6 @@ struct LateRun: Sendable {
     private(set) var count = 0
     private(set) var lastTime: Int64 = 0
     private(set) var lastError = 0.0
-    /// Whether ticks were certainly lost, and nobody knows how many.
-    var unknownLoss = false
 
     mutating func append(_ time: Int64, error: Double) {
         count += 1
@@ -62,9 +60,18 @@ struct RecentArrivals: Sendable {
         arrivals.append(Arrival(time: time, number: number))
     }
 
-    mutating func removeAll() { arrivals.removeAll(keepingCapacity: true) }
+    func time(_ index: Int) -> Int64 { arrivals[index].time }
 
-    func newest(_ count: Int) -> ArraySlice<Arrival> { arrivals.suffix(count) }
+    /// The number of the arrival at a time, if it is among these.
+    func number(ofArrivalAt time: Int64) -> Int64? { arrivals.last { $0.time == time }?.number }
+
+    var oldestNumber: Int64 { arrivals.first?.number ?? 0 }
+    var newestNumber: Int64 { arrivals.last?.number ?? 0 }
+
+    /// Counts each as a tick.
+    mutating func renumber() {
+        for index in arrivals.indices { arrivals[index].number = oldestNumber &+ Int64(index) }
+    }
 
     /// The mean interval when all are alike within a tenth, else nil.
     var regularPeriod: Double? {

@@ -22,26 +22,23 @@ struct SwingPattern: Sendable {
     ///   - ring: the ticks.
     ///   - period: roughly the period in microseconds.
     ///   - noise: of one stamp, in microseconds.
-    /// - Returns: whether the pattern is another one now.
-    mutating func learn(_ ring: borrowing TickRing, near period: Double, noise: Double) -> Bool {
+    mutating func learn(_ ring: borrowing TickRing, near period: Double, noise: Double) {
         for length in [12, 24] {
             let count = length * Self.repeats
-            guard ring.count >= count, ring[0].number &- ring[count - 1].number == Int64(count - 1) else { return false }
+            guard ring.count >= count, ring[0].number &- ring[count - 1].number == Int64(count - 1) else { return }
             let (straight, folded) = residuals(ring, cycle: length, near: period)
             let noiseVariance = noise * noise
             if straight < 6 * noiseVariance {
-                guard cycle != 0 else { return false }
                 cycle = 0
-                return true
+                return
             }
             if folded < straight / 16 {
                 cycle = length
                 let least = (0..<length).map { ys[$0] }.min() ?? 0
                 for place in 0..<length { late[place] = (ys[place] - least) / period }
-                return true
+                return
             }
         }
-        return false
     }
 
     private func place(_ number: Int64, _ cycle: Int) -> Int {

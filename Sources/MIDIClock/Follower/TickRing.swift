@@ -1,3 +1,5 @@
+internal import BeatTime
+
 /// One tick of a master as the follower keeps it.
 struct StampedTick: Sendable {
     /// Its number on the master's unbroken count.
@@ -6,6 +8,9 @@ struct StampedTick: Sendable {
     var time: Int64
     /// Microseconds to add to `time`: an outlier is drawn in towards where it was expected.
     var correction: Double
+
+    /// When it came, moved by so many microseconds.
+    func time(_ distance: Int64) -> HostTime { HostTime(microseconds: time &+ distance) }
 }
 
 /// The last ticks of a master that may be believed, newest last; allocates only when made.

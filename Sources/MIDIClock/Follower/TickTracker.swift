@@ -1,21 +1,38 @@
+internal import BeatTime
+
 /// Finds out which tick of the master each arrival is, and keeps the line through them.
 struct TickTracker: Sendable {
-    private(set) var ring = TickRing()
+    /// What became of numbers given before.
+    enum Renumbering {
+        /// Ticks from one number on are so many later.
+        case shifted(from: Int64, by: Int64)
+        /// The last few arrivals were counted anew; see ``TickTracker/number(ofArrivalAt:)``.
+        case recounted
+    }
+
+    private var ring = TickRing()
     private(set) var fit: TickFit?
     private(set) var jitter = JitterMeter()
     /// The number the next arrival has unless ticks were lost.
     private(set) var nextNumber: Int64 = 0
+    /// How many ticks were lost.
+    private(set) var lost: Int64 = 0
+    /// How many arrivals were no tick.
+    private(set) var extra: Int64 = 0
+    private var choice = WindowChoice()
+    private var swing = SwingPattern()
     private var outliers = OutlierRun()
     private var late = LateRun()
     private var recent = RecentArrivals()
-
-    private var choice = WindowChoice()
-    private var swing = SwingPattern()
     private var ticksToLearning = 12
-    var gateWidth = 4.0
+    private var isLossUnknown = false
+    private var renumbering: Renumbering?
 
     /// Microseconds; what a master between 17 and 1100 BPM can have.
     static let plausiblePeriod = 2_270.0...147_000.0
+
+    /// Half the width, in standard deviations, of the range a tick is believed in without more ado.
+    private static let gateWidth = 4.0
 
     /// How far an arrival may be from its place, in periods, before it is doubted that it is that tick.
     private static let doubt = 0.6
@@ -23,96 +40,136 @@ struct TickTracker: Sendable {
     /// The longest gap, in ticks, that is taken for lost ticks of a master that went on; a longer one is a pause.
     private static let mostLost = 96.0
 
-    mutating func arrived(at time: Int64) {
+    /// The newest tick that is believed; there is one when there is a fit.
+    var newest: StampedTick { ring[0] }
+
+    /// Whether the newest arrival was where a tick can be.
+    var isOnLine: Bool { late.count == 0 }
+
+    /// Takes in a Timing Clock.
+    ///
+    /// - Parameter time: in microseconds, within 2^53.
+    /// - Returns: what has happened to numbers given before; numbers of ticks are never reused for others.
+    mutating func arrived(at time: Int64) -> Renumbering? {
+        renumbering = nil
         recent.append(time, number: nextNumber)
         guard let fit else {
             begin(at: time)
-            return
+            return nil
         }
         if let period = recent.regularPeriod, period < 0.62 * fit.period || period > 1.55 * fit.period {
-            restart(withRecent: RecentArrivals.capacity)
-            return
+            recount()
+            return renumbering
         }
-        let error = expectedError(at: time, fit)
-        if late.count > 0 {
-            resolve(at: time, error: error, fit)
-        } else if outliers.isGrowing(to: error, gate: gate(fit)) {
-            accept(at: time, error: error, fit)
-        } else if error > Self.doubt * fit.period {
-            late.append(time, error: error)
-            nextNumber &+= 1
-        } else if error >= -Self.doubt * fit.period {
-            accept(at: time, error: error, fit)
+        var error = expectedError(at: time, fit)
+        if isLossUnknown {
+            let missing = max(0, roundedToInteger(error / fit.period))
+            skip(missing)
+            error -= Double(missing) * fit.period
+            late.end()
         }
+        place(at: time, error: error, fit)
+        return renumbering
     }
 
     /// An unknown number of ticks was lost before the next one.
-    mutating func ticksMayBeLost() { late.unknownLoss = true }
+    mutating func ticksMayBeLost() { isLossUnknown = true }
+
+    /// The number of one of the last few arrivals.
+    func number(ofArrivalAt time: Int64) -> Int64? { recent.number(ofArrivalAt: time) }
+
+    private mutating func place(at time: Int64, error: Double, _ fit: TickFit) {
+        if late.count > 0 {
+            resolve(at: time, error: error, fit)
+        } else if outliers.isGrowing(to: error, gate: gate(fit)) || abs(error) <= Self.doubt * fit.period {
+            accept(at: time, error: error, fit)
+        } else if error > 0 {
+            late.append(time, error: error)
+            nextNumber &+= 1
+        } else {
+            extra &+= 1
+        }
+    }
 
     private func expectedError(at time: Int64, _ fit: TickFit) -> Double {
-        let newest = ring[0]
         let distance = Double(nextNumber &- newest.number) + swing.lateness(of: nextNumber)
         return Double(time &- newest.time) - fit.phase - fit.period * distance
     }
 
     private func gate(_ fit: TickFit) -> Double {
-        gateWidth * jitter.equivalent * (1 + fit.nextDeviation * fit.nextDeviation).squareRoot()
+        let line = jitter.equivalent * fit.nextDeviation
+        return Self.gateWidth * (jitter.deviation * jitter.deviation + line * line).squareRoot()
     }
 
     private mutating func begin(at time: Int64) {
-        if ring.count > 0, !Self.plausiblePeriod.contains(Double(time &- ring[0].time)) { ring.keep(newest: 0) }
+        if ring.count > 0, !Self.plausiblePeriod.contains(Double(time &- newest.time)) { ring.keep(newest: 0) }
         append(at: time, correction: 0)
     }
 
     private mutating func accept(at time: Int64, error: Double, _ fit: TickFit) {
         let gate = gate(fit)
+        jitter.missed(by: error)
         guard abs(error) > gate else {
             outliers.end()
             append(at: time, correction: 0)
             return
         }
         let isReal = outliers.take(error, gate: gate)
-        if let jump = outliers.jump { jitter.jumped(by: jump, at: nextNumber) }
-        let clipped = gate * 0.75
-        append(at: time, correction: isReal ? 0 : (error > 0 ? clipped : -clipped) - error, refit: !isReal)
+        if let jump = outliers.jump { jitter.jumped(by: jump, at: nextNumber, period: fit.period) }
+        let drawnIn = 0.75 * gate
+        append(at: time, correction: isReal ? 0 : (error > 0 ? drawnIn : -drawnIn) - error, refit: !isReal)
         guard isReal else { return }
         for age in 0..<min(outliers.count, ring.count) { ring[age].correction = 0 }
         refit()
     }
 
+    /// Decides what late arrivals are: the end of a stall, ticks after lost ones, or a master that paused.
     private mutating func resolve(at time: Int64, error: Double, _ fit: TickFit) {
         guard abs(error) > Self.doubt * fit.period else {
             late.end()
             accept(at: time, error: error, fit)
             return
         }
-        guard error > 0 else { return }
+        guard error > 0 else {
+            extra &+= 1
+            return
+        }
         let isCatchingUp = Double(time &- late.lastTime) < fit.period / 2
-        if !isCatchingUp, let lost = lostTicks(error, fit) {
-            comeBack(to: nextNumber &+ lost, late.lastTime, time)
+        if !isCatchingUp, let missing = lostTicks(error, fit) {
+            renumbering = .shifted(from: nextNumber &- Int64(late.count), by: missing)
+            skip(missing)
+            comeBack(late.lastTime, time)
         } else if !isCatchingUp, late.count >= 3, abs(error - late.lastError) < 0.3 * fit.period {
             resumeElsewhere(late.lastTime, time, fit)
-        } else if late.count < 96 {
+        } else if late.count < Int(Self.mostLost) {
             late.append(time, error: error)
             nextNumber &+= 1
         } else {
-            restart(withRecent: 2)
+            late.end()
+            begin(anew: time)
         }
     }
 
     /// How many ticks were lost, when the last two arrivals agree on that.
     private func lostTicks(_ error: Double, _ fit: TickFit) -> Int64? {
-        let lost = (error / fit.period).rounded()
-        let drift = 4 * jitter.equivalent * (1 + fit.phaseDeviation + fit.periodDeviation * lost)
-        guard lost <= Self.mostLost, drift < 0.3 * fit.period else { return nil }
+        let missing = (error / fit.period).rounded()
+        let line = jitter.equivalent * (fit.phaseDeviation + fit.periodDeviation * missing)
+        let drift = Self.gateWidth * (jitter.deviation + line)
+        guard missing <= Self.mostLost, drift < 0.3 * fit.period else { return nil }
         let tolerance = max(0.1 * fit.period, drift)
-        let isOnLine = abs(error - lost * fit.period) <= tolerance
-        return isOnLine && abs(late.lastError - lost * fit.period) <= tolerance ? Int64(lost) : nil
+        let isOnLine = abs(error - missing * fit.period) <= tolerance
+        return isOnLine && abs(late.lastError - missing * fit.period) <= tolerance ? Int64(missing) : nil
     }
 
-    /// Goes on after a gap with two arrivals whose numbers are known.
-    private mutating func comeBack(to number: Int64, _ before: Int64, _ time: Int64) {
-        nextNumber = number &- 1
+    private mutating func skip(_ missing: Int64) {
+        isLossUnknown = false
+        nextNumber &+= missing
+        lost &+= missing
+    }
+
+    /// Goes on with two late arrivals, the second of which has the next number.
+    private mutating func comeBack(_ before: Int64, _ time: Int64) {
+        nextNumber &-= 1
         late.end()
         outliers.end()
         append(at: before, correction: 0, refit: false)
@@ -130,36 +187,49 @@ struct TickTracker: Sendable {
             ring.keep(newest: 24)
             for age in 0..<ring.count { ring[age].correction += late.lastError }
         }
-        comeBack(to: nextNumber, before, time)
+        comeBack(before, time)
     }
 
-    private mutating func restart(withRecent count: Int) {
+    /// The last arrivals are alike and unlike the line: each is a tick, of another tempo.
+    private mutating func recount() {
         late.end()
         outliers.end()
         ring.keep(newest: 0)
-        let kept = recent.newest(count)
-        nextNumber = kept.first?.number ?? nextNumber
-        for arrival in kept { append(at: arrival.time, correction: 0, refit: false) }
-        recent.removeAll()
+        recent.renumber()
+        extra = max(0, extra &- (recent.newestNumber &- nextNumber))
+        nextNumber = recent.oldestNumber
+        for index in 0..<RecentArrivals.capacity { append(at: recent.time(index), correction: 0, refit: false) }
+        renumbering = .recounted
         refit()
     }
 
-    private mutating func append(at time: Int64, correction: Double, refit wanted: Bool = true) {
+    private mutating func begin(anew time: Int64) {
+        ring.keep(newest: 0)
+        outliers.end()
+        jitter.forget()
+        fit = nil
+        append(at: time, correction: 0)
+    }
+
+    private mutating func append(at time: Int64, correction: Double, refit isWanted: Bool = true) {
         ring.append(StampedTick(number: nextNumber, time: time, correction: correction))
         nextNumber &+= 1
+        isLossUnknown = false
         jitter.took(ring)
         learnSwing()
-        if wanted { refit() }
+        if isWanted { refit() }
     }
 
     private mutating func learnSwing() {
         ticksToLearning -= 1
         guard ticksToLearning <= 0, let fit else { return }
         ticksToLearning = 12
-        _ = swing.learn(ring, near: fit.period, noise: jitter.equivalent)
+        swing.learn(ring, near: fit.period, noise: jitter.deviation)
     }
 
     private mutating func refit() {
         fit = choice.fit(ring, swing: swing, near: fit?.period ?? 20_000, noise: jitter.equivalent)
+        guard let fit, !Self.plausiblePeriod.contains(fit.period) else { return }
+        begin(anew: newest.time)
     }
 }

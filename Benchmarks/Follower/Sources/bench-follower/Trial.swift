@@ -1,5 +1,3 @@
-import BeatTime
-import MIDIClock
 import Simulation
 
 /// How far a method was off after one arrival.
@@ -13,8 +11,8 @@ struct Reading {
 }
 
 /// Runs a trace through a method.
-func readings(_ master: MasterClock, of method: any Method) -> [Reading] {
-    var method = method
+func readings(_ master: MasterClock, of fresh: any Method) -> [Reading] {
+    var method = fresh
     return master.arrivals.compactMap { arrival in
         method.tick(at: arrival.time)
         let next = arrival.number + 1
@@ -26,20 +24,23 @@ func readings(_ master: MasterClock, of method: any Method) -> [Reading] {
     }
 }
 
-/// Ticks from `start` until the tempo stays within `bound` for 24 ticks; nil when it never does.
-func settling(_ readings: [Reading], from start: Int, within bound: Double) -> Int? {
+/// Ticks after `start` until the tempo is within `bound` and stays there for 24 ticks; infinite when it never does.
+func settling(_ readings: [Reading], after start: Int, within bound: Double) -> Double {
     var run = 0
     for reading in readings where reading.number >= start {
         run = abs(reading.tempo) <= bound ? run + 1 : 0
-        if run == 24 { return reading.number - start - 23 }
+        if run == 24 { return Double(reading.number - start - 23) }
     }
-    return nil
+    return .infinity
 }
 
-func rootMeanSquare(_ values: some Collection<Double>) -> Double {
+func rootMeanSquare(_ values: [Double]) -> Double {
     (values.reduce(0) { $0 + $1 * $1 } / Double(max(values.count, 1))).squareRoot()
 }
 
-func median(_ values: [Double]) -> Double {
-    values.isEmpty ? .nan : values.sorted()[values.count / 2]
-}
+func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(max(values.count, 1)) }
+
+/// The largest magnitude.
+func worst(_ values: [Double]) -> Double { values.reduce(0) { max($0, abs($1)) } }
+
+func median(_ values: [Double]) -> Double { values.isEmpty ? .nan : values.sorted()[values.count / 2] }
