@@ -37,6 +37,12 @@ struct TickRing: Sendable {
         count = min(count + 1, Self.capacity)
     }
 
+    /// Forgets the newest; there must be one.
+    mutating func removeNewest() {
+        newestSlot = (newestSlot - 1) & (Self.capacity - 1)
+        count -= 1
+    }
+
     /// Forgets all but the newest.
     mutating func keep(newest kept: Int) { count = min(count, kept) }
 }

@@ -10,7 +10,10 @@ struct TickTracker: Sendable {
         case recounted
     }
 
+    /// The ticks that lines are laid through.
     private var ring = TickRing()
+    /// All that was counted, believed or not.
+    private var heard = TickRing()
     private(set) var fit: TickFit?
     private(set) var jitter = JitterMeter()
     /// The number the next arrival has unless ticks were lost.
@@ -52,23 +55,13 @@ struct TickTracker: Sendable {
     /// - Returns: what has happened to numbers given before; numbers of ticks are never reused for others.
     mutating func arrived(at time: Int64) -> Renumbering? {
         renumbering = nil
+        let extraBefore = extra
         recent.append(time, number: nextNumber)
-        guard let fit else {
-            begin(at: time)
-            return nil
+        identify(time)
+        if !isRecounted, extra == extraBefore {
+            heard.append(StampedTick(number: nextNumber &- 1, time: time, correction: 0))
         }
-        if let period = recent.regularPeriod, period < 0.62 * fit.period || period > 1.55 * fit.period {
-            recount()
-            return renumbering
-        }
-        var error = expectedError(at: time, fit)
-        if isLossUnknown {
-            let missing = max(0, roundedToInteger(error / fit.period))
-            skip(missing)
-            error -= Double(missing) * fit.period
-            late.end()
-        }
-        place(at: time, error: error, fit)
+        learnSwing()
         return renumbering
     }
 
@@ -78,16 +71,43 @@ struct TickTracker: Sendable {
     /// The number of one of the last few arrivals.
     func number(ofArrivalAt time: Int64) -> Int64? { recent.number(ofArrivalAt: time) }
 
+    private var isRecounted: Bool {
+        if case .recounted? = renumbering { true } else { false }
+    }
+
+    private mutating func identify(_ time: Int64) {
+        guard let fit else {
+            begin(at: time)
+            return
+        }
+        if let period = recent.regularPeriod, period < 0.62 * fit.period || period > 1.55 * fit.period {
+            recount()
+            return
+        }
+        var error = expectedError(at: time, fit)
+        if isLossUnknown {
+            let missing = max(0, roundedToInteger(error / fit.period))
+            skip(missing)
+            error -= Double(missing) * fit.period
+            late.end()
+        }
+        place(at: time, error: error, fit)
+    }
+
     private mutating func place(at time: Int64, error: Double, _ fit: TickFit) {
+        let gate = gate(fit)
         if late.count > 0 {
             resolve(at: time, error: error, fit)
-        } else if outliers.isGrowing(to: error, gate: gate(fit)) || abs(error) <= Self.doubt * fit.period {
+        } else if outliers.isGrowing(to: error, gate: gate) || abs(error) <= max(gate, Self.doubt * fit.period) {
             accept(at: time, error: error, fit)
         } else if error > 0 {
             late.append(time, error: error)
             nextNumber &+= 1
-        } else {
+        } else if Double(time &- newest.time) < fit.period / 2 {
             extra &+= 1
+        } else {
+            // Too far from the tick before to be a copy of it.
+            accept(at: time, error: error, fit)
         }
     }
 
@@ -137,6 +157,7 @@ struct TickTracker: Sendable {
         let isCatchingUp = Double(time &- late.lastTime) < fit.period / 2
         if !isCatchingUp, let missing = lostTicks(error, fit) {
             renumbering = .shifted(from: nextNumber &- Int64(late.count), by: missing)
+            for age in 0..<min(late.count, heard.count) { heard[age].number &+= missing }
             skip(missing)
             comeBack(late.lastTime, time)
         } else if !isCatchingUp, late.count >= 3, abs(error - late.lastError) < 0.3 * fit.period {
@@ -194,11 +215,15 @@ struct TickTracker: Sendable {
     private mutating func recount() {
         late.end()
         outliers.end()
-        ring.keep(newest: 0)
         recent.renumber()
+        while ring.count > 0, ring[0].number >= recent.oldestNumber { ring.removeNewest() }
+        while heard.count > 0, heard[0].number >= recent.oldestNumber { heard.removeNewest() }
         extra = max(0, extra &- (recent.newestNumber &- nextNumber))
         nextNumber = recent.oldestNumber
-        for index in 0..<RecentArrivals.capacity { append(at: recent.time(index), correction: 0, refit: false) }
+        for index in 0..<RecentArrivals.capacity {
+            heard.append(StampedTick(number: nextNumber, time: recent.time(index), correction: 0))
+            append(at: recent.time(index), correction: 0, refit: false)
+        }
         renumbering = .recounted
         refit()
     }
@@ -216,7 +241,6 @@ struct TickTracker: Sendable {
         nextNumber &+= 1
         isLossUnknown = false
         jitter.took(ring)
-        learnSwing()
         if isWanted { refit() }
     }
 
@@ -224,7 +248,7 @@ struct TickTracker: Sendable {
         ticksToLearning -= 1
         guard ticksToLearning <= 0, let fit else { return }
         ticksToLearning = 12
-        swing.learn(ring, near: fit.period, noise: jitter.deviation)
+        swing.learn(heard, near: fit.period, noise: jitter.deviation)
     }
 
     private mutating func refit() {
