@@ -3,8 +3,18 @@ struct OutlierRun: Sendable {
     private(set) var count = 0
     private var firstError = 0.0
     private var lastError = 0.0
+    private var isReal = false
+    /// Ticks for which two outliers are not enough, because single ones do happen with this master.
+    private var doubtful = 0
 
-    mutating func end() { count = 0 }
+    /// Ticks for which a single outlier is remembered.
+    private static let memory = 512
+
+    /// Takes note of a tick in its place.
+    mutating func end() {
+        doubtful = count > 0 && !isReal ? Self.memory : max(0, doubtful - 1)
+        count = 0
+    }
 
     /// Whether an arrival goes on as a change of tempo would: twice as far off as the first.
     func isGrowing(to error: Double, gate: Double) -> Bool {
@@ -13,13 +23,14 @@ struct OutlierRun: Sendable {
 
     /// Takes in an outlier.
     ///
-    /// - Returns: whether the run is no accident.
+    /// - Returns: whether the run is no accident: three on one side, or two that grow where there are no single ones.
     mutating func take(_ error: Double, gate: Double) -> Bool {
         let isGrowing = isGrowing(to: error, gate: gate)
         count = count > 0 && (error > 0) == (lastError > 0) ? count + 1 : 1
         if count == 1 { firstError = error }
         lastError = error
-        return count >= 3 || isGrowing
+        isReal = count >= 3 || (isGrowing && doubtful == 0)
+        return isReal
     }
 
     /// How far the ticks have jumped when three are equally far off, in microseconds.

@@ -6,10 +6,10 @@
 struct WindowChoice: Sendable {
     /// The gain that chance does not explain, in variances of the noise.
     ///
-    /// At 28, with noise that is normal, about one tick in 100 000 ends a window for nothing.
-    private static let leastGain = 28.0
+    /// At 30, with noise that is normal, about one tick in 100 000 ends a window for nothing.
+    private static let leastGain = 30.0
     /// What is asked beyond that, divided by the number of ticks that are to speak for themselves.
-    private static let extraGain = 15.0
+    private static let extraGain = 25.0
     /// The fewest ticks a line rests on after a change.
     private static let least = 3.0
 
