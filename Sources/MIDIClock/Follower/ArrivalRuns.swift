@@ -84,14 +84,17 @@ struct RecentArrivals: Sendable {
         for index in arrivals.indices { arrivals[index].number = oldestNumber &+ Int64(index) }
     }
 
-    /// The mean interval when all are alike within a tenth, else nil.
-    var regularPeriod: Double? {
+    /// The mean interval when all are alike, else nil.
+    ///
+    /// - Parameter noise: of one stamp, in microseconds; they are alike within a tenth, or what noise explains.
+    func regularPeriod(noise: Double) -> Double? {
         guard arrivals.count == Self.capacity else { return nil }
         let mean = Double(arrivals[Self.capacity - 1].time &- arrivals[0].time) / Double(Self.capacity - 1)
         guard TickTracker.plausiblePeriod.contains(mean) else { return nil }
+        let tolerance = max(0.1 * mean, min(3 * noise, 0.35 * mean))
         for index in 1..<Self.capacity {
             let interval = Double(arrivals[index].time &- arrivals[index - 1].time)
-            guard abs(interval - mean) < 0.1 * mean else { return nil }
+            guard abs(interval - mean) < tolerance else { return nil }
         }
         return mean
     }

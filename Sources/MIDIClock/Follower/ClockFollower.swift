@@ -32,6 +32,13 @@ public struct ClockFollower: Sendable {
         public var extra: Int64 = 0
         /// Messages with an impossible time.
         public var refused: Int64 = 0
+
+        public init(ticks: Int64 = 0, lost: Int64 = 0, extra: Int64 = 0, refused: Int64 = 0) {
+            self.ticks = ticks
+            self.lost = lost
+            self.extra = extra
+            self.refused = refused
+        }
     }
 
     public private(set) var state: State = .waiting
@@ -43,6 +50,8 @@ public struct ClockFollower: Sendable {
 
     /// The latest time that is believed, and minus the earliest, in microseconds.
     private static let furthest: Int64 = 1 << 53
+    /// The most that single ticks of a clock jitter, as a share of the period; beyond it, it is no clock.
+    private static let mostJitter = 0.2
     /// The fewest ticks to lock on, half a beat: fewer may be one side of a swing.
     private static let fewestToLock = 12
 
@@ -129,7 +138,8 @@ public struct ClockFollower: Sendable {
             state = tempo < 0.1 && phase < 0.5 && estimate.isWithinRange ? .locked : .settling
         } else {
             let isKnown = tempo < 0.005 && phase < 0.1 && estimate.window >= Self.fewestToLock
-            state = isKnown && tracker.isOnLine && estimate.isWithinRange ? .locked : .settling
+            let isClock = estimate.jitter < Self.mostJitter * estimate.microsecondsPerTick
+            state = isKnown && isClock && tracker.isOnLine && estimate.isWithinRange ? .locked : .settling
         }
     }
 }

@@ -29,6 +29,8 @@ struct TickTracker: Sendable {
     private var recent = RecentArrivals()
     private var ticksToLearning = 12
     private var isLossUnknown = false
+    /// Arrivals in a row that were held back or left out.
+    private var unplaced = 0
     private var renumbering: Renumbering?
 
     /// Microseconds; what a master between 17 and 1100 BPM can have.
@@ -80,7 +82,9 @@ struct TickTracker: Sendable {
             begin(at: time)
             return
         }
-        if let period = recent.regularPeriod, period < 0.62 * fit.period || period > 1.55 * fit.period {
+        if let period = recent.regularPeriod(noise: jitter.deviation),
+            unplaced >= RecentArrivals.capacity - 1 || period < 0.62 * fit.period || period > 1.55 * fit.period
+        {
             recount()
             return
         }
@@ -101,14 +105,24 @@ struct TickTracker: Sendable {
         } else if outliers.isGrowing(to: error, gate: gate) || abs(error) <= max(gate, Self.doubt * fit.period) {
             accept(at: time, error: error, fit)
         } else if error > 0 {
-            late.append(time, error: error)
-            nextNumber &+= 1
+            hold(time, error: error)
         } else if Double(time &- newest.time) < fit.period / 2 {
-            extra &+= 1
+            leaveOut()
         } else {
             // Too far from the tick before to be a copy of it.
             accept(at: time, error: error, fit)
         }
+    }
+
+    private mutating func hold(_ time: Int64, error: Double) {
+        late.append(time, error: error)
+        nextNumber &+= 1
+        unplaced += 1
+    }
+
+    private mutating func leaveOut() {
+        extra &+= 1
+        unplaced += 1
     }
 
     private func expectedError(at time: Int64, _ fit: TickFit) -> Double {
@@ -151,7 +165,7 @@ struct TickTracker: Sendable {
             return
         }
         guard error > 0 else {
-            extra &+= 1
+            leaveOut()
             return
         }
         let isCatchingUp = Double(time &- late.lastTime) < fit.period / 2
@@ -163,8 +177,7 @@ struct TickTracker: Sendable {
         } else if !isCatchingUp, late.count >= 3, abs(error - late.lastError) < 0.3 * fit.period {
             resumeElsewhere(late.lastTime, time, fit)
         } else if late.count < Int(Self.mostLost) {
-            late.append(time, error: error)
-            nextNumber &+= 1
+            hold(time, error: error)
         } else {
             late.end()
             begin(anew: time)
@@ -218,6 +231,7 @@ struct TickTracker: Sendable {
         recent.renumber()
         while ring.count > 0, ring[0].number >= recent.oldestNumber { ring.removeNewest() }
         while heard.count > 0, heard[0].number >= recent.oldestNumber { heard.removeNewest() }
+        if ring.count > 0, !isNear(ring[0], recent.time(0), number: recent.oldestNumber) { forget() }
         extra = max(0, extra &- (recent.newestNumber &- nextNumber))
         nextNumber = recent.oldestNumber
         for index in 0..<RecentArrivals.capacity {
@@ -228,10 +242,21 @@ struct TickTracker: Sendable {
         refit()
     }
 
-    private mutating func begin(anew time: Int64) {
+    /// Whether a tick of that number can have come at a time, at any tempo.
+    private func isNear(_ tick: StampedTick, _ time: Int64, number: Int64) -> Bool {
+        let longest = Self.plausiblePeriod.upperBound * Double(number &- tick.number)
+        return time > tick.time && Double(time &- tick.time) < longest
+    }
+
+    private mutating func forget() {
         ring.keep(newest: 0)
+        heard.keep(newest: 0)
         outliers.end()
         jitter.forget()
+    }
+
+    private mutating func begin(anew time: Int64) {
+        forget()
         fit = nil
         append(at: time, correction: 0)
     }
@@ -240,6 +265,7 @@ struct TickTracker: Sendable {
         ring.append(StampedTick(number: nextNumber, time: time, correction: correction))
         nextNumber &+= 1
         isLossUnknown = false
+        unplaced = 0
         jitter.took(ring)
         if isWanted { refit() }
     }

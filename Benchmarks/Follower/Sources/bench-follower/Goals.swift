@@ -5,7 +5,8 @@ struct Goal: Sendable {
     let isMet: @Sendable ([Result], [Result]) -> Bool
 
     static let all = [
-        Goal(text: "independent noise: tempo and next tick within 1.3 of the bound of the window in use (else of 256)") {
+        Goal(text: "independent noise: tempo and next tick within 1.3 of the bound of the window in use (else of 256)")
+        {
             results, _ in
             results[0...3].allSatisfy { median($0.tempoOverBound) <= 1.3 && median($0.phaseOverBound) <= 1.3 }
         },
