@@ -73,9 +73,6 @@ struct RecentArrivals: Sendable {
 
     func time(_ index: Int) -> Int64 { arrivals[index].time }
 
-    /// The number of the arrival at a time, if it is among these.
-    func number(ofArrivalAt time: Int64) -> Int64? { arrivals.last { $0.time == time }?.number }
-
     var oldestNumber: Int64 { arrivals.first?.number ?? 0 }
     var newestNumber: Int64 { arrivals.last?.number ?? 0 }
 

@@ -26,8 +26,8 @@ public struct ClockEstimate: Hashable, Sendable, BitwiseCopyable {
     /// Beats per minute, as measured: it may lie outside of what Link allows.
     public var beatsPerMinute: Double { 2_500_000 / microsecondsPerTick }
 
-    /// Whether Link allows the tempo, but for a thousandth.
-    var isWithinRange: Bool { (19.98...1_000).contains(beatsPerMinute) }
+    /// Whether Link allows the tempo, but for a hundredth that may be our error.
+    var isWithinRange: Bool { (19.8...1_009).contains(beatsPerMinute) }
 
     /// Deviation of ``beatsPerMinute``.
     public var tempoDeviation: Double { beatsPerMinute * periodDeviation / microsecondsPerTick }

@@ -138,7 +138,7 @@ public struct ClockFollower: Sendable {
             state = tempo < 0.1 && phase < 0.5 && estimate.isWithinRange ? .locked : .settling
         } else {
             let isKnown = tempo < 0.005 && phase < 0.1 && estimate.window >= Self.fewestToLock
-            let isClock = estimate.jitter < Self.mostJitter * estimate.microsecondsPerTick
+            let isClock = estimate.jitter < Self.mostJitter * estimate.microsecondsPerTick && tracker.unrest < 0.25
             state = isKnown && isClock && tracker.isOnLine && estimate.isWithinRange ? .locked : .settling
         }
     }

@@ -16,29 +16,33 @@ struct SwingPattern: Sendable {
     /// How late a tick is sent, in periods, at least 0.
     func lateness(of number: Int64) -> Double { cycle == 0 ? 0 : late[place(number, cycle)] }
 
-    /// Looks for a pattern in the newest ticks, or whether the one known is gone.
+    /// Looks for a pattern in the newest arrivals, or whether the one known is gone.
+    ///
+    /// It goes by the order of arrival, not by the numbers: a swing that is not known yet can look like lost ticks.
     ///
     /// - Parameters:
     ///   - ring: the ticks.
     ///   - period: roughly the period in microseconds.
     ///   - noise: of one stamp, in microseconds.
-    mutating func learn(_ ring: borrowing TickRing, near period: Double, noise: Double) {
+    /// - Returns: how many arrivals have the pattern, if one was found.
+    mutating func learn(_ ring: borrowing TickRing, near period: Double, noise: Double) -> Int? {
         for length in [12, 24] {
             let count = length * Self.repeats
-            guard ring.count >= count, ring[0].number &- ring[count - 1].number == Int64(count - 1) else { return }
+            guard ring.count >= count else { return nil }
             let (straight, folded) = residuals(ring, cycle: length, near: period)
             let noiseVariance = noise * noise
             if straight < 6 * noiseVariance {
                 cycle = 0
-                return
+                return nil
             }
             if folded < straight / 16 {
                 cycle = length
                 let least = (0..<length).map { ys[$0] }.min() ?? 0
                 for place in 0..<length { late[place] = (ys[place] - least) / period }
-                return
+                return count
             }
         }
+        return nil
     }
 
     private func place(_ number: Int64, _ cycle: Int) -> Int {
@@ -52,6 +56,7 @@ struct SwingPattern: Sendable {
         _ ring: borrowing TickRing, cycle: Int, near period: Double
     ) -> (straight: Double, folded: Double) {
         let count = cycle * Self.repeats
+        let oldest = ring[count - 1].number
         for place in 0..<cycle { (xs[place], ys[place]) = (0, 0) }
         var sums = TickSums()
         var square = 0.0
@@ -61,14 +66,14 @@ struct SwingPattern: Sendable {
             let y = Double(tick.time &- ring[0].time) - x * period
             sums.add(x, y)
             square += y * y
-            let place = place(tick.number, cycle)
+            let place = place(oldest &+ Int64(count - 1 - age), cycle)
             xs[place] += x / Double(Self.repeats)
             ys[place] += y / Double(Self.repeats)
         }
         var within = (xx: 0.0, xy: 0.0, yy: 0.0)
         for age in 0..<count {
             let tick = ring[age]
-            let place = place(tick.number, cycle)
+            let place = place(oldest &+ Int64(count - 1 - age), cycle)
             let x = -Double(age) - xs[place]
             let y = Double(tick.time &- ring[0].time) + Double(age) * period - ys[place]
             within = (within.xx + x * x, within.xy + x * y, within.yy + y * y)

@@ -6,7 +6,7 @@ struct TickTracker: Sendable {
     enum Renumbering {
         /// Ticks from one number on are so many later.
         case shifted(from: Int64, by: Int64)
-        /// The last few arrivals were counted anew; see ``TickTracker/number(ofArrivalAt:)``.
+        /// The last arrivals were counted anew; see ``TickTracker/number(ofArrivalAt:)``.
         case recounted
     }
 
@@ -31,6 +31,8 @@ struct TickTracker: Sendable {
     private var isLossUnknown = false
     /// Arrivals in a row that were held back or left out.
     private var unplaced = 0
+    /// The share of late arrivals that were held back or left out.
+    private(set) var unrest = 0.0
     private var renumbering: Renumbering?
 
     /// Microseconds; what a master between 17 and 1100 BPM can have.
@@ -41,6 +43,12 @@ struct TickTracker: Sendable {
 
     /// How far an arrival may be from its place, in periods, before it is doubted that it is that tick.
     private static let doubt = 0.6
+
+    /// Arrivals over which ``unrest`` is averaged.
+    private static let unrestMemory = 32.0
+
+    /// The fewest ticks a line must rest on to tell that ticks are missing or too many.
+    private static let reliable = 12
 
     /// The longest gap, in ticks, that is taken for lost ticks of a master that went on; a longer one is a pause.
     private static let mostLost = 96.0
@@ -70,8 +78,11 @@ struct TickTracker: Sendable {
     /// An unknown number of ticks was lost before the next one.
     mutating func ticksMayBeLost() { isLossUnknown = true }
 
-    /// The number of one of the last few arrivals.
-    func number(ofArrivalAt time: Int64) -> Int64? { recent.number(ofArrivalAt: time) }
+    /// The number of one of the last 256 arrivals.
+    func number(ofArrivalAt time: Int64) -> Int64? {
+        for age in 0..<heard.count where heard[age].time == time { return heard[age].number }
+        return nil
+    }
 
     private var isRecounted: Bool {
         if case .recounted? = renumbering { true } else { false }
@@ -106,7 +117,7 @@ struct TickTracker: Sendable {
             accept(at: time, error: error, fit)
         } else if error > 0 {
             hold(time, error: error)
-        } else if Double(time &- newest.time) < fit.period / 2 {
+        } else if isCopy(at: time, fit) {
             leaveOut()
         } else {
             // Too far from the tick before to be a copy of it.
@@ -114,15 +125,23 @@ struct TickTracker: Sendable {
         }
     }
 
+    /// Whether an early arrival is so close to the tick before that it can be no tick of its own.
+    private func isCopy(at time: Int64, _ fit: TickFit) -> Bool {
+        let closest = fit.count >= Self.reliable ? 0.5 : 0.25
+        return Double(time &- newest.time) < closest * fit.period
+    }
+
     private mutating func hold(_ time: Int64, error: Double) {
         late.append(time, error: error)
         nextNumber &+= 1
         unplaced += 1
+        unrest += (1 - unrest) / Self.unrestMemory
     }
 
     private mutating func leaveOut() {
         extra &+= 1
         unplaced += 1
+        unrest += (1 - unrest) / Self.unrestMemory
     }
 
     private func expectedError(at time: Int64, _ fit: TickFit) -> Double {
@@ -189,7 +208,7 @@ struct TickTracker: Sendable {
         let missing = (error / fit.period).rounded()
         let line = jitter.equivalent * (fit.phaseDeviation + fit.periodDeviation * missing)
         let drift = Self.gateWidth * (jitter.deviation + line)
-        guard missing <= Self.mostLost, drift < 0.3 * fit.period else { return nil }
+        guard fit.count >= Self.reliable, missing <= Self.mostLost, drift < 0.3 * fit.period else { return nil }
         let tolerance = max(0.1 * fit.period, drift)
         let isOnLine = abs(error - missing * fit.period) <= tolerance
         return isOnLine && abs(late.lastError - missing * fit.period) <= tolerance ? Int64(missing) : nil
@@ -266,15 +285,34 @@ struct TickTracker: Sendable {
         nextNumber &+= 1
         isLossUnknown = false
         unplaced = 0
+        unrest -= unrest / Self.unrestMemory
         jitter.took(ring)
         if isWanted { refit() }
     }
 
     private mutating func learnSwing() {
         ticksToLearning -= 1
-        guard ticksToLearning <= 0, let fit else { return }
+        guard ticksToLearning <= 0, late.count == 0, let fit else { return }
         ticksToLearning = 12
-        swing.learn(heard, near: fit.period, noise: jitter.deviation)
+        guard let count = swing.learn(heard, near: fit.period, noise: jitter.deviation) else { return }
+        undoLosses(among: min(heard.count, count + 24))
+    }
+
+    /// What looked like lost ticks was swing: every one of the newest arrivals is the tick after the one before.
+    private mutating func undoLosses(among count: Int) {
+        let oldest = heard[count - 1].number
+        let excess = heard[0].number &- oldest &- Int64(count - 1)
+        guard excess > 0 else { return }
+        lost &-= excess
+        ring.keep(newest: 0)
+        nextNumber = oldest
+        for age in stride(from: count - 1, through: 0, by: -1) {
+            heard[age].number = nextNumber
+            ring.append(heard[age])
+            nextNumber &+= 1
+        }
+        renumbering = .recounted
+        refit()
     }
 
     private mutating func refit() {
