@@ -91,7 +91,7 @@ struct ClockFollowerTests {
         }
     }
 
-    @Test(arguments: [0.1, 0.16, 0.32])
+    @Test(arguments: [0.06, 0.1, 0.16, 0.32])
     func `a swung clock is locked on its straight beat`(swing: Double) {
         for line in TestLine.all {
             for seed in UInt64(1)...5 {
@@ -103,7 +103,7 @@ struct ClockFollowerTests {
                 let later = rig.from(400)
                 #expect(later.allSatisfy { $0.state == .locked })
                 #expect(later.worstTempo < 0.2)
-                #expect(later.worstPhase(delay: line.delay) < 3 * line.deviation + 200, "\(line.name), seed \(seed)")
+                #expect(later.worstPhase(delay: line.delay) < 3 * line.deviation + 1_000, "\(line.name), seed \(seed)")
             }
         }
     }

@@ -11,6 +11,8 @@ struct SwingPattern: Sendable {
     private var ys: [Double] = Array(repeating: 0, count: longest)
 
     private static let longest = 24
+    /// How many times better than chance (Fisher's F) a pattern must explain the stamps.
+    private static let leastEvidence = 6.0
     private static let repeats = 4
 
     /// How late a tick is sent, in periods, at least 0.
@@ -30,19 +32,25 @@ struct SwingPattern: Sendable {
             let count = length * Self.repeats
             guard ring.count >= count else { return nil }
             let (straight, folded) = residuals(ring, cycle: length, near: period)
-            let noiseVariance = noise * noise
-            if straight < 6 * noiseVariance {
-                cycle = 0
-                return nil
-            }
-            if folded < straight / 16 {
-                cycle = length
-                let least = (0..<length).map { ys[$0] }.min() ?? 0
-                for place in 0..<length { late[place] = (ys[place] - least) / period }
+            let freedom = Double(count - length - 1) / Double(count)
+            let evidence = (straight - folded) / Double(length) * Double(count) / max(folded / freedom, 1)
+            if evidence > Self.leastEvidence, folded < straight / 4 {
+                take(length, period: period, noise: noise)
                 return count
             }
+            if length == cycle, evidence < 2 { cycle = 0 }
         }
         return nil
+    }
+
+    /// Takes in the pattern found; what is known already is only refined, unless it has changed.
+    private mutating func take(_ length: Int, period: Double, noise: Double) {
+        let least = ys[..<length].min() ?? 0
+        for place in 0..<length { ys[place] = (ys[place] - least) / period }
+        let change = (0..<length).reduce(0) { max($0, abs(ys[$1] - late[$1])) } * period
+        let weight = length == cycle && change < 4 * noise ? 0.25 : 1
+        for place in 0..<length { late[place] += weight * (ys[place] - late[place]) }
+        cycle = length
     }
 
     private func place(_ number: Int64, _ cycle: Int) -> Int {

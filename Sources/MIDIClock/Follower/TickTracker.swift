@@ -127,7 +127,7 @@ struct TickTracker: Sendable {
 
     /// Whether an early arrival is so close to the tick before that it can be no tick of its own.
     private func isCopy(at time: Int64, _ fit: TickFit) -> Bool {
-        let closest = fit.count >= Self.reliable ? 0.5 : 0.25
+        let closest = fit.count >= Self.reliable ? 0.5 : 0.1
         return Double(time &- newest.time) < closest * fit.period
     }
 
