@@ -38,7 +38,7 @@ struct SwingPattern: Sendable {
                 take(length, period: period, noise: noise)
                 return count
             }
-            if length == cycle, evidence < 2 { cycle = 0 }
+            if length == cycle, straight < 3 * noise * noise { cycle = 0 }
         }
         return nil
     }
