@@ -22,10 +22,10 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
-.PHONY: help run build test check lint format unit network acceptance lab install clean packages toolchain
+.PHONY: help run build test check lint format unit network acceptance lab bench-follower install clean packages toolchain
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
 
 run: build  ## install what is missing, build, run the gateway; ARGS='--tempo 100 …' are passed on
 	@exec $(RELEASE) run $(ARGS)
@@ -68,6 +68,10 @@ acceptance: $(VENV)
 lab: export LAB_COMMAND = $(value CMD)
 lab: packages  ## one command in a kernel that has the sequencer: CMD='…', LAB_OPTIONS='--ppm 500' (Tests/Lab/lab --help)
 	@Tests/Lab/lab $(LAB_OPTIONS) -- sh -c "$$LAB_COMMAND"
+
+# A package of its own, so that a build of the gateway never sees it; only our values are compiled into it.
+bench-follower: toolchain  ## the clock follower beside the published methods: Benchmarks/follower.md
+	$(SWIFT) run -c release --package-path Benchmarks/Follower bench-follower Benchmarks/follower.md
 
 install:  ## copy the executable under PREFIX (and DESTDIR)
 	@test -x $(RELEASE) || $(MAKE) build

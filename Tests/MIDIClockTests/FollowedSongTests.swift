@@ -144,6 +144,18 @@ struct FollowedSongTests {
     }
 
     @Test
+    func `the first tick after Start and an overflow is the song's top`() {
+        var desk = Desk()
+        desk.ticks(200)
+        desk.send(.start)
+        desk.follower.messagesLost()
+        desk.time += 7 * 20_000
+        desk.ticks(3)
+        #expect(desk.position == 2)
+        #expect(desk.follower.nextTick == 210)
+    }
+
+    @Test
     func `a song that starts with a tempo of its own is at the right place`() {
         for period in [Int64(6_000), 8_000, 12_000, 30_000, 40_000, 55_000] {
             var desk = Desk()

@@ -1,5 +1,6 @@
 /// Successive arrivals that are all too early or all too late: noise has no such runs, a change of tempo does.
 struct OutlierRun: Sendable {
+    /// How many outliers there are on one side.
     private(set) var count = 0
     private var firstError = 0.0
     private var lastError = 0.0
@@ -41,15 +42,20 @@ struct OutlierRun: Sendable {
 
 /// Arrivals too late to be the tick that was due: either a stall, and the rest follows at once, or ticks were lost.
 struct LateRun: Sendable {
+    /// How many there are.
     private(set) var count = 0
+    /// When the last came, in microseconds.
     private(set) var lastTime: Int64 = 0
+    /// How late it was, in microseconds.
     private(set) var lastError = 0.0
 
+    /// Takes in one more.
     mutating func append(_ time: Int64, error: Double) {
         count += 1
         lastTime = time
         lastError = error
     }
 
+    /// Forgets them: it is known what they were.
     mutating func end() { count = 0 }
 }

@@ -41,7 +41,9 @@ public struct ClockFollower: Sendable {
         }
     }
 
+    /// How well the master is known, as of the last message or ``timePassed(to:)``.
     public private(set) var state: State = .waiting
+    /// What the master's transport says.
     public private(set) var song = FollowedSong()
     private var tracker = TickTracker()
     private var ticks: Int64 = 0
@@ -55,6 +57,7 @@ public struct ClockFollower: Sendable {
     /// The fewest ticks to lock on, half a beat: fewer may be one side of a swing.
     private static let fewestToLock = 12
 
+    /// A follower that has heard nothing.
     public init() {}
 
     /// Takes in a message of the master.
@@ -97,6 +100,7 @@ public struct ClockFollower: Sendable {
     /// The number that the next tick has unless one is lost before it.
     public var nextTick: Int64 { tracker.nextNumber }
 
+    /// What has come so far.
     public var counts: Counts {
         Counts(ticks: ticks, lost: tracker.lost, extra: tracker.extra, refused: refused)
     }
@@ -116,6 +120,7 @@ public struct ClockFollower: Sendable {
         ticks += 1
         lastTick = time
         // The first clock after Start is the song's top, whatever else is thought of it.
+        let isTop = song.motion == .pending
         song.tick(nextTick, at: time)
         switch tracker.arrived(at: time.microseconds) {
         case nil: break
@@ -123,6 +128,7 @@ public struct ClockFollower: Sendable {
         case .recounted:
             if let number = tracker.number(ofArrivalAt: song.originTime.microseconds) { song.originRenumbered(number) }
         }
+        if isTop, let number = tracker.number(ofArrivalAt: time.microseconds) { song.originRenumbered(number) }
         judge()
     }
 

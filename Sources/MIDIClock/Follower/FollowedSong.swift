@@ -38,6 +38,7 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
         return tick &- origin
     }
 
+    /// Takes in Start.
     mutating func start() {
         motion = .pending
         resumePosition = 0
@@ -45,6 +46,7 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
         stoppedBefore = nil
     }
 
+    /// Takes in Continue.
     mutating func resume() {
         if motion == .playing {
             guard let located else { return }
@@ -55,6 +57,7 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
         stoppedBefore = nil
     }
 
+    /// Takes in Stop; `next` is the number of the next tick.
     mutating func stop(before next: Int64) {
         if motion == .playing {
             resumePosition = located ?? next &- (origin ?? next)
@@ -78,6 +81,7 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
+    /// Takes in a Timing Clock.
     mutating func tick(_ number: Int64, at time: HostTime) {
         guard motion == .pending else { return }
         motion = .playing

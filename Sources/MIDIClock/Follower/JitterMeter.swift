@@ -4,7 +4,7 @@ struct JitterMeter: Sendable {
     private var distances = RunningMedian(capacity: 96)
     /// Standard deviation of one stamp against its neighbours in microseconds.
     private var local = assumed
-    /// The same of lateness that creeps and then jumps back, as that of ticks that wait for a USB frame or a coarse timer.
+    /// The same of lateness that creeps and then jumps back: ticks that wait for a USB frame or a coarse timer.
     private var creeping = 0.0
     /// Ticks from one jump to the next.
     private var spacing = 1.0
@@ -46,6 +46,7 @@ struct JitterMeter: Sendable {
         (local, creeping, spacing, lastJump, meanSquare) = (Self.assumed, 0, 1, nil, 0)
     }
 
+    /// Takes note of the newest tick.
     mutating func took(_ ring: borrowing TickRing) {
         guard ring.count >= 3, ring[0].number &- ring[2].number == 2 else { return }
         let second = Double(ring[0].time &- ring[1].time) - Double(ring[1].time &- ring[2].time)

@@ -8,14 +8,16 @@ struct RecentArrivals: Sendable {
 
     init() { arrivals.reserveCapacity(Self.capacity) }
 
+    /// Takes in an arrival and the number it had if it was the tick due.
     mutating func append(_ time: Int64, number: Int64) {
         if arrivals.count == Self.capacity { arrivals.removeFirst() }
         arrivals.append((time, number))
     }
 
-    /// The mean interval of the newest when they are alike, else nil.
+    /// The interval of the newest arrivals when they are a clock of their own.
     ///
     /// - Parameter noise: of one stamp, in microseconds; they are alike within a tenth, or what noise explains.
+    /// - Returns: their mean interval in microseconds, or nil when they are not alike.
     func regularPeriod(noise: Double) -> Double? {
         guard arrivals.count >= Self.regular else { return nil }
         let last = arrivals.count - 1
@@ -37,10 +39,12 @@ struct RecentArrivals: Sendable {
         for index in arrivals.indices { arrivals[index].number = oldest.number &+ Int64(index) }
     }
 
+    /// All that are kept, oldest first.
     var all: [(time: Int64, number: Int64)] { arrivals }
 
-    /// The oldest and the newest; there must be one.
+    /// The oldest; there must be one.
     var oldest: (time: Int64, number: Int64) { arrivals[0] }
+    /// The newest; there must be one.
     var newest: (time: Int64, number: Int64) { arrivals[arrivals.count - 1] }
 
     private func interval(before index: Int) -> Double {

@@ -1,5 +1,6 @@
 /// The median of the last numbers given, at most ``capacity`` of them; allocates only when made.
 struct RunningMedian: Sendable {
+    /// How many numbers it regards.
     let capacity: Int
     private var newest: [Double] = []
     private var sorted: [Double] = []
@@ -11,6 +12,7 @@ struct RunningMedian: Sendable {
         sorted.reserveCapacity(capacity)
     }
 
+    /// How many numbers there are.
     var count: Int { sorted.count }
 
     /// The middle one, of an even number the upper of the two in the middle; zero when there is none.
@@ -28,6 +30,7 @@ struct RunningMedian: Sendable {
         sorted.insert(number, at: place(of: number))
     }
 
+    /// Forgets all numbers.
     mutating func removeAll() {
         newest.removeAll(keepingCapacity: true)
         sorted.removeAll(keepingCapacity: true)

@@ -10,6 +10,9 @@ struct SwingPattern: Sendable {
     private var xs: [Double] = Array(repeating: 0, count: longest)
     private var ys: [Double] = Array(repeating: 0, count: longest)
 
+    /// How often in a row quite another pattern was found.
+    private var contradictions = 0
+
     private static let longest = 24
     /// How many times better than chance (Fisher's F) a pattern must explain the stamps.
     private static let leastEvidence = 6.0
@@ -43,13 +46,20 @@ struct SwingPattern: Sendable {
         return nil
     }
 
-    /// Takes in the pattern found; what is known already is only refined, unless it has changed.
+    /// Takes in the pattern found; one that is known already is only refined, unless another is found again and again.
+    ///
+    /// A single tick that is very late is seen for four cycles, and must not bend what is known by more than its noise.
     private mutating func take(_ length: Int, period: Double, noise: Double) {
         let least = ys[..<length].min() ?? 0
         for place in 0..<length { ys[place] = (ys[place] - least) / period }
         let change = (0..<length).reduce(0) { max($0, abs(ys[$1] - late[$1])) } * period
-        let weight = length == cycle && change < 4 * noise ? 0.25 : 1
-        for place in 0..<length { late[place] += weight * (ys[place] - late[place]) }
+        contradictions = length == cycle && change > 4 * noise ? contradictions + 1 : 0
+        let isNew = length != cycle || contradictions > Self.repeats
+        for place in 0..<length {
+            let step = ys[place] - late[place]
+            late[place] += isNew ? step : max(-noise / period, min(step / 4, noise / period))
+        }
+        if isNew { contradictions = 0 }
         cycle = length
     }
 

@@ -9,11 +9,14 @@ struct TickFit: Sendable {
     var period: Double
     /// Microseconds from the newest tick's stamp to the time the line gives it.
     var phase: Double
+    /// Of ``period``.
     var periodDeviation: Double
+    /// Of ``phase``.
     var phaseDeviation: Double
     /// Of the time the line gives the tick after the newest.
     var nextDeviation: Double
 
+    /// The least-squares line; `rough` is the period that `y` was taken against.
     init(_ sums: TickSums, near rough: Double) {
         let (slope, intercept) = sums.line
         let mean = sums.x / sums.count

@@ -15,10 +15,12 @@ struct StampedTick: Sendable {
 
 /// The last ticks of a master that may be believed, newest last; allocates only when made.
 struct TickRing: Sendable {
+    /// How many ticks are kept; a power of two.
     static let capacity = 256
 
     private var ticks: [StampedTick]
     private var newestSlot = 0
+    /// How many there are.
     private(set) var count = 0
 
     init() {
@@ -31,6 +33,7 @@ struct TickRing: Sendable {
         set { ticks[(newestSlot - age) & (Self.capacity - 1)] = newValue }
     }
 
+    /// Takes in a tick, in place of the oldest when full.
     mutating func append(_ tick: StampedTick) {
         newestSlot = (newestSlot + 1) & (Self.capacity - 1)
         ticks[newestSlot] = tick

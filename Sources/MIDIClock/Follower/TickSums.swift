@@ -1,14 +1,21 @@
-/// The sums of least squares over the newest ticks of a ring: `x` counts ticks back from the newest, `y` is what a
-/// stamp differs from a rough line, in microseconds.
+/// The sums of least squares over the newest ticks of a ring.
+///
+/// `x` counts ticks back from the newest, `y` is what a stamp differs from a rough line, in microseconds.
 struct TickSums: Sendable {
+    /// How many ticks.
     var count = 0.0
+    /// Sum of `x`.
     var x = 0.0
+    /// Sum of `x` squared.
     var xx = 0.0
+    /// Sum of `y`.
     var y = 0.0
+    /// Sum of the products.
     var xy = 0.0
     /// The `x` of the oldest tick.
     var oldest = 0.0
 
+    /// Adds a tick.
     mutating func add(_ atX: Double, _ atY: Double) {
         count += 1
         x += atX

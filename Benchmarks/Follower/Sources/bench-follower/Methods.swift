@@ -44,7 +44,7 @@ struct MeanOfIntervals: Method {
     func due(_ number: Int) -> Double? { period.flatMap { mean in stamps.last.map { $0 + mean } } }
 }
 
-/// The second-order delay-locked loop of F. Adriaensen, "Using a DLL to filter time", at a fixed bandwidth.
+/// A second-order delay-locked loop at a fixed bandwidth, as in Fons Adriaensen's "Using a DLL to filter time".
 struct DelayLockedLoop: Method {
     /// Radians per tick.
     let omega: Double
