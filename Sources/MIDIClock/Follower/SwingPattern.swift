@@ -34,11 +34,11 @@ struct SwingPattern: Sendable {
         for length in [12, 24] {
             let count = length * Self.repeats
             guard ring.count >= count else { return nil }
-            let (straight, folded) = residuals(ring, cycle: length, near: period)
+            let (straight, folded, trend) = residuals(ring, cycle: length, near: period)
             let freedom = Double(count - length - 1) / Double(count)
             let evidence = (straight - folded) / Double(length) * Double(count) / max(folded / freedom, 1)
             if evidence > Self.leastEvidence, folded < straight / 4 {
-                take(length, period: period, noise: noise)
+                take(length, period: period + trend, noise: noise)
                 return count
             }
             if length == cycle, straight < 3 * noise * noise { cycle = 0 }
@@ -69,10 +69,10 @@ struct SwingPattern: Sendable {
     }
 
     /// Mean squares of what a straight line, and a line with a pattern, leave of the newest cycles; the pattern is in
-    /// `ys` afterwards.
+    /// `ys` afterwards, its period is `trend` more than the rough one.
     private mutating func residuals(
         _ ring: borrowing TickRing, cycle: Int, near period: Double
-    ) -> (straight: Double, folded: Double) {
+    ) -> (straight: Double, folded: Double, trend: Double) {
         let count = cycle * Self.repeats
         let oldest = ring[count - 1].number
         for place in 0..<cycle { (xs[place], ys[place]) = (0, 0) }
@@ -100,6 +100,6 @@ struct SwingPattern: Sendable {
         for place in 0..<cycle { ys[place] -= slope * xs[place] }
         let (straightSlope, intercept) = sums.line
         let straight = square - intercept * sums.y - straightSlope * sums.xy
-        return (max(0, straight) / Double(count), max(0, within.yy - slope * within.xy) / Double(count))
+        return (max(0, straight) / Double(count), max(0, within.yy - slope * within.xy) / Double(count), slope)
     }
 }
