@@ -11,13 +11,13 @@ extension TickTracker {
             leaveOut()
             return
         }
-        let isCatchingUp = Double(time &- late.lastTime) < fit.period / 2
-        if !isCatchingUp, let missing = lostTicks(error, fit) {
+        // In the burst after a stall lateness falls from one arrival to the next, so neither of the first two applies.
+        if let missing = lostTicks(error, fit) {
             renumbering = .shifted(from: nextNumber &- Int64(late.count), by: missing)
             for age in 0..<min(late.count, heard.count) { heard[age].number &+= missing }
             skip(missing)
             comeBack(late.lastTime, time)
-        } else if !isCatchingUp, late.count >= 3, abs(error - late.lastError) < 0.3 * fit.period {
+        } else if late.count >= 3, abs(error - late.lastError) < 0.3 * fit.period {
             resumeElsewhere(late.lastTime, time, fit)
         } else if late.count < Int(Self.mostLost) {
             hold(time, error: error)
