@@ -14,7 +14,8 @@ LAB_OPTIONS ?=
 SWIFT ?= swift
 RELEASE := .build/release/tactus
 BUILD_RELEASE := $(SWIFT) build -c release --static-swift-stdlib --product tactus
-FORMATTED := Sources Tests Package.swift Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks
+FORMATTED := Sources Tests Package.swift Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
+	Benchmarks/Follower/Package.swift Benchmarks/Follower/Sources/bench-follower
 # The system's own Python: one that a user installed at home cannot be read by the lab's unprivileged user.
 PYTHON ?= /usr/bin/python3
 VENV := .venv/.installed
@@ -22,11 +23,11 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
-.PHONY: help run build test check lint format unit network acceptance lab bench bench-full bench-micro install
-.PHONY: clean packages toolchain
+.PHONY: help run build test check lint format unit network acceptance lab bench bench-full bench-micro
+.PHONY: bench-follower install clean packages toolchain
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
 
 run: build  ## install what is missing, build, run the gateway; ARGS='--tempo 100 …' are passed on
 	@exec $(RELEASE) run $(ARGS)
@@ -84,6 +85,10 @@ bench-full: build .venv/.bench  ## the same with 10 000 ticks for each program a
 # The benchmark library's own tables; it is fetched and built for this target only.
 bench-micro: toolchain  ## what one step of each engine costs, in nanoseconds on this machine
 	cd Benchmarks/Micro && $(SWIFT) package benchmark --no-progress
+
+# A package of its own, so that a build of the gateway never sees it; only our values are compiled into it.
+bench-follower: toolchain  ## the clock follower beside the published methods: Benchmarks/follower.md
+	$(SWIFT) run -c release --package-path Benchmarks/Follower bench-follower Benchmarks/follower.md
 
 install:  ## copy the executable under PREFIX (and DESTDIR)
 	@test -x $(RELEASE) || $(MAKE) build
