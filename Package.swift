@@ -92,7 +92,7 @@ let package = Package(
         tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),
         tests(of: "RealTime", uses: ["BeatTime"]),
         tests(of: "ALSASequencer"),
-        tests(of: "Gateway"),
+        tests(of: "Gateway", uses: ["ALSASequencer", "BeatTime", "MIDIClock", "RealTime", "Simulation"]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
         tests(

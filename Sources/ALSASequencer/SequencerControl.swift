@@ -88,7 +88,7 @@ public struct SequencerControl: ~Copyable {
             isWritable: has(Int32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_SUBS_WRITE)))
     }
 
-    /// The ports that receive what a port sends.
+    /// The ports of others that receive what a port sends.
     public func subscribers(of source: PortAddress) -> [PortAddress] {
         var query: OpaquePointer?
         guard snd_seq_query_subscribe_malloc(&query) == 0 else { return [] }
@@ -97,10 +97,14 @@ public struct SequencerControl: ~Copyable {
         snd_seq_query_subscribe_set_root(query, &root)
         snd_seq_query_subscribe_set_type(query, SND_SEQ_QUERY_SUBS_READ)
         var found: [PortAddress] = []
+        var index: Int32 = 0
         while true {
-            snd_seq_query_subscribe_set_index(query, Int32(found.count))
+            snd_seq_query_subscribe_set_index(query, index)
             guard snd_seq_query_port_subscribers(handle, query) == 0 else { return found }
+            index += 1
             let address = snd_seq_query_subscribe_get_addr(query).pointee
+            // A client that listens to itself, as our witness does, is nobody's device.
+            guard Int(address.client) != source.client else { continue }
             found.append(PortAddress(client: Int(address.client), port: Int(address.port)))
         }
     }

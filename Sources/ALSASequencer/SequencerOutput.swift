@@ -1,26 +1,47 @@
 internal import CALSA
-public import MIDIClock
+internal import Glibc
 
-/// The client whose ports carry the clocks.
+/// The client whose ports carry the clocks, with the queue that sends when the output thread cannot.
 ///
-/// It only sends, so nothing can be sent to it and its input can never overflow. Ports are made before the output
-/// thread starts; from then on that thread alone calls it, since a client's calls exclude one another in the kernel.
+/// Besides its outputs it has one input, the witness: a port nobody else can subscribe to, which hears everything the
+/// outputs send. Ports are made before the output thread starts; from then on that thread alone uses the client, by its
+/// ``sender``, since a client's calls exclude one another in the kernel.
 public final class SequencerOutput: @unchecked Sendable {
     // Safe because of the rule above: one thread sets up, then hands over to one thread for good.
     private let handle: OpaquePointer
     /// The client's number.
     public let client: Int
+    /// What the output thread works with; it lives as long as this object.
+    public private(set) var sender: SequencerSender
+
+    private static let witness = Int32(SequencerSender.witness)
+    /// Cells for everything that may wait in the queue, and for what the witness has not read yet.
+    private static let pools = (output: 600, input: 2000)
 
     /// Opens the client.
     ///
     /// - Parameter name: as other programs list it.
     /// - Throws: with the code -ENOENT where the kernel has no sequencer.
     public init(name: String) throws(ALSAError) {
-        handle = try openSequencer(name: name, streams: SND_SEQ_OPEN_OUTPUT)
+        let handle = try openSequencer(name: name, streams: SND_SEQ_OPEN_DUPLEX)
+        do {
+            sender = try SequencerSender(handle, client: snd_seq_client_id(handle))
+        } catch {
+            snd_seq_close(handle)
+            throw error
+        }
+        self.handle = handle
         client = Int(snd_seq_client_id(handle))
+        if (try? makeQueue()) == nil { sender.queue = nil }
     }
 
-    deinit { snd_seq_close(handle) }
+    deinit {
+        sender.free()
+        snd_seq_close(handle)
+    }
+
+    /// Whether there is a queue fine enough to send in the output thread's place.
+    public var hasQueue: Bool { sender.queue != nil }
 
     /// Makes a port that others can subscribe to.
     ///
@@ -28,33 +49,68 @@ public final class SequencerOutput: @unchecked Sendable {
     /// - Returns: the port's number.
     /// - Throws: when the client has no room for another port.
     public func makePort(name: String) throws(ALSAError) -> Int {
-        Int(
-            try check(
-                "snd_seq_create_simple_port",
-                snd_seq_create_simple_port(
-                    handle, name, UInt32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ),
-                    UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION))))
+        let port = try check(
+            "snd_seq_create_simple_port",
+            snd_seq_create_simple_port(
+                handle, name, UInt32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ),
+                UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION)))
+        // First of all subscribers: whoever else hears a message, the witness has heard it before.
+        if hasQueue, snd_seq_connect_to(handle, port, Int32(client), Self.witness) < 0 { sender.queue = nil }
+        return Int(port)
     }
 
-    /// Delivers a message to all subscribers of a port, now; no allocation, no queue.
-    ///
-    /// - Returns: whether all subscribers took it.
-    public func send(_ message: ClockMessage, from port: UInt8) -> Bool {
-        var event = snd_seq_event_t()
-        calsa_clear(&event)
-        calsa_set_source(&event, port)
-        calsa_set_subscribers(&event)
-        calsa_set_direct(&event)
-        switch message {
-        case .timingClock: event.type = UInt8(SND_SEQ_EVENT_CLOCK.rawValue)
-        case .start: event.type = UInt8(SND_SEQ_EVENT_START.rawValue)
-        case .continue: event.type = UInt8(SND_SEQ_EVENT_CONTINUE.rawValue)
-        case .stop: event.type = UInt8(SND_SEQ_EVENT_STOP.rawValue)
-        case .songPosition(let beats):
-            event.type = UInt8(SND_SEQ_EVENT_SONGPOS.rawValue)
-            event.data.control.value = Int32(beats)
+    /// Makes the queues and the witness, and sees that the queue keeps the time it should.
+    private func makeQueue() throws(ALSAError) {
+        try check("snd_seq_set_client_pool_output", snd_seq_set_client_pool_output(handle, Self.pools.output))
+        try check("snd_seq_set_client_pool_input", snd_seq_set_client_pool_input(handle, Self.pools.input))
+        for type in SequencerSender.eventTypes {
+            try check(
+                "snd_seq_set_client_event_filter", snd_seq_set_client_event_filter(handle, Int32(type.rawValue)))
         }
-        return snd_seq_event_output_direct(handle, &event) >= 0
+        let queue = try makeFineQueue()
+        sender.queue = queue
+        sender.pacemaker = try? makeFineQueue()
+        try makeWitness(queue)
+        guard sender.isFine() else {
+            throw ALSAError(operation: "queue on the high-resolution timer", code: -ENODEV)
+        }
+    }
+
+    private func makeFineQueue() throws(ALSAError) -> Int32 {
+        let queue = try check("snd_seq_alloc_queue", snd_seq_alloc_queue(handle))
+        var timer: OpaquePointer?
+        var id: OpaquePointer?
+        try check("snd_seq_queue_timer_malloc", snd_seq_queue_timer_malloc(&timer))
+        defer { snd_seq_queue_timer_free(timer) }
+        try check("snd_timer_id_malloc", snd_timer_id_malloc(&id))
+        defer { snd_timer_id_free(id) }
+        try check("snd_seq_get_queue_timer", snd_seq_get_queue_timer(handle, queue, timer))
+        snd_timer_id_set_class(id, Int32(SND_TIMER_CLASS_GLOBAL.rawValue))
+        snd_timer_id_set_sclass(id, Int32(SND_TIMER_SCLASS_NONE.rawValue))
+        snd_timer_id_set_card(id, -1)
+        snd_timer_id_set_device(id, Int32(SND_TIMER_GLOBAL_HRTIMER))
+        snd_timer_id_set_subdevice(id, 0)
+        snd_seq_queue_timer_set_type(timer, SND_SEQ_TIMER_ALSA)
+        snd_seq_queue_timer_set_id(timer, id)
+        snd_seq_queue_timer_set_resolution(timer, UInt32(1_000_000_000 / SequencerSender.queuePeriod))
+        try check("snd_seq_set_queue_timer", snd_seq_set_queue_timer(handle, queue, timer))
+        return queue
+    }
+
+    private func makeWitness(_ queue: Int32) throws(ALSAError) {
+        var port: OpaquePointer?
+        try check("snd_seq_port_info_malloc", snd_seq_port_info_malloc(&port))
+        defer { snd_seq_port_info_free(port) }
+        snd_seq_port_info_set_port(port, Self.witness)
+        snd_seq_port_info_set_port_specified(port, 1)
+        snd_seq_port_info_set_name(port, "Witness")
+        // Without SUBS_WRITE nobody but ourselves may subscribe it, and without export nobody is shown it.
+        snd_seq_port_info_set_capability(port, UInt32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_NO_EXPORT))
+        snd_seq_port_info_set_type(port, UInt32(SND_SEQ_PORT_TYPE_APPLICATION))
+        snd_seq_port_info_set_timestamping(port, 1)
+        snd_seq_port_info_set_timestamp_real(port, 1)
+        snd_seq_port_info_set_timestamp_queue(port, queue)
+        try check("snd_seq_create_port", snd_seq_create_port(handle, port))
     }
 }
 

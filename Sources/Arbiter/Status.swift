@@ -160,7 +160,7 @@ public struct Status: Codable, Hashable, Sendable {
         }
     }
 
-    /// How long after its due time a tick left.
+    /// How long after its time something happened, in microseconds.
     public struct Lateness: Codable, Hashable, Sendable {
         public var p50: Double
         public var p99: Double
@@ -178,14 +178,20 @@ public struct Status: Codable, Hashable, Sendable {
         public var scheduling: String
         public var priority: Int
         public var memoryLocked: Bool
-        /// How ticks leave: `direct`.
+        /// How ticks leave: `direct`, `backstop` or `queue`.
         public var dispatch: String
+        /// How long after the time it asked for the output thread wakes; nil before it first has.
+        @Nullable public var wakeUpLatencyMicroseconds: Lateness?
 
-        public init(scheduling: String, priority: Int, memoryLocked: Bool, dispatch: String) {
+        public init(
+            scheduling: String, priority: Int, memoryLocked: Bool, dispatch: String,
+            wakeUpLatencyMicroseconds: Lateness?
+        ) {
             self.scheduling = scheduling
             self.priority = priority
             self.memoryLocked = memoryLocked
             self.dispatch = dispatch
+            self.wakeUpLatencyMicroseconds = wakeUpLatencyMicroseconds
         }
     }
 

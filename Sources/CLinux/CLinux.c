@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <asm/termbits.h>
+#include <linux/futex.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -11,7 +12,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 int clinux_set_thread_name(const char *name) {
     char short_name[16];
@@ -30,6 +33,15 @@ int clinux_eventfd(void) {
 int clinux_ppoll(void *descriptors, size_t count, int64_t timeout_nanoseconds) {
     struct timespec timeout = {timeout_nanoseconds / 1000000000, timeout_nanoseconds % 1000000000};
     return ppoll(descriptors, count, timeout_nanoseconds < 0 ? NULL : &timeout, NULL);
+}
+
+long clinux_futex_wait(const void *word, uint32_t seen, int64_t deadline_nanoseconds) {
+    struct timespec deadline = {deadline_nanoseconds / 1000000000, deadline_nanoseconds % 1000000000};
+    return syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, seen, &deadline, NULL, FUTEX_BITSET_MATCH_ANY);
+}
+
+long clinux_futex_wake(const void *word) {
+    return syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 int clinux_lock_touched_memory(void) {

@@ -18,6 +18,8 @@ public struct GatewayConfiguration: Sendable {
     public var interfaces: [String] = []
     /// SCHED_FIFO priority of the output thread, 0 to 99; 0 does not ask for it.
     public var realtimePriority = 80
+    /// How ticks leave.
+    public var dispatch = DispatchChoice.auto
 
     public init() {}
 }

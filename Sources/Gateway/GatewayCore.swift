@@ -64,7 +64,8 @@ final class GatewayCore: @unchecked Sendable {
         var board = OutputBoard(map: arbiter.map, transport: arbiter.transport)
         board.take(rack.outputs)
         let snapshot = Snapshot(board)
-        let output = OutputThread(outputs: rack.outputs.count, sequencer: rack.sequencer, board: snapshot)
+        let output = OutputThread(
+            outputs: rack.outputs.count, sequencer: rack.sequencer, board: snapshot, dispatch: configuration.dispatch)
         outputThread = try RealTimeThread(
             name: "tactus-output", priority: Int32(clamping: configuration.realtimePriority), stackSize: 256 * 1024
         ) { output.run() }

@@ -35,6 +35,9 @@ struct OutputBoard: Sendable, BitwiseCopyable {
         /// Counts the times a realignment was asked for.
         var realignments: UInt32 = 0
     }
+
+    /// The plan of one output.
+    func plan(_ slot: Int) -> OutputPlan { OutputPlan(transport: transport, settings: slots[slot].settings) }
 }
 
 /// What the output thread reports of one output; written by it alone, read by anyone.
@@ -47,4 +50,11 @@ struct OutputCounters: ~Copyable, Sendable {
     /// Whether the line has failed for good and wants opening anew.
     let isLineBroken = Atomic<Bool>(false)
     let lateness = LatencyHistogram()
+
+    /// Counts a tick by how much later than due it left, in microseconds.
+    func countTick(lateness microseconds: Int64) {
+        ticks.add(1, ordering: .relaxed)
+        lateness.record(microseconds: microseconds)
+        if microseconds > 1_000 { lateTicks.add(1, ordering: .relaxed) }
+    }
 }

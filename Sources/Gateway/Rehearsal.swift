@@ -1,5 +1,7 @@
+internal import ALSASequencer
 internal import BeatTime
 internal import MIDIClock
+internal import RealTime
 
 /// A song played through with nobody listening.
 ///
@@ -25,5 +27,25 @@ enum Rehearsal {
         }
         planner.deviceConnected(isReturning: true)
         _ = planner.finish()
+    }
+
+    /// Has the queue send a few ticks to nobody, and takes others back in time.
+    static func dispatch(_ machine: KernelMachine) {
+        let counters = UnsafeMutablePointer<OutputCounters>.allocate(capacity: 1)
+        counters.initialize(to: OutputCounters())
+        let line = TickLine(microsecondsPerBeat: 60_060, timeOrigin: machine.hostTime(), tickOrigin: 0)
+        let transport = PlannedTransport(isPlaying: true, startTick: 6, ticksPerBar: 96)
+        var board = OutputBoard(map: TempoMap(line), transport: transport)
+        board.count = 1
+        board.slots[0].sink = .port(SequencerSender.witness)
+        var dispatcher = Dispatcher(machine: machine, mode: .backstop, outputs: 1, counters: counters)
+        for turn in 0..<16 {
+            let deadline = dispatcher.turn(board)
+            MonotonicTime.sleep(until: deadline.advanced(byNanoseconds: turn % 4 == 3 ? 1_000_000 : 0))
+        }
+        dispatcher.finish(board)
+        dispatcher.free()
+        counters.deinitialize(count: 1)
+        counters.deallocate()
     }
 }

@@ -41,8 +41,28 @@ struct StatusPicture: Sendable {
             realtime: .init(
                 scheduling: realtime.scheduling.rawValue,
                 priority: realtime.scheduling == .fifo ? realtime.wanted : 0,
-                memoryLocked: realtime.isProcessLocked || counters.isMemoryLocked, dispatch: "direct"),
-            warnings: warnings + outputs.indices.compactMap { droppedWarning(slot: $0, counters) })
+                memoryLocked: realtime.isProcessLocked || counters.isMemoryLocked, dispatch: counters.mode.name,
+                wakeUpLatencyMicroseconds: Self.wakeUpLatency(counters)),
+            warnings: warnings + dispatchWarning(counters)
+                + outputs.indices.compactMap { droppedWarning(slot: $0, counters) })
+    }
+
+    private static func wakeUpLatency(_ thread: OutputThread) -> Status.Lateness? {
+        guard let median = thread.wakeUpLatency(0.5), let most = thread.wakeUpLatency(0.99) else { return nil }
+        return .init(p50: Double(median), p99: Double(most), max: Double(thread.longestWakeUpLatency))
+    }
+
+    private func dispatchWarning(_ thread: OutputThread) -> [Status.Warning] {
+        guard thread.isChoiceImpossible else { return [] }
+        let fix =
+            thread.hasSequencer || sequencerTrouble != nil
+            ? "sudo modprobe snd-seq snd-hrtimer, then start again; if they are there, other programs hold all queues"
+            : "only sequencer ports have a queue; leave --dispatch out for raw outputs"
+        return [
+            .init(
+                code: "dispatch", message: "there is no fine sequencer queue here, so ticks leave by direct dispatch",
+                fix: fix)
+        ]
     }
 
     private var linkStatus: Status.Link {

@@ -41,16 +41,24 @@ extension HostTime {
 
 /// Both clocks read at one moment: the only way from host time to the clock that can be slept on.
 ///
-/// The clocks drift apart by up to 500 parts per million, so a reading serves the next few milliseconds and is then
-/// taken anew.
+/// The clocks drift apart by up to 500 parts per million, or ten percent while somebody sets the time by slewing. So a
+/// reading knows their rate, as far as an earlier one tells, and is taken anew after some milliseconds.
 public struct ClockReading: Sendable {
     /// CLOCK_MONOTONIC at the moment of reading.
     public var monotonic: MonotonicTime
     /// CLOCK_MONOTONIC_RAW in nanoseconds at the same moment.
     public var rawNanoseconds: Int64
+    /// By how much monotonic time runs faster than raw time, in parts of 2^24.
+    private(set) var drift: Int64 = 0
+
+    /// What is measured over less, in nanoseconds, is mostly the error of the readings.
+    private static let leastBaseline: Int64 = 2_000_000
 
     /// Reads raw time between two readings of monotonic time, three times over, and keeps the tightest bracket.
-    public static func take() -> ClockReading {
+    ///
+    /// - Parameter earlier: a reading to learn the clocks' rate from.
+    /// - Returns: the reading.
+    public static func take(after earlier: ClockReading? = nil) -> ClockReading {
         var best = ClockReading(monotonic: MonotonicTime(nanoseconds: 0), rawNanoseconds: 0)
         var narrowest = Int64.max
         for _ in 0..<3 {
@@ -62,15 +70,35 @@ public struct ClockReading: Sendable {
                 best = ClockReading(monotonic: MonotonicTime(nanoseconds: before + width / 2), rawNanoseconds: raw)
             }
         }
+        if let earlier { best.learnDrift(from: earlier) }
         return best
     }
+
+    /// Takes over how the clocks ran since an earlier reading.
+    mutating func learnDrift(from earlier: ClockReading) {
+        let raw = rawNanoseconds - earlier.rawNanoseconds
+        // A long time ago the rate may have been another, and a huge product would not fit.
+        guard raw >= Self.leastBaseline, raw < 1_000_000_000 else { return drift = earlier.drift }
+        let gained = monotonic.nanoseconds - earlier.monotonic.nanoseconds - raw
+        let measured = (gained << 24) / raw
+        drift = min(max(measured, -Self.largestDrift), Self.largestDrift)
+    }
+
+    private static let largestDrift: Int64 = 1 << 21
 
     /// The host time of the reading.
     public var hostTime: HostTime { HostTime(microseconds: rawNanoseconds / 1000) }
 
-    /// The monotonic time at which a host time begins.
+    /// The monotonic time at which a host time begins; exact for the next second or so.
     public func monotonicTime(of time: HostTime) -> MonotonicTime {
-        monotonic.advanced(byNanoseconds: time.microseconds &* 1000 &- rawNanoseconds)
+        let distance = time.microseconds &* 1000 &- rawNanoseconds
+        return monotonic.advanced(byNanoseconds: distance &+ (distance &* drift) >> 24)
+    }
+
+    /// The host time that a monotonic time falls into.
+    public func hostTime(of time: MonotonicTime) -> HostTime {
+        let distance = time.nanoseconds - monotonic.nanoseconds
+        return HostTime(microseconds: (rawNanoseconds + (distance << 24) / (1 << 24 + drift)) / 1000)
     }
 }
 

@@ -8,6 +8,14 @@ public enum Scheduling: String, Sendable {
     case fifo
     /// The ordinary scheduler, because priority 0 was asked for or real-time was refused.
     case other
+
+    /// How the calling thread is scheduled.
+    public static var ofThisThread: Scheduling {
+        var parameters = sched_param()
+        var policy: Int32 = 0
+        pthread_getschedparam(pthread_self(), &policy, &parameters)
+        return policy == SCHED_FIFO ? .fifo : .other
+    }
 }
 
 /// A named thread of its own, outside the cooperative pool, for work that may block or must be on time.

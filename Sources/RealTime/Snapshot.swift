@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Synchronization
 
 /// The newest value of one writer, for one reader that may not wait: three slots and one atomic word.
@@ -11,6 +12,8 @@ public final class Snapshot<Value: BitwiseCopyable & Sendable>: @unchecked Senda
     // change hands only by the exchange of `middle`, which releases and acquires.
     private let slots: UnsafeMutablePointer<Value>
     private let middle: Atomic<UInt8>
+    /// Counts what was published; at an address of its own, for the reader to sleep on.
+    private let editions: UnsafeMutablePointer<Atomic<UInt32>>
     private var writing: UInt8 = 0
     private var reading: UInt8 = 2
 
@@ -20,14 +23,46 @@ public final class Snapshot<Value: BitwiseCopyable & Sendable>: @unchecked Senda
         slots = .allocate(capacity: 3)
         slots.initialize(repeating: initial, count: 3)
         middle = Atomic(1)
+        editions = .allocate(capacity: 1)
+        editions.initialize(to: Atomic(0))
     }
 
-    deinit { slots.deallocate() }
+    deinit {
+        slots.deallocate()
+        editions.deinitialize(count: 1)
+        editions.deallocate()
+    }
 
     /// Makes a value the newest; the one writer's thread only.
     public func publish(_ value: Value) {
         slots[Int(writing)] = value
         writing = middle.exchange(writing | Self.fresh, ordering: .acquiringAndReleasing) & 3
+        wakeReader()
+    }
+
+    /// Ends the reader's waiting although nothing new was published; any thread.
+    public func wakeReader() {
+        editions.pointee.wrappingAdd(1, ordering: .releasing)
+        _ = clinux_futex_wake(editions)
+    }
+
+    /// What to wait with: read it before looking at what it stands for.
+    public var edition: UInt32 { editions.pointee.load(ordering: .acquiring) }
+
+    /// Sleeps until something is published or a time has come; the one reader's thread only, no lock.
+    ///
+    /// - Parameters:
+    ///   - seen: the ``edition`` known; if there is a newer one already, there is no sleep.
+    ///   - deadline: when to return at the latest.
+    /// - Returns: whether the deadline ended the sleep.
+    public func wait(seen: UInt32, until deadline: MonotonicTime) -> Bool {
+        while edition == seen {
+            // Interrupted, the call is made again: the deadline is absolute.
+            if clinux_futex_wait(editions, seen, deadline.nanoseconds) != 0, MonotonicTime.now() >= deadline {
+                return edition == seen
+            }
+        }
+        return false
     }
 
     /// Gives the newest value to `body`; the one reader's thread only.

@@ -2,6 +2,7 @@ import ArgumentParser
 import BeatTime
 import ControlServer
 import Foundation
+import Gateway
 import Logging
 
 /// Why an argument is refused, as a clause that says what would be right.
@@ -66,6 +67,13 @@ func priority(argument: String) throws(BadArgument) -> Int {
         throw BadArgument("a priority is a whole number from 0 to 99; 0 does not ask for one")
     }
     return value
+}
+
+func dispatchChoice(argument: String) throws(BadArgument) -> DispatchChoice {
+    guard let choice = DispatchChoice(rawValue: argument) else {
+        throw BadArgument("ticks leave by auto, direct, backstop or queue")
+    }
+    return choice
 }
 
 func logLevel(argument: String) throws(BadArgument) -> Logger.Level {

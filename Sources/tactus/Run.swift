@@ -80,6 +80,14 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            """
+            How ticks leave: direct from the clock's own thread; backstop, where the sequencer's queue steps in when \
+            that thread is held up; queue, by the sequencer alone; or auto, what this machine allows. (default: auto)
+            """, valueName: "way"), transform: dispatchChoice(argument:))
+    var dispatch = DispatchChoice.auto
+
+    @Option(
+        help: ArgumentHelp(
             "What to log: trace, debug, info, notice, warning, error or critical. (default: notice)", valueName: "level"
         ),
         transform: logLevel(argument:))
@@ -149,6 +157,7 @@ struct Run: AsyncParsableCommand {
         configuration.hasClockPort = !noClockPort
         configuration.interfaces = interface
         configuration.realtimePriority = realtimePriority
+        configuration.dispatch = dispatch
         do {
             return try Gateway(configuration, log: Logger(label: "tactus"))
         } catch {

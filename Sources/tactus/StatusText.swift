@@ -70,7 +70,12 @@ enum StatusText {
 
     private static func realtime(_ realtime: Status.Realtime) -> String {
         let priority = realtime.scheduling == "fifo" ? "fifo \(realtime.priority)" : "no"
-        return "\(priority), memory \(realtime.memoryLocked ? "locked" : "not locked"), dispatch \(realtime.dispatch)"
+        let memory = "memory \(realtime.memoryLocked ? "locked" : "not locked")"
+        var parts = [priority, memory, "dispatch \(realtime.dispatch)"]
+        if let latency = realtime.wakeUpLatencyMicroseconds {
+            parts.append("wakes 99 % within \(whole(latency.p99)) us, \(whole(latency.max)) at most")
+        }
+        return parts.joined(separator: ", ")
     }
 
     private static func peers(_ count: Int) -> String { count == 1 ? "1 peer" : "\(count) peers" }

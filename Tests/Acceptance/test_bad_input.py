@@ -90,6 +90,7 @@ def test_outputs_that_can_never_be_a_line(tmp_path):
 
 @pytest.mark.parametrize("arguments", [
     ["--realtime-priority", "100"], ["--realtime-priority=-1"], ["--realtime-priority", "high"],
+    ["--dispatch", "later"],
     ["--log-level", "loud"], ["--log-format", "xml"], ["--interface", ""], ["--interface", "a name"],
     ["--output", "A", "--output", "A"], ["--http", "127.0.0.1:8808", "--no-http"],
 ])

@@ -50,7 +50,7 @@ def test_the_status_has_every_key_of_the_contract(gateway):
     } <= set(status["link"])
     assert {"state", "source", "tempo", "jitterMicroseconds", "refusedTicks", "refusedTransport"} <= set(
         status["follower"])
-    assert {"scheduling", "priority", "memoryLocked", "dispatch"} <= set(status["realtime"])
+    assert {"scheduling", "priority", "memoryLocked", "dispatch", "wakeUpLatencyMicroseconds"} <= set(status["realtime"])
     for warning in status["warnings"]:
         assert {"code", "message", "fix"} <= set(warning)
 

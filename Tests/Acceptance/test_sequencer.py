@@ -176,13 +176,13 @@ def test_the_status_tells_what_the_machine_allows(heard, machine):
     scheduling = status["realtime"]["scheduling"]
     complaints = [line for line in heard.record["stderr"].splitlines() if re.search(r"\b(warning|error)\b", line)]
     if machine not in REAL_TIME:
-        assert scheduling != "fifo"
+        assert scheduling != "fifo" and status["realtime"]["dispatch"] == "queue"
         (warning,) = [warning for warning in status["warnings"] if "real-time" in warning["message"]]
         assert warning["fix"]
         assert len(complaints) == 1 and "real-time" in complaints[0], heard.record["stderr"]
     else:
         assert scheduling == "fifo" and status["realtime"]["priority"] == 80
-        assert status["realtime"]["memoryLocked"] is True
+        assert status["realtime"]["memoryLocked"] is True and status["realtime"]["dispatch"] == "backstop"
         assert not complaints
     (clock,) = [output for output in status["outputs"] if output["name"] == "Clock"]
     # Joining may find a tick of the session already due.

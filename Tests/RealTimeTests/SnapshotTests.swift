@@ -42,4 +42,24 @@ struct SnapshotTests {
         #expect(torn.load(ordering: .relaxed) == 0)
         #expect(snapshot.withLatest { $0.value } == 200_000)
     }
+
+    @Test
+    func `waiting ends with what is published meanwhile or was published since, or at its deadline`() throws {
+        let snapshot = Snapshot(0)
+        let seen = snapshot.edition
+        snapshot.publish(1)
+        let wasLate = snapshot.wait(seen: seen, until: MonotonicTime(nanoseconds: .max / 2))
+        #expect(!wasLate, "there was news already")
+        let isOver = snapshot.wait(seen: snapshot.edition, until: MonotonicTime.now())
+        #expect(isOver)
+        let writer = try RealTimeThread(name: "writer", priority: 0) { snapshot.publish(2) }
+        var latest = 1
+        while latest != 2 {
+            let edition = snapshot.edition
+            latest = snapshot.withLatest { $0 }
+            // Without the writer's wake-up this would last for ever.
+            if latest != 2 { _ = snapshot.wait(seen: edition, until: MonotonicTime(nanoseconds: .max / 2)) }
+        }
+        writer.join()
+    }
 }

@@ -22,6 +22,7 @@ struct CommandLineTests {
         #expect(run.noClockPort == false)
         #expect(run.address == HTTPAddress("127.0.0.1:8808"))
         #expect(run.realtimePriority == 80)
+        #expect(run.dispatch == .auto)
         #expect(run.logLevel == .notice)
         #expect(run.logFormat == .text)
     }
@@ -31,7 +32,7 @@ struct CommandLineTests {
         let line = """
             run --no-link --start-stop-sync --play --quantum 0.5 --tempo 999 --output 24:0 --output virtual:Drums \
             --no-clock-port --interface eth0 --interface wlan0 --http [::1]:9000 --http-token-file token \
-            --realtime-priority 0 --log-level debug --log-format json
+            --realtime-priority 0 --dispatch backstop --log-level debug --log-format json
             """
         let run = try #require(try Tactus.parseAsRoot(line.split(separator: " ").map(String.init)) as? Run)
         #expect(run.link == false)
@@ -45,6 +46,7 @@ struct CommandLineTests {
         #expect(run.address == HTTPAddress("[::1]:9000"))
         #expect(run.httpTokenFile == "token")
         #expect(run.realtimePriority == 0)
+        #expect(run.dispatch == .backstop)
         #expect(run.logLevel == .debug)
         #expect(run.logFormat == .json)
     }

@@ -23,7 +23,7 @@ struct StatusTextTests {
                 follower   disabled
                 output     TR-8S, 24:0: 9120 ticks, 0 late, 99 % within 31 us
                 output     Volca, away: 0 ticks, 0 late
-                real time  fifo 80, memory locked, dispatch direct
+                real time  fifo 80, memory locked, dispatch backstop, wakes 99 % within 9 us, 64 at most
                 warning    real-time scheduling was refused
                   fix      join group audio
                 """)
@@ -103,5 +103,7 @@ extension Status {
                 id: "volca", name: "Volca", profile: nil, port: nil, connected: false, enabled: true, ticks: 0,
                 lateTicks: 0, offsetMilliseconds: 0, multiply: 1, divide: 1, swing: 50, latenessMicroseconds: nil),
         ],
-        realtime: .init(scheduling: "fifo", priority: 80, memoryLocked: true, dispatch: "direct"), warnings: [])
+        realtime: .init(
+            scheduling: "fifo", priority: 80, memoryLocked: true, dispatch: "backstop",
+            wakeUpLatencyMicroseconds: .init(p50: 4, p99: 9, max: 64)), warnings: [])
 }

@@ -15,6 +15,11 @@ int clinux_set_timer_slack(unsigned long nanoseconds);
 int clinux_eventfd(void);
 /// poll with a timeout in nanoseconds (negative waits for ever); EINTR is returned, not hidden.
 int clinux_ppoll(void *descriptors, size_t count, int64_t timeout_nanoseconds);
+/// Sleeps while a 32-bit word holds the value seen, until it is woken or an absolute CLOCK_MONOTONIC time has come.
+/// No allocation, no lock; it may return early.
+long clinux_futex_wait(const void *word, uint32_t seen, int64_t deadline_nanoseconds);
+/// Wakes the one thread that sleeps on a word.
+long clinux_futex_wake(const void *word);
 /// Locks all pages of the process as they are touched, without reserving what is never used.
 int clinux_lock_touched_memory(void);
 /// Keeps the kernel from gathering this process's pages into huge ones behind its back.

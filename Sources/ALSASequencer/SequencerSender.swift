@@ -1,0 +1,232 @@
+internal import CALSA
+internal import Glibc
+public import MIDIClock
+public import RealTime
+
+/// What the output thread does with its client: batches of messages at once or by the queue, and taking those back.
+///
+/// A plain value of handles into ``SequencerOutput``, so that using it counts no references. Nothing here allocates,
+/// locks or waits. One thread only.
+public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
+    // Safe because it is handed from the thread that sets up to the output thread, and used by that alone.
+    private let handle: OpaquePointer
+    private let descriptor: Int32
+    private let client: UInt8
+    private let outgoing: UnsafeMutablePointer<snd_seq_event_t>
+    private let incoming: UnsafeMutablePointer<snd_seq_event_t>
+    private let removal: OpaquePointer
+    private let pool: OpaquePointer
+    private let queueStatus: OpaquePointer
+    private var count = 0
+    /// The queue that sends; nil where the kernel has none fine enough.
+    var queue: Int32?
+    /// A queue that holds no events: while it runs, the kernel's one timer beats at our pace.
+    var pacemaker: Int32?
+
+    /// The most events of one batch.
+    public static let capacity = 520
+    /// Nanoseconds between two moments at which the queue can send: the finest that the kernel allows.
+    public static let queuePeriod: Int64 = 160_000
+    /// The most that ``takeHeard(_:)`` gives at once.
+    public static let heardCapacity = 64
+
+    /// The witness's port: out of the way of the outputs, whose numbers begin at 0.
+    public static let witness: UInt8 = 253
+
+    static let eventTypes = [
+        SND_SEQ_EVENT_CLOCK, SND_SEQ_EVENT_START, SND_SEQ_EVENT_CONTINUE, SND_SEQ_EVENT_STOP, SND_SEQ_EVENT_SONGPOS,
+    ]
+
+    /// A message that the witness has heard.
+    public struct Heard: Sendable, BitwiseCopyable {
+        /// The output port it came from.
+        public var port: UInt8
+        /// 0 if it was sent directly.
+        public var tag: UInt8
+        /// When, in nanoseconds of queue time.
+        public var queueTime: Int64
+
+        public init(port: UInt8, tag: UInt8, queueTime: Int64) {
+            self.port = port
+            self.tag = tag
+            self.queueTime = queueTime
+        }
+    }
+
+    init(_ handle: OpaquePointer, client: Int32) throws(ALSAError) {
+        var poller = pollfd()
+        snd_seq_poll_descriptors(handle, &poller, 1, Int16(POLLIN))
+        var removal: OpaquePointer?
+        var pool: OpaquePointer?
+        var queueStatus: OpaquePointer?
+        snd_seq_remove_events_malloc(&removal)
+        snd_seq_client_pool_malloc(&pool)
+        snd_seq_queue_status_malloc(&queueStatus)
+        guard let removal, let pool, let queueStatus else {
+            throw ALSAError(operation: "malloc", code: -ENOMEM)
+        }
+        snd_seq_remove_events_set_condition(removal, UInt32(SND_SEQ_REMOVE_OUTPUT))
+        self.handle = handle
+        self.client = UInt8(clamping: client)
+        descriptor = poller.fd
+        (self.removal, self.pool, self.queueStatus) = (removal, pool, queueStatus)
+        outgoing = .allocate(capacity: Self.capacity)
+        outgoing.initialize(repeating: snd_seq_event_t(), count: Self.capacity)
+        incoming = .allocate(capacity: Self.heardCapacity)
+        incoming.initialize(repeating: snd_seq_event_t(), count: Self.heardCapacity)
+    }
+
+    func free() {
+        snd_seq_remove_events_free(removal)
+        snd_seq_client_pool_free(pool)
+        snd_seq_queue_status_free(queueStatus)
+        outgoing.deallocate()
+        incoming.deallocate()
+    }
+
+    /// Keeps what is used here in memory.
+    ///
+    /// - Parameter events: the most there will be in a batch, besides those for the queue.
+    /// - Returns: whether the system allowed it.
+    public func lockMemory(events: Int) -> Bool {
+        let size = MemoryLayout<snd_seq_event_t>.stride
+        return LockedMemory.lock(outgoing, byteCount: min(events + 1, Self.capacity) * size)
+            && LockedMemory.lock(incoming, byteCount: Self.heardCapacity * size)
+    }
+
+    // One batch
+
+    /// Begins a batch.
+    public mutating func begin() { count = 0 }
+
+    /// Adds a message for all subscribers of a port, sent as soon as the batch is written.
+    public mutating func add(_ message: ClockMessage, from port: UInt8) {
+        calsa_set_direct(fill(message, from: port))
+    }
+
+    /// Adds a message for all subscribers of a port, sent by the queue.
+    ///
+    /// - Parameters:
+    ///   - message: what to send.
+    ///   - port: one of the client's outputs.
+    ///   - tag: names the arming it belongs to, 1 to 255.
+    ///   - queueTime: the queue sends it at its first period that ends then or later.
+    public mutating func add(_ message: ClockMessage, from port: UInt8, tag: UInt8, at queueTime: Int64) {
+        guard let queue else { return }
+        let event = fill(message, from: port)
+        event.pointee.tag = tag
+        calsa_schedule(event, queue, queueTime)
+    }
+
+    /// Adds the start of the queue: its time begins anew at 0, and what waited in it is forgotten.
+    public mutating func addQueueStart() { addControl(SND_SEQ_EVENT_START, of: queue) }
+
+    /// Adds the end of the queue's beating.
+    public mutating func addQueueStop() { addControl(SND_SEQ_EVENT_STOP, of: queue) }
+
+    /// Adds the start or the end of the pacemaker.
+    public mutating func addPacemaker(isRunning: Bool) {
+        addControl(isRunning ? SND_SEQ_EVENT_START : SND_SEQ_EVENT_STOP, of: pacemaker)
+    }
+
+    private mutating func addControl(_ type: snd_seq_event_type, of queue: Int32?) {
+        guard let queue, count < Self.capacity else { return }
+        calsa_control_queue(outgoing + count, queue, UInt8(type.rawValue))
+        count += 1
+    }
+
+    private mutating func fill(_ message: ClockMessage, from port: UInt8) -> UnsafeMutablePointer<snd_seq_event_t> {
+        // Beyond the capacity, which callers know, the last one is overwritten rather than memory.
+        let event = outgoing + min(count, Self.capacity - 1)
+        count = min(count + 1, Self.capacity)
+        calsa_clear(event)
+        calsa_set_source(event, port)
+        calsa_set_subscribers(event)
+        switch message {
+        case .timingClock: event.pointee.type = UInt8(SND_SEQ_EVENT_CLOCK.rawValue)
+        case .start: event.pointee.type = UInt8(SND_SEQ_EVENT_START.rawValue)
+        case .continue: event.pointee.type = UInt8(SND_SEQ_EVENT_CONTINUE.rawValue)
+        case .stop: event.pointee.type = UInt8(SND_SEQ_EVENT_STOP.rawValue)
+        case .songPosition(let beats):
+            event.pointee.type = UInt8(SND_SEQ_EVENT_SONGPOS.rawValue)
+            event.pointee.data.control.value = Int32(beats)
+        }
+        return event
+    }
+
+    /// Hands the batch to the kernel in one call.
+    ///
+    /// - Parameter first: the first event not handed over yet.
+    /// - Returns: the number of the first event that was not taken whole, because a subscriber of its port refused it or
+    ///   there was no room; the number of events in the batch if all went well. A direct message that is refused has
+    ///   reached the port's other subscribers, so it must not be written again.
+    public func write(from first: Int) -> Int {
+        guard first < count else { return count }
+        let size = MemoryLayout<snd_seq_event_t>.stride
+        let written = Glibc.write(descriptor, outgoing + first, (count - first) * size)
+        return first + max(0, written) / size
+    }
+
+    // What the queue holds
+
+    /// Takes back everything that waits in the queue; what is just leaving it leaves.
+    public func removeQueued() { snd_seq_remove_events(handle, removal) }
+
+    /// Whether nothing is waiting in the queue or just leaving it.
+    public var isQueueEmpty: Bool {
+        guard snd_seq_get_client_pool(handle, pool) >= 0 else { return true }
+        return snd_seq_client_pool_get_output_free(pool) >= snd_seq_client_pool_get_output_pool(pool)
+    }
+
+    /// The monotonic time at which the queue's time was 0, as it runs now.
+    public func queueOrigin() -> MonotonicTime? {
+        guard let queue else { return nil }
+        let before = MonotonicTime.now()
+        guard snd_seq_get_queue_status(handle, queue, queueStatus) >= 0 else { return nil }
+        let after = MonotonicTime.now()
+        let time = snd_seq_queue_status_get_real_time(queueStatus).pointee
+        let elapsed = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        return MonotonicTime(nanoseconds: (before.nanoseconds + after.nanoseconds) / 2 - elapsed)
+    }
+
+    /// Takes what the witness has heard.
+    ///
+    /// - Parameter heard: room for ``heardCapacity``.
+    /// - Returns: how many there are, 0 if nothing is left; nil if the kernel had to throw some away.
+    public func takeHeard(_ heard: UnsafeMutablePointer<Heard>) -> Int? {
+        let size = MemoryLayout<snd_seq_event_t>.stride
+        let result = read(descriptor, incoming, Self.heardCapacity * size)
+        guard result >= 0 else { return errno == ENOSPC ? nil : 0 }
+        var found = 0
+        for index in 0..<result / size where incoming[index].source.client == client {
+            let time = incoming[index].time.time
+            heard[found] = Heard(
+                port: incoming[index].source.port, tag: incoming[index].tag,
+                queueTime: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+            found += 1
+        }
+        // Strangers' events are none, but there may be more behind them.
+        return found == 0 && result > 0 ? takeHeard(heard) : found
+    }
+
+    /// Whether the queue really beats as fast as it was asked to.
+    ///
+    /// Without its timer the kernel silently takes a slower one. Waits some milliseconds, so it is for setting up.
+    mutating func isFine() -> Bool {
+        guard let queue else { return false }
+        begin()
+        addQueueStart()
+        let probe = fill(.timingClock, from: Self.witness)
+        calsa_set_destination(probe, Int32(client), Int32(Self.witness))
+        calsa_schedule(probe, queue, Self.queuePeriod / 2)
+        guard write(from: 0) == count else { return false }
+        var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&poller, 1, 100)
+        let isHeard = read(descriptor, incoming, MemoryLayout<snd_seq_event_t>.stride) > 0
+        begin()
+        addQueueStop()
+        _ = write(from: 0)
+        let time = incoming[0].time.time
+        return isHeard && time.tv_sec == 0 && Int64(time.tv_nsec) < 2 * Self.queuePeriod
+    }
+}

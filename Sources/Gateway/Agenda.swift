@@ -1,0 +1,170 @@
+internal import BeatTime
+internal import MIDIClock
+internal import RealTime
+
+/// A message on its way out.
+struct Departure: BitwiseCopyable {
+    var slot: Int
+    var sink: Sink
+    var message: ClockMessage
+    /// What its planner is told once it has left; nil for a last word.
+    var planned: PlannedMessage?
+    /// When it is to leave; never before what goes before it to the same output.
+    var due: HostTime
+    /// When the queue would send it, in nanoseconds of queue time.
+    var queueTime: Int64 = 0
+    /// Whether it lies in the queue.
+    var isArmed = false
+    /// Whether it has left.
+    var hasLeft = false
+    /// Whether a receiver did not take it.
+    var wasRefused = false
+    /// Whether its line has failed for good.
+    var isLineBroken = false
+
+    /// The sequencer port it leaves from, if it does.
+    var port: UInt8? {
+        if case .port(let port) = sink { port } else { nil }
+    }
+}
+
+/// What all outputs are going to send next, in order of time.
+///
+/// It looks ahead on copies of the planners; the planners themselves learn only of what has left. Nothing is allocated
+/// after `init`.
+struct Agenda {
+    /// The messages, the next one first.
+    let entries: UnsafeMutablePointer<Departure>
+    private(set) var count = 0
+    private(set) var plannedAt = HostTime(microseconds: .min)
+    private let ahead: UnsafeMutablePointer<Ahead>
+
+    private let capacity: Int
+    private let outputs: Int
+
+    /// The most messages of one output: those of 40 ms at the top of the tempo range, or of a group at any.
+    static let capacityPerOutput = 16
+    /// The most messages of all.
+    private static let largestCapacity = 512
+
+    /// A copy of an output's planner, and what it says comes next.
+    private struct Ahead: BitwiseCopyable {
+        var planner: TickPlanner
+        var next: PlannedMessage?
+    }
+
+    init(outputs: Int) {
+        self.outputs = max(1, outputs)
+        capacity = min(self.outputs * Self.capacityPerOutput, Self.largestCapacity)
+        entries = .allocate(capacity: capacity)
+        ahead = .allocate(capacity: self.outputs)
+    }
+
+    func free() {
+        entries.deallocate()
+        ahead.deallocate()
+    }
+
+    /// Keeps the agenda in memory.
+    ///
+    /// - Returns: whether the system allowed it.
+    func lockMemory() -> Bool {
+        LockedMemory.lock(entries, byteCount: capacity * MemoryLayout<Departure>.stride)
+            && LockedMemory.lock(ahead, byteCount: outputs * MemoryLayout<Ahead>.stride)
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Forgets everything.
+    mutating func clear() { count = 0 }
+
+    /// Writes down the next messages of all outputs: those due next, and what follows within a span of time.
+    ///
+    /// - Parameters:
+    ///   - board: what the outputs are to do.
+    ///   - planners: what they have done.
+    ///   - now: the present time.
+    ///   - span: microseconds after the first message.
+    mutating func plan(
+        _ board: borrowing OutputBoard, _ planners: UnsafeMutablePointer<OutputState>, at now: HostTime, span: Int64
+    ) {
+        (count, plannedAt) = (0, now)
+        var earliest: HostTime?
+        for slot in 0..<board.count {
+            let next = planners[slot].planner.next(board.plan(slot), on: board.map, at: now)
+            ahead[slot] = Ahead(planner: planners[slot].planner, next: next)
+            if let next { earliest = min(earliest ?? next.due, next.due) }
+        }
+        let end = max(now, earliest ?? now).advanced(byMicroseconds: span)
+        while let time = earliest, time <= end {
+            earliest = takeAll(at: time, board, now)
+        }
+    }
+
+    /// Writes down all that is due at a time, and moves those outputs on.
+    ///
+    /// - Returns: when the next one is due; nil if there is none, or no room for it.
+    private mutating func takeAll(at time: HostTime, _ board: borrowing OutputBoard, _ now: HostTime) -> HostTime? {
+        var earliest: HostTime?
+        for slot in 0..<board.count {
+            while let next = ahead[slot].next, next.due <= time {
+                guard count < capacity else { return nil }
+                entries[count] = Departure(
+                    slot: slot, sink: board.slots[slot].sink, message: next.message, planned: next, due: time)
+                count += 1
+                ahead[slot].planner.sent(next, at: max(time, now))
+                ahead[slot].next = ahead[slot].planner.next(board.plan(slot), on: board.map, at: max(time, now))
+            }
+            if let next = ahead[slot].next { earliest = min(earliest ?? next.due, next.due) }
+        }
+        return earliest
+    }
+
+    /// How many of the first messages are due by a time.
+    func countDue(by time: HostTime) -> Int {
+        var due = 0
+        while due < count, entries[due].due <= time { due += 1 }
+        return due
+    }
+
+    /// The first message that leaves from a sequencer port.
+    var firstForPort: Int? {
+        for index in 0..<count where entries[index].port != nil { return index }
+        return nil
+    }
+
+    /// When the first message that leaves elsewhere is due.
+    var firstForLine: HostTime? {
+        for index in 0..<count where entries[index].port == nil { return entries[index].due }
+        return nil
+    }
+
+    /// When the last message is due that follows a given one within a span.
+    func groupEnd(from index: Int, span: Int64) -> HostTime {
+        let end = entries[index].due.advanced(byMicroseconds: span)
+        var last = index
+        while last + 1 < count, entries[last + 1].due <= end { last += 1 }
+        return entries[last].due
+    }
+
+    /// Replaces everything by the last words to devices that play.
+    mutating func end(_ board: borrowing OutputBoard, _ planners: UnsafeMutablePointer<OutputState>, at now: HostTime) {
+        count = 0
+        for slot in 0..<board.count {
+            guard let last = planners[slot].planner.finish() else { continue }
+            entries[count] = Departure(
+                slot: slot, sink: board.slots[slot].sink, message: last, planned: nil, due: now)
+            count += 1
+        }
+    }
+
+    /// Takes out what has left.
+    mutating func removeDeparted() {
+        var kept = 0
+        for index in 0..<count where !entries[index].hasLeft {
+            if kept != index { entries[kept] = entries[index] }
+            kept += 1
+        }
+        count = kept
+    }
+}

@@ -1,0 +1,112 @@
+internal import ALSASequencer
+internal import BeatTime
+internal import Glibc
+internal import MIDIClock
+internal import RealTime
+
+/// What the dispatcher needs: clocks, ways out, the sequencer's queue and the witness of what it sends.
+protocol DispatchMachine {
+    /// Whether there is a queue; it never sends before its time.
+    var hasQueue: Bool { get }
+    func hostTime() -> HostTime
+    func monotonicTime() -> MonotonicTime
+    func reading(after earlier: ClockReading?) -> ClockReading
+    /// Sends messages now, in their order, each once; marks those that a receiver refused.
+    mutating func send(_ messages: UnsafeMutableBufferPointer<Departure>, stoppingQueue: Bool)
+    /// Starts the queue with those of the messages that leave from sequencer ports, and marks them armed.
+    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>, tag: UInt8)
+    /// Takes back what waits in the queue.
+    mutating func removeQueued()
+    /// Whether nothing waits in the queue or is just leaving it.
+    var isQueueEmpty: Bool { get }
+    /// The time at which the queue's time was 0.
+    func queueOrigin() -> MonotonicTime?
+    mutating func stopQueue()
+    mutating func setPacemaker(_ isRunning: Bool)
+    /// Takes what the witness has heard; 0 if that was all, nil if some was lost.
+    mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int?
+    func pause(nanoseconds: Int64)
+}
+
+/// The kernel that runs us.
+struct KernelMachine: DispatchMachine {
+    private var sender: SequencerSender?
+    let hasQueue: Bool
+
+    init(_ sequencer: SequencerOutput?) {
+        sender = sequencer?.sender
+        hasQueue = sequencer?.hasQueue == true
+    }
+
+    func hostTime() -> HostTime { .now() }
+    func monotonicTime() -> MonotonicTime { .now() }
+    func reading(after earlier: ClockReading?) -> ClockReading { .take(after: earlier) }
+    func pause(nanoseconds: Int64) { MonotonicTime.sleep(until: .now().advanced(byNanoseconds: nanoseconds)) }
+    var isQueueEmpty: Bool { sender?.isQueueEmpty ?? true }
+    func queueOrigin() -> MonotonicTime? { sender?.queueOrigin() }
+    func removeQueued() { sender?.removeQueued() }
+
+    func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int? {
+        sender.map { $0.takeHeard(heard) } ?? 0
+    }
+
+    mutating func stopQueue() {
+        sender?.begin()
+        sender?.addQueueStop()
+        _ = sender?.write(from: 0)
+    }
+
+    mutating func setPacemaker(_ isRunning: Bool) {
+        sender?.begin()
+        sender?.addPacemaker(isRunning: isRunning)
+        _ = sender?.write(from: 0)
+    }
+
+    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>, tag: UInt8) {
+        sender?.begin()
+        sender?.addQueueStart()
+        for index in messages.indices {
+            guard let port = messages[index].port else { continue }
+            sender?.add(messages[index].message, from: port, tag: tag, at: messages[index].queueTime)
+        }
+        // Those for which there was no room stay what they were: the thread's to send.
+        guard var accepted = sender?.write(from: 0) else { return }
+        for index in messages.indices where messages[index].port != nil {
+            accepted -= 1
+            messages[index].isArmed = accepted > 0
+        }
+    }
+
+    mutating func send(_ messages: UnsafeMutableBufferPointer<Departure>, stoppingQueue: Bool) {
+        sender?.begin()
+        for index in messages.indices {
+            if let port = messages[index].port { sender?.add(messages[index].message, from: port) }
+        }
+        if stoppingQueue { sender?.addQueueStop() }
+        writeAll(messages)
+        for index in messages.indices {
+            if case .line(let descriptor) = messages[index].sink { write(&messages[index], to: descriptor) }
+        }
+    }
+
+    /// Writes the batch, going on after every message that a receiver refused.
+    private func writeAll(_ messages: UnsafeMutableBufferPointer<Departure>) {
+        guard var refused = sender?.write(from: 0) else { return }
+        var position = 0
+        for index in messages.indices where messages[index].port != nil {
+            if position == refused {
+                messages[index].wasRefused = true
+                refused = sender?.write(from: refused + 1) ?? .max
+            }
+            position += 1
+        }
+    }
+
+    private func write(_ departure: inout Departure, to descriptor: Int32) {
+        var (bytes, count) = departure.message.wire
+        let written = Glibc.write(descriptor, &bytes, count)
+        guard written != count else { return }
+        departure.wasRefused = true
+        departure.isLineBroken = written < 0 && errno != EAGAIN && errno != EINTR
+    }
+}

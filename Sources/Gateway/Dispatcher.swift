@@ -1,0 +1,226 @@
+internal import ALSASequencer
+internal import BeatTime
+internal import MIDIClock
+internal import RealTime
+internal import Synchronization
+
+/// What the output thread knows of one output's device.
+struct OutputState: BitwiseCopyable {
+    var planner = TickPlanner()
+    /// As ``OutputBoard/Slot/connections`` counted when the planner last heard of a device.
+    var connections: UInt32 = 0
+    /// As ``OutputBoard/Slot/realignments`` counted when the planner was last told to realign.
+    var realignments: UInt32 = 0
+}
+
+/// Sees to it that every message leaves exactly once, and on time.
+///
+/// Some milliseconds before messages are due it lays them into the sequencer's queue, stamped a little later than due
+/// (the guard). When the thread wakes, it takes them back before they are due and sends them itself at the due time.
+/// If the thread cannot run, the queue sends them, from the timer's interrupt. Which of the two has happened is never
+/// guessed: before the queue's earliest moment nothing can have left, and after it the witness has heard what did.
+/// Planners learn only of what has left, so nothing is lost by a change of plans.
+///
+/// A value that owns fixed memory; the machine is a parameter, so that tests can interleave everything.
+struct Dispatcher<Machine: DispatchMachine> {
+    var machine: Machine
+    private(set) var mode: DispatchMode
+    let outputs: Int
+    let states: UnsafeMutablePointer<OutputState>
+    let counters: UnsafeMutablePointer<OutputCounters>
+    let heard: UnsafeMutablePointer<SequencerSender.Heard>
+    var agenda: Agenda
+    var reading: ClockReading
+    var latency = WakeUpLatency()
+    var foreignTimers = ForeignTimers()
+    var generation: UInt64?
+    /// What lies in the queue; nil if nothing does.
+    var armed: Armed?
+    /// Names the present arming among the messages that the witness hears; never 0.
+    var tag: UInt8 = 0
+    var isQueueRunning = false
+    var isPacemakerRunning = false
+
+    struct Armed: BitwiseCopyable {
+        /// When the queue was started, at the earliest.
+        var start: MonotonicTime
+        /// Nothing can leave the queue before.
+        var earliest: MonotonicTime
+        /// When the first group will usually have left.
+        var groupEnd: MonotonicTime
+    }
+
+    /// How much later than due the queue sends, in nanoseconds.
+    ///
+    /// The thread wakes early enough to have taken messages back by then; if it has not, the witness is asked.
+    static var backstopGuard: Int64 { 5_000 }
+    /// How long before it leaves a message is laid into the queue at most, in nanoseconds: so long the thread may be held
+    /// up, and so long an outdated plan may stay in force while it is.
+    static func horizon(_ mode: DispatchMode) -> Int64 { mode == .queue ? 40_000_000 : 5_000_000 }
+    /// How far apart messages of one group are at most, in microseconds: a Start, say, and its tick.
+    static var groupSpan: Int64 { 2_500 }
+    /// If starting the queue takes longer, in nanoseconds, the thread was held up on the way.
+    static var longStart: Int64 { 40_000 }
+    /// With nothing to send, the board is looked at that often, in nanoseconds, though it announces its changes.
+    static var longestSleep: Int64 { 1_000_000_000 }
+    /// What leaves later than that, in microseconds, may bring forth another plan.
+    static var late: Int64 { 100 }
+    /// A wake-up later than that, in nanoseconds, shows that direct dispatch needs the backstop.
+    static var lateWakeUp: Int64 { 100_000 }
+
+    /// Prepares for a number of outputs.
+    init(machine: Machine, mode: DispatchMode, outputs: Int, counters: UnsafeMutablePointer<OutputCounters>) {
+        self.machine = machine
+        self.mode = mode
+        self.outputs = outputs
+        self.counters = counters
+        states = .allocate(capacity: max(1, outputs))
+        states.initialize(repeating: OutputState(), count: max(1, outputs))
+        heard = .allocate(capacity: SequencerSender.heardCapacity)
+        agenda = Agenda(outputs: outputs)
+        reading = machine.reading(after: nil)
+    }
+
+    func free() {
+        states.deallocate()
+        heard.deallocate()
+        agenda.free()
+    }
+
+    /// Keeps all of it in memory.
+    ///
+    /// - Returns: whether the system allowed it.
+    func lockMemory() -> Bool {
+        LockedMemory.lock(states, byteCount: max(1, outputs) * MemoryLayout<OutputState>.stride)
+            && LockedMemory.lock(
+                heard, byteCount: SequencerSender.heardCapacity * MemoryLayout<SequencerSender.Heard>.stride)
+            && agenda.lockMemory()
+    }
+
+    /// Learns from a timed sleep.
+    ///
+    /// - Parameters:
+    ///   - lateness: how long after the time asked for it ended, in nanoseconds.
+    ///   - isChoiceFree: whether the mode may be changed for it.
+    mutating func wokeUp(lateness: Int64, isChoiceFree: Bool) {
+        latency.learn(lateness)
+        if isChoiceFree, mode == .direct, machine.hasQueue, lateness > Self.lateWakeUp { mode = .backstop }
+    }
+
+    /// Does what is to be done now.
+    ///
+    /// - Parameter board: what the outputs are to do.
+    /// - Returns: when to be called again at the latest; at once if the board changes.
+    mutating func turn(_ board: borrowing OutputBoard) -> MonotonicTime {
+        disarm()
+        if generation != board.generation { takeNews(board) }
+        reading = machine.reading(after: reading)
+        let stretch = latency.stretch(tickLength: board.map.line.tickLength)
+        while true {
+            if agenda.isEmpty { plan(board) }
+            guard !agenda.isEmpty else {
+                return pause(until: reading.monotonic.advanced(byNanoseconds: Self.longestSleep))
+            }
+            let due = reading.monotonicTime(of: agenda.entries[0].due)
+            if let deadline = queueUp(firstDue: due, stretch: stretch) { return deadline }
+            let nearness = mode == .queue ? max(stretch, QueueGrid.period) : stretch
+            let now = machine.monotonicTime()
+            guard now.advanced(byNanoseconds: nearness) >= due else {
+                return pauseDirect(now: now, until: due.advanced(byNanoseconds: -stretch))
+            }
+            sendFirst()
+        }
+    }
+
+    /// Takes everything back and says the last words.
+    mutating func finish(_ board: borrowing OutputBoard) {
+        disarm()
+        agenda.end(board, states, at: machine.hostTime())
+        send(agenda.count)
+        if isPacemakerRunning { setPacemaker(false) }
+    }
+
+    mutating func pause(until deadline: MonotonicTime) -> MonotonicTime {
+        if isQueueRunning, armed == nil {
+            machine.stopQueue()
+            isQueueRunning = false
+        }
+        return deadline
+    }
+
+    /// A long sleep is cut short once, to look at the clocks again: their rates may change meanwhile.
+    private mutating func pauseDirect(now: MonotonicTime, until deadline: MonotonicTime) -> MonotonicTime {
+        let isLong = deadline.nanoseconds - now.nanoseconds > 50_000_000
+        return pause(until: isLong ? deadline.advanced(byNanoseconds: -25_000_000) : deadline)
+    }
+
+    // Planning
+
+    private mutating func takeNews(_ board: borrowing OutputBoard) {
+        generation = board.generation
+        agenda.clear()
+        for slot in 0..<board.count { takeNews(of: slot, board) }
+    }
+
+    private func takeNews(of slot: Int, _ board: borrowing OutputBoard) {
+        let output = board.slots[slot]
+        if states[slot].realignments != output.realignments {
+            states[slot].realignments = output.realignments
+            states[slot].planner.realign()
+        }
+        if states[slot].connections != output.connections {
+            states[slot].connections = output.connections
+            states[slot].planner.deviceConnected(isReturning: output.connections > 1)
+        }
+    }
+
+    private mutating func plan(_ board: borrowing OutputBoard) {
+        let span = mode == .queue ? Self.horizon(.queue) / 1000 : Self.groupSpan
+        agenda.plan(board, states, at: machine.hostTime(), span: span)
+    }
+
+    // Sending
+
+    /// Waits awake for the first messages to be due and sends them.
+    private mutating func sendFirst() {
+        var now = machine.hostTime()
+        while now < agenda.entries[0].due { now = machine.hostTime() }
+        // After a stall there may be other things to do than what was planned before it.
+        let isStale = agenda.plannedAt.microseconds(to: now) > Self.late
+        guard !isStale || agenda.entries[0].due.microseconds(to: now) <= Self.late else { return agenda.clear() }
+        send(agenda.countDue(by: now))
+    }
+
+    private mutating func send(_ count: Int) {
+        let now = machine.hostTime()
+        let wasRunning = isQueueRunning
+        isQueueRunning = false
+        machine.send(UnsafeMutableBufferPointer(start: agenda.entries, count: count), stoppingQueue: wasRunning)
+        var isLate = false
+        for index in 0..<count { isLate = note(index, leftAt: now) || isLate }
+        agenda.removeDeparted()
+        if isLate { agenda.clear() }
+        forgetHeard()
+    }
+
+    /// Notes that a message has left.
+    ///
+    /// - Returns: whether so late that what follows, which may have to keep its distance, is to be planned anew.
+    mutating func note(_ index: Int, leftAt time: HostTime) -> Bool {
+        let departure = agenda.entries[index]
+        agenda.entries[index].hasLeft = true
+        if departure.wasRefused { counters[departure.slot].dropped.add(1, ordering: .relaxed) }
+        if departure.isLineBroken { counters[departure.slot].isLineBroken.store(true, ordering: .relaxed) }
+        guard let planned = departure.planned else { return false }
+        states[departure.slot].planner.sent(planned, at: time)
+        let lateness = planned.due.microseconds(to: time)
+        if planned.message == .timingClock { counters[departure.slot].countTick(lateness: lateness + planned.belated) }
+        return lateness > Self.late
+    }
+
+    /// Reads away what the witness has heard of our own sending, so that it always has room.
+    private mutating func forgetHeard() {
+        guard machine.hasQueue else { return }
+        while let count = machine.takeHeard(heard), count == SequencerSender.heardCapacity {}
+    }
+}

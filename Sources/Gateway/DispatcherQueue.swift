@@ -1,0 +1,131 @@
+internal import ALSASequencer
+internal import BeatTime
+internal import RealTime
+
+/// Laying messages into the queue, taking them back, and finding out which have left it.
+extension Dispatcher {
+    /// Lays the first messages and those close behind into the queue, if it is time to.
+    ///
+    /// - Parameters:
+    ///   - firstDue: when the first message of all is due.
+    ///   - stretch: how long before that to wake.
+    /// - Returns: when to go on; nil if the queue cannot help with the first message.
+    mutating func queueUp(firstDue: MonotonicTime, stretch: Int64) -> MonotonicTime? {
+        guard mode != .direct, machine.hasQueue, let first = agenda.firstForPort else { return nil }
+        let wakeUp = firstDue.advanced(byNanoseconds: -stretch)
+        let group = agenda.groupEnd(from: first, span: Self.groupSpan)
+        let lead = Self.horizon(mode) - agenda.entries[first].due.microseconds(to: group) * 1000
+        let aim = aim(of: first)
+        for _ in 0..<3 {
+            let now = machine.monotonicTime()
+            guard mode == .queue || now < wakeUp, let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else {
+                return nil
+            }
+            // Not for less than a period: who has woken late takes the next period rather than sleep again.
+            let early = grid.start.advanced(byNanoseconds: -stretch)
+            if now.advanced(byNanoseconds: QueueGrid.period) < early { return pause(until: min(early, wakeUp)) }
+            if arm(grid, aim: aim, group: group) { break }
+            // Held up on the way: the queue's periods end too late by so much, so try once more.
+            disarm()
+        }
+        guard let armed else { return nil }
+        guard mode == .queue else { return wakeUp }
+        guard let line = agenda.firstForLine else { return armed.groupEnd }
+        return min(armed.groupEnd, reading.monotonicTime(of: line).advanced(byNanoseconds: -stretch))
+    }
+
+    /// When the queue is to send a message.
+    private func aim(of index: Int) -> MonotonicTime {
+        reading.monotonicTime(of: agenda.entries[index].due)
+            .advanced(byNanoseconds: mode == .queue ? 0 : Self.backstopGuard)
+    }
+
+    /// Starts the queue with all messages that the horizon allows.
+    ///
+    /// - Returns: whether it was started when it should be.
+    private mutating func arm(_ grid: QueueGrid, aim: MonotonicTime, group: HostTime) -> Bool {
+        tag = tag == .max ? 1 : tag + 1
+        let end = grid.start.advanced(byNanoseconds: Self.horizon(mode) + Self.backstopGuard)
+        var count = 0
+        while count < agenda.count {
+            let aim = self.aim(of: count)
+            guard aim <= end else { break }
+            agenda.entries[count].queueTime = grid.stamp(notBefore: aim)
+            count += 1
+        }
+        var before = machine.monotonicTime()
+        while before < grid.start { before = machine.monotonicTime() }
+        machine.arm(UnsafeMutableBufferPointer(start: agenda.entries, count: count), tag: tag)
+        let delay = machine.monotonicTime().nanoseconds - grid.start.nanoseconds
+        isQueueRunning = true
+        armed = Armed(
+            start: before, earliest: grid.periodEnd(notBefore: aim),
+            groupEnd: reading.monotonicTime(of: group).advanced(byNanoseconds: 3 * QueueGrid.period + delay))
+        return delay < Self.longStart
+    }
+
+    /// Takes back what lies in the queue, and finds out what has left it.
+    mutating func disarm() {
+        guard let armed else { return }
+        self.armed = nil
+        if foreignTimers.wantsLook() { lookAtForeignTimers(armed) }
+        machine.removeQueued()
+        // The queue was started after `armed.start`, so before `earliest` it can have sent nothing.
+        if machine.monotonicTime() >= armed.earliest { settle(armed) }
+        for index in 0..<agenda.count { agenda.entries[index].isArmed = false }
+    }
+
+    private mutating func lookAtForeignTimers(_ armed: Armed) {
+        guard let origin = machine.queueOrigin() else { return }
+        let delay = origin.nanoseconds - armed.start.nanoseconds
+        guard let isRunning = foreignTimers.started(late: delay, at: machine.monotonicTime()) else { return }
+        setPacemaker(isRunning)
+    }
+
+    mutating func setPacemaker(_ isRunning: Bool) {
+        machine.setPacemaker(isRunning)
+        isPacemakerRunning = isRunning
+    }
+
+    /// Has the witness say which messages the queue has sent.
+    private mutating func settle(_ armed: Armed) {
+        // Another processor may be sending one just now. Asleep, in case that one waits for this.
+        while !machine.isQueueEmpty { machine.pause(nanoseconds: 20_000) }
+        let origin = machine.queueOrigin() ?? armed.start
+        reading = machine.reading(after: reading)
+        var isLate = false
+        while true {
+            guard let count = machine.takeHeard(heard) else {
+                isLate = noteOverdue(armed) || isLate
+                break
+            }
+            for index in 0..<count where heard[index].tag == tag {
+                let time = reading.hostTime(of: origin.advanced(byNanoseconds: heard[index].queueTime))
+                isLate = noteArmed(from: heard[index].port, leftAt: time) || isLate
+            }
+            if count == 0 { break }
+        }
+        agenda.removeDeparted()
+        if isLate { agenda.clear() }
+    }
+
+    /// Notes the first message that was armed for a port and has not left yet.
+    private mutating func noteArmed(from port: UInt8, leftAt time: HostTime) -> Bool {
+        for index in 0..<agenda.count
+        where agenda.entries[index].isArmed && !agenda.entries[index].hasLeft && agenda.entries[index].port == port {
+            return note(index, leftAt: time)
+        }
+        return false
+    }
+
+    /// Notes what should have left by now, when somebody has flooded the witness: rather a tick less than one twice.
+    private mutating func noteOverdue(_ armed: Armed) -> Bool {
+        let now = machine.monotonicTime()
+        var isLate = false
+        for index in 0..<agenda.count where agenda.entries[index].isArmed && !agenda.entries[index].hasLeft {
+            let time = armed.start.advanced(byNanoseconds: agenda.entries[index].queueTime + QueueGrid.period / 2)
+            if time <= now { isLate = note(index, leftAt: reading.hostTime(of: time)) || isLate }
+        }
+        return isLate
+    }
+}

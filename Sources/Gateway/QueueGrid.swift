@@ -1,0 +1,43 @@
+internal import ALSASequencer
+internal import RealTime
+
+/// When the sequencer's queue can send: every 160 us from the moment it is started.
+///
+/// So it is started anew for each group of messages, at a moment that puts one of its periods' ends exactly where the
+/// group wants to leave. It is never started before that moment, so it can never send early.
+struct QueueGrid: Hashable, BitwiseCopyable {
+    /// When the queue is started, at the earliest.
+    let start: MonotonicTime
+
+    static let period = SequencerSender.queuePeriod
+
+    init(start: MonotonicTime) { self.start = start }
+
+    /// The grid to start next, one of whose periods ends at a time; nil if that is less than a period away.
+    ///
+    /// - Parameters:
+    ///   - aim: that time.
+    ///   - now: the earliest possible start.
+    ///   - lead: how long before `aim` to start at most, in nanoseconds.
+    init?(aimingAt aim: MonotonicTime, from now: MonotonicTime, lead: Int64) {
+        let periods = min(aim.nanoseconds - now.nanoseconds, lead) / Self.period
+        guard periods >= 1 else { return nil }
+        start = aim.advanced(byNanoseconds: -periods * Self.period)
+    }
+
+    /// The end of the first period that does not lie before a time.
+    func periodEnd(notBefore time: MonotonicTime) -> MonotonicTime {
+        start.advanced(byNanoseconds: periods(until: time) * Self.period)
+    }
+
+    /// The queue time that makes a message leave at ``periodEnd(notBefore:)``: the middle of the period before, so that
+    /// some microseconds between the start asked for and the start done make no difference.
+    func stamp(notBefore time: MonotonicTime) -> Int64 {
+        periods(until: time) * Self.period - Self.period / 2
+    }
+
+    private func periods(until time: MonotonicTime) -> Int64 {
+        let distance = time.nanoseconds - start.nanoseconds
+        return max(1, (distance + Self.period - 1) / Self.period)
+    }
+}

@@ -1,0 +1,41 @@
+"""An observer at the raw side of a virtual MIDI port, whose bytes the kernel stamps with Link's clock as they arrive.
+
+Unlike an observer at the sequencer it has no queue of its own, whose timer could be late itself, or change how others'
+queues run.
+"""
+
+import fcntl
+import os
+import struct
+
+NAMES = {0xF8: "clock", 0xFA: "start", 0xFB: "continue", 0xFC: "stop", 0xF2: "position"}
+USER_VERSION = 0x40045702  # ioctls of the raw MIDI interface
+PARAMETERS = 0xC0305710  # the number holds the size of the argument, 48 bytes
+FRAMED = 1 << 0
+RAW_CLOCK = 3 << 3
+FRAME = struct.Struct("<BBxxIQ16s")
+BUFFER = 1 << 20  # the most the kernel gives: half an hour of clock
+
+
+class FramedLine:
+    """Everything that arrives at one `/dev/snd/midiC0D…`, as [name, microseconds of RAW]."""
+
+    def __init__(self, number=0, card=0):
+        self.descriptor = os.open(f"/dev/snd/midiC{card}D{number}", os.O_RDONLY | os.O_NONBLOCK)
+        fcntl.ioctl(self.descriptor, USER_VERSION, struct.pack("i", 0x20002))
+        fcntl.ioctl(self.descriptor, PARAMETERS, struct.pack("i4xQQII16x", 1, BUFFER, 1, 0, FRAMED | RAW_CLOCK))
+        self.events = []
+
+    def read(self):
+        """Takes in what has arrived."""
+        while True:
+            try:
+                data = os.read(self.descriptor, 1 << 16)
+            except BlockingIOError:
+                return
+            for _, length, nanoseconds, seconds, payload in FRAME.iter_unpack(data):
+                self.events += [
+                    [NAMES[byte], seconds * 1e6 + nanoseconds / 1000] for byte in payload[:length] if byte in NAMES]
+
+    def close(self):
+        os.close(self.descriptor)

@@ -1,0 +1,49 @@
+import RealTime
+import Testing
+
+@testable import Gateway
+
+@Suite
+struct DispatchModeTests {
+    @Test(arguments: [
+        (DispatchChoice.auto, Scheduling.fifo, false, true, DispatchMode.backstop),
+        (.auto, .fifo, true, true, .direct),
+        (.auto, .other, true, true, .queue),
+        (.auto, .other, false, true, .queue),
+        (.auto, .other, false, false, .direct),
+        (.backstop, .fifo, true, true, .backstop),
+        (.queue, .fifo, false, true, .queue),
+        (.direct, .other, false, true, .direct),
+        (.queue, .other, false, false, .direct),
+    ])
+    func `the way is what the user says, else what suits scheduling and kernel, and never one there is no queue for`(
+        choice: DispatchChoice, scheduling: Scheduling, isRealTimeKernel: Bool, hasQueue: Bool, expected: DispatchMode
+    ) {
+        let mode = DispatchMode.chosen(
+            choice, scheduling: scheduling, isRealTimeKernel: isRealTimeKernel, hasQueue: hasQueue)
+        #expect(mode == expected)
+    }
+}
+
+@Suite
+struct ForeignTimersTests {
+    private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+
+    @Test
+    func `a queue that begins late has a pacemaker run for a while, and then looks again at once`() {
+        var timers = ForeignTimers()
+        let looks = (0..<32).filter { _ in timers.wantsLook() }
+        #expect(looks.count == 2, "now and then is enough")
+        let atFirst = timers.started(late: 150_000, at: time(1))
+        #expect(atFirst == nil, "a period late is as good as it gets")
+        let delayed = timers.started(late: 700_000, at: time(2))
+        #expect(delayed == true)
+        let meanwhile = timers.started(late: 100_000, at: time(5))
+        #expect(meanwhile == nil)
+        let later = timers.started(late: 100_000, at: time(12))
+        let looksAtOnce = timers.wantsLook()
+        #expect(later == false && looksAtOnce)
+        let again = timers.started(late: 700_000, at: time(13))
+        #expect(again == true)
+    }
+}

@@ -1,0 +1,243 @@
+import BeatTime
+import MIDIClock
+import RealTime
+import Simulation
+import Testing
+
+@testable import Gateway
+
+/// An output thread in virtual time: a dispatcher, its kernel, and a board that may change.
+private final class Stage {
+    let kernel = SimulatedKernel()
+    var board: OutputBoard
+    private var dispatcher: Dispatcher<SimulatedMachine>
+    private let counters: UnsafeMutablePointer<OutputCounters>
+    private let outputs: Int
+    /// Changes of the board, by the monotonic time at which they are published.
+    var news: [(at: Int64, change: (inout OutputBoard) -> Void)] = []
+    /// How late the thread wakes, in nanoseconds.
+    var wakeUpLatency: () -> Int64 = { 4_000 }
+
+    init(mode: DispatchMode, outputs: Int = 1, microsecondsPerBeat: Int64 = 448_765) {
+        self.outputs = outputs
+        let line = TickLine(
+            microsecondsPerBeat: microsecondsPerBeat,
+            timeOrigin: HostTime(microseconds: (kernel.now - kernel.apart) / 1000 + 2_000), tickOrigin: 0)
+        board = OutputBoard(map: TempoMap(line), transport: .stopped)
+        board.count = outputs
+        for slot in 0..<outputs { board.slots[slot].sink = .port(UInt8(slot)) }
+        counters = .allocate(capacity: outputs)
+        for slot in 0..<outputs { (counters + slot).initialize(to: OutputCounters()) }
+        dispatcher = Dispatcher(
+            machine: SimulatedMachine(kernel: kernel), mode: mode, outputs: outputs, counters: counters)
+    }
+
+    deinit {
+        dispatcher.free()
+        counters.deinitialize(count: outputs)
+        counters.deallocate()
+    }
+
+    func run(milliseconds: Int64) {
+        let end = kernel.now + milliseconds * 1_000_000
+        while kernel.now < end {
+            while let next = news.first, next.at <= kernel.now {
+                next.change(&board)
+                board.generation += 1
+                news.removeFirst()
+            }
+            let deadline = dispatcher.turn(board).nanoseconds
+            guard kernel.now < deadline else { continue }
+            let wakeUp = min(deadline, news.first?.at ?? .max)
+            kernel.advance(to: wakeUp + wakeUpLatency())
+            if wakeUp == deadline { dispatcher.wokeUp(lateness: kernel.now - deadline, isChoiceFree: false) }
+        }
+        dispatcher.finish(board)
+    }
+
+    func messages(_ port: UInt8 = 0) -> [SimulatedKernel.Delivery] { kernel.delivered.filter { $0.port == port } }
+
+    /// How late each tick of a port is, in microseconds, if the n-th that left is the n-th tick of the line: after one
+    /// that is lost all are late, after one that is doubled all are early.
+    func lateness(_ port: UInt8 = 0) -> [Int64] {
+        let ticks = messages(port).filter { $0.message == .timingClock }
+        return ticks.enumerated().map { number, tick in
+            let due = board.map.time(ofTick: Int64(number)).microseconds * 1000 + kernel.apart
+            return (tick.time - due) / 1000
+        }
+    }
+}
+
+@Suite
+struct DispatcherTests {
+    @Test(arguments: DispatchMode.allCases)
+    func `on an idle machine every tick leaves once, within microseconds of its time`(mode: DispatchMode) {
+        let stage = Stage(mode: mode, outputs: 3)
+        stage.run(milliseconds: 1000)
+        for port in 0..<3 {
+            #expect(stage.lateness(UInt8(port)).count >= 53)
+            #expect(stage.lateness(UInt8(port)).allSatisfy { (0...5).contains($0) })
+        }
+        #expect(stage.kernel.delivered.allSatisfy { $0.isQueued == (mode == .queue) })
+    }
+
+    @Test(arguments: [UInt64](1...20))
+    func `a thread that wakes milliseconds late has its ticks sent by the queue, at most a period late`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stage = Stage(
+            mode: .backstop, outputs: 2, microsecondsPerBeat: .random(in: 200_000...900_000, using: &random))
+        stage.wakeUpLatency = { Bool.random(using: &random) ? 4_000 : .random(in: 0...4_000_000, using: &random) }
+        stage.run(milliseconds: 2000)
+        for port in [UInt8(0), 1] {
+            #expect(stage.lateness(port).allSatisfy { (0...200).contains($0) }, "\(stage.lateness(port))")
+        }
+        let expected = 1 + Int(2_000_000 - 2_000) * 24 / Int(stage.board.map.line.microsecondsPerBeat)
+        #expect(abs(stage.lateness().count - expected) <= 1)
+        #expect(stage.kernel.delivered.contains { $0.isQueued } && stage.kernel.delivered.contains { !$0.isQueued })
+    }
+
+    /// What a call may take: nothing to speak of; past the guard; past a period of the queue; past the next arming.
+    private static let delays: [Int64] = [300, 25_000, 170_000, 2_600_000]
+
+    /// Every combination of delays at two calls that follow one another, at every place of some ticks.
+    @Test(arguments: [Int64(0), 40_000], [DispatchMode.backstop, .queue])
+    func `whatever is delayed between any two calls, each tick leaves once and none early`(
+        flight: Int64, mode: DispatchMode
+    ) {
+        for place in stride(from: 40, to: 240, by: 2) {
+            for choice in 0..<16 {
+                let stage = Stage(mode: mode, outputs: 2, microsecondsPerBeat: 400_001)
+                stage.kernel.flight = flight
+                var call = 0
+                stage.kernel.delay = {
+                    call += 1
+                    switch call {
+                    case place: return Self.delays[choice & 3]
+                    case place + 1: return Self.delays[choice >> 2]
+                    // Waiting awake takes a thousand readings of the clock; coarser ones do as well.
+                    default: return 5_000
+                    }
+                }
+                stage.run(milliseconds: 45)
+                for port in [UInt8(0), 1] {
+                    let lateness = stage.lateness(port)
+                    guard lateness.count >= 2, lateness.allSatisfy({ (0...6_000).contains($0) })
+                    else {
+                        Issue.record("place \(place), choice \(choice): \(lateness)")
+                        return
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [UInt64](1...60))
+    func `news at any time neither lose nor double anything, and keep the order`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let mode = [DispatchMode.backstop, .queue, .direct][Int(seed % 3)]
+        let stage = Stage(mode: mode, outputs: 2, microsecondsPerBeat: 400_001)
+        stage.kernel.flight = [0, 30_000][Int(seed / 3 % 2)]
+        stage.kernel.delay = {
+            Int.random(in: 0..<40, using: &random) == 0 ? .random(in: 0...300_000, using: &random) : 500
+        }
+        var at = stage.kernel.now
+        var isPlaying = false
+        for _ in 0..<12 {
+            at += .random(in: 1_000_000...200_000_000, using: &random)
+            isPlaying.toggle()
+            let tick = stage.board.map.line.firstTick(
+                atOrAfter: HostTime(microseconds: (at - stage.kernel.apart) / 1000))
+            let transport = PlannedTransport(
+                isPlaying: isPlaying, startTick: tick + .random(in: -8...3, using: &random), ticksPerBar: 96)
+            stage.news.append((at, { $0.transport = transport }))
+        }
+        stage.run(milliseconds: (at - stage.kernel.now) / 1_000_000 + 200)
+        for port in [UInt8(0), 1] {
+            #expect(stage.lateness(port).allSatisfy { (0...2_000).contains($0) }, "\(stage.lateness(port))")
+            let transport = stage.messages(port).map(\.message).filter { $0 != .timingClock }
+            var isDevicePlaying = false
+            for message in transport {
+                switch message {
+                case .start, .continue:
+                    #expect(!isDevicePlaying, "\(transport)")
+                    isDevicePlaying = true
+                case .stop:
+                    #expect(isDevicePlaying, "\(transport)")
+                    isDevicePlaying = false
+                default: break
+                }
+            }
+            #expect(!isDevicePlaying, "the last news was a stop")
+        }
+        #expect(stage.kernel.delivered.contains { $0.message == .stop })
+    }
+
+    @Test
+    func `a Start and its tick that the queue has to send keep their order`() {
+        let stage = Stage(mode: .backstop, microsecondsPerBeat: 400_001)
+        stage.board.transport = PlannedTransport(isPlaying: true, startTick: 4, ticksPerBar: 96)
+        stage.wakeUpLatency = { 3_000_000 }
+        stage.run(milliseconds: 150)
+        let around = stage.messages().drop { $0.message != .start }.prefix(2)
+        #expect(around.map(\.message) == [.start, .timingClock])
+        #expect(around.allSatisfy { $0.isQueued })
+        #expect(stage.messages().filter { $0.message == .start }.count == 1)
+        #expect(stage.lateness().allSatisfy { (0...200).contains($0) })
+    }
+
+    @Test
+    func `a song that plays is stopped at the end, after what was laid ahead has been taken back`() throws {
+        let stage = Stage(mode: .queue, microsecondsPerBeat: 400_001)
+        stage.board.transport = PlannedTransport(isPlaying: true, startTick: 1, ticksPerBar: 96)
+        stage.run(milliseconds: 100)
+        let end = try #require(stage.messages().last)
+        stage.kernel.spend(100_000_000)
+        #expect(end.message == .stop)
+        #expect(stage.messages().last == end, "nothing may follow the last Stop")
+    }
+
+    @Test
+    func `a witness that was flooded makes no tick leave twice`() {
+        let stage = Stage(mode: .backstop, microsecondsPerBeat: 400_001)
+        stage.kernel.witnessCapacity = 0
+        stage.wakeUpLatency = { 3_000_000 }
+        stage.run(milliseconds: 200)
+        #expect(stage.lateness().count >= 12)
+        #expect(stage.lateness().allSatisfy { (0...200).contains($0) })
+    }
+
+    @Test
+    func `a queue that another program's timer holds up sends late, never early`() {
+        let stage = Stage(mode: .backstop, microsecondsPerBeat: 400_001)
+        stage.kernel.startDelay = { 900_000 }
+        stage.wakeUpLatency = { 3_000_000 }
+        stage.run(milliseconds: 200)
+        #expect(stage.lateness().count >= 12)
+        #expect(stage.lateness().allSatisfy { (0...1_100).contains($0) })
+    }
+}
+
+@Suite
+struct QueueGridTests {
+    private func time(_ nanoseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: nanoseconds) }
+
+    @Test
+    func `the queue is started a whole number of periods before the message, as early as the lead allows`() throws {
+        let aim = time(10_000_000)
+        let early = try #require(QueueGrid(aimingAt: aim, from: time(0), lead: 5_000_000))
+        #expect(early.start == time(10_000_000 - 31 * 160_000))
+        let late = try #require(QueueGrid(aimingAt: aim, from: time(9_500_000), lead: 5_000_000))
+        #expect(late.start == time(10_000_000 - 3 * 160_000))
+        #expect(QueueGrid(aimingAt: aim, from: time(9_840_001), lead: 5_000_000) == nil)
+    }
+
+    @Test(arguments: [Int64](0...40))
+    func `no message leaves before its time, and none more than a period after it`(step: Int64) {
+        let grid = QueueGrid(start: time(1_000_000))
+        let due = time(1_000_000 + step * 40_007)
+        let leaves = grid.periodEnd(notBefore: due)
+        #expect(leaves >= due && leaves.nanoseconds - due.nanoseconds <= 160_000)
+        #expect((leaves.nanoseconds - 1_000_000) % 160_000 == 0)
+        #expect(1_000_000 + grid.stamp(notBefore: due) == leaves.nanoseconds - 80_000)
+    }
+}
