@@ -14,7 +14,8 @@ LAB_OPTIONS ?=
 SWIFT ?= swift
 RELEASE := .build/release/tactus
 BUILD_RELEASE := $(SWIFT) build -c release --static-swift-stdlib --product tactus
-FORMATTED := Sources Tests Package.swift
+FORMATTED := Sources Tests Package.swift Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
+	Benchmarks/Follower/Package.swift Benchmarks/Follower/Sources/bench-follower
 # The system's own Python: one that a user installed at home cannot be read by the lab's unprivileged user.
 PYTHON ?= /usr/bin/python3
 VENV := .venv/.installed
@@ -22,10 +23,11 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
-.PHONY: help run build test check lint format unit network acceptance lab install clean packages toolchain
+.PHONY: help run build test check lint format unit network acceptance lab bench bench-full bench-micro
+.PHONY: bench-follower install clean packages toolchain
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
 
 run: build  ## install what is missing, build, run the gateway; ARGS='--tempo 100 …' are passed on
 	@exec $(RELEASE) run $(ARGS)
@@ -63,11 +65,30 @@ network: toolchain
 acceptance: $(VENV)
 	@mkdir -p $(RESULTS)
 	@Tests/Lab/lab --prepare
-	timeout 2700 Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance --junitxml $(RESULTS)/acceptance.xml $(ARGS)
+	timeout 2700 Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance Benchmarks/timing \
+		--junitxml $(RESULTS)/acceptance.xml $(ARGS)
 
 lab: export LAB_COMMAND = $(value CMD)
 lab: packages  ## one command in a kernel that has the sequencer: CMD='…', LAB_OPTIONS='--ppm 500' (Tests/Lab/lab --help)
 	@Tests/Lab/lab $(LAB_OPTIONS) -- sh -c "$$LAB_COMMAND"
+
+# Nice, so that a machine in use stays usable; the lab counts instructions and does not mind.
+bench: build .venv/.bench  ## compare with other programs under load, in the lab; an hour; writes Benchmarks/timing.md
+	@Tests/Lab/lab --prepare
+	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py $(ARGS)
+
+bench-full: build .venv/.bench  ## the same with 10 000 ticks for each program and load; four hours or more
+	@Tests/Lab/lab --prepare
+	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py --target bench-full --minutes 600 --seconds 10 --rounds 12 \
+		$(ARGS)
+
+# The benchmark library's own tables; it is fetched and built for this target only.
+bench-micro: toolchain  ## what one step of each engine costs, in nanoseconds on this machine
+	cd Benchmarks/Micro && $(SWIFT) package benchmark --no-progress
+
+# A package of its own, so that a build of the gateway never sees it; only our values are compiled into it.
+bench-follower: toolchain  ## the clock follower beside the published methods: Benchmarks/follower.md
+	$(SWIFT) run -c release --package-path Benchmarks/Follower bench-follower Benchmarks/follower.md
 
 install:  ## copy the executable under PREFIX (and DESTDIR)
 	@test -x $(RELEASE) || $(MAKE) build
@@ -85,5 +106,10 @@ toolchain:
 $(VENV): Tests/Acceptance/requirements.txt
 	@Packaging/install-packages test
 	$(PYTHON) -m venv --clear .venv
+	.venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+.venv/.bench: Benchmarks/timing/requirements.txt $(VENV)
+	@Packaging/install-packages test bench
 	.venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@

@@ -17,9 +17,9 @@ TACTUS = os.environ.get("TACTUS", str(PROJECT / ".build/release/tactus"))
 PORT = 8808
 
 
-def environment(folder):
-    """An environment in which nothing of the person who runs the tests is found."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+def environment(folder, passing=()):
+    """An environment in which nothing of the person who runs the tests is found, but what a test passes on."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", *passing) if name in os.environ}
     return {
         **kept, "HOME": str(folder), "XDG_CONFIG_HOME": f"{folder}/config", "XDG_STATE_HOME": f"{folder}/state",
         "XDG_RUNTIME_DIR": str(folder),
@@ -58,7 +58,7 @@ class Gateway:
     # The kernel ends it with its parent: no Link peer may outlive a killed test.
     COMMAND = ("setpriv", "--pdeathsig", "KILL", TACTUS)
 
-    def __init__(self, *arguments, folder, port=PORT):
+    def __init__(self, *arguments, folder, port=PORT, passing=()):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.port = port
@@ -68,7 +68,8 @@ class Gateway:
         command = [*self.COMMAND, "run", "--http", f"127.0.0.1:{port}", *map(str, arguments)]
         with self.stdout_path.open("ab") as stdout, self.stderr_path.open("ab") as stderr:
             self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, env=environment(self.folder))
+                command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, 
+                env=environment(self.folder, passing))
 
     def __enter__(self):
         try:

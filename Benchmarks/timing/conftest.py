@@ -1,0 +1,1 @@
+import lab_paths  # noqa: F401 - makes the shared rig importable

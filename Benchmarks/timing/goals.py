@@ -1,0 +1,113 @@
+"""What the clock should reach, and whether it did."""
+
+import statistics
+from dataclasses import dataclass
+
+from measures import measure
+from plan import MODELS
+from rig.figures import PER_BEAT, gaps, place
+
+
+@dataclass(frozen=True)
+class OutputCost:
+    """What some number of outputs cost, each tick and in all."""
+
+    thread: float  # microseconds of the clock thread, a tick
+    unheard: float  # the same while nobody is connected, so that nothing is delivered
+    writes: float  # write calls, a tick
+    skew_median: float  # microseconds from the first port's event to the last one's
+    skew_max: float
+    share: float  # per cent of one core, all threads
+
+
+def output_cost(record):
+    """From one record of gateway.py."""
+    moments = []
+    for at, _ in sorted(record["events"]):
+        if not moments or at - moments[-1][0] > 5000:
+            moments.append([at, at])
+        moments[-1][1] = at
+    skews = [last - first for first, last in moments[1:-1]]
+    heard, unheard = record["heard"], record["unheard"]
+    return OutputCost(
+        thread=heard["clock"] / heard["seconds"] / 48e3, unheard=unheard["clock"] / unheard["seconds"] / 48e3,
+        writes=heard["writes"] / heard["seconds"] / 48, skew_median=statistics.median(skews), skew_max=max(skews),
+        share=heard["processor"] / heard["seconds"] / 1e7)
+
+
+def one_more(costs, few, many, cost):
+    """What one more output costs between two numbers of them."""
+    return (cost(costs[many][0]) - cost(costs[few][0])) / (many - few) if few in costs and many in costs else None
+
+
+def worst_of_models(results, value):
+    found = [value(figures) for model in MODELS if (figures := results.figures(model, "tactus", "idle"))]
+    return max(found, default=None)
+
+
+def steady_idle(results):
+    sd, most = (worst_of_models(results, value) for value in (lambda f: f.sd, lambda f: f.max))
+    yield "idle: TIE sd", "≤ 1 µs", sd, lambda: sd <= 1, "µs"
+    yield "idle: TIE max", "≤ 5 µs", most, lambda: most <= 5, "µs"
+
+
+def steady_loaded(results):
+    voluntary, full = (results.worst(model, "tactus") for model in MODELS)
+    yield "worst load, preempt=voluntary: TIE max", "≤ 200 µs", voluntary, lambda: voluntary <= 200, "µs"
+    others = [worst for name in results.present if name not in ("tactus", "null")
+              if (worst := results.worst("voluntary", name))]
+    ratio = min(others) / voluntary if others and voluntary else None
+    yield "the same, the best other program's as a multiple of it", "≥ 8", ratio, lambda: ratio >= 8, "times"
+    yield "worst load, preempt=full: TIE max", "≤ 10 µs", full, lambda: full <= 10, "µs"
+
+
+def in_phase(results):
+    phases = [block.phase for (_, name, _), blocks in results.blocks.items() if name == "tactus" for block in blocks]
+    mean = max(map(abs, phases), default=None)
+    yield "mean distance from the Link session's beats, worst block", "≤ 20 µs", mean, lambda: mean <= 20, "µs"
+
+
+def no_drift(results):
+    record = results.drift
+    drift = measure(record).drift if record else None
+    minutes = (record["ticks"][-1] - record["ticks"][0]) / 60e6 if record else 0
+    yield f"drift over {minutes:.0f} minutes", "0.00 ppm", drift, lambda: abs(drift) < 0.005, "ppm"
+    slips = None
+    if record:
+        beat, interval = record["grid"]["beat"], record["grid"]["interval"]
+        slips = len(gaps(place(record["ticks"], [(beat, 0), (beat + interval, 1)])))
+    yield f"beats without exactly {PER_BEAT} ticks in that time", "0", slips, lambda: slips == 0, ""
+
+
+def cheap(results):
+    costs = {record["count"]: (output_cost(record), record) for record in results.outputs or ()}
+    share = costs[8][0].share if 8 in costs else None
+    memory = max((record["resident"] / 1024 for _, record in costs.values()), default=None)
+    yield "processor time at 120 BPM, 8 outputs", "≤ 1 % of a core", share, lambda: share <= 1, "%"
+    yield "resident memory, up to 64 outputs", "≤ 60 MB", memory, lambda: memory <= 60, "MiB"
+    own = one_more(costs, 8, 64, lambda cost: cost.unheard)
+    yield "one more output, planned and written (8 to 64)", "≤ 2 µs a tick", own, lambda: own <= 2, "µs"
+    few, many = (one_more(costs, *counts, lambda cost: cost.thread) for counts in ((1, 8), (8, 64)))
+    yield "the same with delivery to a subscriber", "–", many, lambda: True, "µs"
+    bend = many / few if few and many else None
+    linear = "the same as a multiple of one more from 1 to 8: linear"
+    yield linear, "0.8 to 1.25", bend, lambda: 0.8 <= bend <= 1.25, "times"
+
+
+def shown(found, unit):
+    """Four digits, and no exponent for what is next to nothing."""
+    if found is None or isinstance(found, int):
+        return "–" if found is None else f"{found}"
+    return f"{found:.3f} {unit}".strip() if abs(found) < 0.01 else f"{found:.4g} {unit}".strip()
+
+
+def table(results):
+    """The goals as a Markdown table."""
+    lines = ["| goal | asked | found | |", "|---|---:|---:|---|"]
+    for group in (steady_idle, steady_loaded, in_phase, no_drift, cheap):
+        for name, asked, found, met, unit in group(results):
+            verdict = "reached" if found is not None and met() else "**not reached**"
+            if found is None or asked == "–":
+                verdict = "not measured" if found is None else ""
+            lines.append(f"| {name} | {asked} | {shown(found, unit)} | {verdict} |")
+    return "\n".join(lines)

@@ -1,0 +1,36 @@
+"""The balanced sample: who is measured when, under what, at which tempo."""
+
+import random
+from dataclasses import dataclass
+
+TEMPOS = (97.3, 120, 133.7, 174)  # one of them, 120, falls into few places of a millisecond's grid; the others do not
+MODELS = ("voluntary", "full")
+# An idle guest skips its time, so that more of it costs little; a busy one is executed, instruction by instruction.
+LONGER = {"idle": 4}
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One start of one candidate: it stays for a block under each load."""
+
+    round: int
+    candidate: str
+    tempo: float
+    loads: tuple
+
+
+def rounds(candidates, loads, model, seed, count):
+    """`count` rounds of visits; in each, every candidate comes once, in an order drawn anew, and meets every load.
+
+    The tempo moves on by one from round to round, and starts elsewhere for each candidate and pre-emption model: after
+    four rounds every candidate has met every load at every tempo, and even after two rounds of both models every tempo.
+    """
+    draw = random.Random(f"{seed} {model}")
+    shift = 2 * MODELS.index(model)
+    for number in range(count):
+        order = list(enumerate(candidates))
+        draw.shuffle(order)
+        yield [
+            Visit(number, name, TEMPOS[(number + place + shift) % len(TEMPOS)],
+                  tuple(draw.sample(list(loads), len(loads))))
+            for place, name in order]

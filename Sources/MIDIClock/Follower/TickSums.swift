@@ -1,0 +1,69 @@
+/// The sums of least squares over the newest ticks of a ring.
+///
+/// `x` counts ticks back from the newest, `y` is what a stamp differs from a rough line, in microseconds.
+struct TickSums: Sendable {
+    /// How many ticks.
+    var count = 0.0
+    /// Sum of `x`.
+    var x = 0.0
+    /// Sum of `x` squared.
+    var xx = 0.0
+    /// Sum of `y`.
+    var y = 0.0
+    /// Sum of the products.
+    var xy = 0.0
+    /// The `x` of the oldest tick.
+    var oldest = 0.0
+
+    /// Adds a tick.
+    mutating func add(_ atX: Double, _ atY: Double) {
+        count += 1
+        x += atX
+        xx += atX * atX
+        y += atY
+        xy += atX * atY
+        oldest = atX
+    }
+
+    /// Sum of the squares of `x` around its mean; never zero.
+    var spread: Double { max(xx - x * x / count, .leastNormalMagnitude) }
+
+    /// The least-squares line of at least two ticks, in terms of `x` and `y`.
+    var line: (slope: Double, intercept: Double) {
+        let slope = (xy - x * y / count) / spread
+        return (slope, (y - slope * x) / count)
+    }
+
+    /// How much better a line through these ticks fits when it may bend at an age, or jump there.
+    ///
+    /// - Parameters:
+    ///   - newer: the sums of the ticks newer than the bend.
+    ///   - bend: `x` of the tick where the line bends; nil for a jump just before the oldest of the newer ones.
+    /// - Returns: what the sum of squared residuals loses: with noise of variance s², s² times a chi-square of one
+    ///   degree of freedom where there is neither.
+    func gain(_ newer: TickSums, bendAt bend: Double?) -> Double {
+        // The vector of a bend is x - bend on the newer ticks, that of a jump 1; both are 0 on the older ones.
+        let sum: Double
+        let onX: Double
+        let square: Double
+        let onY: Double
+        if let bend {
+            sum = newer.x - bend * newer.count
+            onX = newer.xx - bend * newer.x
+            square = onX - bend * sum
+            onY = newer.xy - bend * newer.y
+        } else {
+            sum = newer.count
+            onX = newer.x
+            square = newer.count
+            onY = newer.y
+        }
+        let (slope, intercept) = line
+        let mean = x / count
+        let across = onX - mean * sum
+        let free = square - sum * sum / count - across * across / spread
+        guard free > 1e-6 * square else { return 0 }
+        let rest = onY - intercept * sum - slope * onX
+        return rest * rest / free
+    }
+}

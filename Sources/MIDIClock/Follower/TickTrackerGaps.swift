@@ -1,0 +1,115 @@
+/// What to make of arrivals that are not where a tick was due: the numbers of ticks through gaps, pauses and leaps.
+extension TickTracker {
+    /// Decides what late arrivals are: the end of a stall, ticks after lost ones, or a master that paused.
+    mutating func resolve(at time: Int64, error: Double, _ fit: TickFit) {
+        guard abs(error) > Self.doubt * fit.period else {
+            late.end()
+            accept(at: time, error: error, fit)
+            return
+        }
+        guard error > 0 else {
+            leaveOut()
+            return
+        }
+        // In the burst after a stall lateness falls from one arrival to the next, so neither of the first two applies.
+        if let missing = lostTicks(error, fit) {
+            renumbering = .shifted(from: nextNumber &- Int64(late.count), by: missing)
+            for age in 0..<min(late.count, heard.count) { heard[age].number &+= missing }
+            skip(missing)
+            comeBack(late.lastTime, time)
+        } else if late.count >= 3, abs(error - late.lastError) < 0.3 * fit.period {
+            resumeElsewhere(late.lastTime, time, fit)
+        } else if late.count < Int(Self.mostLost) {
+            hold(time, error: error)
+        } else {
+            late.end()
+            begin(anew: time)
+        }
+    }
+
+    /// How many ticks were lost, when the last two arrivals agree on that.
+    func lostTicks(_ error: Double, _ fit: TickFit) -> Int64? {
+        let missing = (error / fit.period).rounded()
+        let line = jitter.equivalent * (fit.phaseDeviation + fit.periodDeviation * missing)
+        let drift = Self.gateWidth * (jitter.deviation + line)
+        guard fit.count >= Self.reliable, missing <= Self.mostLost, drift < 0.3 * fit.period else { return nil }
+        let tolerance = max(0.1 * fit.period, drift)
+        // Ticks of a slower tempo come later and later; after a loss they are equally late.
+        let isConstant = abs(error - late.lastError) < max(0.1 * fit.period, min(4.3 * jitter.deviation, tolerance))
+        let isOnLine = abs(error - missing * fit.period) <= tolerance
+        let wasOnLine = abs(late.lastError - missing * fit.period) <= tolerance
+        return isConstant && isOnLine && wasOnLine ? Int64(missing) : nil
+    }
+
+    /// Counts lost ticks.
+    mutating func skip(_ missing: Int64) {
+        isLossUnknown = false
+        nextNumber &+= missing
+        lost &+= missing
+    }
+
+    /// Goes on with two late arrivals, the second of which has the next number.
+    mutating func comeBack(_ before: Int64, _ time: Int64) {
+        nextNumber &-= 1
+        late.end()
+        outliers.end()
+        append(at: before, correction: 0, refit: false)
+        append(at: time, correction: 0)
+    }
+
+    /// Goes on where the master does: it paused or was moved, and no tick was lost.
+    ///
+    /// If its tempo is what it was, the line is shifted there; otherwise it begins anew.
+    mutating func resumeElsewhere(_ before: Int64, _ time: Int64, _ fit: TickFit) {
+        let interval = Double(time &- before)
+        if abs(interval - fit.period) > max(0.1 * fit.period, 2 * gate(fit)) {
+            ring.keep(newest: 0)
+        } else {
+            ring.keep(newest: 24)
+            for age in 0..<ring.count { ring[age].correction += late.lastError }
+        }
+        comeBack(before, time)
+    }
+
+    /// The last arrivals are alike and unlike the line: each is a tick, of another tempo.
+    mutating func recount(_ period: Double, not former: Double) {
+        late.end()
+        outliers.end()
+        recent.count(each: period, not: former)
+        let first = recent.oldest
+        while ring.count > 0, ring[0].number >= first.number { ring.removeNewest() }
+        while heard.count > 0, heard[0].number >= first.number { heard.removeNewest() }
+        if ring.count > 0, !isNear(ring[0], first.time, number: first.number) { forget() }
+        extra = max(0, extra &- (recent.newest.number &- nextNumber))
+        nextNumber = first.number
+        for arrival in recent.all {
+            heard.append(StampedTick(number: nextNumber, time: arrival.time, correction: 0))
+            append(at: arrival.time, correction: 0, refit: false)
+        }
+        renumbering = .recounted
+        refit()
+    }
+
+    /// Whether a tick of that number can have come at a time, at any tempo.
+    func isNear(_ tick: StampedTick, _ time: Int64, number: Int64) -> Bool {
+        let longest = Self.plausiblePeriod.upperBound * Double(number &- tick.number)
+        return time > tick.time && Double(time &- tick.time) < longest
+    }
+
+    /// What looked like lost ticks was swing: every one of the newest arrivals is the tick after the one before.
+    mutating func undoLosses(among count: Int) {
+        let oldest = heard[count - 1].number
+        let excess = heard[0].number &- oldest &- Int64(count - 1)
+        guard excess > 0 else { return }
+        lost &-= excess
+        ring.keep(newest: 0)
+        nextNumber = oldest
+        for age in stride(from: count - 1, through: 0, by: -1) {
+            heard[age].number = nextNumber
+            ring.append(heard[age])
+            nextNumber &+= 1
+        }
+        renumbering = .recounted
+        refit()
+    }
+}

@@ -1,0 +1,56 @@
+// Counts allocations, apart for the thread that sends the clock: preloaded into the program as it ships.
+//
+// The counts lie in the file that ALLOCATIONS names, two 64-bit words: on the output thread, and elsewhere.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct { uint64_t output, elsewhere; } early, *counts = &early;
+
+static void count(void) {
+    static __thread enum { UNKNOWN, OUTPUT, ELSEWHERE } role;
+    if (role != OUTPUT) {
+        // A thread is named after it has begun, so only the right name settles it.
+        char name[16] = "";
+        pthread_getname_np(pthread_self(), name, sizeof name);
+        role = strcmp(name, "tactus-output") == 0 ? OUTPUT : ELSEWHERE;
+    }
+    __atomic_fetch_add(role == OUTPUT ? &counts->output : &counts->elsewhere, 1, __ATOMIC_RELAXED);
+}
+
+__attribute__((constructor)) static void begin(void) {
+    const char *path = getenv("ALLOCATIONS");
+    int file = path ? open(path, O_RDWR | O_CREAT, 0600) : -1;
+    if (file < 0 || ftruncate(file, sizeof early) != 0) return;
+    void *shared = mmap(NULL, sizeof early, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (shared != MAP_FAILED) counts = shared;
+    close(file);
+}
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
+
+void *malloc(size_t size) { count(); return __libc_malloc(size); }
+void *calloc(size_t items, size_t size) { count(); return __libc_calloc(items, size); }
+void *realloc(void *old, size_t size) { count(); return __libc_realloc(old, size); }
+void *aligned_alloc(size_t alignment, size_t size) { count(); return __libc_memalign(alignment, size); }
+void *memalign(size_t alignment, size_t size) { count(); return __libc_memalign(alignment, size); }
+int posix_memalign(void **place, size_t alignment, size_t size) {
+    count();
+    *place = __libc_memalign(alignment, size);
+    return *place ? 0 : 12;
+}
+// To give back is to take the allocator's lock, too.
+void free(void *old) {
+    if (old) count();
+    __libc_free(old);
+}

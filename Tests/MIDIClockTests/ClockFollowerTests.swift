@@ -1,0 +1,165 @@
+import BeatTime
+import MIDIClock
+import Simulation
+import Testing
+
+@Suite
+struct ClockFollowerTests {
+    @Test(arguments: [20.0, 61.3, 120, 174, 333, 999])
+    func `a steady master is locked within two beats and then stays so`(tempo: Double) throws {
+        var random = SeededGenerator(seed: 1)
+        let master = MasterClock(count: 2_000, jitter: .gaussian(150), random: &random) { _ in tempo }
+        let rig = FollowerRig(master)
+        let locked = try #require(rig.readings.firstIndex { $0.state == .locked })
+        #expect(rig.readings[locked].number <= 48)
+        #expect(rig.readings[..<locked].allSatisfy { $0.state == .settling })
+        #expect(rig.readings[locked...].allSatisfy { $0.state == .locked })
+        #expect(rig.readings[locked].tempo.magnitude < 0.015 * tempo)
+        let estimate = try #require(rig.follower.estimate)
+        #expect(abs(estimate.beatsPerMinute - tempo) < 5 * estimate.tempoDeviation)
+        #expect((100...200).contains(estimate.jitter))
+    }
+
+    @Test(arguments: TestLine.all)
+    func `at a steady tempo the estimate is as good as any can be`(line: TestLine) {
+        var tempo: [Double] = []
+        var phase: [Double] = []
+        for seed in UInt64(1)...3 {
+            var random = SeededGenerator(seed: seed)
+            let master = MasterClock(count: 1_600, jitter: line.jitter, random: &random) { _ in 120 }
+            let steady = FollowerRig(master).from(600)
+            tempo.append(rootMeanSquare(steady.map(\.tempo)))
+            phase.append(rootMeanSquare(steady.map { $0.phase - line.delay }))
+        }
+        // Cramér-Rao, 256 ticks: sqrt(12 / 256³) of a stamp's deviation per tick, and 2 / sqrt(256) of it ahead.
+        let period = line.deviation * (12 / 16_776_960.0).squareRoot()
+        #expect(median(tempo)! <= 1.3 * 120 * period / 20_833.3)
+        #expect(median(phase)! <= 1.3 * line.deviation * 0.1254)
+    }
+
+    @Test(arguments: zip(TestLine.all, [12, 25, 45, 25]))
+    func `a step of six beats per minute is settled at once`(line: TestLine, ticks: Int) {
+        var settling: [Int] = []
+        var phase: [Double] = []
+        for seed in UInt64(1)...5 {
+            var random = SeededGenerator(seed: seed)
+            let master = MasterClock(count: 800, jitter: line.jitter, random: &random) { $0 < 600 ? 120 : 126 }
+            let rig = FollowerRig(master)
+            settling.append(rig.settling(after: 600, within: 0.25) ?? .max)
+            phase.append(rig.from(600).worstPhase(delay: line.delay))
+            #expect(rig.from(60).allSatisfy { $0.state == .locked })
+            #expect(rig.hasRightCount(delay: line.delay))
+        }
+        #expect(median(settling)! <= ticks)
+        if line.jitter == .gaussian(100) { #expect(median(phase)! <= 3_000) }
+    }
+
+    @Test
+    func `a ramp of twenty beats per minute in a bar is followed within 1.2 ms`() {
+        for seed in UInt64(1)...4 {
+            var random = SeededGenerator(seed: seed)
+            let master = MasterClock(count: 800, jitter: .gaussian(100), random: &random) {
+                120 + 20 * Double(min(max($0 - 600, 0), 96)) / 96
+            }
+            #expect(FollowerRig(master).from(600).worstPhase(delay: 0) <= 1_200)
+        }
+    }
+
+    @Test(arguments: [0.34, 0.4, 0.5, 0.6, 0.66, 0.75, 1.3, 1.37, 1.5, 1.7, 2, 2.5, 3])
+    func `whatever the tempo becomes, it is followed and no tick is miscounted`(ratio: Double) {
+        // With more jitter than a tenth of a tick, a leap of the tempo cannot be told from lost and doubled ticks.
+        for line in TestLine.all where line.deviation < 2_083 / ratio {
+            for seed in UInt64(1)...2 {
+                var random = SeededGenerator(seed: seed)
+                let master = MasterClock(count: 700, jitter: line.jitter, random: &random) {
+                    $0 < 400 ? 120 : 120 * ratio
+                }
+                let rig = FollowerRig(master)
+                #expect(rig.hasRightCount(delay: line.delay), "\(line.name), seed \(seed)")
+                #expect(rig.from(520).worstTempo < 0.01 * 120 * ratio, "\(line.name), seed \(seed)")
+            }
+        }
+    }
+
+    @Test(arguments: [98.7, 125.1, 131.7, 120])
+    func `ticks that wait for frames of a millisecond do not make the tempo creep`(tempo: Double) {
+        for seed in UInt64(1)...4 {
+            var random = SeededGenerator(seed: seed)
+            let master = MasterClock(count: 1_600, jitter: .frames, random: &random) { _ in tempo }
+            let rig = FollowerRig(master)
+            #expect(rig.from(600).worstTempo < 0.02)
+            #expect(rig.from(600).allSatisfy { $0.state == .locked })
+        }
+    }
+
+    @Test(arguments: [0.06, 0.1, 0.16, 0.32])
+    func `a swung clock is locked on its straight beat`(swing: Double) {
+        for line in TestLine.all {
+            for seed in UInt64(1)...2 {
+                var random = SeededGenerator(seed: seed)
+                let master = MasterClock(
+                    count: 700, jitter: line.jitter, swing: swing, random: &random
+                ) { _ in 120 }
+                let rig = FollowerRig(master)
+                let later = rig.from(400)
+                #expect(later.allSatisfy { $0.state == .locked })
+                #expect(later.worstTempo < 0.2)
+                #expect(later.worstPhase(delay: line.delay) < 3 * line.deviation + 1_000, "\(line.name), seed \(seed)")
+            }
+        }
+    }
+
+    @Test
+    func `silence of a quarter second or four ticks loses the master, and its tempo is kept`() throws {
+        for (tempo, limit) in [(120.0, Int64(250_000)), (24, 416_667)] {
+            var random = SeededGenerator(seed: 1)
+            let master = MasterClock(count: 200, jitter: .none, random: &random) { _ in tempo }
+            var follower = FollowerRig(master).follower
+            let last = try #require(master.arrivals.last).time
+            let lostAt = try #require(follower.lostAt)
+            #expect(abs(last.microseconds(to: lostAt) - limit) <= 1)
+            follower.timePassed(to: lostAt.advanced(byMicroseconds: -1))
+            #expect(follower.state == .locked)
+            follower.timePassed(to: lostAt)
+            #expect(follower.state == .lost)
+            #expect(abs(follower.estimate!.beatsPerMinute - tempo) < 0.01)
+        }
+    }
+
+    @Test
+    func `a follower that has heard nothing waits, whatever time passes`() {
+        var follower = ClockFollower()
+        follower.timePassed(to: HostTime(microseconds: 1 << 50))
+        follower.received(.start, at: HostTime(microseconds: 1 << 50))
+        #expect(follower.state == .waiting)
+        #expect(follower.estimate == nil)
+        #expect(follower.lostAt == nil)
+    }
+
+    @Test
+    func `a noise without rhythm is never taken for a clock`() {
+        for seed in UInt64(1)...6 {
+            var random = SeededGenerator(seed: seed)
+            var follower = ClockFollower()
+            var time: Int64 = 0
+            for _ in 0..<2_000 {
+                time += Int64.random(in: 300...60_000, using: &random)
+                follower.received(.timingClock, at: HostTime(microseconds: time))
+                #expect(follower.state != .locked)
+            }
+        }
+    }
+
+    @Test
+    func `the line that planners get agrees with the estimate`() throws {
+        var random = SeededGenerator(seed: 4)
+        let master = MasterClock(count: 500, jitter: .gaussian(300), random: &random) { _ in 123.4 }
+        let estimate = try #require(FollowerRig(master).follower.estimate)
+        for ahead in Int64(0)...24 {
+            let exact = estimate.microseconds(ofTick: estimate.tick + ahead)
+            let planned = estimate.line.time(ofTick: estimate.tick + ahead)
+            #expect(abs(Double(planned.microseconds) - exact) <= 2)
+            #expect(abs(estimate.position(at: planned) - Double(estimate.tick + ahead)) < 1e-3)
+        }
+    }
+}
