@@ -15,6 +15,7 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     private let outgoing: UnsafeMutablePointer<snd_seq_event_t>
     private let incoming: UnsafeMutablePointer<snd_seq_event_t>
     private let removal: OpaquePointer
+    private let removalByTag: OpaquePointer
     private let pool: OpaquePointer
     private let queueStatus: OpaquePointer
     private var count = 0
@@ -57,19 +58,24 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
         var poller = pollfd()
         snd_seq_poll_descriptors(handle, &poller, 1, Int16(POLLIN))
         var removal: OpaquePointer?
+        var removalByTag: OpaquePointer?
         var pool: OpaquePointer?
         var queueStatus: OpaquePointer?
         snd_seq_remove_events_malloc(&removal)
+        snd_seq_remove_events_malloc(&removalByTag)
         snd_seq_client_pool_malloc(&pool)
         snd_seq_queue_status_malloc(&queueStatus)
-        guard let removal, let pool, let queueStatus else {
+        guard let removal, let removalByTag, let pool, let queueStatus else {
             throw ALSAError(operation: "malloc", code: -ENOMEM)
         }
         snd_seq_remove_events_set_condition(removal, UInt32(SND_SEQ_REMOVE_OUTPUT))
+        snd_seq_remove_events_set_condition(
+            removalByTag, UInt32(SND_SEQ_REMOVE_OUTPUT) | UInt32(SND_SEQ_REMOVE_TAG_MATCH))
         self.handle = handle
         self.client = UInt8(clamping: client)
         descriptor = poller.fd
-        (self.removal, self.pool, self.queueStatus) = (removal, pool, queueStatus)
+        (self.removal, self.removalByTag) = (removal, removalByTag)
+        (self.pool, self.queueStatus) = (pool, queueStatus)
         outgoing = .allocate(capacity: Self.capacity)
         outgoing.initialize(repeating: snd_seq_event_t(), count: Self.capacity)
         incoming = .allocate(capacity: Self.heardCapacity)
@@ -78,6 +84,7 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
 
     func free() {
         snd_seq_remove_events_free(removal)
+        snd_seq_remove_events_free(removalByTag)
         snd_seq_client_pool_free(pool)
         snd_seq_queue_status_free(queueStatus)
         outgoing.deallocate()
@@ -109,7 +116,7 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     /// - Parameters:
     ///   - message: what to send.
     ///   - port: one of the client's outputs.
-    ///   - tag: names the arming it belongs to, 1 to 255.
+    ///   - tag: names the messages that are taken back together, 1 to 255.
     ///   - queueTime: the queue sends it at its first period that ends then or later.
     public mutating func add(_ message: ClockMessage, from port: UInt8, tag: UInt8, at queueTime: Int64) {
         guard let queue else { return }
@@ -171,6 +178,12 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
 
     /// Takes back everything that waits in the queue; what is just leaving it leaves.
     public func removeQueued() { snd_seq_remove_events(handle, removal) }
+
+    /// Takes back what waits in the queue under a tag; what is just leaving it leaves.
+    public func removeQueued(tag: UInt8) {
+        snd_seq_remove_events_set_tag(removalByTag, Int32(tag))
+        snd_seq_remove_events(handle, removalByTag)
+    }
 
     /// Whether nothing is waiting in the queue or just leaving it.
     public var isQueueEmpty: Bool {

@@ -15,6 +15,8 @@ struct Departure: BitwiseCopyable {
     var queueTime: Int64 = 0
     /// Whether it lies in the queue.
     var isArmed = false
+    /// Names it there, together with those due at the same time.
+    var tag: UInt8 = 0
     /// Whether it has left.
     var hasLeft = false
     /// Whether a receiver did not take it.
@@ -120,11 +122,11 @@ struct Agenda {
         return earliest
     }
 
-    /// How many of the first messages are due by a time.
-    func countDue(by time: HostTime) -> Int {
-        var due = 0
-        while due < count, entries[due].due <= time { due += 1 }
-        return due
+    /// How many of the first messages are due by a time and do not lie in the queue.
+    func countReady(by time: HostTime) -> Int {
+        var ready = 0
+        while ready < count, entries[ready].due <= time, !entries[ready].isArmed { ready += 1 }
+        return ready
     }
 
     /// The first message that leaves from a sequencer port.

@@ -14,9 +14,11 @@ protocol DispatchMachine {
     /// Sends messages now, in their order, each once; marks those that a receiver refused.
     mutating func send(_ messages: UnsafeMutableBufferPointer<Departure>, stoppingQueue: Bool)
     /// Starts the queue with those of the messages that leave from sequencer ports, and marks them armed.
-    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>, tag: UInt8)
+    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>)
     /// Takes back what waits in the queue.
     mutating func removeQueued()
+    /// Takes back what waits in the queue under a tag.
+    mutating func removeQueued(tag: UInt8)
     /// Whether nothing waits in the queue or is just leaving it.
     var isQueueEmpty: Bool { get }
     /// The time at which the queue's time was 0.
@@ -45,6 +47,7 @@ struct KernelMachine: DispatchMachine {
     var isQueueEmpty: Bool { sender?.isQueueEmpty ?? true }
     func queueOrigin() -> MonotonicTime? { sender?.queueOrigin() }
     func removeQueued() { sender?.removeQueued() }
+    func removeQueued(tag: UInt8) { sender?.removeQueued(tag: tag) }
 
     func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int? {
         sender.map { $0.takeHeard(heard) } ?? 0
@@ -62,12 +65,13 @@ struct KernelMachine: DispatchMachine {
         _ = sender?.write(from: 0)
     }
 
-    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>, tag: UInt8) {
+    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>) {
         sender?.begin()
         sender?.addQueueStart()
         for index in messages.indices {
             guard let port = messages[index].port else { continue }
-            sender?.add(messages[index].message, from: port, tag: tag, at: messages[index].queueTime)
+            sender?.add(
+                messages[index].message, from: port, tag: messages[index].tag, at: messages[index].queueTime)
         }
         // Those for which there was no room stay what they were: the thread's to send.
         guard var accepted = sender?.write(from: 0) else { return }

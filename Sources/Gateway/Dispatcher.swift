@@ -36,7 +36,7 @@ struct Dispatcher<Machine: DispatchMachine> {
     var generation: UInt64?
     /// What lies in the queue; nil if nothing does.
     var armed: Armed?
-    /// Names the present arming among the messages that the witness hears; never 0.
+    /// The tag given last; never 0.
     var tag: UInt8 = 0
     var isQueueRunning = false
     var isPacemakerRunning = false
@@ -44,6 +44,7 @@ struct Dispatcher<Machine: DispatchMachine> {
     struct Armed: BitwiseCopyable {
         /// When the queue was started, at the earliest.
         var start: MonotonicTime
+        var grid: QueueGrid
         /// Nothing can leave the queue before.
         var earliest: MonotonicTime
         /// When the first group will usually have left.
@@ -61,6 +62,10 @@ struct Dispatcher<Machine: DispatchMachine> {
     static var groupSpan: Int64 { 2_500 }
     /// If starting the queue takes longer, in nanoseconds, the thread was held up on the way.
     static var longStart: Int64 { 40_000 }
+    /// So long the thread may stay awake, in nanoseconds, and so long it then sleeps whatever is due: with more to send
+    /// than there is time for, others must still come to run.
+    static var longestTurn: Int64 { 2_000_000 }
+    static var breath: Int64 { 300_000 }
     /// With nothing to send, the board is looked at that often, in nanoseconds, though it announces its changes.
     static var longestSleep: Int64 { 1_000_000_000 }
     /// What leaves later than that, in microseconds, may bring forth another plan.
@@ -112,9 +117,11 @@ struct Dispatcher<Machine: DispatchMachine> {
     /// - Parameter board: what the outputs are to do.
     /// - Returns: when to be called again at the latest; at once if the board changes.
     mutating func turn(_ board: borrowing OutputBoard) -> MonotonicTime {
-        disarm()
-        if generation != board.generation { takeNews(board) }
+        let newest = board.generation
+        if mode == .queue || generation != newest { disarm() }
+        if generation != newest { takeNews(board) }
         reading = machine.reading(after: reading)
+        let breath = reading.monotonic.advanced(byNanoseconds: Self.longestTurn)
         let stretch = latency.stretch(tickLength: board.map.line.tickLength)
         while true {
             if agenda.isEmpty { plan(board) }
@@ -128,7 +135,8 @@ struct Dispatcher<Machine: DispatchMachine> {
             guard now.advanced(byNanoseconds: nearness) >= due else {
                 return pauseDirect(now: now, until: due.advanced(byNanoseconds: -stretch))
             }
-            sendFirst()
+            if takeBackFirst() { sendFirst() }
+            if now > breath { return pause(until: now.advanced(byNanoseconds: Self.breath)) }
         }
     }
 
@@ -187,19 +195,26 @@ struct Dispatcher<Machine: DispatchMachine> {
         while now < agenda.entries[0].due { now = machine.hostTime() }
         // After a stall there may be other things to do than what was planned before it.
         let isStale = agenda.plannedAt.microseconds(to: now) > Self.late
-        guard !isStale || agenda.entries[0].due.microseconds(to: now) <= Self.late else { return agenda.clear() }
-        send(agenda.countDue(by: now))
+        guard !isStale || agenda.entries[0].due.microseconds(to: now) <= Self.late else { return planAnew() }
+        send(agenda.countReady(by: now))
     }
 
+    /// Takes back what follows, and plans it again.
+    private mutating func planAnew() {
+        disarm()
+        agenda.clear()
+    }
+
+    /// Sends the first messages, none of which lies in the queue.
     private mutating func send(_ count: Int) {
         let now = machine.hostTime()
-        let wasRunning = isQueueRunning
-        isQueueRunning = false
-        machine.send(UnsafeMutableBufferPointer(start: agenda.entries, count: count), stoppingQueue: wasRunning)
+        let stopsQueue = isQueueRunning && armed == nil
+        if stopsQueue { isQueueRunning = false }
+        machine.send(UnsafeMutableBufferPointer(start: agenda.entries, count: count), stoppingQueue: stopsQueue)
         var isLate = false
         for index in 0..<count { isLate = note(index, leftAt: now) || isLate }
         agenda.removeDeparted()
-        if isLate { agenda.clear() }
+        if isLate { planAnew() }
         forgetHeard()
     }
 
@@ -220,7 +235,8 @@ struct Dispatcher<Machine: DispatchMachine> {
 
     /// Reads away what the witness has heard of our own sending, so that it always has room.
     private mutating func forgetHeard() {
-        guard machine.hasQueue else { return }
+        // What the queue may be sending meanwhile is still to be asked for.
+        guard machine.hasQueue, armed == nil else { return }
         while let count = machine.takeHeard(heard), count == SequencerSender.heardCapacity {}
     }
 }

@@ -13,6 +13,7 @@ extension Dispatcher {
     mutating func queueUp(firstDue: MonotonicTime, stretch: Int64) -> MonotonicTime? {
         guard mode != .direct, machine.hasQueue, let first = agenda.firstForPort else { return nil }
         let wakeUp = firstDue.advanced(byNanoseconds: -stretch)
+        if armed != nil, agenda.entries[first].isArmed { return machine.monotonicTime() < wakeUp ? wakeUp : nil }
         let group = agenda.groupEnd(from: first, span: Self.groupSpan)
         let lead = Self.horizon(mode) - agenda.entries[first].due.microseconds(to: group) * 1000
         let aim = aim(of: first)
@@ -44,33 +45,63 @@ extension Dispatcher {
     ///
     /// - Returns: whether it was started when it should be.
     private mutating func arm(_ grid: QueueGrid, aim: MonotonicTime, group: HostTime) -> Bool {
-        tag = tag == .max ? 1 : tag + 1
         let end = grid.start.advanced(byNanoseconds: Self.horizon(mode) + Self.backstopGuard)
         var count = 0
         while count < agenda.count {
             let aim = self.aim(of: count)
             guard aim <= end else { break }
+            if count == 0 || agenda.entries[count].due != agenda.entries[count - 1].due {
+                tag = tag == .max ? 1 : tag + 1
+            }
+            agenda.entries[count].tag = tag
             agenda.entries[count].queueTime = grid.stamp(notBefore: aim)
             count += 1
         }
         var before = machine.monotonicTime()
         while before < grid.start { before = machine.monotonicTime() }
-        machine.arm(UnsafeMutableBufferPointer(start: agenda.entries, count: count), tag: tag)
+        machine.arm(UnsafeMutableBufferPointer(start: agenda.entries, count: count))
         let delay = machine.monotonicTime().nanoseconds - grid.start.nanoseconds
         isQueueRunning = true
         armed = Armed(
-            start: before, earliest: grid.periodEnd(notBefore: aim),
+            start: before, grid: grid, earliest: grid.periodEnd(ofStamp: grid.stamp(notBefore: aim)),
             groupEnd: reading.monotonicTime(of: group).advanced(byNanoseconds: 3 * QueueGrid.period + delay))
         return delay < Self.longStart
     }
 
-    /// Takes back what lies in the queue, and finds out what has left it.
+    /// Takes back what the thread is going to send next, if there is time to; what lies behind it stays in the queue.
+    ///
+    /// If there is not, everything is taken back, and the agenda may have changed.
+    ///
+    /// - Returns: whether the first messages are the thread's to send.
+    mutating func takeBackFirst() -> Bool {
+        guard let armed, agenda.entries[0].isArmed else { return true }
+        if foreignTimers.wantsLook() { lookAtForeignTimers(armed) }
+        let tag = agenda.entries[0].tag
+        machine.removeQueued(tag: tag)
+        // The queue was started after `armed.start`, so before `earliest` it can have sent nothing.
+        guard machine.monotonicTime() < armed.earliest else {
+            disarm()
+            return false
+        }
+        var next = 0
+        while next < agenda.count, agenda.entries[next].tag == tag || !agenda.entries[next].isArmed {
+            agenda.entries[next].isArmed = false
+            next += 1
+        }
+        guard next < agenda.count else {
+            self.armed = nil
+            return true
+        }
+        self.armed?.earliest = armed.grid.periodEnd(ofStamp: agenda.entries[next].queueTime)
+        return true
+    }
+
+    /// Takes back everything that lies in the queue, and finds out what has left it.
     mutating func disarm() {
         guard let armed else { return }
         self.armed = nil
         if foreignTimers.wantsLook() { lookAtForeignTimers(armed) }
         machine.removeQueued()
-        // The queue was started after `armed.start`, so before `earliest` it can have sent nothing.
         if machine.monotonicTime() >= armed.earliest { settle(armed) }
         for index in 0..<agenda.count { agenda.entries[index].isArmed = false }
     }
@@ -99,9 +130,9 @@ extension Dispatcher {
                 isLate = noteOverdue(armed) || isLate
                 break
             }
-            for index in 0..<count where heard[index].tag == tag {
+            for index in 0..<count where heard[index].tag != 0 {
                 let time = reading.hostTime(of: origin.advanced(byNanoseconds: heard[index].queueTime))
-                isLate = noteArmed(from: heard[index].port, leftAt: time) || isLate
+                isLate = noteArmed(heard[index], leftAt: time) || isLate
             }
             if count == 0 { break }
         }
@@ -109,10 +140,12 @@ extension Dispatcher {
         if isLate { agenda.clear() }
     }
 
-    /// Notes the first message that was armed for a port and has not left yet.
-    private mutating func noteArmed(from port: UInt8, leftAt time: HostTime) -> Bool {
+    /// Notes the first message in the queue that the one heard can be and that has not left yet.
+    private mutating func noteArmed(_ heard: SequencerSender.Heard, leftAt time: HostTime) -> Bool {
         for index in 0..<agenda.count
-        where agenda.entries[index].isArmed && !agenda.entries[index].hasLeft && agenda.entries[index].port == port {
+        where agenda.entries[index].isArmed && !agenda.entries[index].hasLeft
+            && agenda.entries[index].port == heard.port && agenda.entries[index].tag == heard.tag
+        {
             return note(index, leftAt: time)
         }
         return false

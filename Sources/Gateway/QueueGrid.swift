@@ -25,15 +25,17 @@ struct QueueGrid: Hashable, BitwiseCopyable {
         start = aim.advanced(byNanoseconds: -periods * Self.period)
     }
 
-    /// The end of the first period that does not lie before a time.
-    func periodEnd(notBefore time: MonotonicTime) -> MonotonicTime {
-        start.advanced(byNanoseconds: periods(until: time) * Self.period)
-    }
-
-    /// The queue time that makes a message leave at ``periodEnd(notBefore:)``: the middle of the period before, so that
-    /// some microseconds between the start asked for and the start done make no difference.
+    /// The queue time that makes a message leave at the end of the first period that does not end before a time.
+    ///
+    /// It is the middle of that period, so that some microseconds between the start asked for and the start done make
+    /// no difference.
     func stamp(notBefore time: MonotonicTime) -> Int64 {
         periods(until: time) * Self.period - Self.period / 2
+    }
+
+    /// The end of the period at which a message with such a stamp leaves, at the earliest.
+    func periodEnd(ofStamp stamp: Int64) -> MonotonicTime {
+        start.advanced(byNanoseconds: stamp + Self.period / 2)
     }
 
     private func periods(until time: MonotonicTime) -> Int64 {

@@ -81,6 +81,39 @@ struct DispatcherTests {
         #expect(stage.kernel.delivered.allSatisfy { $0.isQueued == (mode == .queue) })
     }
 
+    @Test(arguments: [UInt64](1...12))
+    func `outputs that send one shortly after the other lose nothing to one another, whoever sends`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stage = Stage(mode: .backstop, outputs: 6, microsecondsPerBeat: 400_001)
+        for slot in 0..<6 { stage.board.slots[slot].settings.offset = .random(in: 0...2_000, using: &random) }
+        let offsets = (0..<6).map { stage.board.slots[$0].settings.offset }
+        stage.kernel.flight = [0, 40_000][Int(seed % 2)]
+        stage.wakeUpLatency = {
+            Int.random(in: 0..<4, using: &random) > 0 ? 4_000 : .random(in: 0...4_000_000, using: &random)
+        }
+        stage.run(milliseconds: 1000)
+        for port in 0..<6 {
+            let lateness = stage.lateness(UInt8(port)).map { $0 - offsets[port] }
+            #expect(lateness.count >= 58)
+            #expect(lateness.allSatisfy { (0...400).contains($0) }, "\(lateness)")
+        }
+        #expect(stage.kernel.delivered.contains { $0.isQueued } && stage.kernel.delivered.contains { !$0.isQueued })
+    }
+
+    @Test
+    func `more to send than there is time for leaves the processor to others now and then`() {
+        let stage = Stage(mode: .backstop, outputs: 64, microsecondsPerBeat: 60_060)
+        for slot in 0..<64 { stage.board.slots[slot].settings.offset = Int64(slot) * 37 }
+        var asleep: Int64 = 0
+        stage.wakeUpLatency = {
+            asleep += 1
+            return 0
+        }
+        stage.kernel.delay = { 3_000 }
+        stage.run(milliseconds: 100)
+        #expect(asleep >= 30)
+    }
+
     @Test(arguments: [UInt64](1...20))
     func `a thread that wakes milliseconds late has its ticks sent by the queue, at most a period late`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -235,7 +268,7 @@ struct QueueGridTests {
     func `no message leaves before its time, and none more than a period after it`(step: Int64) {
         let grid = QueueGrid(start: time(1_000_000))
         let due = time(1_000_000 + step * 40_007)
-        let leaves = grid.periodEnd(notBefore: due)
+        let leaves = grid.periodEnd(ofStamp: grid.stamp(notBefore: due))
         #expect(leaves >= due && leaves.nanoseconds - due.nanoseconds <= 160_000)
         #expect((leaves.nanoseconds - 1_000_000) % 160_000 == 0)
         #expect(1_000_000 + grid.stamp(notBefore: due) == leaves.nanoseconds - 80_000)

@@ -81,6 +81,7 @@ final class SimulatedKernel {
 
     func stopQueue() { start = nil }
     func removeQueued() { pending = [] }
+    func removeQueued(tag: UInt8) { pending.removeAll { $0.tag == tag } }
     var isQueueEmpty: Bool { pending.isEmpty && now >= landing }
     var origin: Int64? { start }
 
@@ -126,13 +127,13 @@ struct SimulatedMachine: DispatchMachine {
         if stoppingQueue { stopQueue() }
     }
 
-    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>, tag: UInt8) {
+    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>) {
         spend()
         kernel.startQueue()
         for index in messages.indices {
             guard let port = messages[index].port else { continue }
             spend()
-            kernel.queue(messages[index], port: port, tag: tag)
+            kernel.queue(messages[index], port: port, tag: messages[index].tag)
             messages[index].isArmed = true
         }
     }
@@ -140,6 +141,11 @@ struct SimulatedMachine: DispatchMachine {
     mutating func removeQueued() {
         spend()
         kernel.removeQueued()
+    }
+
+    mutating func removeQueued(tag: UInt8) {
+        spend()
+        kernel.removeQueued(tag: tag)
     }
 
     var isQueueEmpty: Bool {
