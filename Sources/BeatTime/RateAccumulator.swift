@@ -20,6 +20,8 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     public static let rateLimit = 0.005
     /// The largest deviation while a millisecond or less is owed: nobody could even measure it at a drum machine.
     public static let smallRateLimit = 0.001
+    /// The deepest that a spread change of tempo lets the rate dip when it pays back; at 1 ticks would stand still.
+    private static let deepestDip = 0.9
     /// The shortest time constant, in microseconds.
     public static let shortestTimeConstant = 100_000.0
 
@@ -58,6 +60,8 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     ///
     /// A tempo step is spread with it: at first the old tempo goes on, and the debt grows to at most
     /// slope/(e·w) before it is paid. The rate overshoots by e^-2, 13.5 % of the step, for nothing is forgiven.
+    /// One step upon another compounds, since each is a share of the beat it finds; beyond twice the beat's length the
+    /// new tempo is followed at once, and time never runs backwards.
     ///
     /// - Parameters:
     ///   - added: microseconds a microsecond; above -1.
@@ -66,12 +70,10 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     public mutating func owe(slope added: Double, over timeConstant: Double, at time: HostTime) {
         (debt, slope) = state(at: time)
         origin = max(origin, time)
-        slope += added
+        slope = min((1 + slope) * (1 + added) - 1, 1)
         decay = 1 / timeConstant
+        while dip > Self.deepestDip, decay > 1e-9 { decay *= 0.8 }
     }
-
-    /// Forgets what is owed: whoever relocates has paid at once.
-    public mutating func clear() { self = RateAccumulator() }
 
     /// The closed form: with k = E' + wE, E(t) = (E + kt)·exp(-wt) and E'(t) = (E' - wkt)·exp(-wt).
     private func state(at time: HostTime) -> (debt: Double, slope: Double) {
@@ -83,12 +85,18 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// The largest deviation of the rate from here on.
-    private var steepest: Double {
+    private var steepest: Double { max(abs(slope), abs(turningSlope)) }
+
+    /// By how much the rate falls below the timeline's at most.
+    private var dip: Double { -min(slope, turningSlope) }
+
+    /// The deviation of the rate where it turns back; 0 if it never does.
+    ///
+    /// That is where its derivative, proportional to (drive + slope) - w·drive·t, is zero.
+    private var turningSlope: Double {
         let drive = slope + decay * debt
-        guard drive != 0 else { return abs(slope) }
-        let turn = 1 + slope / drive
-        // The slope has its only extreme where its derivative, proportional to (drive + slope) - w·drive·t, is zero.
-        return turn > 0 ? max(abs(slope), abs(drive) * exponential(-turn)) : abs(slope)
+        guard drive != 0, 1 + slope / drive > 0 else { return 0 }
+        return -drive * exponential(-1 - slope / drive)
     }
 
     private static let e = 2.718281828459045

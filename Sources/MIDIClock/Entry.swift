@@ -26,47 +26,63 @@ struct Entry: Hashable, BitwiseCopyable {
     /// The least time between Start or Continue and its pulse, in microseconds: the byte must be through a DIN line.
     private static let leastLead: Int64 = 350
 
-    /// Where and how to look for a place to enter.
-    struct Search {
-        let plan: OutputPlan
-        let train: PulseTrain
-        let now: HostTime
-        /// The first pulse that the device can enter with.
-        let earliest: Int64
+    /// Where a device may enter.
+    enum Place {
+        /// With the song's top, or else at the next sixteenth.
+        case topOrSixteenth
+        /// With the song's top, or else at the next bar.
+        case topOrBar
+        /// At the next bar, after it has been stopped for that.
+        case barAnew
     }
 
-    /// The first entry that can be met: Start at the top, or the first place after it.
+    /// The first entry that can be met.
     ///
     /// - Parameters:
-    ///   - search: where and how to look.
+    ///   - place: where the device may enter.
+    ///   - earliest: the first pulse that it can enter with.
+    ///   - plan: with its song playing or pending.
+    ///   - train: the output's pulses.
     ///   - map: the tempo map.
-    ///   - atBar: whether to wait for a bar instead of a sixteenth when the top has passed.
+    ///   - now: the present host time.
     /// - Returns: an entry whose next message can still leave in time.
-    static func first(_ search: Search, on map: TempoMap, atBar: Bool) -> Entry {
-        let transport = search.plan.transport
-        let top = Entry(startTick: transport.startTick, pulse: 0, stage: .move, isLocating: false)
-        if top.pulse >= search.earliest, top.isInTime(search.plan, search.train, on: map, at: search.now) {
-            return top
-        }
-        let isLocating = search.plan.settings.realign == .songPosition
-        let step =
-            atBar || !isLocating ? search.train.grid.pulsesPerBar(transport) : PulseGrid.pulsesPerSixteenth
-        return next(search, on: map, step: step, stage: isLocating ? .locate : .move)
-    }
-
-    /// The first bar at which a device that plays can be stopped and placed anew.
-    static func realigning(_ search: Search, on map: TempoMap) -> Entry {
-        next(search, on: map, step: search.train.grid.pulsesPerBar(search.plan.transport), stage: .stop)
-    }
-
-    private static func next(_ search: Search, on map: TempoMap, step: Int64, stage: Stage) -> Entry {
-        let isLocating = search.plan.settings.realign == .songPosition
-        var pulse = max(step, -(-search.earliest).floorDivided(by: step) * step)
+    static func first(
+        _ place: Place, from earliest: Int64, _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap,
+        at now: HostTime
+    ) -> Entry {
+        let (startTick, isLocating) = (plan.transport.startTick, plan.settings.realign == .songPosition)
+        let top = Entry(startTick: startTick, pulse: 0, stage: .move, isLocating: false)
+        if place != .barAnew, earliest <= 0, top.isInTime(plan, train, on: map, at: now) { return top }
+        let stage: Stage = place == .barAnew ? .stop : isLocating ? .locate : .move
+        let steps = place == .topOrSixteenth && isLocating ? Steps.sixteenths : .bars(isLocating: isLocating)
+        var number = steps.last(before: max(earliest, 1), plan.transport, train.grid)
         while true {
-            let entry = Entry(
-                startTick: search.plan.transport.startTick, pulse: pulse, stage: stage, isLocating: isLocating)
-            if entry.isInTime(search.plan, search.train, on: map, at: search.now) { return entry }
-            pulse += step
+            let pulse = steps.pulse(number, plan.transport, train.grid)
+            let entry = Entry(startTick: startTick, pulse: pulse, stage: stage, isLocating: isLocating)
+            if pulse >= max(earliest, 1), entry.isInTime(plan, train, on: map, at: now) { return entry }
+            number += 1
+        }
+    }
+
+    /// The places after the top, counted.
+    private enum Steps {
+        /// Those of the device's own count.
+        case sixteenths
+        /// Bars of the session; with its pulses divided the device's next sixteenth may come a little later.
+        case bars(isLocating: Bool)
+
+        func pulse(_ number: Int64, _ transport: PlannedTransport, _ grid: PulseGrid) -> Int64 {
+            guard case .bars(let isLocating) = self else { return number * PulseGrid.pulsesPerSixteenth }
+            let pulse = grid.pulse(ofBar: number, transport)
+            guard isLocating else { return pulse }
+            let sixteenth = PulseGrid.pulsesPerSixteenth
+            return -(-pulse).floorDivided(by: sixteenth) * sixteenth
+        }
+
+        /// A step that lies before a pulse, and not many before it.
+        func last(before pulse: Int64, _ transport: PlannedTransport, _ grid: PulseGrid) -> Int64 {
+            guard case .bars = self else { return pulse / PulseGrid.pulsesPerSixteenth }
+            return (pulse * grid.divide / grid.multiply) / transport.ticksPerBar
         }
     }
 

@@ -45,7 +45,7 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
     public var smoothing: Int64 = 0
     /// Whether pulses go out while the song is stopped, too.
     public var isClockAlwaysOn = true
-    /// Beats of clock before Start, for a clock that is not always on; 0 to 16.
+    /// Beats of the device's own before Start, for a clock that is not always on; 0 to 16.
     public var preroll: Int64 = 0
     /// Microseconds from Start or Continue to the pulse that moves the device.
     public var lead: Int64
@@ -72,6 +72,8 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
     /// - Parameter microsecondsPerBeat: the tempo.
     /// - Returns: microseconds; negative for an output that sends late.
     public func reach(microsecondsPerBeat: Int64) -> Int64 {
-        lead - offset + (isClockAlwaysOn ? 0 : preroll * microsecondsPerBeat)
+        guard !isClockAlwaysOn else { return lead - offset }
+        let grid = PulseGrid(self, tickLength: microsecondsPerBeat / TickLine.ticksPerBeat, origin: 0)
+        return lead - offset + preroll * microsecondsPerBeat * grid.divide / grid.multiply
     }
 }

@@ -61,17 +61,24 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         return TickPlace(tick: eighth + moved / 1_000_000, millionths: moved % 1_000_000)
     }
 
-    /// The first pulse that does not fall before a place, give or take one that swing has moved.
-    func pulse(near place: TickPlace) -> Int64 {
-        let ticks = place.tick &- origin + (place.millionths > 0 ? 1 : 0)
-        return -(-ticks &* multiply).floorDivided(by: divide)
+    /// The first pulse that does not fall before a place, leaving swing aside.
+    func pulse(atOrAfter place: TickPlace) -> Int64 {
+        let pulses = (place.tick &- origin) &* multiply
+        let whole = pulses.floorDivided(by: divide)
+        let rest = (pulses - whole * divide) * 1_000_000 + place.millionths * multiply
+        return whole - (-rest).floorDivided(by: divide * 1_000_000)
     }
 
     /// Pulses from one place where a device can enter the song to the next: a sixteenth of the device's own.
     static let pulsesPerSixteenth: Int64 = 6
 
-    /// Pulses from one bar at which the device can be placed to the next.
-    func pulsesPerBar(_ transport: PlannedTransport) -> Int64 {
+    /// The first pulse at or after the beginning of a bar of the song.
+    func pulse(ofBar bar: Int64, _ transport: PlannedTransport) -> Int64 {
+        pulse(atOrAfter: TickPlace(tick: origin &+ bar &* transport.ticksPerBar))
+    }
+
+    /// Pulses from one bar that begins with a sixteenth of the device's own to the next.
+    private func pulsesPerBar(_ transport: PlannedTransport) -> Int64 {
         let ticks = multiply * transport.ticksPerBar
         let pulses = ticks / Self.commonDivisor(ticks, divide)
         return pulses * (Self.pulsesPerSixteenth / Self.commonDivisor(pulses, Self.pulsesPerSixteenth))

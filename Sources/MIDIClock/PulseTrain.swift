@@ -4,7 +4,10 @@ internal import BeatTime
 struct PulseTrain: BitwiseCopyable {
     private(set) var grid = PulseGrid()
     private var offset: Int64 = 0
-    private var owed = RateAccumulator()
+    /// Steps of the grid and of the offset that are being paid off.
+    private var steps = RateAccumulator()
+    /// Changes of tempo that are being spread.
+    private var spread = RateAccumulator()
     private var account = Account()
 
     /// What of a tempo map has been taken into account already.
@@ -36,17 +39,21 @@ struct PulseTrain: BitwiseCopyable {
     /// When a pulse leaves.
     func due(_ pulse: Int64, on map: TempoMap) -> HostTime {
         let time = map.time(of: grid.place(ofPulse: pulse))
-        let debt = owed.isClear ? 0 : roundedToInteger(owed.debt(at: time))
-        return time.advanced(byMicroseconds: offset + debt)
+        return time.advanced(byMicroseconds: offset + debt(at: time))
+    }
+
+    private func debt(at time: HostTime) -> Int64 {
+        guard !steps.isClear || !spread.isClear else { return 0 }
+        return roundedToInteger(steps.debt(at: time) + spread.debt(at: time))
     }
 
     /// The first pulse that leaves at or after a time.
     func first(atOrAfter time: HostTime, on map: TempoMap) -> Int64 {
         let nominal = time.advanced(byMicroseconds: -offset)
-        var pulse = grid.pulse(near: TickPlace(tick: map.firstTick(atOrAfter: nominal)))
-        // Swing, debt and the seams between tempos move a pulse by a little: a sixteenth's worth of them covers it.
-        for _ in 0..<96 where due(pulse - 1, on: map) >= time { pulse -= 1 }
-        for _ in 0..<96 where due(pulse, on: map) < time { pulse += 1 }
+        var pulse = grid.pulse(atOrAfter: TickPlace(tick: map.firstTick(atOrAfter: nominal)))
+        // Swing, debt and the seams between tempos move a pulse by a little: an eighth's worth of them covers it.
+        for _ in 0..<192 where due(pulse - 1, on: map) >= time { pulse -= 1 }
+        for _ in 0..<192 where due(pulse, on: map) < time { pulse += 1 }
         return pulse
     }
 
@@ -83,7 +90,7 @@ struct PulseTrain: BitwiseCopyable {
         isBroken = isBroken || !isOwed
         offset = plan.settings.offset
         account = Account(tempoChanges: map.tempoChanges, glides: map.glides, jumps: map.jumps)
-        if isBroken { owed.clear() }
+        if isBroken { (steps, spread) = (RateAccumulator(), RateAccumulator()) }
         let isRegrouped = regroup(plan, tickLength: map.line.tickLength, next: &next)
         return isBroken ? .broken : isRegrouped ? .regrouped : .none
     }
@@ -94,23 +101,23 @@ struct PulseTrain: BitwiseCopyable {
         let wanted = PulseGrid(plan.settings, tickLength: tickLength, origin: origin)
         guard wanted != grid else { return false }
         defer { grid = wanted }
-        next = wanted.pulse(near: grid.straightPlace(ofPulse: next))
+        next = wanted.pulse(atOrAfter: grid.straightPlace(ofPulse: next))
         return wanted.multiply != grid.multiply || wanted.divide != grid.divide
     }
 
     /// The time on the timeline whose pulses leave now.
     private func nominal(at now: HostTime) -> HostTime {
         let plain = now.advanced(byMicroseconds: -offset)
-        return plain.advanced(byMicroseconds: -roundedToInteger(owed.debt(at: plain)))
+        return plain.advanced(byMicroseconds: -debt(at: plain))
     }
 
-    /// Owes a step, unless all that is owed then is more than half a pulse's gap.
+    /// Owes a step, unless more than half a tick would then be owed.
     ///
     /// - Returns: whether it was owed.
     private mutating func owe(_ step: Double, on line: TickLine, at now: HostTime) -> Bool {
         let time = nominal(at: now)
-        guard abs(owed.debt(at: time) + step) <= Double(gap(line)) / 2 else { return false }
-        owed.owe(step, at: time)
+        guard abs(steps.debt(at: time) + step) <= Double(line.tickLength) / 2 else { return false }
+        steps.owe(step, at: time)
         return true
     }
 
@@ -122,15 +129,15 @@ struct PulseTrain: BitwiseCopyable {
             number &+= 1
             guard let change = map.tempoChange(number) else { continue }
             if settings.smoothing > 0, abs(change.stretch) <= Self.largestSpread {
-                owed.owe(slope: change.stretch, over: Double(settings.smoothing), at: change.at)
+                spread.owe(slope: change.stretch, over: Double(settings.smoothing), at: change.at)
             }
-            let ahead = change.at.microseconds(to: nominal(at: now))
-            guard offset < 0, ahead > 0 else { continue }
-            // No more than half a gap may be owed; the rest is made up for at once.
             let time = nominal(at: now)
-            let (debt, most) = (owed.debt(at: time), Double(gap(map.line)) / 2)
+            let ahead = change.at.microseconds(to: time)
+            guard offset < 0, ahead > 0 else { continue }
+            // No more than half a tick may be owed; the rest is made up for at once.
+            let (debt, most) = (steps.debt(at: time), Double(map.line.tickLength) / 2)
             let wanted = debt - Double(ahead) * (1 / (1 + change.stretch) - 1)
-            owed.owe(min(max(wanted, -most), most) - debt, at: time)
+            steps.owe(min(max(wanted, -most), most) - debt, at: time)
         }
     }
 

@@ -116,13 +116,16 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let isClockOn = plan.settings.isClockAlwaysOn || device != .stopped
         switch train.follow(plan, on: map, next: &nextPulse, at: now) {
         case .none: break
-        case .regrouped: wantsRealignment = device != .stopped
+        case .regrouped:
+            wantsRealignment = device != .stopped
+            entry = nil
         case .broken: isBroken = true
         }
-        let lateness = train.due(nextPulse, on: map).microseconds(to: now)
-        // Late after a stall; far ahead after a tempo that fell while nobody told us.
-        let isAhead = train.due(nextPulse - 7, on: map) > now
-        if isClockOn, isAhead || lateness > train.catchUpLimit(map.line) { isBroken = true }
+        // Late after a stall; that pulses keep their distance is not lateness, whenever it is asked for.
+        let lateness = train.due(nextPulse, on: map).microseconds(to: max(now, gapEnd(train, map)))
+        if isClockOn || entry != nil, lateness > train.catchUpLimit(map.line) { isBroken = true }
+        // Far ahead after a tempo that fell while nobody told us.
+        if isClockOn, train.due(nextPulse - 7, on: map) > now { isBroken = true }
         guard isBroken else { return train }
         nextPulse = train.first(atOrAfter: max(now, gapEnd(train, map)), on: map)
         entry = nil
@@ -148,7 +151,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage {
         guard wantsRealignment else { return pulse(train, on: map) }
-        let entry = validEntry(plan, train, on: map, at: now) { search, map in Entry.realigning(search, on: map) }
+        let entry = validEntry(.barAnew, plan, train, on: map, at: now)
         self.entry = entry
         return earlier(pulse(train, on: map), message(of: entry, plan, train, on: map))
     }
@@ -157,10 +160,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     private mutating func enter(
         _ plan: OutputPlan, _ train: inout PulseTrain, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage {
-        let atBar = joinsAtBar
-        let entry = validEntry(plan, train, on: map, at: now) { search, map in
-            Entry.first(search, on: map, atBar: atBar)
-        }
+        let entry = validEntry(joinsAtBar ? .topOrBar : .topOrSixteenth, plan, train, on: map, at: now)
         if !plan.settings.isClockAlwaysOn, entry != self.entry {
             nextPulse = entry.pulse - Self.preroll(plan.settings)
         }
@@ -185,8 +185,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
 
     /// The entry in progress if it can still be met, else a new one.
     private mutating func validEntry(
-        _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime,
-        otherwise: (Entry.Search, TempoMap) -> Entry
+        _ place: Entry.Place, _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime
     ) -> Entry {
         if let entry, entry.startTick == plan.transport.startTick, nextPulse <= entry.pulse,
             entry.isInTime(plan, train, on: map, at: now)
@@ -197,7 +196,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             nextPulse = train.first(atOrAfter: max(now, gapEnd(train, map)), on: map)
         }
         let earliest = nextPulse + Self.preroll(plan.settings)
-        return otherwise(Entry.Search(plan: plan, train: train, now: now, earliest: earliest), map)
+        return Entry.first(place, from: earliest, plan, train, on: map, at: now)
     }
 
     /// Pulses that go before Start where the clock is not always on.

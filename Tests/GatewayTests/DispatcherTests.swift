@@ -89,7 +89,7 @@ struct DispatcherTests {
         let offsets = (0..<6).map { stage.board.slots[$0].settings.offset }
         stage.kernel.flight = [0, 40_000][Int(seed % 2)]
         stage.wakeUpLatency = {
-            Int.random(in: 0..<4, using: &random) > 0 ? 4_000 : .random(in: 0...4_000_000, using: &random)
+            Int.random(in: 0..<4, using: &random) > 0 ? 4_000 : .random(in: 0...2_500_000, using: &random)
         }
         stage.run(milliseconds: 1000)
         for port in 0..<6 {

@@ -152,19 +152,13 @@ struct StartEngineTests {
 extension Score {
     /// Something that happens: play, stop, a tempo, a step or a jump of the grid, other settings.
     mutating func disturb(at now: Int64, using random: inout SeededGenerator) {
-        let time = HostTime(microseconds: now)
         switch Int.random(in: 0..<6, using: &random) {
         case 0:
             plan.transport.isPlaying.toggle()
             let soon = HostTime(microseconds: now + Int64.random(in: -30_000...900_000, using: &random))
             plan.transport.startTick = map.line.firstTick(atOrAfter: soon)
         case 1:
-            let tempo = Tempo(beatsPerMinute: Double.random(in: 20...999, using: &random))
-            let ahead = map.line.position(at: time) * Double(tempo.microsecondsPerBeat) / 24
-            let line = TickLine(
-                microsecondsPerBeat: tempo.microsecondsPerBeat,
-                timeOrigin: HostTime(microseconds: now - Int64(ahead.rounded())), tickOrigin: 0)
-            map.changeTempo(to: line, at: time)
+            changeTempo(to: Double.random(in: 20...999, using: &random), at: now)
         case 2: map.step(byMicroseconds: Int64.random(in: -1_500...1_500, using: &random))
         case 3:
             var line = map.line
