@@ -54,7 +54,10 @@ struct Dispatcher<Machine: DispatchMachine> {
     /// How much later than due the queue sends, in nanoseconds.
     ///
     /// The thread wakes early enough to have taken messages back by then; if it has not, the witness is asked.
-    static var backstopGuard: Int64 { 5_000 }
+    static var backstopGuard: Int64 { 3_000 }
+    /// How much earlier than the queue is to be started the thread wakes at most, in nanoseconds: half as early costs half
+    /// as much, and a wake-up too late for one period is early for the next.
+    static var longestArmingStretch: Int64 { 20_000 }
     /// How long before it leaves a message is laid into the queue at most, in nanoseconds: so long the thread may be held
     /// up, and so long an outdated plan may stay in force while it is.
     static func horizon(_ mode: DispatchMode) -> Int64 { mode == .queue ? 40_000_000 : 5_000_000 }
@@ -130,12 +133,15 @@ struct Dispatcher<Machine: DispatchMachine> {
             }
             let due = reading.monotonicTime(of: agenda.entries[0].due)
             if let deadline = queueUp(firstDue: due, stretch: stretch) { return deadline }
-            let nearness = mode == .queue ? max(stretch, QueueGrid.period) : stretch
+            // What the queue can no longer cover is waited for awake.
+            let needsCover = mode != .direct && machine.hasQueue && agenda.entries[0].port != nil
+            let isCovered = !needsCover || agenda.entries[0].isArmed
+            let nearness = isCovered ? stretch : max(stretch, QueueGrid.period)
             let now = machine.monotonicTime()
             guard now.advanced(byNanoseconds: nearness) >= due else {
                 return pauseDirect(now: now, until: due.advanced(byNanoseconds: -stretch))
             }
-            if takeBackFirst() { sendFirst() }
+            if takeBackFirst() { sendFirst(awakeSince: reading.hostTime) }
             if now > breath { return pause(until: now.advanced(byNanoseconds: Self.breath)) }
         }
     }
@@ -190,11 +196,11 @@ struct Dispatcher<Machine: DispatchMachine> {
     // Sending
 
     /// Waits awake for the first messages to be due and sends them.
-    private mutating func sendFirst() {
+    private mutating func sendFirst(awakeSince: HostTime) {
         var now = machine.hostTime()
         while now < agenda.entries[0].due { now = machine.hostTime() }
         // After a stall there may be other things to do than what was planned before it.
-        let isStale = agenda.plannedAt.microseconds(to: now) > Self.late
+        let isStale = agenda.plannedAt < awakeSince
         guard !isStale || agenda.entries[0].due.microseconds(to: now) <= Self.late else { return planAnew() }
         send(agenda.countReady(by: now))
     }

@@ -23,7 +23,7 @@ extension Dispatcher {
                 return nil
             }
             // Not for less than a period: who has woken late takes the next period rather than sleep again.
-            let early = grid.start.advanced(byNanoseconds: -stretch)
+            let early = grid.start.advanced(byNanoseconds: -min(stretch, Self.longestArmingStretch))
             if now.advanced(byNanoseconds: QueueGrid.period) < early { return pause(until: min(early, wakeUp)) }
             if arm(grid, aim: aim, group: group) { break }
             // Held up on the way: the queue's periods end too late by so much, so try once more.

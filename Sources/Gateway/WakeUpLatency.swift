@@ -3,7 +3,7 @@ internal import RealTime
 /// How late the machine's wake-ups usually are, learnt as they happen, and how much earlier to wake because of it.
 struct WakeUpLatency {
     /// What 99 of 100 wake-ups stay below, in nanoseconds.
-    private(set) var usual: Int64 = 100_000
+    private(set) var usual: Int64 = 50_000
 
     private static let allowed: ClosedRange<Int64> = 20_000...250_000
     private static let learningStep: Int64 = 5_000
