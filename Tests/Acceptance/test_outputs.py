@@ -3,8 +3,8 @@
 import statistics
 import time
 
-from rig.rawline import CLOCK, CONTINUE, POSITION, START, STOP
 from rig.clocks import raw_microseconds
+from rig.rawline import CLOCK, CONTINUE, POSITION, START, STOP
 
 
 def adjust(gateway, output, **settings):
@@ -45,7 +45,9 @@ def test_an_offset_moves_the_ticks_and_nothing_else(start, line):
         return statistics.median(tick * 24 % 500_000 / 24 for tick in ticks)
 
     before = place()
-    assert adjust(gateway, output_id(gateway), offsetMilliseconds=2.5)["outputs"][0]["offsetMilliseconds"] == 2.5
+    output = output_id(gateway)
+    status = adjust(gateway, output, offsetMilliseconds=2.5)
+    assert {other["id"]: other["offsetMilliseconds"] for other in status["outputs"]}[output] == 2.5
     time.sleep(3)
     moved = (place() - before) % (500_000 / 24)
     assert abs(moved - 2_500) < 300, f"moved by {moved:.0f} us"
