@@ -184,7 +184,7 @@ final class GatewayCore: @unchecked Sendable {
             return picture.link
         }
         publish()
-        logChange(from: before, to: state)
+        log.noteChange(from: before, to: state)
         if let answer { edit(answer) }
     }
 
@@ -253,37 +253,6 @@ final class GatewayCore: @unchecked Sendable {
     private func logStart() {
         for warning in status(at: HostTime.now()).warnings {
             log.warning("\(warning.message)", metadata: ["fix": "\(warning.fix)"])
-        }
-    }
-
-    private func logChange(from old: LinkState, to new: LinkState) {
-        if old.isEnabled != new.isEnabled { log.notice(new.isEnabled ? "Link enabled" : "Link disabled") }
-        if old.peerCount != new.peerCount { log.info("peers changed", metadata: ["count": "\(new.peerCount)"]) }
-        if old.peerCount == 0, new.peerCount > 0 {
-            log.notice(
-                "session joined",
-                metadata: ["session": "\(new.sessionID)", "tempo": "\(new.sessionState.tempo.beatsPerMinute)"])
-        }
-        if old.peerCount > 0, new.peerCount == 0 { log.notice("no peers left, going on alone") }
-    }
-}
-
-extension LinkView {
-    init(_ state: LinkState) {
-        self.init(
-            state: state.sessionState, isEnabled: state.isEnabled, sessionID: state.sessionID,
-            clockSteps: state.clockSteps)
-    }
-}
-
-extension OutputBoard {
-    /// Takes over what the gateway thread knows of the outputs.
-    mutating func take(_ outputs: [Output]) {
-        count = outputs.count
-        for (slot, output) in outputs.enumerated() {
-            slots[slot] = Slot(
-                settings: output.settings, sink: output.sink, connections: output.connections,
-                realignments: output.realignments)
         }
     }
 }

@@ -36,6 +36,16 @@ struct OutputBoard: Sendable, BitwiseCopyable {
         var realignments: UInt32 = 0
     }
 
+    /// Takes over what the gateway thread knows of the outputs.
+    mutating func take(_ outputs: [Output]) {
+        count = outputs.count
+        for (slot, output) in outputs.enumerated() {
+            slots[slot] = Slot(
+                settings: output.settings, sink: output.sink, connections: output.connections,
+                realignments: output.realignments)
+        }
+    }
+
     /// The plan of one output.
     func plan(_ slot: Int) -> OutputPlan { OutputPlan(transport: transport, settings: slots[slot].settings) }
 }
