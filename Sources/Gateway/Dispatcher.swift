@@ -15,8 +15,8 @@ struct OutputState: BitwiseCopyable {
 
 /// Sees to it that every message leaves exactly once, and on time.
 ///
-/// Some milliseconds before messages are due it lays them into the sequencer's queue, stamped a little later than due
-/// (the guard). When the thread wakes, it takes them back before they are due and sends them itself at the due time.
+/// Some milliseconds before messages are due it lays them into the sequencer's queue, for the time they are due. The
+/// thread wakes a little earlier, takes them back and sends them itself at the due time.
 /// If the thread cannot run, the queue sends them, from the timer's interrupt. Which of the two has happened is never
 /// guessed: before the queue's earliest moment nothing can have left, and after it the witness has heard what did.
 /// Planners learn only of what has left, so nothing is lost by a change of plans.
@@ -51,10 +51,6 @@ struct Dispatcher<Machine: DispatchMachine> {
         var groupEnd: MonotonicTime
     }
 
-    /// How much later than due the queue sends, in nanoseconds.
-    ///
-    /// The thread wakes early enough to have taken messages back by then; if it has not, the witness is asked.
-    static var backstopGuard: Int64 { 3_000 }
     /// How much earlier than the queue is to be started the thread wakes at most, in nanoseconds: half as early costs half
     /// as much, and a wake-up too late for one period is early for the next.
     static var longestArmingStretch: Int64 { 20_000 }

@@ -38,14 +38,13 @@ extension Dispatcher {
     /// When the queue is to send a message.
     private func aim(of index: Int) -> MonotonicTime {
         reading.monotonicTime(of: agenda.entries[index].due)
-            .advanced(byNanoseconds: mode == .queue ? 0 : Self.backstopGuard)
     }
 
     /// Starts the queue with all messages that the horizon allows.
     ///
     /// - Returns: whether it was started when it should be.
     private mutating func arm(_ grid: QueueGrid, aim: MonotonicTime, group: HostTime) -> Bool {
-        let end = grid.start.advanced(byNanoseconds: Self.horizon(mode) + Self.backstopGuard)
+        let end = grid.start.advanced(byNanoseconds: Self.horizon(mode))
         var count = 0
         while count < agenda.count {
             let aim = self.aim(of: count)

@@ -17,7 +17,8 @@ BOOTS = {
     "full": ("preempt=full", ["auto"]),
     "idle": ("preempt=voluntary transparent_hugepage=never", ["direct", "queue", "not real-time", "beside a slow queue"]),
 }
-MOST_LATE = {"voluntary": 200, "full": 10}
+# The promise is 200 us; what is usual lies below 10, but how long the load shuts interrupts out differs by boot.
+MOST_LATE = {"voluntary": 200, "full": 40}
 
 
 @pytest.fixture(scope="module")

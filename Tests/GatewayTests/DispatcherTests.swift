@@ -129,7 +129,7 @@ struct DispatcherTests {
         #expect(stage.kernel.delivered.contains { $0.isQueued } && stage.kernel.delivered.contains { !$0.isQueued })
     }
 
-    /// What a call may take: nothing to speak of; past the guard; past a period of the queue; past the next arming.
+    /// What a call may take: nothing to speak of; past the due time; past a period of the queue; past the next arming.
     private static let delays: [Int64] = [300, 25_000, 170_000, 2_600_000]
 
     /// Every combination of delays at two calls that follow one another, at every place of some ticks.
