@@ -135,6 +135,25 @@ struct Agenda {
         return nil
     }
 
+    /// The first message in the queue that is due together with the first of all.
+    var firstArmedOfGroup: Int? {
+        for index in 0..<count {
+            guard entries[index].due == entries[0].due else { return nil }
+            if entries[index].isArmed { return index }
+        }
+        return nil
+    }
+
+    /// Whether an output has messages in the queue both under a tag and behind it.
+    func hasFollowers(of tag: UInt8) -> Bool {
+        var (first, later): (UInt64, UInt64) = (0, 0)
+        for index in 0..<count where entries[index].isArmed {
+            let output = UInt64(1) &<< UInt64(entries[index].slot)
+            if entries[index].tag == tag { first |= output } else { later |= output }
+        }
+        return first & later != 0
+    }
+
     /// When the first message that leaves elsewhere is due.
     var firstForLine: HostTime? {
         for index in 0..<count where entries[index].port == nil { return entries[index].due }

@@ -59,8 +59,11 @@ struct Dispatcher<Machine: DispatchMachine> {
     static func horizon(_ mode: DispatchMode) -> Int64 { mode == .queue ? 40_000_000 : 5_000_000 }
     /// How far apart messages of one group are at most, in microseconds: a Start, say, and its tick.
     static var groupSpan: Int64 { 2_500 }
-    /// If starting the queue takes longer, in nanoseconds, the thread was held up on the way.
+    /// If starting the queue, and writing each message, takes longer, in nanoseconds, the thread was held up on the way.
     static var longStart: Int64 { 40_000 }
+    static var longMessage: Int64 { 4_000 }
+    /// How long before messages are due they are taken back, in nanoseconds: until then the queue covers them.
+    static var takingBack: Int64 { 20_000 }
     /// So long the thread may stay awake, in nanoseconds, and so long it then sleeps whatever is due: with more to send
     /// than there is time for, others must still come to run.
     static var longestTurn: Int64 { 2_000_000 }
@@ -118,6 +121,8 @@ struct Dispatcher<Machine: DispatchMachine> {
     mutating func turn(_ board: borrowing OutputBoard) -> MonotonicTime {
         let newest = board.generation
         if mode == .queue || generation != newest { disarm() }
+        // In queue mode everything has been taken back, so plan as far ahead as ever.
+        if mode == .queue { agenda.clear() }
         if generation != newest { takeNews(board) }
         reading = machine.reading(after: reading)
         let breath = reading.monotonic.advanced(byNanoseconds: Self.longestTurn)
@@ -137,6 +142,9 @@ struct Dispatcher<Machine: DispatchMachine> {
             guard now.advanced(byNanoseconds: nearness) >= due else {
                 return pauseDirect(now: now, until: due.advanced(byNanoseconds: -stretch))
             }
+            while agenda.firstArmedOfGroup != nil,
+                machine.monotonicTime() < due.advanced(byNanoseconds: -Self.takingBack)
+            {}
             if takeBackFirst() { sendFirst(awakeSince: reading.hostTime) }
             if now > breath { return pause(until: now.advanced(byNanoseconds: Self.breath)) }
         }

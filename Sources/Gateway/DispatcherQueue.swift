@@ -19,9 +19,9 @@ extension Dispatcher {
         let aim = aim(of: first)
         for _ in 0..<3 {
             let now = machine.monotonicTime()
-            guard mode == .queue || now < wakeUp, let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else {
-                return nil
-            }
+            // What does not leave by the queue and comes first is the thread's, in every mode.
+            let isInTime = now < wakeUp || mode == .queue && first == 0
+            guard isInTime, let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else { return nil }
             // Not for less than a period: who has woken late takes the next period rather than sleep again.
             let early = grid.start.advanced(byNanoseconds: -min(stretch, Self.longestArmingStretch))
             if now.advanced(byNanoseconds: QueueGrid.period) < early { return pause(until: min(early, wakeUp)) }
@@ -64,7 +64,7 @@ extension Dispatcher {
         armed = Armed(
             start: before, grid: grid, earliest: grid.periodEnd(ofStamp: grid.stamp(notBefore: aim)),
             groupEnd: reading.monotonicTime(of: group).advanced(byNanoseconds: 3 * QueueGrid.period + delay))
-        return delay < Self.longStart
+        return delay < Self.longStart + Int64(count) * Self.longMessage
     }
 
     /// Takes back what the thread is going to send next, if there is time to; what lies behind it stays in the queue.
@@ -73,9 +73,14 @@ extension Dispatcher {
     ///
     /// - Returns: whether the first messages are the thread's to send.
     mutating func takeBackFirst() -> Bool {
-        guard let armed, agenda.entries[0].isArmed else { return true }
+        guard let armed, let first = agenda.firstArmedOfGroup else { return true }
+        let tag = agenda.entries[first].tag
+        guard !agenda.hasFollowers(of: tag) else {
+            // Were only the first taken back, what follows it from the same port might overtake it.
+            disarm()
+            return false
+        }
         if foreignTimers.wantsLook() { lookAtForeignTimers(armed) }
-        let tag = agenda.entries[0].tag
         machine.removeQueued(tag: tag)
         // The queue was started after `armed.start`, so before `earliest` it can have sent nothing.
         guard machine.monotonicTime() < armed.earliest else {

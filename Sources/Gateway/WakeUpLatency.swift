@@ -8,7 +8,9 @@ struct WakeUpLatency {
     private static let allowed: ClosedRange<Int64> = 20_000...250_000
     private static let learningStep: Int64 = 5_000
 
-    /// How long before a moment to wake; the rest is spent awake, but never more than half a percent of a core.
+    /// How long before a moment to wake; the rest is spent awake.
+    ///
+    /// For one such moment a tick that is never more than half a percent of a core.
     ///
     /// - Parameter tickLength: the time between two such moments, in microseconds.
     /// - Returns: nanoseconds.

@@ -55,6 +55,9 @@ private final class Stage {
         dispatcher.finish(board)
     }
 
+    /// By how much a tick of an output was late at most, in microseconds.
+    func longestLateness(slot: Int) -> Int64 { counters[slot].lateness.maximum }
+
     func messages(_ port: UInt8 = 0) -> [SimulatedKernel.Delivery] { kernel.delivered.filter { $0.port == port } }
 
     /// How late each tick of a port is, in microseconds, if the n-th that left is the n-th tick of the line: after one
@@ -203,6 +206,63 @@ struct DispatcherTests {
             #expect(!isDevicePlaying, "the last news was a stop")
         }
         #expect(stage.kernel.delivered.contains { $0.message == .stop })
+    }
+
+    @Test
+    func `a Start never leaves after its tick, wherever the thread is held up`() {
+        for place in 0..<400 {
+            let stage = Stage(mode: .backstop, microsecondsPerBeat: 400_001)
+            stage.board.transport = PlannedTransport(isPlaying: true, startTick: 2, ticksPerBar: 96)
+            var call = 0
+            stage.kernel.delay = {
+                call += 1
+                return call == place * 3 ? 1_500_000 : 2_000
+            }
+            stage.run(milliseconds: 60)
+            let messages = stage.messages().map(\.message)
+            let ticksBefore = messages.firstIndex(of: .start).map { start in
+                messages[..<start].count { $0 == .timingClock }
+            }
+            // Start before tick 2, or, if that was missed, Song Position and Continue later.
+            #expect(ticksBefore == nil || ticksBefore == 2, "place \(place)")
+        }
+    }
+
+    @Test
+    func `many outputs that take long to write are covered by the queue all the same`() {
+        let stage = Stage(mode: .backstop, outputs: 20, microsecondsPerBeat: 400_001)
+        stage.kernel.delay = { 2_000 }
+        stage.wakeUpLatency = { 2_000_000 }
+        stage.run(milliseconds: 300)
+        for port in 0..<20 { #expect(stage.lateness(UInt8(port)).allSatisfy { (0...300).contains($0) }) }
+        #expect(stage.kernel.delivered.contains { $0.isQueued })
+    }
+
+    @Test
+    func `a line beside a port in queue mode has its ticks on time`() {
+        let stage = Stage(mode: .queue, outputs: 2, microsecondsPerBeat: 400_001)
+        stage.board.slots[1].sink = .discard
+        stage.board.slots[0].settings.offset = 8_000
+        var turns = 0
+        stage.wakeUpLatency = {
+            turns += 1
+            return 4_000
+        }
+        stage.run(milliseconds: 500)
+        #expect(stage.longestLateness(slot: 1) <= 5)
+        #expect(turns < 150)
+    }
+
+    @Test
+    func `in queue mode a thread held up for 12 ms now and then makes nothing late, at any tempo`() {
+        let stage = Stage(mode: .queue, microsecondsPerBeat: 200_001)
+        var wakeUps = 0
+        stage.wakeUpLatency = {
+            wakeUps += 1
+            return wakeUps % 10 == 0 ? 12_000_000 : 4_000
+        }
+        stage.run(milliseconds: 1000)
+        #expect(stage.lateness().allSatisfy { (0...200).contains($0) }, "\(stage.lateness())")
     }
 
     @Test
