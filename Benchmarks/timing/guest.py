@@ -19,10 +19,10 @@ import lab_paths  # noqa: F401
 import loads
 import plan
 from candidates import CANDIDATES
+from framed_observer import FramedObserver
 from processes import Programs
 from rig.clocks import raw_microseconds
 from rig.peer import Peer
-from rig.sequencer import Observer
 from rig.wait import until
 
 FOUNDING = 1.5  # seconds a new Link peer needs until it has settled for a session of its own
@@ -66,13 +66,13 @@ def ticks_seen(visit, observer, programs):
     """All ticks of a visit, in their order; the null instrument wrote down its own."""
     if visit.candidate == "null":
         return [int(line) / 1000 for line in programs.output_lines() if line.isdigit()]
-    return [at for kind, at, _ in observer.events() if kind == "clock"]
+    return [at for kind, at in observer.events() if kind == "clock"]
 
 
 def carry_out(visit, seconds, draw):
     """Starts one candidate, records its blocks, ends it; returns the blocks."""
     candidate = CANDIDATES[visit.candidate]
-    observer = Observer()
+    observer = FramedObserver()
     try:
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -92,7 +92,7 @@ def carry_out(visit, seconds, draw):
                 grid = session_grid(peer, visit.tempo) if peer else None
             ticks = ticks_seen(visit, observer, programs)
     finally:
-        observer.client.close()
+        observer.close()
     return [
         {"candidate": visit.candidate, "load": load, "tempo": asked, "round": visit.round, "from": start, "to": end,
          "grid": grid, "ticks": [round(at, 3) for at in ticks if start <= at < end]}

@@ -14,7 +14,7 @@ def start(programs, tempo, observer):
     programs.start("jack_midi_clock", "-B", "-b", tempo, "-T", "-P", priority=60)
     source, sink = (
         programs.until(lambda: [port for port in programs.run("jack_lsp").splitlines() if name in port], name)
-        for name in ("jack_midi_clock:", "Observer (playback)"))
+        for name in ("jack_midi_clock:", "Virtual Raw MIDI 0-0 (playback)"))
     programs.run("jack_connect", source[0], sink[0])
     programs.run("jack_transport", input="play\nquit\n")
     return tempo

@@ -13,7 +13,7 @@ r
 
 
 def start(programs, tempo, observer):
-    address = f"{observer.client.client_id}:{observer.port.port_id}"
+    address = f"{observer.port.client_id}:{observer.port.port_id}"
     process = programs.start("midish", "-b", priority=80, stdin=subprocess.PIPE)
     process.stdin.write(SCRIPT.format(address=address, tempo=round(tempo)).encode())
     process.stdin.flush()
