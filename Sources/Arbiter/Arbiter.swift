@@ -6,13 +6,16 @@ public import MIDIClock
 public struct LinkView: Sendable {
     public var state: SessionState
     public var isEnabled: Bool
+    /// How often it has been switched on or off.
+    public var switchings: UInt64
     public var sessionID: NodeID
     /// By how much the session's clock has been corrected in all, in microseconds; positive is later.
     public var clockSteps: Int64
 
-    public init(state: SessionState, isEnabled: Bool, sessionID: NodeID, clockSteps: Int64) {
+    public init(state: SessionState, isEnabled: Bool, switchings: UInt64, sessionID: NodeID, clockSteps: Int64) {
         self.state = state
         self.isEnabled = isEnabled
+        self.switchings = switchings
         self.sessionID = sessionID
         self.clockSteps = clockSteps
     }
@@ -26,19 +29,41 @@ public struct Arbiter: Sendable {
     /// The shared quantum.
     public let quantum: Beats
     /// Where ticks fall, and how that has changed.
-    public private(set) var map: TempoMap
+    public internal(set) var map: TempoMap
     /// Whether the song plays, and where its top is.
-    public private(set) var transport: PlannedTransport
+    public internal(set) var transport: PlannedTransport
     private(set) var link: LinkView
+    /// The machines whose clocks come in.
+    var masters = ClockMasters()
+    /// The one of them that leads, and how; nil unless the mode is `follow`.
+    var following: Following?
+    /// The one that led last.
+    var lastMaster: ClockSource?
+    private(set) var choice: MasterChoice
+    /// What the machines that may send a clock are called.
+    public var sourceNames: [ClockSource: String] = [:]
+    /// What happens to a song that plays when the master falls silent.
+    public var whenLost = WhenLost.hold
+    /// Whether the user wants Link, and how often that has been said.
+    private var wantsLink: Bool
+    private var switchingsAsked: UInt64
+
+    /// What happens to a song that plays when the master falls silent; the clock goes on in any case.
+    public enum WhenLost: String, Sendable {
+        case hold, stop
+    }
 
     /// Begins with the Link peer's first state.
     ///
     /// - Parameters:
     ///   - link: what the Link peer says at the start.
     ///   - quantum: 0 to 64 beats; 0 means no quantisation.
-    public init(_ link: LinkView, quantum: Beats) {
+    ///   - choice: which master may lead while Link is off.
+    public init(_ link: LinkView, quantum: Beats, following choice: MasterChoice) {
         self.link = link
         self.quantum = quantum
+        self.choice = choice
+        (wantsLink, switchingsAsked) = (link.isEnabled, link.switchings)
         map = TempoMap(TickLine(link.state.timeline, tickOrigin: 0))
         transport = .stopped
         transport.ticksPerBar = Self.ticksPerBar(quantum)
@@ -48,14 +73,64 @@ public struct Arbiter: Sendable {
     /// Where ticks fall from now on.
     public var line: TickLine { map.line }
 
-    /// Who leads.
-    public var mode: Mode { link.isEnabled ? .link : .internal }
+    /// Who leads: exactly one.
+    public var mode: Mode { isLinkLeading ? .link : following == nil ? .internal : .follow }
+
+    /// Whether the session leads: from before the peer is told to join until it has left.
+    var isLinkLeading: Bool { wantsLink || link.isEnabled || link.switchings != switchingsAsked }
 
     /// Whether there are peers in the session.
     public var isConnected: Bool { link.state.isConnected }
 
-    /// Why, in a few words.
-    public var reason: String { link.isEnabled ? "Link is enabled" : "Link is off, you lead" }
+    /// The user's hand is on the Link switch; to be called before the Link peer is told.
+    ///
+    /// Whoever leads now ceases to before the peer can join a session, and nobody is followed again before it has left.
+    public mutating func linkSwitched(on isOn: Bool) {
+        wantsLink = isOn
+        switchingsAsked &+= 1
+        following = nil
+    }
+
+    /// Says which master may lead while Link is off.
+    ///
+    /// - Returns: an edit to make in answer, if that changes who leads.
+    public mutating func choose(_ choice: MasterChoice, at now: HostTime) -> SessionEdit? {
+        self.choice = choice
+        return conduct(at: now)
+    }
+
+    /// Takes in what other machines' clocks sent, in the order of arrival.
+    ///
+    /// - Returns: an edit to make in answer, if the news ask for one.
+    public mutating func received(_ arrivals: [ClockArrival], at now: HostTime) -> SessionEdit? {
+        for arrival in arrivals { masters.received(arrival, refusal: refusal(of: arrival.source)) }
+        return conduct(at: now)
+    }
+
+    /// Takes note that an unknown number of messages of other machines was lost.
+    public mutating func messagesLost() { masters.messagesLost() }
+
+    /// Does what has become due; to be called at ``nextDeadline``, and harmless earlier.
+    ///
+    /// - Returns: an edit to make in answer, if one is needed.
+    public mutating func timePassed(to now: HostTime) -> SessionEdit? {
+        masters.timePassed(to: now)
+        return conduct(at: now)
+    }
+
+    /// When ``timePassed(to:)`` has something to do; nil while there is nothing to wait for.
+    public var nextDeadline: HostTime? { masters.nextDeadline }
+
+    /// Why a clock is not obeyed; nil if it leads or may.
+    func refusal(of source: ClockSource) -> Refusal? {
+        guard !isLinkLeading else { return .linkLeads }
+        switch choice {
+        case .none: return .off
+        case .only(source), .any: break
+        case .only: return .notChosen
+        }
+        return following.map { $0.source == source } == false ? .anotherLeads : nil
+    }
 
     /// Takes news from the Link peer.
     ///
@@ -64,6 +139,17 @@ public struct Arbiter: Sendable {
     ///   - now: the present host time.
     /// - Returns: an edit to make in answer, if the news ask for one.
     public mutating func linkChanged(_ newLink: LinkView, at now: HostTime) -> SessionEdit? {
+        // With a switch under way the news are old; what they say, the next ones will.
+        guard newLink.switchings == switchingsAsked else { return nil }
+        guard following == nil else {
+            // An echo of our own edits.
+            link = newLink
+            return nil
+        }
+        return takeOver(newLink, at: now) ?? conduct(at: now)
+    }
+
+    private mutating func takeOver(_ newLink: LinkView, at now: HostTime) -> SessionEdit? {
         let old = (link: link, line: line)
         link = newLink
         map.follow(newLink, after: old.link, ticksPerBar: transport.ticksPerBar, at: now)
@@ -131,7 +217,7 @@ public struct Arbiter: Sendable {
 extension TickLine {
     /// Whether ticks and their numbers are those of another line, but for rounding: what founding a session of one's
     /// own leaves.
-    func isSameGrid(as other: TickLine) -> Bool {
+    fileprivate func isSameGrid(as other: TickLine) -> Bool {
         microsecondsPerBeat == other.microsecondsPerBeat && tickOrigin == other.tickOrigin
             && abs(timeOrigin.microseconds(to: other.timeOrigin)) <= 2
     }

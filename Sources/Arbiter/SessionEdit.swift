@@ -11,6 +11,8 @@ public enum SessionEdit: Hashable, Sendable {
     /// Plays, from the first place that can be reached when that takes some time, in microseconds.
     case play(reach: Int64)
     case stop
+    /// Goes on where a MIDI clock master is; only for a peer that is alone, with Link off.
+    case goOn(HostTimeline, playingSince: HostTime?)
     /// Counts the beats shown from the song's top, at the time given; no other peer notices.
     case countFrom(top: HostTime)
 
@@ -32,6 +34,15 @@ public enum SessionEdit: Hashable, Sendable {
         case .stop:
             guard state.isPlaying else { return }
             state.setIsPlaying(false, at: now)
+        case .goOn(let timeline, let playingSince):
+            guard !state.isConnected else { return }
+            state.timeline = timeline
+            if let playingSince {
+                guard !state.isPlaying || state.timeForIsPlaying != playingSince else { return }
+                state.setIsPlaying(true, at: playingSince)
+            } else if state.isPlaying {
+                state.setIsPlaying(false, at: now)
+            }
         case .countFrom(let top):
             let grid = state.timeline.beats(at: top) - state.timeline.beatOrigin
             state.timeline.beatOrigin = .zero - grid

@@ -96,28 +96,6 @@ public struct Status: Codable, Hashable, Sendable {
         }
     }
 
-    public struct Follower: Codable, Hashable, Sendable {
-        /// `disabled` while Link is enabled; nil until the gateway has a follower.
-        @Nullable public var state: String?
-        @Nullable public var source: String?
-        @Nullable public var tempo: Double?
-        @Nullable public var jitterMicroseconds: Double?
-        public var refusedTicks: Int
-        public var refusedTransport: Int
-
-        public init(
-            state: String?, source: String?, tempo: Double?, jitterMicroseconds: Double?, refusedTicks: Int,
-            refusedTransport: Int
-        ) {
-            self.state = state
-            self.source = source
-            self.tempo = tempo
-            self.jitterMicroseconds = jitterMicroseconds
-            self.refusedTicks = refusedTicks
-            self.refusedTransport = refusedTransport
-        }
-    }
-
     public struct Output: Codable, Hashable, Sendable {
         /// A slug, unique among the outputs.
         public var id: String

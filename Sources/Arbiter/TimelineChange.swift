@@ -22,7 +22,7 @@ extension TempoMap {
             newLine.tickOrigin = 0
             newLine.tickOrigin = Int64((line.position(at: now) - newLine.position(at: now)).rounded())
             let isSameBar = (newLine.tickOrigin - line.tickOrigin) % ticksPerBar == 0
-            return changeSession(to: newLine, isSameBar: isSameBar, at: now)
+            return changeSession(to: newLine, isSameBar: isSameBar)
         }
         let correction = link.clockSteps &- former.clockSteps
         if correction != 0, abs(correction) <= line.tickLength / 2 { step(byMicroseconds: correction) }
@@ -35,7 +35,7 @@ extension TempoMap {
     }
 
     /// Another session: with its bars where ours were it is only a small step away, else it is another grid.
-    private mutating func changeSession(to newLine: TickLine, isSameBar: Bool, at now: HostTime) {
+    private mutating func changeSession(to newLine: TickLine, isSameBar: Bool) {
         guard newLine.microsecondsPerBeat == line.microsecondsPerBeat, isSameBar else { return jump(to: newLine) }
         moveGrid(to: newLine)
     }
@@ -68,4 +68,44 @@ extension TempoMap {
     private static var rounding: Int64 { 2 }
     /// News of a tempo older than this, in microseconds, are no change of tempo but another grid.
     private static var oldestNews: Double { 1_000_000 }
+}
+
+// How the tempo map follows a MIDI clock master.
+extension TempoMap {
+    /// Takes over a master's line: its tempo at once, its ticks gliding.
+    ///
+    /// - Parameters:
+    ///   - newLine: numbered so that its ticks are at most half a tick from ours.
+    ///   - now: the present host time.
+    mutating func lock(to newLine: TickLine, at now: HostTime) {
+        step(byMicroseconds: distance(to: newLine, at: now))
+        changeTempo(to: newLine, at: now)
+    }
+
+    /// Takes over a master's newer line.
+    ///
+    /// What the estimate was off by is glided after. A tempo so different that gliding could not keep up counts from
+    /// where the two lines meet. Beyond half a tick the master has counted otherwise, and the grid jumps.
+    ///
+    /// - Parameters:
+    ///   - newLine: with the same numbers of ticks.
+    ///   - now: the present host time.
+    mutating func follow(_ newLine: TickLine, at now: HostTime) {
+        let apart = distance(to: newLine, at: now)
+        let growth = Double(newLine.microsecondsPerBeat) / Double(line.microsecondsPerBeat) - 1
+        let age = Double(apart) / growth
+        if abs(growth) > RateAccumulator.rateLimit, (0...Self.oldestNews).contains(age) {
+            changeTempo(to: newLine, at: now.advanced(byMicroseconds: -roundedToInteger(age)))
+        } else if abs(apart) <= line.tickLength / 2 {
+            lock(to: newLine, at: now)
+        } else {
+            jump(to: newLine)
+        }
+    }
+
+    /// By how much a line's ticks are later than ours around a time, in microseconds.
+    private func distance(to newLine: TickLine, at now: HostTime) -> Int64 {
+        let tick = newLine.nearestTick(to: now)
+        return line.time(ofTick: tick).microseconds(to: newLine.time(ofTick: tick))
+    }
 }

@@ -9,8 +9,8 @@ internal import Logging
 extension LinkView {
     init(_ state: LinkState) {
         self.init(
-            state: state.sessionState, isEnabled: state.isEnabled, sessionID: state.sessionID,
-            clockSteps: state.clockSteps)
+            state: state.sessionState, isEnabled: state.isEnabled, switchings: state.switchings,
+            sessionID: state.sessionID, clockSteps: state.clockSteps)
     }
 }
 

@@ -5,6 +5,9 @@ public struct LinkState: Hashable, Sendable {
     /// Timeline and transport, and whether there are peers.
     public var sessionState: SessionState
     public var isEnabled: Bool
+    /// How often ``LinkPeer/setEnabled(_:whenDone:)`` has been carried out: whoever counts the calls knows whether one
+    /// is still under way.
+    public var switchings: UInt64
     public var isStartStopSyncEnabled: Bool
     /// Other peers in the same session.
     public var peerCount: Int
@@ -28,6 +31,7 @@ extension LinkState {
     init(_ engine: Engine, failures: [String] = []) {
         self.init(
             sessionState: engine.sessionState, isEnabled: engine.isEnabled,
+            switchings: engine.switchings,
             isStartStopSyncEnabled: engine.isStartStopSyncEnabled, peerCount: engine.peerCount,
             sessionID: engine.sessionID, interfaces: engine.interfaceAddresses.map(\.description),
             failures: failures, refusedDatagrams: engine.refusals.total,

@@ -35,6 +35,8 @@ package struct Engine: Sendable {
     var joins: UInt64 = 0
 
     package internal(set) var isEnabled = false
+    /// How often ``setEnabled(_:at:)`` was called, whether it changed anything or not.
+    package internal(set) var switchings: UInt64 = 0
     /// Whether play and stop are shared; set it by ``setStartStopSync(_:)``.
     package internal(set) var isStartStopSyncEnabled = false
     /// Other peers in the same session.
@@ -99,6 +101,7 @@ package struct Engine: Sendable {
     /// Joining founds a new session first, so that whoever joins is younger than any session there and yields to it.
     /// Then the interfaces have to be reported. Leaving says bye-bye on every interface and forgets them.
     package mutating func setEnabled(_ isEnabled: Bool, at now: HostTime) -> [Effect] {
+        switchings &+= 1
         guard isEnabled != self.isEnabled else { return [] }
         self.isEnabled = isEnabled
         if isEnabled {

@@ -30,7 +30,8 @@ struct ArbiterTests {
         #expect(transport.startTick == line.firstTick(atOrAfter: HostTime(microseconds: 7_654_321 + LoneGateway.reach)))
         #expect(gateway.arbiter.line.isWithinMicrosecond(of: line, around: 7_654_321))
         let top = gateway.arbiter.line.time(ofTick: transport.startTick)
-        #expect(abs(gateway.engine.sessionState.beat(at: top, quantum: Beats(quantum)).microbeats) <= 2)
+        #expect(
+            abs(gateway.engine.sessionState.beat(at: top, quantum: Beats(quantum)).microbeats) <= 2)
     }
 
     @Test
@@ -79,10 +80,11 @@ struct LoneGateway {
 
     init(tempo: Double, quantum: Double = 4) {
         engine = Engine(tempo: Tempo(beatsPerMinute: tempo), seed: 1, at: HostTime(microseconds: 1_000))
-        arbiter = Arbiter(LinkView(engine), quantum: Beats(quantum))
+        arbiter = Arbiter(LinkView(engine), quantum: Beats(quantum), following: .any)
     }
 
     mutating func setLink(_ isEnabled: Bool, at now: Int64) {
+        arbiter.linkSwitched(on: isEnabled)
         _ = engine.setEnabled(isEnabled, at: HostTime(microseconds: now))
         hear(at: now)
     }
@@ -111,8 +113,8 @@ extension SessionEdit {
 extension LinkView {
     init(_ engine: Engine) {
         self.init(
-            state: engine.sessionState, isEnabled: engine.isEnabled, sessionID: engine.sessionID,
-            clockSteps: engine.clockSteps)
+            state: engine.sessionState, isEnabled: engine.isEnabled, switchings: engine.switchings,
+            sessionID: engine.sessionID, clockSteps: engine.clockSteps)
     }
 }
 

@@ -29,10 +29,19 @@ struct GatewayWorld {
         let clock: NodeClock
         var random: SeededGenerator
         var wakeAt: HostTime?
+        /// Requests to the network thread keep their order: the next one comes after this time.
+        var lastRequest = WorldTime.seconds(0)
+        /// When its arbiter looks for masters that have fallen silent.
+        var masterDeadline: HostTime?
         /// The number of the last tick sent.
         var lastTick: Int64?
         /// How often the train of ticks was broken: a number left out or repeated.
         var breaks = 0
+    }
+
+    private enum Request {
+        case edit(SessionEdit)
+        case enableLink(Bool)
     }
 
     private enum Event {
@@ -40,6 +49,10 @@ struct GatewayWorld {
         case engineWakes(Int)
         case outputWakes(Int)
         case news(Int, LinkView)
+        /// What a gateway's network thread is asked to do.
+        case request(Int, Request)
+        case clock(Int, ClockArrival)
+        case masterIsDue(Int, HostTime)
         case action((inout GatewayWorld) throws -> Void)
     }
 
@@ -60,7 +73,8 @@ struct GatewayWorld {
         let engine = Engine(tempo: Tempo(beatsPerMinute: tempo), seed: own.next(), at: clock.hostTime(at: now))
         nodes.append(
             Node(
-                engine: engine, arbiter: Arbiter(LinkView(engine), quantum: Beats(quantum)), clock: clock, random: own))
+                engine: engine, arbiter: Arbiter(LinkView(engine), quantum: Beats(quantum), following: .any),
+                clock: clock, random: own))
         medium.plug(index)
         simulation.schedule(.outputWakes(index), at: now)
         return index
@@ -95,14 +109,45 @@ struct GatewayWorld {
             case .outputWakes(let node): try output(node)
             case .news(let node, let view):
                 if let answer = nodes[node].arbiter.linkChanged(view, at: hostTime(of: node)) { edit(node, answer) }
+            case .request(let node, .edit(let edit)): try commit(edit, at: node)
+            case .request(let node, .enableLink(let isEnabled)): switchLink(isEnabled, at: node)
+            case .clock(let node, let arrival): conduct(node) { $0.received([arrival], at: $1) }
+            case .masterIsDue(let node, let time):
+                guard nodes[node].masterDeadline == time else { continue }
+                nodes[node].masterDeadline = nil
+                conduct(node) { $0.timePassed(to: $1) }
             case .action(let action): try action(&self)
             }
+            try checkExclusion()
         }
     }
 
     mutating func setSettings(_ settings: OutputSettings, at node: Int) { nodes[node].settings = settings }
 
+    /// Has a gateway hear a message of some machine's clock, sent now.
+    mutating func hear(_ message: ClockMessage, from source: ClockSource = .device, at node: Int) {
+        trace.record("hears", node: node, [Int64(message.wire.bytes)], at: now)
+        let arrival = ClockArrival(message, at: hostTime(of: node), from: source)
+        let delay = Int64.random(in: 20...400, using: &nodes[node].random)
+        simulation.schedule(.clock(node, arrival), at: now.advanced(byMicroseconds: delay))
+    }
+
+    /// Says which master a gateway may follow.
+    mutating func choose(_ choice: MasterChoice, at node: Int) { conduct(node) { $0.choose(choice, at: $1) } }
+
+    private mutating func conduct(_ node: Int, _ body: (inout Arbiter, HostTime) -> SessionEdit?) {
+        if let answer = body(&nodes[node].arbiter, hostTime(of: node)) { edit(node, answer) }
+        guard let deadline = nodes[node].arbiter.nextDeadline, deadline != nodes[node].masterDeadline else { return }
+        nodes[node].masterDeadline = deadline
+        simulation.schedule(.masterIsDue(node, deadline), at: nodes[node].clock.worldTime(of: deadline))
+    }
+
     mutating func setLink(_ isEnabled: Bool, at node: Int) {
+        nodes[node].arbiter.linkSwitched(on: isEnabled)
+        post(.enableLink(isEnabled), to: node)
+    }
+
+    private mutating func switchLink(_ isEnabled: Bool, at node: Int) {
         touch(node) { engine, now in engine.setEnabled(isEnabled, at: now) }
         guard isEnabled else { return }
         touch(node) { engine, now in
@@ -115,7 +160,30 @@ struct GatewayWorld {
 
     mutating func edit(_ node: Int, _ edit: SessionEdit) {
         trace.record("edits", node: node, at: now)
+        post(.edit(edit), to: node)
+    }
+
+    private mutating func post(_ request: Request, to node: Int) {
+        let delay = Int64.random(in: 20...400, using: &nodes[node].random)
+        let time = max(now.advanced(byMicroseconds: delay), nodes[node].lastRequest.advanced(byMicroseconds: 1))
+        nodes[node].lastRequest = time
+        simulation.schedule(.request(node, request), at: time)
+    }
+
+    private mutating func commit(_ edit: SessionEdit, at node: Int) throws {
+        if case .goOn = edit, nodes[node].engine.isEnabled {
+            throw broken("a master's beat reaches the session of node \(node)")
+        }
         touch(node) { engine, now in engine.edit(at: now) { edit.apply(to: &$0, at: now) } }
+    }
+
+    /// Never two leaders: whoever follows a master has left the network, and has nothing under way to it.
+    private func checkExclusion() throws {
+        for (index, node) in nodes.enumerated() where node.arbiter.following != nil {
+            guard node.arbiter.mode == .follow, !node.engine.isEnabled, !node.arbiter.isLinkLeading else {
+                throw broken("node \(index) obeys two masters")
+            }
+        }
     }
 
     func broken(_ promise: String) -> BrokenPromise {
@@ -132,7 +200,7 @@ struct GatewayWorld {
             }
         }
         let view = LinkView(nodes[index].engine)
-        if view.state != before || view.isEnabled != nodes[index].arbiter.link.isEnabled {
+        if view.state != before || view.switchings != nodes[index].arbiter.link.switchings {
             trace.record("has news", node: index, [view.state.timeline.timeOrigin.microseconds], at: self.now)
             let delay = Int64.random(in: 20...400, using: &nodes[index].random)
             simulation.schedule(.news(index, view), at: self.now.advanced(byMicroseconds: delay))

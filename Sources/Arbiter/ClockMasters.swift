@@ -1,0 +1,124 @@
+internal import BeatTime
+public import MIDIClock
+
+/// Which machine may lead while Link is off.
+public enum MasterChoice: Hashable, Sendable {
+    /// Nobody: clocks that come in are refused.
+    case none
+    /// Whoever is steady first, and as long as it is heard.
+    case any
+    /// That one and no other; nil while it is not there.
+    case only(ClockSource?)
+}
+
+/// Why a clock is not obeyed.
+public enum Refusal: String, Hashable, Sendable {
+    case linkLeads = "Link is enabled"
+    case off = "following is off"
+    case notChosen = "another clock is chosen"
+    case anotherLeads = "another clock leads"
+    case isEcho = "it is this gateway's own clock coming back"
+    case crowded = "too many clocks at once"
+}
+
+/// What was refused of a clock, by kind.
+public struct RefusedCounts: Hashable, Sendable {
+    /// Timing Clocks.
+    public var ticks = 0
+    /// Start, Continue, Stop, Song Position Pointer.
+    public var transport = 0
+
+    public init(ticks: Int = 0, transport: Int = 0) {
+        self.ticks = ticks
+        self.transport = transport
+    }
+
+    mutating func count(_ message: ClockMessage) {
+        if message == .timingClock { ticks += 1 } else { transport += 1 }
+    }
+}
+
+/// A machine whose clock comes in.
+public struct ClockMaster: Sendable {
+    public let source: ClockSource
+    /// What its ticks and transport say. It counts even what is refused, so that bars are right once that is obeyed.
+    public internal(set) var follower = ClockFollower()
+    /// What of it was not obeyed, since it was first heard.
+    public internal(set) var refused = RefusedCounts()
+    /// Why the newest refused message was.
+    public internal(set) var refusal: Refusal?
+    /// Whether it has ever sent Start, Continue or Stop: who has not leaves the transport to others.
+    var conducts = false
+    var heardAt: HostTime
+
+    init(_ source: ClockSource, at now: HostTime) {
+        self.source = source
+        heardAt = now
+    }
+}
+
+/// All machines whose clocks come in, each followed on its own; none of them leads by being here.
+struct ClockMasters: Sendable {
+    /// In the order they were first heard.
+    private(set) var all: [ClockMaster] = []
+    /// What was refused in all, since the start.
+    private(set) var refused = RefusedCounts()
+
+    /// How many are listened to at once.
+    static let most = 8
+    /// How long one must have been silent before another may have its place, in microseconds.
+    private static let patience: Int64 = 2_000_000
+
+    subscript(source: ClockSource) -> ClockMaster? { all.first { $0.source == source } }
+
+    /// Takes in a message.
+    ///
+    /// - Parameters:
+    ///   - arrival: what came, when and from whom.
+    ///   - refusal: why it is not obeyed; nil if it is.
+    mutating func received(_ arrival: ClockArrival, refusal: Refusal?) {
+        let index = index(of: arrival.source, at: arrival.time)
+        if let refusal = index == nil ? .crowded : refusal {
+            refused.count(arrival.message)
+            if let index {
+                all[index].refused.count(arrival.message)
+                all[index].refusal = refusal
+            }
+        } else if let index {
+            all[index].refusal = nil
+        }
+        guard let index else { return }
+        all[index].heardAt = arrival.time
+        switch arrival.message {
+        case .start, .continue, .stop: all[index].conducts = true
+        case .timingClock, .songPosition: break
+        }
+        all[index].follower.received(arrival.message, at: arrival.time)
+    }
+
+    /// Takes note that an unknown number of messages was lost, whoever sent them.
+    mutating func messagesLost() {
+        for index in all.indices { all[index].follower.messagesLost() }
+    }
+
+    /// Takes note that nothing else came until now.
+    mutating func timePassed(to now: HostTime) {
+        for index in all.indices { all[index].follower.timePassed(to: now) }
+    }
+
+    /// When the next of them counts as lost unless it is heard; nil while there is none to lose.
+    var nextDeadline: HostTime? {
+        all.lazy.filter { $0.follower.state != .lost }.compactMap(\.follower.lostAt).min()
+    }
+
+    private mutating func index(of source: ClockSource, at now: HostTime) -> Int? {
+        if let index = all.firstIndex(where: { $0.source == source }) { return index }
+        if all.count == Self.most {
+            let quietest = all.indices.min { all[$0].heardAt < all[$1].heardAt }
+            guard let quietest, all[quietest].heardAt.microseconds(to: now) > Self.patience else { return nil }
+            all.remove(at: quietest)
+        }
+        all.append(ClockMaster(source, at: now))
+        return all.count - 1
+    }
+}

@@ -1,0 +1,124 @@
+internal import BeatTime
+internal import MIDIClock
+
+extension Status {
+    /// Who is followed while Link is off, and what is refused.
+    public struct Follower: Codable, Hashable, Sendable {
+        public var state: FollowerState
+        /// The clock it is about, by name; nil where there is none.
+        @Nullable public var source: String?
+        /// Beats per minute as measured; nil before there is an estimate, and while the follower is disabled.
+        @Nullable public var tempo: Double?
+        /// Deviation of a single tick's time.
+        @Nullable public var jitterMicroseconds: Double?
+        /// All that was refused since the start, whoever sent it.
+        public var refusedTicks: Int
+        public var refusedTransport: Int
+        /// The clocks that were refused something last, with what and why.
+        public var refused: [Refused]
+
+        /// A clock that is not obeyed.
+        public struct Refused: Codable, Hashable, Sendable {
+            /// `client:port`, or `clock-in`.
+            public var port: String
+            public var name: String
+            public var reason: String
+            public var ticks: Int
+            public var transport: Int
+
+            public init(port: String, name: String, reason: String, ticks: Int, transport: Int) {
+                self.port = port
+                self.name = name
+                self.reason = reason
+                self.ticks = ticks
+                self.transport = transport
+            }
+        }
+
+        public init(
+            state: FollowerState, source: String? = nil, tempo: Double? = nil, jitterMicroseconds: Double? = nil,
+            refusedTicks: Int = 0, refusedTransport: Int = 0, refused: [Refused] = []
+        ) {
+            self.state = state
+            self.source = source
+            self.tempo = tempo
+            self.jitterMicroseconds = jitterMicroseconds
+            self.refusedTicks = refusedTicks
+            self.refusedTransport = refusedTransport
+            self.refused = refused
+        }
+    }
+
+    public enum FollowerState: String, Codable, Sendable {
+        /// Link is enabled.
+        case disabled
+        /// The user wants nobody followed.
+        case off
+        /// No clock is heard.
+        case waiting
+        /// Ticks come, but do not say clearly enough yet how fast.
+        case settling
+        /// A clock is followed.
+        case locked
+        /// The clock that was followed has ceased.
+        case lost
+    }
+}
+
+extension Arbiter {
+    /// Why the mode is what it is, in a few words.
+    public var reason: String {
+        switch followerState {
+        case .disabled: "Link is enabled"
+        case .off: "Link is off, you lead"
+        case .waiting: "Link is off and no clock comes in: you lead"
+        case .settling: "Link is off and \(shownName) is not steady yet: you lead"
+        case .locked: "Link is off, \(shownName) leads"
+        case .lost: "Link is off and \(shownName) has fallen silent: its tempo is held, you lead"
+        }
+    }
+
+    /// What the status says of the follower.
+    public var followerStatus: Status.Follower {
+        let state = followerState
+        let master = state == .disabled || state == .off ? nil : shownMaster
+        let estimate = state == .waiting ? nil : master?.follower.estimate
+        return Status.Follower(
+            state: state, source: master.map { name(of: $0.source) }, tempo: estimate?.beatsPerMinute,
+            jitterMicroseconds: estimate?.jitter, refusedTicks: masters.refused.ticks,
+            refusedTransport: masters.refused.transport, refused: refusedClocks)
+    }
+
+    /// The name of a clock, or its port's number where it has none.
+    func name(of source: ClockSource) -> String { sourceNames[source] ?? source.description }
+
+    private var followerState: Status.FollowerState {
+        guard !isLinkLeading else { return .disabled }
+        guard choice != .none else { return .off }
+        guard following == nil else { return .locked }
+        return switch shownMaster?.follower.state {
+        case nil, .waiting: .waiting
+        case .settling, .locked: .settling
+        case .lost: .lost
+        }
+    }
+
+    /// The master that leads, or is nearest to leading.
+    private var shownMaster: ClockMaster? {
+        if let following { return masters[following.source] }
+        let possible = masters.all.filter { refusal(of: $0.source) == nil }
+        return possible.first { $0.follower.state == .locked || $0.follower.state == .settling }
+            ?? possible.first { $0.source == lastMaster } ?? possible.first
+    }
+
+    private var shownName: String { shownMaster.map { name(of: $0.source) } ?? "nobody" }
+
+    private var refusedClocks: [Status.Follower.Refused] {
+        masters.all.compactMap { master in
+            guard let refusal = master.refusal else { return nil }
+            return .init(
+                port: master.source.description, name: name(of: master.source), reason: refusal.rawValue,
+                ticks: master.refused.ticks, transport: master.refused.transport)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+internal import BeatTime
+internal import LinkSession
+internal import MIDIClock
+
+/// How a master's count of ticks stands to ours while it leads.
+struct Following: Sendable {
+    let source: ClockSource
+    /// What makes our number of a tick out of the master's.
+    var shift: Int64
+    /// The shown beat at the map's tick origin.
+    var beatOrigin: Beats
+    /// When the song that plays began, as the Link peer is told.
+    var playingSince: HostTime?
+    /// What the master's song was when the map was last brought up to date, and when that was.
+    var song: FollowedSong
+    var updatedAt: HostTime
+
+    /// The map is brought up to date so often at most, in microseconds: it remembers 32 tempos, and an output may be half
+    /// a second late.
+    static let updatePeriod: Int64 = 20_000
+}
+
+// How a MIDI clock master leads.
+extension Arbiter {
+    /// Lets the clocks that come in say who leads, and how fast.
+    ///
+    /// - Returns: an edit that makes the Link peer's own timeline what the master says, if that has changed.
+    mutating func conduct(at now: HostTime) -> SessionEdit? {
+        guard !isLinkLeading else { return nil }
+        guard let following else { return begin(at: now) }
+        guard let master = masters[following.source], refusal(of: following.source) == nil,
+            master.follower.state != .lost
+        else { return lose(at: now) }
+        guard master.follower.state == .locked else { return nil }
+        let isDue = following.updatedAt.microseconds(to: now) >= Following.updatePeriod
+        guard isDue || master.follower.song != following.song else { return nil }
+        return update(master, at: now)
+    }
+
+    /// The master to follow from now on: the one that led before, else the first that is steady.
+    private var candidate: ClockMaster? {
+        let steady = masters.all.filter { $0.follower.state == .locked && refusal(of: $0.source) == nil }
+        return steady.first { $0.source == lastMaster } ?? steady.first
+    }
+
+    private mutating func begin(at now: HostTime) -> SessionEdit? {
+        guard let master = candidate, let estimate = master.follower.estimate else { return nil }
+        let shift = roundedToInteger(line.position(at: now) - estimate.position(at: now))
+        following = Following(
+            source: master.source, shift: shift, beatOrigin: link.state.timeline.beatOrigin, playingSince: nil,
+            song: master.follower.song, updatedAt: now)
+        if transport.isPlaying { following?.playingSince = link.state.timeForIsPlaying }
+        lastMaster = master.source
+        map.lock(to: masterLine(master.follower, estimate, shift: shift, at: now), at: now)
+        return conductSong(master, at: now)
+    }
+
+    private mutating func update(_ master: ClockMaster, at now: HostTime) -> SessionEdit? {
+        guard var following, let estimate = master.follower.estimate else { return nil }
+        let apart = line.position(at: now) - estimate.position(at: now) - Double(following.shift)
+        // Ticks that the master has sent otherwise than we did: a song that plays has to find its place again, and
+        // when none does, nobody need notice.
+        if !transport.isPlaying { following.shift += roundedToInteger(apart) }
+        following.updatedAt = now
+        following.song = master.follower.song
+        self.following = following
+        map.follow(masterLine(master.follower, estimate, shift: following.shift, at: now), at: now)
+        return conductSong(master, at: now)
+    }
+
+    /// Where our ticks fall by the master's, counted from the beat that it says is the first, or from ours.
+    private func masterLine(
+        _ follower: ClockFollower, _ estimate: ClockEstimate, shift: Int64, at now: HostTime
+    ) -> TickLine {
+        var line = estimate.line
+        let present = roundedToInteger(estimate.position(at: now))
+        // The tempo is rounded to whole microseconds, so the line is laid through the present.
+        line.timeOrigin = HostTime(microseconds: roundedToInteger(estimate.microseconds(ofTick: present)))
+        line.tickOrigin = present + shift
+        let top = follower.nextTop.map { $0 + shift } ?? map.line.tickOrigin
+        line.timeOrigin = line.time(ofTick: top)
+        line.tickOrigin = top
+        return line
+    }
+
+    /// Plays and stops as the master does.
+    private mutating func conductSong(_ master: ClockMaster, at now: HostTime) -> SessionEdit? {
+        guard var following else { return nil }
+        if let top = master.follower.nextTop {
+            following.beatOrigin = .zero
+            let isPlaying = master.follower.song.motion != .stopped
+            if isPlaying, !transport.isPlaying || transport.startTick != top + following.shift {
+                transport.startTick = top + following.shift
+                following.playingSince = line.time(ofTick: transport.startTick)
+            }
+        }
+        if master.conducts { transport.isPlaying = master.follower.song.motion != .stopped }
+        if !transport.isPlaying { following.playingSince = nil }
+        self.following = following
+        return slaved
+    }
+
+    /// Makes the Link peer's own timeline what ours is.
+    private var slaved: SessionEdit? {
+        guard let following else { return nil }
+        let tempo = Tempo(microsecondsPerBeat: line.microsecondsPerBeat)
+        return .goOn(
+            HostTimeline(tempo: tempo, beatOrigin: following.beatOrigin, timeOrigin: line.timeOrigin),
+            playingSince: following.playingSince)
+    }
+
+    /// Goes on alone at the master's last tempo.
+    private mutating func lose(at now: HostTime) -> SessionEdit? {
+        following = nil
+        guard whenLost == .stop, transport.isPlaying else { return begin(at: now) }
+        transport.isPlaying = false
+        return .stop
+    }
+}
+
+extension ClockFollower {
+    /// The tick that is beat 0 of the master's song: of the one that plays or is about to, else of the last; nil before
+    /// the first Start or Continue.
+    fileprivate var nextTop: Int64? {
+        song.motion == .pending ? nextTick - song.resumePosition : song.origin
+    }
+}
