@@ -17,6 +17,8 @@ struct GatewayWorld {
     private(set) var nodes: [Node] = []
     var medium: LinkMedium
     private(set) var trace = Trace()
+    /// The newest master of each gateway: when its ticks truly fall, and which of them is the top of its song.
+    var masters: [Int: (truth: [WorldTime], top: Int?)] = [:]
     private var simulation = Simulation<Event>()
     private var random: SeededGenerator
 
@@ -33,6 +35,8 @@ struct GatewayWorld {
         var lastRequest = WorldTime.seconds(0)
         /// When its arbiter looks for masters that have fallen silent.
         var masterDeadline: HostTime?
+        /// Counts the times that its output thread was told when to wake.
+        var alarm = 0
         /// The number of the last tick sent.
         var lastTick: Int64?
         /// How often the train of ticks was broken: a number left out or repeated.
@@ -47,7 +51,8 @@ struct GatewayWorld {
     private enum Event {
         case delivery(LinkMedium.Delivery)
         case engineWakes(Int)
-        case outputWakes(Int)
+        /// Unless it has been told since to wake at another time.
+        case outputWakes(Int, alarm: Int)
         case news(Int, LinkView)
         /// What a gateway's network thread is asked to do.
         case request(Int, Request)
@@ -76,7 +81,7 @@ struct GatewayWorld {
                 engine: engine, arbiter: Arbiter(LinkView(engine), quantum: Beats(quantum), following: .any),
                 clock: clock, random: own))
         medium.plug(index)
-        simulation.schedule(.outputWakes(index), at: now)
+        wakeOutput(of: index, at: now)
         return index
     }
 
@@ -106,9 +111,8 @@ struct GatewayWorld {
             case .engineWakes(let node):
                 nodes[node].wakeAt = nil
                 touch(node) { engine, now in engine.timePassed(to: now) }
-            case .outputWakes(let node): try output(node)
-            case .news(let node, let view):
-                if let answer = nodes[node].arbiter.linkChanged(view, at: hostTime(of: node)) { edit(node, answer) }
+            case .outputWakes(let node, let alarm): if alarm == nodes[node].alarm { try output(node) }
+            case .news(let node, let view): conduct(node) { $0.linkChanged(view, at: $1) }
             case .request(let node, .edit(let edit)): try commit(edit, at: node)
             case .request(let node, .enableLink(let isEnabled)): switchLink(isEnabled, at: node)
             case .clock(let node, let arrival): conduct(node) { $0.received([arrival], at: $1) }
@@ -136,7 +140,12 @@ struct GatewayWorld {
     mutating func choose(_ choice: MasterChoice, at node: Int) { conduct(node) { $0.choose(choice, at: $1) } }
 
     private mutating func conduct(_ node: Int, _ body: (inout Arbiter, HostTime) -> SessionEdit?) {
+        let before = (nodes[node].arbiter.line, nodes[node].arbiter.transport)
         if let answer = body(&nodes[node].arbiter, hostTime(of: node)) { edit(node, answer) }
+        if before != (nodes[node].arbiter.line, nodes[node].arbiter.transport) {
+            // News wake the output thread.
+            wakeOutput(of: node, at: now.advanced(byMicroseconds: .random(in: 5...150, using: &nodes[node].random)))
+        }
         guard let deadline = nodes[node].arbiter.nextDeadline, deadline != nodes[node].masterDeadline else { return }
         nodes[node].masterDeadline = deadline
         simulation.schedule(.masterIsDue(node, deadline), at: nodes[node].clock.worldTime(of: deadline))
@@ -211,6 +220,11 @@ struct GatewayWorld {
         simulation.schedule(.engineWakes(index), at: nodes[index].clock.worldTime(of: deadline))
     }
 
+    private mutating func wakeOutput(of node: Int, at time: WorldTime) {
+        nodes[node].alarm += 1
+        simulation.schedule(.outputWakes(node, alarm: nodes[node].alarm), at: time)
+    }
+
     private mutating func output(_ index: Int) throws {
         let (plan, now) = (plan(of: index), hostTime(of: index))
         let map = nodes[index].arbiter.map
@@ -220,7 +234,7 @@ struct GatewayWorld {
             guard let planned, planned.due <= now else {
                 var wake = nodes[index].clock.worldTime(of: min(planned?.due ?? slice, slice))
                 wake.microseconds += Int64.random(in: 0...150, using: &nodes[index].random)
-                return simulation.schedule(.outputWakes(index), at: wake)
+                return wakeOutput(of: index, at: wake)
             }
             nodes[index].planner.sent(planned, at: now)
             trace.record("sends", node: index, [Int64(planned.message.wire.bytes)], at: self.now)

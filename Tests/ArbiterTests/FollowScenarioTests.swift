@@ -1,0 +1,194 @@
+import BeatTime
+import LinkSession
+import MIDIClock
+import Simulation
+import Testing
+
+@testable import Arbiter
+
+/// What drum machines notice when their gateway follows a MIDI clock master, finds it, loses it, and hands over; in
+/// virtual time.
+@Suite
+struct FollowScenarioTests {
+    @Test(arguments: Seeds.standing(1...10))
+    func `a master leads once it is steady, and its Start is every machine's`(seed: UInt64) throws {
+        var world = GatewayWorld("follow", seed: seed)
+        let ours = world.addNode(tempo: 90)
+        world.playMaster(at: ours, tempo: 123.4, jitter: .gaussian(300), seconds: 1...20, seed: seed) { tick in
+            tick == 240 ? [.start] : tick == 600 ? [.stop] : []
+        }
+        try world.run(until: 2.5)
+        #expect(world.nodes[ours].arbiter.mode == .follow)
+        #expect(abs(world.tempo(of: ours) - 123.4) < 0.5)
+        try world.run(until: 19)
+        #expect(world.nodes[ours].machine.moves == [.start, .stop])
+        // The song's first tick is the master's tick 240, wherever our numbers begin.
+        let machine = world.nodes[ours].machine
+        let first = try #require(machine.startedAt)
+        let truth = world.masterTime(ofTick: 240, at: ours)
+        #expect(abs(first - truth) < 1_000, "it starts \(first - truth) us after the master's beat")
+    }
+
+    @Test(arguments: Seeds.standing(1...10))
+    func `TEMPO-5, BEATTIME-1: switching Link on alone goes on from the master without a seam`(seed: UInt64) throws {
+        var world = GatewayWorld("follow to link", seed: seed)
+        let ours = world.addNode(tempo: 90)
+        world.playMaster(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...30, seed: seed) {
+            $0 == 96 ? [.start] : []
+        }
+        try world.run(until: 8)
+        let breaks = world.nodes[ours].breaks
+        world.setLink(true, at: ours)
+        try world.run(until: 12)
+        #expect(world.nodes[ours].arbiter.mode == .link)
+        #expect(abs(world.nodes[ours].engine.sessionState.tempo.beatsPerMinute - 123.4) < 0.05)
+        #expect(world.nodes[ours].machine.moves == [.start])
+        #expect(world.nodes[ours].breaks == breaks)
+        world.setLink(false, at: ours)
+        try world.run(until: 20)
+        #expect(world.nodes[ours].arbiter.mode == .follow)
+        #expect(world.nodes[ours].machine.moves == [.start])
+        #expect(world.nodes[ours].breaks == breaks)
+        try world.expectOnMaster(ours, within: 300)
+    }
+
+    @Test(arguments: Seeds.standing(1...10))
+    func `a session that is found takes over with its tempo and grid, and gives way to the master again`(
+        seed: UInt64
+    ) throws {
+        var world = GatewayWorld("follow to session", seed: seed)
+        let (peer, ours) = (world.addNode(tempo: 130), world.addNode(tempo: 90))
+        world.setLink(true, at: peer)
+        world.edit(peer, .play)
+        world.playMaster(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...40, seed: seed) {
+            $0 == 96 ? [.start] : []
+        }
+        try world.run(until: 8)
+        world.setLink(true, at: ours)
+        try world.run(until: 14)
+        try world.expectAligned([peer, ours])
+        let refused = world.nodes[ours].arbiter.followerStatus.refusedTicks
+        #expect(refused > 200)
+        #expect(abs(world.nodes[peer].engine.sessionState.tempo.beatsPerMinute - 130) < 0.001)
+        world.setLink(false, at: ours)
+        try world.run(until: 14.9)
+        #expect(abs(world.tempo(of: ours) - 123.4) < 0.1)
+        try world.run(until: 20)
+        try world.expectOnMaster(ours, within: 300)
+        #expect(world.nodes[ours].machine.moves == [.start, .stop, .continue, .stop, .continue])
+    }
+
+    @Test(arguments: Seeds.standing(1...5))
+    func `a master that falls silent is held over, and glided back to when it returns`(seed: UInt64) throws {
+        var world = GatewayWorld("silence", seed: seed)
+        let ours = world.addNode(tempo: 90)
+        world.playMaster(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...6, seed: seed) {
+            $0 == 96 ? [.start] : []
+        }
+        try world.run(until: 7)
+        #expect(world.nodes[ours].arbiter.mode == .internal)
+        #expect(world.nodes[ours].arbiter.followerStatus.state == .lost)
+        #expect(abs(world.tempo(of: ours) - 123.4) < 0.1)
+        let breaks = world.nodes[ours].breaks
+        world.playMaster(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 9.0071...20, seed: seed)
+        try world.run(until: 18)
+        #expect(world.nodes[ours].arbiter.mode == .follow)
+        #expect(world.nodes[ours].machine.isPlaying)
+        #expect(world.nodes[ours].breaks == breaks)
+    }
+
+    @Test
+    func `with two masters the first that is steady wins, and the other is named`() throws {
+        var world = GatewayWorld("two masters", seed: 1)
+        let ours = world.addNode(tempo: 90)
+        let (first, second) = (ClockSource.port(client: 20, port: 0), ClockSource.port(client: 24, port: 0))
+        world.playMaster(from: first, at: ours, tempo: 120, jitter: .none, seconds: 1...10, seed: 1)
+        world.playMaster(from: second, at: ours, tempo: 140, jitter: .none, seconds: 1.2...20, seed: 2)
+        try world.run(until: 9)
+        #expect(abs(world.tempo(of: ours) - 120) < 0.05)
+        let refused = world.nodes[ours].arbiter.followerStatus.refused
+        #expect(refused.map(\.port) == ["24:0"])
+        #expect(refused.map(\.reason) == ["another clock leads"])
+        try world.run(until: 12)
+        #expect(abs(world.tempo(of: ours) - 140) < 0.05, "the first has fallen silent")
+        world.choose(.only(first), at: ours)
+        try world.run(until: 13)
+        #expect(world.nodes[ours].arbiter.mode == .internal)
+        #expect(abs(world.tempo(of: ours) - 140) < 0.05, "its tempo is held")
+        world.choose(.none, at: ours)
+        #expect(world.nodes[ours].arbiter.followerStatus.state == .off)
+    }
+
+    @Test(arguments: [
+        (60.0, 180.0), (180, 60), (120, 126), (126, 120), (90, 91), (240, 60), (300, 60), (480, 60), (20, 999),
+    ])
+    func `a master that changes its tempo gets as many ticks as it sent`(from: Double, to: Double) throws {
+        for seed in Seeds.standing(1...3) {
+            var world = GatewayWorld("tempo step", seed: seed)
+            let ours = world.addNode(tempo: 90)
+            let step = Int(from / 60 * 24 * 6)
+            world.playMaster(
+                at: ours, jitter: .gaussian(50), seconds: 1...25, seed: seed,
+                tempo: { $0 < step ? from : to }
+            ) { $0 == step / 2 ? [.start] : [] }
+            try world.run(until: 6)
+            let transport = world.nodes[ours].machine.moves
+            try world.run(until: 20)
+            #expect(abs(world.tempo(of: ours) - to) < to / 500)
+            try world.expectOnMaster(ours, within: 400)
+            #expect(world.nodes[ours].machine.isPlaying)
+            #expect(transport == [.start])
+        }
+    }
+
+    @Test
+    func `while Link is on a master moves nothing, however long it sends, and all of it is counted`() throws {
+        var world = GatewayWorld("refused", seed: 1)
+        let (peer, ours) = (world.addNode(tempo: 130), world.addNode(tempo: 90))
+        for node in [peer, ours] { world.setLink(true, at: node) }
+        try world.run(until: 5)
+        let line = world.line(of: peer)
+        world.playMaster(at: ours, tempo: 999, jitter: .none, seconds: 5...15, seed: 1) {
+            $0 % 100 == 0 ? [.start] : $0 % 100 == 50 ? [.songPosition(7), .continue] : $0 % 100 == 70 ? [.stop] : []
+        }
+        try world.run(until: 16)
+        #expect(world.line(of: peer) == line)
+        #expect(world.nodes[peer].machine.moves.isEmpty && world.nodes[ours].machine.moves.isEmpty)
+        let status = world.nodes[ours].arbiter.followerStatus
+        #expect(status.state == .disabled && status.tempo == nil)
+        #expect(status.refusedTicks == 3_996)
+        #expect(status.refusedTransport == 160)
+        #expect(status.refused.map(\.reason) == ["Link is enabled"])
+    }
+
+    /// `SIM_SEED=1...10000` runs the whole ten thousand.
+    @Test(arguments: Seeds.standing(1...100))
+    func `whatever is switched, heard, joined and left, nobody obeys two masters`(seed: UInt64) throws {
+        var world = GatewayWorld("exclusion", seed: seed, conditions: LinkConditions(loss: 0.05))
+        var random = SeededGenerator(seed: seed).split("people")
+        let members = [130.0, 77].map { world.addNode(tempo: $0) }
+        let sources = [ClockSource.device, .port(client: 20, port: 0)]
+        for _ in 0..<12 {
+            let (node, source) = (members.randomElement(using: &random) ?? 0, sources.randomElement(using: &random))
+            let tempo = Double.random(in: 60...999, using: &random)
+            let start = Double.random(in: 0...5, using: &random)
+            let isOn = random.chance(0.5)
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0...2: world.at(start) { $0.setLink(isOn, at: node) }
+            case 3:
+                world.at(start) { $0.choose(isOn ? .any : .only(source), at: node) }
+            case 4: world.at(start) { $0.edit(node, isOn ? .play : .setTempo(Tempo(beatsPerMinute: tempo))) }
+            default:
+                world.playMaster(
+                    from: source ?? .device, at: node, tempo: tempo, jitter: .uniform(1_000),
+                    seconds: start...(start + 2), seed: seed
+                ) { $0 % 48 == 24 ? [.start] : $0 % 97 == 5 ? [.stop] : [] }
+            }
+        }
+        try world.run(until: 7)
+        for member in members {
+            let isLeft = !world.nodes[member].engine.isEnabled
+            #expect(world.nodes[member].arbiter.mode != .link || !isLeft)
+        }
+    }
+}

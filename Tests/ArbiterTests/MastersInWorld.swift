@@ -1,0 +1,94 @@
+import BeatTime
+import MIDIClock
+import Simulation
+
+@testable import Arbiter
+
+// Machines that send their clocks to the gateways of a world.
+extension GatewayWorld {
+    /// Has a machine play its clock to a gateway.
+    ///
+    /// - Parameters:
+    ///   - source: where it comes in.
+    ///   - node: who hears it.
+    ///   - jitter: of its ticks' times.
+    ///   - seconds: from when to when.
+    ///   - seed: of its jitter.
+    ///   - tempo: beats per minute from a tick to the next.
+    ///   - transport: what it sends 3 ms before a tick.
+    mutating func playMaster(
+        from source: ClockSource = .device, at node: Int, jitter: MasterClock.Jitter, faults: [MasterClock.Fault] = [],
+        seconds: ClosedRange<Double>, seed: UInt64, tempo: (Int) -> Double,
+        transport: (Int) -> [ClockMessage] = { _ in [] }
+    ) {
+        var random = SeededGenerator(seed: seed).split("master")
+        var (count, end) = (0, seconds.lowerBound)
+        while end < seconds.upperBound {
+            end += 2.5 / tempo(count)
+            count += 1
+        }
+        let clock = MasterClock(
+            count: count, start: seconds.lowerBound * 1e6, jitter: jitter, faults: faults, random: &random, tempo: tempo
+        )
+        var top = masters[node]?.top
+        for (number, time) in clock.truth.prefix(count).enumerated() {
+            for message in transport(number) {
+                if message == .start { top = number }
+                at(time / 1e6 - 0.003) { $0.hear(message, from: source, at: node) }
+            }
+        }
+        for arrival in clock.arrivals {
+            at(Double(arrival.time.microseconds) / 1e6) { $0.hear(.timingClock, from: source, at: node) }
+        }
+        masters[node] = (clock.truth.map { WorldTime(microseconds: Int64($0)) }, top)
+    }
+
+    /// The same at one tempo.
+    mutating func playMaster(
+        from source: ClockSource = .device, at node: Int, tempo: Double, jitter: MasterClock.Jitter,
+        faults: [MasterClock.Fault] = [], seconds: ClosedRange<Double>, seed: UInt64,
+        transport: (Int) -> [ClockMessage] = { _ in [] }
+    ) {
+        playMaster(
+            from: source, at: node, jitter: jitter, faults: faults, seconds: seconds, seed: seed,
+            tempo: { _ in tempo }, transport: transport)
+    }
+
+    /// When a tick of a gateway's master truly falls, on that gateway's clock.
+    func masterTime(ofTick tick: Int, at node: Int) -> Int64 {
+        nodes[node].clock.hostTime(at: masters[node]?.truth[tick] ?? now).microseconds
+    }
+
+    /// Beats per minute of a gateway's ticks.
+    func tempo(of node: Int) -> Double { 60e6 / Double(line(of: node).microsecondsPerBeat) }
+
+    /// Checks that a gateway's newest tick is its master's, and the same tick of the song.
+    func expectOnMaster(_ node: Int, within microseconds: Int64) throws {
+        guard let last = nodes[node].machine.ticks.last, let master = masters[node] else { throw broken("no ticks") }
+        let nearest = master.truth.indices.min { left, right in
+            abs(masterTime(ofTick: left, at: node) - last) < abs(masterTime(ofTick: right, at: node) - last)
+        }
+        guard let nearest else { throw broken("no master") }
+        let apart = last - masterTime(ofTick: nearest, at: node)
+        // The output thread wakes up to 150 us late.
+        guard (-microseconds...(microseconds + 150)).contains(apart) else {
+            throw broken("node \(node) is \(apart) us from its master's tick")
+        }
+        guard let top = master.top, nodes[node].machine.isPlaying else { return }
+        let position = nodes[node].machine.songPosition - 1
+        guard position == Int64(nearest - top) else {
+            throw broken("node \(node) is at tick \(position) of the song, its master at \(nearest - top)")
+        }
+    }
+}
+
+extension DrumMachine {
+    /// Start, Continue and Stop, in the order they came.
+    var moves: [ClockMessage] { transport.filter { if case .songPosition = $0 { false } else { true } } }
+
+    /// When the tick came that began the song last.
+    var startedAt: Int64? {
+        guard let start = events.lastIndex(where: { $0.message == .start }) else { return nil }
+        return events[start...].first { $0.message == .timingClock }?.at
+    }
+}
