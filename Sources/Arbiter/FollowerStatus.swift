@@ -22,7 +22,7 @@ extension Status {
             /// `client:port`, or `clock-in`.
             public var port: String
             public var name: String
-            public var reason: String
+            var reason: String
             public var ticks: Int
             public var transport: Int
 
@@ -79,7 +79,7 @@ extension Arbiter {
     }
 
     /// What the status says of the follower.
-    public var followerStatus: Status.Follower {
+    var followerStatus: Status.Follower {
         let state = followerState
         let master = state == .disabled || state == .off ? nil : shownMaster
         let estimate = state == .waiting ? nil : master?.follower.estimate

@@ -102,12 +102,17 @@ extension Arbiter {
 
     /// Makes the Link peer's own timeline what ours is.
     private var slaved: SessionEdit? {
-        guard let following else { return nil }
-        let tempo = Tempo(microsecondsPerBeat: line.microsecondsPerBeat)
-        return .goOn(
-            HostTimeline(tempo: tempo, beatOrigin: following.beatOrigin, timeOrigin: line.timeOrigin),
-            playingSince: following.playingSince)
+        following.map { .goOn(timeline(of: $0), playingSince: $0.playingSince) }
     }
+
+    private func timeline(of following: Following) -> HostTimeline {
+        HostTimeline(
+            tempo: Tempo(microsecondsPerBeat: line.microsecondsPerBeat), beatOrigin: following.beatOrigin,
+            timeOrigin: line.timeOrigin)
+    }
+
+    /// The timeline of whoever leads, for display.
+    var timeline: HostTimeline { following.map(timeline(of:)) ?? link.state.timeline }
 
     /// Goes on alone at the master's last tempo.
     private mutating func lose(at now: HostTime) -> SessionEdit? {

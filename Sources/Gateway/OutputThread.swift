@@ -15,7 +15,8 @@ final class OutputThread: @unchecked Sendable {
     private let choice: DispatchChoice
     private let isRealTimeKernel = RunningKernel.isRealTime
     private let counters: UnsafeMutablePointer<OutputCounters>
-    private let wakeUps = LatencyHistogram()
+    /// How long after the time it asked for the thread wakes.
+    let wakeUps = LatencyHistogram()
     private let modeInForce = Atomic(DispatchMode.direct.rawValue)
     private let isStopping = Atomic(false)
     private let boardInUse = Atomic<UInt64>(0)
@@ -61,12 +62,6 @@ final class OutputThread: @unchecked Sendable {
     var isChoiceImpossible: Bool {
         sequencer?.hasQueue != true && (choice == .backstop || choice == .queue)
     }
-
-    /// How long after the time it asked for the thread wakes, as a share of all wake-ups has it; nil before the first.
-    func wakeUpLatency(_ share: Double) -> Int64? { wakeUps.quantile(share) }
-
-    /// The longest time by which a wake-up came late, in microseconds.
-    var longestWakeUpLatency: Int64 { wakeUps.maximum }
 
     /// Makes ``run()`` stop the devices that play, and return.
     func stop() {

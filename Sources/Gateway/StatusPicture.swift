@@ -10,7 +10,7 @@ internal import Synchronization
 /// What the status is made of, as the gateway thread last saw it; what moves by itself is worked out when asked.
 struct StatusPicture: Sendable {
     var link: LinkState
-    var arbiter: Arbiter
+    var leadership: Leadership
     var outputs: [Output]
     let realtime: Realtime
     let sequencerTrouble: String?
@@ -23,33 +23,26 @@ struct StatusPicture: Sendable {
     }
 
     /// The status at a moment.
-    func status(at now: HostTime, counters: OutputThread, refused: SequencerInput.Counts?) -> Status {
-        let state = link.sessionState
-        let ahead = Double(arbiter.transport.startTick) - arbiter.line.position(at: now)
-        let isPending = arbiter.transport.isPlaying && ahead > 0
+    func status(at now: HostTime, counters: OutputThread) -> Status {
+        let (timeline, quantum, transport) = (leadership.timeline, leadership.quantum, leadership.transport)
+        let ahead = Double(transport.startTick) - leadership.line.position(at: now)
+        let isPending = transport.isPlaying && ahead > 0
         return Status(
-            version: Status.version, mode: arbiter.mode, reason: arbiter.reason, tempo: state.tempo.beatsPerMinute,
-            beat: state.beat(at: now, quantum: arbiter.quantum).value,
-            phase: state.phase(at: now, quantum: arbiter.quantum).value, quantum: arbiter.quantum.value,
-            playing: arbiter.transport.isPlaying,
-            transport: isPending ? .pending : arbiter.transport.isPlaying ? .playing : .stopped,
+            version: Status.version, mode: leadership.mode, reason: leadership.reason,
+            tempo: timeline.tempo.beatsPerMinute, beat: timeline.shownBeats(at: now, quantum: quantum).value,
+            phase: timeline.phase(at: now, quantum: quantum).value, quantum: quantum.value,
+            playing: transport.isPlaying,
+            transport: isPending ? .pending : transport.isPlaying ? .playing : .stopped,
             startsInBeats: isPending ? ahead / Double(TickLine.ticksPerBeat) : nil, link: linkStatus,
-            follower: .init(
-                state: link.isEnabled ? "disabled" : nil, source: nil, tempo: nil, jitterMicroseconds: nil,
-                refusedTicks: refused?.ticks ?? 0, refusedTransport: refused?.transport ?? 0),
+            follower: leadership.follower,
             outputs: outputs.indices.map { outputStatus(slot: $0, counters) },
             realtime: .init(
                 scheduling: realtime.scheduling.rawValue,
                 priority: realtime.scheduling == .fifo ? realtime.wanted : 0,
                 memoryLocked: realtime.isProcessLocked || counters.isMemoryLocked, dispatch: counters.mode.name,
-                wakeUpLatencyMicroseconds: Self.wakeUpLatency(counters)),
+                wakeUpLatencyMicroseconds: Status.Lateness(counters.wakeUps)),
             warnings: warnings + dispatchWarning(counters)
                 + outputs.indices.compactMap { droppedWarning(slot: $0, counters) })
-    }
-
-    private static func wakeUpLatency(_ thread: OutputThread) -> Status.Lateness? {
-        guard let median = thread.wakeUpLatency(0.5), let most = thread.wakeUpLatency(0.99) else { return nil }
-        return .init(p50: Double(median), p99: Double(most), max: Double(thread.longestWakeUpLatency))
     }
 
     private func dispatchWarning(_ thread: OutputThread) -> [Status.Warning] {
@@ -75,19 +68,14 @@ struct StatusPicture: Sendable {
     private func outputStatus(slot: Int, _ counters: OutputThread) -> Status.Output {
         let output = outputs[slot]
         return counters.withCounters(of: slot) { count in
-            let lateness = count.lateness.quantile(0.5).map { median in
-                Status.Lateness(
-                    p50: Double(median), p99: Double(count.lateness.quantile(0.99) ?? median),
-                    max: Double(count.lateness.maximum))
-            }
-            return Status.Output(
+            Status.Output(
                 id: output.id, name: output.name, profile: nil, port: output.connectedTo ?? output.ownPort,
                 connected: output.connectedTo != nil, enabled: true, ticks: count.ticks.load(ordering: .relaxed),
                 lateTicks: count.lateTicks.load(ordering: .relaxed),
                 offsetMilliseconds: Double(output.settings.offset) / 1_000,
                 multiply: Int(output.settings.multiply), divide: Int(output.settings.divide),
                 swing: Double(output.settings.swing) / 10,
-                latenessMicroseconds: lateness)
+                latenessMicroseconds: Status.Lateness(count.lateness))
         }
     }
 
@@ -136,4 +124,12 @@ struct StatusPicture: Sendable {
 extension Output {
     /// The port of ours that others subscribe to, for outputs that wait for subscribers.
     fileprivate var ownPort: String? { target == .subscribers ? source?.description : nil }
+}
+
+extension Status.Lateness {
+    /// What a histogram says; nil before it has recorded anything.
+    init?(_ histogram: borrowing LatencyHistogram) {
+        guard let median = histogram.quantile(0.5), let most = histogram.quantile(0.99) else { return nil }
+        self.init(p50: Double(median), p99: Double(most), max: Double(histogram.maximum))
+    }
 }

@@ -48,7 +48,13 @@ public struct TempoMap: Sendable, BitwiseCopyable {
     ///
     /// - Parameter microseconds: positive is later.
     public mutating func step(byMicroseconds microseconds: Int64) {
-        move(byMicroseconds: microseconds)
+        line.timeOrigin = line.timeOrigin.advanced(byMicroseconds: microseconds)
+        if since.microseconds != .min { since = since.advanced(byMicroseconds: microseconds) }
+        for index in 0..<formerCount {
+            former[index].line.timeOrigin = former[index].line.timeOrigin.advanced(byMicroseconds: microseconds)
+            guard former[index].since.microseconds != .min else { continue }
+            former[index].since = former[index].since.advanced(byMicroseconds: microseconds)
+        }
         glides &+= microseconds
     }
 
@@ -61,16 +67,6 @@ public struct TempoMap: Sendable, BitwiseCopyable {
         since = HostTime(microseconds: .min)
         formerCount = 0
         jumps &+= 1
-    }
-
-    private mutating func move(byMicroseconds step: Int64) {
-        line.timeOrigin = line.timeOrigin.advanced(byMicroseconds: step)
-        if since.microseconds != .min { since = since.advanced(byMicroseconds: step) }
-        for index in 0..<formerCount {
-            former[index].line.timeOrigin = former[index].line.timeOrigin.advanced(byMicroseconds: step)
-            guard former[index].since.microseconds != .min else { continue }
-            former[index].since = former[index].since.advanced(byMicroseconds: step)
-        }
     }
 
     /// When a place falls, before any offset of an output.
