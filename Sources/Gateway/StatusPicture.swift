@@ -23,7 +23,7 @@ struct StatusPicture: Sendable {
     }
 
     /// The status at a moment.
-    func status(at now: HostTime, counters: OutputThread, refused: SequencerInput.Counts?) -> Status {
+    func status(at now: HostTime, counters: OutputThread, refused: (ticks: Int, transport: Int)?) -> Status {
         let state = link.sessionState
         let ahead = Double(arbiter.transport.startTick) - arbiter.line.position(at: now)
         let isPending = arbiter.transport.isPlaying && ahead > 0
