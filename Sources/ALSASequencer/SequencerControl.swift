@@ -3,40 +3,45 @@ internal import Glibc
 
 /// The client that watches the sequencer and makes subscriptions between others; it carries no clock.
 ///
-/// Owned by one thread, which polls ``descriptor``.
-public struct SequencerControl: ~Copyable {
+/// An object, since several parts of one thread share it: outputs and inputs. That thread polls ``descriptor``.
+public final class SequencerControl {
     private let handle: OpaquePointer
-    private let port: Int32
+    /// The client's number.
+    public let client: Int
     /// Readable when an announcement has come.
     public let descriptor: Int32
-
-    private init(handle: OpaquePointer, port: Int32, descriptor: Int32) {
-        self.handle = handle
-        self.port = port
-        self.descriptor = descriptor
-    }
-
-    deinit { snd_seq_close(handle) }
 
     /// Opens the client and subscribes it to the sequencer's announcements.
     ///
     /// - Parameter name: as other programs list it.
-    /// - Returns: the client; it is closed when the value ends.
     /// - Throws: with the code -ENOENT where the kernel has no sequencer.
-    public static func open(name: String) throws(ALSAError) -> SequencerControl {
+    public init(name: String) throws(ALSAError) {
         let handle = try openSequencer(name: name, streams: SND_SEQ_OPEN_DUPLEX)
+        do {
+            try Self.watchAnnouncements(handle)
+        } catch {
+            snd_seq_close(handle)
+            throw error
+        }
+        self.handle = handle
+        client = Int(snd_seq_client_id(handle))
         var poller = pollfd()
         snd_seq_poll_descriptors(handle, &poller, 1, Int16(POLLIN))
-        let port = snd_seq_create_simple_port(
-            handle, "Announcements", UInt32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_NO_EXPORT),
-            UInt32(SND_SEQ_PORT_TYPE_APPLICATION))
-        let control = SequencerControl(handle: handle, port: port, descriptor: poller.fd)
-        try check("snd_seq_create_simple_port", port)
+        descriptor = poller.fd
+    }
+
+    deinit { snd_seq_close(handle) }
+
+    private static func watchAnnouncements(_ handle: OpaquePointer) throws(ALSAError) {
+        let port = try check(
+            "snd_seq_create_simple_port",
+            snd_seq_create_simple_port(
+                handle, "Announcements", UInt32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_NO_EXPORT),
+                UInt32(SND_SEQ_PORT_TYPE_APPLICATION)))
         try check(
             "snd_seq_connect_from",
             snd_seq_connect_from(
                 handle, port, Int32(SND_SEQ_CLIENT_SYSTEM), Int32(SND_SEQ_PORT_SYSTEM_ANNOUNCE)))
-        return control
     }
 
     /// Takes all waiting announcements.
@@ -57,26 +62,34 @@ public struct SequencerControl: ~Copyable {
     /// All ports others may use, in order of their numbers.
     public func ports() -> [PortDescription] {
         var found: [PortDescription] = []
-        var client: OpaquePointer?
-        var port: OpaquePointer?
-        guard snd_seq_client_info_malloc(&client) == 0 else { return [] }
-        defer { snd_seq_client_info_free(client) }
-        guard snd_seq_port_info_malloc(&port) == 0 else { return [] }
-        defer { snd_seq_port_info_free(port) }
-        snd_seq_client_info_set_client(client, -1)
-        while snd_seq_query_next_client(handle, client) == 0 {
-            let number = snd_seq_client_info_get_client(client)
-            let clientName = String(cString: snd_seq_client_info_get_name(client)).trimmed
-            snd_seq_port_info_set_client(port, number)
-            snd_seq_port_info_set_port(port, -1)
-            while snd_seq_query_next_port(handle, port) == 0 {
-                if let description = Self.describe(port, clientName: clientName) { found.append(description) }
+        forEachClient { client in
+            let name = String(cString: snd_seq_client_info_get_name(client)).trimmed
+            forEachPort(of: snd_seq_client_info_get_client(client)) { port in
+                if let description = Self.describe(port, clientName: name) { found.append(description) }
             }
         }
         return found
     }
 
-    private static func describe(_ port: OpaquePointer?, clientName: String) -> PortDescription? {
+    /// Calls `body` for every client there is, in order of their numbers.
+    func forEachClient(_ body: (OpaquePointer) -> Void) {
+        var client: OpaquePointer?
+        guard snd_seq_client_info_malloc(&client) == 0, let client else { return }
+        defer { snd_seq_client_info_free(client) }
+        snd_seq_client_info_set_client(client, -1)
+        while snd_seq_query_next_client(handle, client) == 0 { body(client) }
+    }
+
+    private func forEachPort(of client: Int32, _ body: (OpaquePointer) -> Void) {
+        var port: OpaquePointer?
+        guard snd_seq_port_info_malloc(&port) == 0, let port else { return }
+        defer { snd_seq_port_info_free(port) }
+        snd_seq_port_info_set_client(port, client)
+        snd_seq_port_info_set_port(port, -1)
+        while snd_seq_query_next_port(handle, port) == 0 { body(port) }
+    }
+
+    private static func describe(_ port: OpaquePointer, clientName: String) -> PortDescription? {
         let capabilities = Int32(bitPattern: snd_seq_port_info_get_capability(port))
         guard capabilities & Int32(SND_SEQ_PORT_CAP_NO_EXPORT) == 0 else { return nil }
         func has(_ wanted: Int32) -> Bool { capabilities & wanted == wanted }
@@ -89,13 +102,20 @@ public struct SequencerControl: ~Copyable {
     }
 
     /// The ports of others that receive what a port sends.
-    public func subscribers(of source: PortAddress) -> [PortAddress] {
+    public func subscribers(of source: PortAddress) -> [PortAddress] { others(at: source, SND_SEQ_QUERY_SUBS_READ) }
+
+    /// The ports of others that a port receives from.
+    public func senders(to destination: PortAddress) -> [PortAddress] {
+        others(at: destination, SND_SEQ_QUERY_SUBS_WRITE)
+    }
+
+    private func others(at port: PortAddress, _ type: snd_seq_query_subs_type_t) -> [PortAddress] {
         var query: OpaquePointer?
         guard snd_seq_query_subscribe_malloc(&query) == 0 else { return [] }
         defer { snd_seq_query_subscribe_free(query) }
-        var root = Self.address(source)
+        var root = Self.address(port)
         snd_seq_query_subscribe_set_root(query, &root)
-        snd_seq_query_subscribe_set_type(query, SND_SEQ_QUERY_SUBS_READ)
+        snd_seq_query_subscribe_set_type(query, type)
         var found: [PortAddress] = []
         var index: Int32 = 0
         while true {
@@ -104,7 +124,7 @@ public struct SequencerControl: ~Copyable {
             index += 1
             let address = snd_seq_query_subscribe_get_addr(query).pointee
             // A client that listens to itself, as our witness does, is nobody's device.
-            guard Int(address.client) != source.client else { continue }
+            guard Int(address.client) != port.client else { continue }
             found.append(PortAddress(client: Int(address.client), port: Int(address.port)))
         }
     }
@@ -114,17 +134,41 @@ public struct SequencerControl: ~Copyable {
     /// - Parameters:
     ///   - destination: the port that is to receive.
     ///   - source: the port that sends.
+    /// - Returns: whether it is a new subscription.
     /// - Throws: when either port is gone, or may not be subscribed.
-    public func subscribe(_ destination: PortAddress, to source: PortAddress) throws(ALSAError) {
-        var subscription: OpaquePointer?
-        try check("snd_seq_port_subscribe_malloc", snd_seq_port_subscribe_malloc(&subscription))
+    @discardableResult
+    public func subscribe(_ destination: PortAddress, to source: PortAddress) throws(ALSAError) -> Bool {
+        try withSubscription(of: destination, to: source) { subscription throws(ALSAError) in
+            let result = snd_seq_subscribe_port(handle, subscription)
+            guard result != -EBUSY else { return false }
+            try check("snd_seq_subscribe_port \(source) to \(destination)", result)
+            return true
+        }
+    }
+
+    /// Undoes a subscription; if it is gone already, nothing happens.
+    ///
+    /// - Parameters:
+    ///   - destination: the port that receives.
+    ///   - source: the port that sends.
+    public func unsubscribe(_ destination: PortAddress, from source: PortAddress) {
+        _ = try? withSubscription(of: destination, to: source) { subscription throws(ALSAError) in
+            // Fails only if a port or the subscription is gone, and then this is done.
+            snd_seq_unsubscribe_port(handle, subscription)
+        }
+    }
+
+    private func withSubscription<Result>(
+        of destination: PortAddress, to source: PortAddress, _ body: (OpaquePointer) throws(ALSAError) -> Result
+    ) throws(ALSAError) -> Result {
+        var allocated: OpaquePointer?
+        try check("snd_seq_port_subscribe_malloc", snd_seq_port_subscribe_malloc(&allocated))
+        let subscription = allocated!  // a zero return means it has been allocated
         defer { snd_seq_port_subscribe_free(subscription) }
         var (from, to) = (Self.address(source), Self.address(destination))
         snd_seq_port_subscribe_set_sender(subscription, &from)
         snd_seq_port_subscribe_set_dest(subscription, &to)
-        let result = snd_seq_subscribe_port(handle, subscription)
-        guard result != -EBUSY else { return }
-        try check("snd_seq_subscribe_port \(source) to \(destination)", result)
+        return try body(subscription)
     }
 
     private static func address(_ port: PortAddress) -> snd_seq_addr_t {

@@ -78,22 +78,8 @@ public final class SequencerOutput: @unchecked Sendable {
 
     private func makeFineQueue() throws(ALSAError) -> Int32 {
         let queue = try check("snd_seq_alloc_queue", snd_seq_alloc_queue(handle))
-        var timer: OpaquePointer?
-        var id: OpaquePointer?
-        try check("snd_seq_queue_timer_malloc", snd_seq_queue_timer_malloc(&timer))
-        defer { snd_seq_queue_timer_free(timer) }
-        try check("snd_timer_id_malloc", snd_timer_id_malloc(&id))
-        defer { snd_timer_id_free(id) }
-        try check("snd_seq_get_queue_timer", snd_seq_get_queue_timer(handle, queue, timer))
-        snd_timer_id_set_class(id, Int32(SND_TIMER_CLASS_GLOBAL.rawValue))
-        snd_timer_id_set_sclass(id, Int32(SND_TIMER_SCLASS_NONE.rawValue))
-        snd_timer_id_set_card(id, -1)
-        snd_timer_id_set_device(id, Int32(SND_TIMER_GLOBAL_HRTIMER))
-        snd_timer_id_set_subdevice(id, 0)
-        snd_seq_queue_timer_set_type(timer, SND_SEQ_TIMER_ALSA)
-        snd_seq_queue_timer_set_id(timer, id)
-        snd_seq_queue_timer_set_resolution(timer, UInt32(1_000_000_000 / SequencerSender.queuePeriod))
-        try check("snd_seq_set_queue_timer", snd_seq_set_queue_timer(handle, queue, timer))
+        try SequencerTimer.highResolution.drive(
+            queue, of: handle, frequency: UInt32(1_000_000_000 / SequencerSender.queuePeriod))
         return queue
     }
 

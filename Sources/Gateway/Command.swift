@@ -8,6 +8,8 @@ public enum Command: Hashable, Sendable {
     case setPlaying(Bool)
     /// 20 to 999 beats per minute; what is outside is for the caller to refuse.
     case setTempo(Tempo)
+    /// Whose clock to follow when Link is off.
+    case follow(FollowChoice)
     /// Changes an output's settings while it runs.
     case adjust(output: String, OutputAdjustment)
     /// Has an output that plays stop and enter again at the next bar.

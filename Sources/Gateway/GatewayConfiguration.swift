@@ -14,6 +14,10 @@ public struct GatewayConfiguration: Sendable {
     public var outputs: [OutputAddress] = []
     /// Whether to create the general sequencer port `Clock`.
     public var hasClockPort = true
+    /// Whose clock to follow when Link is off.
+    public var follow = FollowChoice.auto
+    /// A raw MIDI device to read a clock from, as libasound names it, `hw:CARD,DEVICE`.
+    public var clockInDevice: String?
     /// Network interfaces Link may use besides loopback, by name; empty means all.
     public var interfaces: [String] = []
     /// SCHED_FIFO priority of the output thread, 0 to 99; 0 does not ask for it.

@@ -15,6 +15,7 @@ final class GatewayCore: @unchecked Sendable {
     // Safe because the variables below are touched by the gateway thread alone once `run` has begun; the others are
     // constant, or guard themselves.
     private var rack: OutputRack
+    private var inputs: InputRack
     private var arbiter: Arbiter
     private var board: OutputBoard
     private var playsOnceReady: MonotonicTime?
@@ -33,6 +34,8 @@ final class GatewayCore: @unchecked Sendable {
     enum Event: Sendable {
         case link(LinkState)
         case command(Command, reply: @Sendable (Result<Void, CommandRefusal>) -> Void)
+        /// What other machines' clocks sent.
+        case clocks([ClockInput.Event])
         /// A command's effect has come back from the Link peer.
         case done(reply: @Sendable (Result<Void, CommandRefusal>) -> Void)
     }
@@ -49,7 +52,17 @@ final class GatewayCore: @unchecked Sendable {
         let mailbox = try Mailbox<Event>(capacity: 1024)
         let rack = OutputRack(configuration)
         var inputTrouble: ALSAError?
-        input = rack.sequencer == nil ? nil : try ClockInput(trouble: &inputTrouble)
+        let clockIn =
+            rack.sequencer == nil && configuration.clockInDevice == nil
+            ? nil
+            : try ClockInput(
+                trouble: &inputTrouble, device: configuration.clockInDevice,
+                // How soon a Start is heard matters as much as how soon a ping is.
+                priority: Int32(clamping: configuration.realtimePriority / 2)
+            ) { mailbox.post(.clocks($0)) }
+        input = clockIn
+        inputs = InputRack(
+            configuration.follow, control: rack.control, clockIn: clockIn?.address, outputs: rack.sequencer?.client)
         let peer = try LinkPeer(
             tempo: configuration.tempo, isStartStopSyncEnabled: configuration.isStartStopSyncEnabled,
             interfaces: configuration.interfaces,
@@ -104,7 +117,7 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     func status(at now: HostTime) -> Status {
-        picture.withLock { $0 }.status(at: now, counters: output, refused: input?.refused)
+        picture.withLock { $0 }.status(at: now, counters: output, refused: nil)
     }
 
     // The gateway thread.
@@ -113,11 +126,11 @@ final class GatewayCore: @unchecked Sendable {
     func run() {
         logStart()
         if startsWithLink { peer.setEnabled(true) }
-        if rack.connectDevices() { boardChanged() }
+        portsChanged()
         while !isStopping.load(ordering: .acquiring) {
             tendLines()
             waitForNews()
-            if rack.takeAnnouncements() { boardChanged() }
+            if rack.control?.takeAnnouncements() == true { portsChanged() }
             for event in mailbox.takeAll() { take(event) }
             if mailbox.takeOverflow() { linkChanged(peer.state) }
             playIfReady()
@@ -127,8 +140,8 @@ final class GatewayCore: @unchecked Sendable {
 
     private func waitForNews() {
         var descriptors = [pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
-        if let announcements = rack.announcements {
-            descriptors.append(pollfd(fd: announcements, events: Int16(POLLIN), revents: 0))
+        if let control = rack.control {
+            descriptors.append(pollfd(fd: control.descriptor, events: Int16(POLLIN), revents: 0))
         }
         var deadline = playsOnceReady
         if rack.isWaitingForLines {
@@ -141,6 +154,8 @@ final class GatewayCore: @unchecked Sendable {
     private func take(_ event: Event) {
         switch event {
         case .link(let state): linkChanged(state)
+        case .clocks(let events):
+            if events.contains(.deviceChanged) { portsChanged() }
         case .done(let reply): reply(.success(()))
         case .command(let command, let reply):
             let whenDone: @Sendable () -> Void = { [mailbox] in
@@ -152,11 +167,19 @@ final class GatewayCore: @unchecked Sendable {
             case .enableStartStopSync(let isEnabled): peer.setStartStopSync(isEnabled, whenDone: whenDone)
             case .setPlaying(let isPlaying): edit(isPlaying ? .play(reach: reach) : .stop, whenDone: whenDone)
             case .setTempo(let tempo): edit(.setTempo(tempo), whenDone: whenDone)
+            case .follow(let choice):
+                inputs.choose(choice, device: input?.device)
+                reply(.success(()))
             case .adjust(let id, let adjustment):
                 reply(changeOutput(id) { adjustment.apply(to: &$0.settings) })
             case .realign(let id): reply(changeOutput(id) { $0.realignments &+= 1 })
             }
         }
+    }
+
+    private func portsChanged() {
+        if rack.connectDevices() { boardChanged() }
+        _ = inputs.update(device: input?.device)
     }
 
     private func changeOutput(_ id: String, _ change: (inout Output) -> Void) -> Result<Void, CommandRefusal> {
@@ -174,7 +197,6 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     private func linkChanged(_ state: LinkState) {
-        input?.setRefusing(state.isEnabled)
         let answer = arbiter.linkChanged(LinkView(state), at: HostTime.now())
         let before = picture.withLock { picture in
             defer {
@@ -245,7 +267,7 @@ final class GatewayCore: @unchecked Sendable {
             switch event {
             case .command(_, let reply): reply(.failure(.busy))
             case .done(let reply): reply(.success(()))
-            case .link: break
+            case .link, .clocks: break
             }
         }
     }

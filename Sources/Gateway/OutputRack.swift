@@ -11,9 +11,8 @@ struct OutputRack: ~Copyable {
     let sequencer: SequencerOutput?
     /// Why there is no sequencer although one was wanted.
     let sequencerTrouble: ALSAError?
-    private let control: SequencerControl?
-    /// A descriptor that becomes readable when the sequencer's ports or subscriptions change.
-    let announcements: Int32?
+    /// The client that watches ports and makes subscriptions; nil where there is no sequencer.
+    let control: SequencerControl?
     /// Descriptors taken out of use, with the generation of the first board without them.
     private var retired: [(slot: Int, descriptor: Int32, generation: UInt64)] = []
 
@@ -21,7 +20,7 @@ struct OutputRack: ~Copyable {
     init(_ configuration: GatewayConfiguration) {
         let addresses = configuration.outputs.prefix(OutputBoard.capacity - 1)
         let wantsSequencer =
-            configuration.hasClockPort
+            configuration.hasClockPort || configuration.follow.namesPort
             || addresses.contains { if case .raw = $0 { false } else { true } }
         var trouble: ALSAError?
         var client: SequencerOutput?
@@ -29,13 +28,12 @@ struct OutputRack: ~Copyable {
         if wantsSequencer {
             do {
                 client = try SequencerOutput(name: "Tactus")
-                control = try SequencerControl.open(name: "Tactus Control")
+                control = try SequencerControl(name: "Tactus Control")
             } catch {
                 trouble = error
             }
         }
         sequencer = client
-        announcements = control?.descriptor
         self.control = control
         var names: [(String, Output.Target)] = configuration.hasClockPort ? [("Clock", .subscribers)] : []
         names += addresses.map(Self.nameAndTarget)
@@ -86,13 +84,6 @@ struct OutputRack: ~Copyable {
         body(&outputs[index])
     }
 
-    /// Takes the sequencer's announcements and connects what has come.
-    ///
-    /// - Returns: whether an output's connection changed.
-    mutating func takeAnnouncements() -> Bool {
-        control?.takeAnnouncements() == true && connectDevices()
-    }
-
     /// Brings all sequencer outputs up to date with the ports there are.
     ///
     /// - Returns: whether an output's connection changed.
@@ -135,9 +126,7 @@ struct OutputRack: ~Copyable {
     private static let ownClients = ["Tactus", "Tactus In", "Tactus Control"]
 
     private static func trouble(of match: PortMatch) -> String? {
-        guard case .ambiguous(let ports) = match else { return nil }
-        let names = ports.map { "\($0.portName) (\($0.address))" }.joined(separator: ", ")
-        return "several ports answer to that name: \(names)"
+        if case .ambiguous(let ports) = match { ports.asAnswersToOneName } else { nil }
     }
 
     /// Opens lines that are away, takes out those that broke, and closes what nobody uses any more.

@@ -18,7 +18,7 @@ struct PortsCommand: ParsableCommand {
     private static func find() throws(Failure) -> [PortDescription] {
         ALSAComplaints.capture { _ in }  // the error says as much
         do {
-            return try SequencerControl.open(name: "Tactus Ports").ports()
+            return try SequencerControl(name: "Tactus Ports").ports()
         } catch {
             if error.code == -EACCES {
                 throw Failure(.noPermission, "\(error); join the group audio and log in again")

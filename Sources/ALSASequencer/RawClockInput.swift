@@ -1,0 +1,129 @@
+internal import BeatTime
+internal import CALSA
+internal import Glibc
+internal import MIDIClock
+internal import RealTime
+
+/// A raw MIDI device that a clock is read from, past the sequencer.
+///
+/// Hardware input reaches the sequencer through a work queue of the kernel, which may be late. Here the kernel (5.14 or
+/// later) stamps the bytes as the driver receives them, with Link's clock. Owned by one thread, which polls
+/// ``descriptor``.
+public struct RawClockInput: ~Copyable {
+    private let handle: OpaquePointer
+    private let status: OpaquePointer
+    private var parser = ClockByteParser()
+    /// Readable when something has come, or when the device is gone.
+    public let descriptor: Int32
+    /// Whether the kernel stamps what comes; an older one cannot, and then it is stamped when it is read.
+    public private(set) var hasKernelStamps = false
+
+    /// A tick fills a frame of 32 bytes, so this is five seconds of clock at 999 BPM.
+    private static let buffer = 64 * 1024
+    private static let bytesAtOnce = 256
+    /// Readings of one turn, so that a device that floods does not keep the thread.
+    private static let readsAtOnce = 64
+
+    private init(handle: OpaquePointer, status: OpaquePointer) {
+        self.handle = handle
+        self.status = status
+        var poller = pollfd()
+        snd_rawmidi_poll_descriptors(handle, &poller, 1)
+        descriptor = poller.fd
+    }
+
+    deinit {
+        snd_rawmidi_status_free(status)
+        snd_rawmidi_close(handle)
+    }
+
+    /// Opens a device for reading.
+    ///
+    /// - Parameter name: as libasound knows it, `hw:CARD,DEVICE`.
+    /// - Returns: the device; it is closed when the value ends.
+    /// - Throws: with the code -ENOENT or -ENODEV where it is not there, -EBUSY where another program reads it.
+    public static func open(_ name: String) throws(ALSAError) -> RawClockInput {
+        var handle: OpaquePointer?
+        var status: OpaquePointer?
+        try check("snd_rawmidi_status_malloc", snd_rawmidi_status_malloc(&status))
+        let result = snd_rawmidi_open(&handle, nil, name, SND_RAWMIDI_NONBLOCK)
+        guard result >= 0, let handle else {
+            snd_rawmidi_status_free(status)
+            throw ALSAError(operation: "snd_rawmidi_open \(name)", code: result)
+        }
+        var input = RawClockInput(handle: handle, status: status!)  // a zero return means it has been allocated
+        input.hasKernelStamps = (try? input.configure(stamping: true)) != nil
+        if !input.hasKernelStamps { try input.configure(stamping: false) }
+        // The kernel begins to receive at the first reading; what lay there before has no time.
+        var stale: [ClockInputEvent] = []
+        try input.take(into: &stale)
+        return input
+    }
+
+    private func configure(stamping: Bool) throws(ALSAError) {
+        var parameters: OpaquePointer?
+        try check("snd_rawmidi_params_malloc", snd_rawmidi_params_malloc(&parameters))
+        defer { snd_rawmidi_params_free(parameters) }
+        try check("snd_rawmidi_params_current", snd_rawmidi_params_current(handle, parameters))
+        try check(
+            "snd_rawmidi_params_set_buffer_size",
+            snd_rawmidi_params_set_buffer_size(handle, parameters, Self.buffer))
+        try check("snd_rawmidi_params_set_avail_min", snd_rawmidi_params_set_avail_min(handle, parameters, 1))
+        if stamping {
+            try check(
+                "snd_rawmidi_params_set_read_mode",
+                snd_rawmidi_params_set_read_mode(handle, parameters, SND_RAWMIDI_READ_TSTAMP))
+            try check(
+                "snd_rawmidi_params_set_clock_type",
+                snd_rawmidi_params_set_clock_type(handle, parameters, SND_RAWMIDI_CLOCK_MONOTONIC_RAW))
+        }
+        try check("snd_rawmidi_params", snd_rawmidi_params(handle, parameters))
+    }
+
+    /// Takes what has come, as much as one turn allows; ``descriptor`` stays readable if there is more.
+    ///
+    /// - Parameter events: receives it at its end.
+    /// - Throws: when the device is gone.
+    public mutating func take(into events: inout [ClockInputEvent]) throws(ALSAError) {
+        for _ in 0..<Self.readsAtOnce {
+            guard try readOnce(into: &events) else { break }
+        }
+        try check("snd_rawmidi_status", snd_rawmidi_status(handle, status))
+        guard snd_rawmidi_status_get_xruns(status) > 0 else { return }
+        // What is lost may be the end of a message, or its middle.
+        parser = ClockByteParser()
+        events.append(.overflow)
+    }
+
+    /// Reads the bytes that have one stamp.
+    ///
+    /// - Returns: whether there may be more.
+    private mutating func readOnce(into events: inout [ClockInputEvent]) throws(ALSAError) -> Bool {
+        var stamp = timespec()
+        var parsed = parser
+        let stamped = hasKernelStamps
+        let count = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.bytesAtOnce) { bytes in
+            let count =
+                stamped
+                ? snd_rawmidi_tread(handle, &stamp, bytes.baseAddress, bytes.count)
+                : snd_rawmidi_read(handle, bytes.baseAddress, bytes.count)
+            let time = stamped ? HostTime(stamp) : HostTime.now()
+            for byte in bytes.prefix(max(0, count)) {
+                guard let message = parsed.received(byte) else { continue }
+                events.append(.arrival(ClockArrival(message, at: time, from: .device)))
+            }
+            return count
+        }
+        parser = parsed
+        guard count != -Int(EAGAIN), count != 0 else { return false }
+        try check("snd_rawmidi_read", Int32(clamping: count))
+        return true
+    }
+}
+
+extension HostTime {
+    /// A stamp of CLOCK_MONOTONIC_RAW.
+    fileprivate init(_ stamp: timespec) {
+        self.init(microseconds: Int64(stamp.tv_sec) * 1_000_000 + Int64(stamp.tv_nsec) / 1000)
+    }
+}

@@ -1,0 +1,28 @@
+internal import CALSA
+
+extension SequencerControl {
+    /// Reads who hears whom.
+    ///
+    /// - Parameter ports: as ``ports()`` has just listed them.
+    /// - Returns: all subscriptions between different clients, and what stands behind every client.
+    public func subscriptionGraph(among ports: [PortDescription]) -> SubscriptionGraph {
+        var graph = SubscriptionGraph()
+        forEachClient { client in
+            let number = Int(snd_seq_client_info_get_client(client))
+            graph.boxes[number] = Self.box(of: client)
+        }
+        for port in ports where port.isReadable {
+            for receiver in subscribers(of: port.address) {
+                graph.subscriptions.insert(.init(from: port.address, to: receiver))
+            }
+        }
+        return graph
+    }
+
+    private static func box(of client: OpaquePointer) -> SubscriptionGraph.Box {
+        let process = Int(snd_seq_client_info_get_pid(client))
+        if process > 0 { return .process(process) }
+        let card = Int(snd_seq_client_info_get_card(client))
+        return card >= 0 ? .card(card) : .client(Int(snd_seq_client_info_get_client(client)))
+    }
+}

@@ -1,0 +1,84 @@
+internal import BeatTime
+internal import CALSA
+internal import RealTime
+
+/// A sequencer queue that sends nothing: the kernel stamps what arrives at a port with its time.
+///
+/// It runs on the system timer. On the high-resolution timer, which all programs' queues share, it would lend the
+/// outputs' queue its beat. Stamps are interpolated to nanoseconds whatever the beat, but how late the timer's last
+/// interrupt was is an error of the queue's time until the next. So the queue's time is read again after each batch of
+/// events: the error is in the reading as it is in the stamps, and cancels.
+struct StampQueue: ~Copyable {
+    let number: Int32
+    private let status: OpaquePointer
+    private var reading: Reading?
+
+    /// The queue's time and both clocks at one moment.
+    private struct Reading {
+        /// By how much monotonic time is ahead of the queue's, in nanoseconds.
+        var offset: Int64
+        var clocks: ClockReading
+    }
+
+    /// What is stamped longer ago than this, in nanoseconds, or later than now, is not a stamp of the kernel.
+    private static let longestWait: Int64 = 60_000_000_000
+    private static let largestLead: Int64 = 1_000_000
+
+    private init(number: Int32, status: OpaquePointer) {
+        self.number = number
+        self.status = status
+    }
+
+    deinit { snd_seq_queue_status_free(status) }
+
+    /// Makes the queue and starts it; the kernel frees it with the client.
+    ///
+    /// - Parameter handle: a client that may also send, which starting takes.
+    /// - Returns: the queue.
+    /// - Throws: when other programs hold all queues, or have no timer left.
+    static func start(_ handle: OpaquePointer) throws(ALSAError) -> StampQueue {
+        var status: OpaquePointer?
+        try check("snd_seq_queue_status_malloc", snd_seq_queue_status_malloc(&status))
+        let queue = StampQueue(
+            number: snd_seq_alloc_queue(handle), status: status!)  // a zero return means it has been allocated
+        try check("snd_seq_alloc_queue", queue.number)
+        try SequencerTimer.system.drive(queue.number, of: handle, frequency: 0)
+        var event = snd_seq_event_t()
+        calsa_control_queue(&event, queue.number, UInt8(SND_SEQ_EVENT_START.rawValue))
+        try check("snd_seq_event_output_direct", snd_seq_event_output_direct(handle, &event))
+        return queue
+    }
+
+    /// Relates the queue's time to both clocks, now.
+    mutating func read(_ handle: OpaquePointer) {
+        var narrowest = Int64.max
+        var offset: Int64 = 0
+        for _ in 0..<3 {
+            let before = MonotonicTime.now().nanoseconds
+            guard snd_seq_get_queue_status(handle, number, status) >= 0 else { return reading = nil }
+            let width = MonotonicTime.now().nanoseconds - before
+            guard width < narrowest else { continue }
+            narrowest = width
+            let time = snd_seq_queue_status_get_real_time(status).pointee
+            offset = before + width / 2 - Self.nanoseconds(time)
+        }
+        reading = Reading(offset: offset, clocks: ClockReading.take(after: reading?.clocks))
+    }
+
+    /// The host time at which an event came; nil if the kernel has not stamped it with this queue's time.
+    ///
+    /// - Parameter event: not much younger than the last reading.
+    func hostTime(of event: snd_seq_event_t) -> HostTime? {
+        guard let reading, Int32(event.queue) == number, event.flags & Self.realStamp != 0 else { return nil }
+        let time = MonotonicTime(nanoseconds: Self.nanoseconds(event.time.time) + reading.offset)
+        let age = reading.clocks.monotonic.nanoseconds - time.nanoseconds
+        guard age < Self.longestWait, age > -Self.largestLead else { return nil }
+        return reading.clocks.hostTime(of: time)
+    }
+
+    private static let realStamp = UInt8(SND_SEQ_TIME_STAMP_REAL)
+
+    private static func nanoseconds(_ time: snd_seq_real_time_t) -> Int64 {
+        Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}

@@ -1,0 +1,77 @@
+internal import ALSASequencer
+
+/// Whose clock to follow when Link is off, as the user says it.
+public enum FollowChoice: Hashable, Sendable {
+    /// Nobody's.
+    case off
+    /// The raw device that is configured; without one whatever the user has subscribed to `Clock In`.
+    case auto
+    /// A sequencer port by name, by a unique part of it, or by number as `client:port`.
+    case port(String)
+
+    /// Why a text is no choice, as a clause that says what would be right.
+    public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        public var description: String
+    }
+
+    /// The longest name a port can have: that of its client, a colon and its own.
+    private static let longestName = 127
+
+    /// Reads `off`, `auto`, or a port.
+    ///
+    /// - Parameter text: what the user wrote; spaces around it do not count.
+    /// - Throws: when no port can be called that.
+    public init(_ text: String) throws(Refusal) {
+        let name = String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        switch name {
+        case "off": self = .off
+        case "auto": self = .auto
+        case "": throw Refusal(description: "the name is empty; a clock comes from such as TR-8S, 24:0, auto or off")
+        default:
+            guard name.utf8.count <= Self.longestName, !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
+                throw Refusal(
+                    description: "no port has such a name: it is at most \(Self.longestName) bytes and has one line")
+            }
+            if case .outOfRange = PortAddress.read(name) {
+                throw Refusal(description: "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them")
+            }
+            self = .port(name)
+        }
+    }
+
+    /// Whether it is a port of the sequencer.
+    var namesPort: Bool { if case .port = self { true } else { false } }
+
+    /// What ``init(_:)`` would read.
+    public var text: String {
+        switch self {
+        case .off: "off"
+        case .auto: "auto"
+        case .port(let name): name
+        }
+    }
+}
+
+extension PortAddress {
+    /// A text that may be a port's number.
+    enum Reading: Hashable {
+        /// A text of digits, a colon and digits is never a name.
+        case address(PortAddress)
+        case outOfRange
+        case name
+    }
+
+    /// Reads `client:port`.
+    static func read(_ text: String) -> Reading {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy(\.isDigits) else { return .name }
+        guard let client = UInt8(parts[0]), let port = UInt8(parts[1]), client < 192, port < 254 else {
+            return .outOfRange
+        }
+        return .address(PortAddress(client: Int(client), port: Int(port)))
+    }
+}
+
+extension Substring {
+    fileprivate var isDigits: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
+}
