@@ -41,7 +41,7 @@ public struct Arbiter: Sendable {
     var lastMaster: ClockSource?
     private(set) var choice: MasterChoice
     /// What the machines that may send a clock are called.
-    public var sourceNames: [ClockSource: String] = [:]
+    private(set) var sourceNames: [ClockSource: String] = [:]
     /// What happens to a song that plays when the master falls silent.
     public var whenLost = WhenLost.hold
     /// Whether the user wants Link, and how often that has been said.
@@ -93,9 +93,16 @@ public struct Arbiter: Sendable {
 
     /// Says which master may lead while Link is off.
     ///
+    /// - Parameters:
+    ///   - choice: replaces the one before.
+    ///   - names: what the machines that may send a clock are called.
+    ///   - now: the present host time.
     /// - Returns: an edit to make in answer, if that changes who leads.
-    public mutating func choose(_ choice: MasterChoice, at now: HostTime) -> SessionEdit? {
+    public mutating func choose(
+        _ choice: MasterChoice, names: [ClockSource: String], at now: HostTime
+    ) -> SessionEdit? {
         self.choice = choice
+        sourceNames = names
         return conduct(at: now)
     }
 
@@ -126,8 +133,9 @@ public struct Arbiter: Sendable {
         guard !isLinkLeading else { return .linkLeads }
         switch choice {
         case .none: return .off
-        case .only(source), .any: break
-        case .only: return .notChosen
+        case .only(source): break
+        case .anyOf(let sources) where sources.contains(source): break
+        case .only, .anyOf: return .notChosen
         }
         return following.map { $0.source == source } == false ? .anotherLeads : nil
     }

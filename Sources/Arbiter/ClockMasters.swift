@@ -5,8 +5,8 @@ public import MIDIClock
 public enum MasterChoice: Hashable, Sendable {
     /// Nobody: clocks that come in are refused.
     case none
-    /// Whoever is steady first, and as long as it is heard.
-    case any
+    /// Whoever of these is steady first, and as long as it is heard.
+    case anyOf(Set<ClockSource>)
     /// That one and no other; nil while it is not there.
     case only(ClockSource?)
 }
@@ -15,7 +15,7 @@ public enum MasterChoice: Hashable, Sendable {
 public enum Refusal: String, Hashable, Sendable {
     case linkLeads = "Link is enabled"
     case off = "following is off"
-    case notChosen = "another clock is chosen"
+    case notChosen = "it is not the clock to follow"
     case anotherLeads = "another clock leads"
     case isEcho = "it is this gateway's own clock coming back"
     case crowded = "too many clocks at once"

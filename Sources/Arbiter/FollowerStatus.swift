@@ -22,7 +22,7 @@ extension Status {
             /// `client:port`, or `clock-in`.
             public var port: String
             public var name: String
-            var reason: String
+            public var reason: String
             public var ticks: Int
             public var transport: Int
 
@@ -88,6 +88,9 @@ extension Arbiter {
             jitterMicroseconds: estimate?.jitter, refusedTicks: masters.refused.ticks,
             refusedTransport: masters.refused.transport, refused: refusedClocks)
     }
+
+    /// The machine that leads, by name, while it excludes the user's tempo and transport; else nil.
+    public var leaderName: String? { following.map { name(of: $0.source) } }
 
     /// The name of a clock, or its port's number where it has none.
     func name(of source: ClockSource) -> String { sourceNames[source] ?? source.description }

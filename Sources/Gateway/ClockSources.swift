@@ -1,4 +1,5 @@
 internal import ALSASequencer
+internal import Arbiter
 internal import MIDIClock
 
 /// Whose clocks can be heard, and which of them the user means.
@@ -37,6 +38,15 @@ struct ClockSources: Hashable, Sendable {
                 chosen = ClockSource(port.address)
             }
             isAway = chosen == nil
+        }
+    }
+
+    /// Who may lead while Link is off.
+    var masters: MasterChoice {
+        switch choice {
+        case .off: .none
+        case .auto: chosen == nil && !isAway ? .anyOf(Set(names.keys)) : .only(chosen)
+        case .port: .only(chosen)
         }
     }
 

@@ -73,7 +73,7 @@ final class GatewayCore: @unchecked Sendable {
             _ = mailbox.post(.link(state))
         }
         let state = peer.state
-        let arbiter = Arbiter(LinkView(state), quantum: configuration.quantum)
+        let arbiter = Arbiter(LinkView(state), quantum: configuration.quantum, following: .none)
         var board = OutputBoard(map: arbiter.map, transport: arbiter.transport)
         board.take(rack.outputs)
         let snapshot = Snapshot(board)
@@ -85,7 +85,7 @@ final class GatewayCore: @unchecked Sendable {
         let isProcessLocked = LockedMemory.lockProcess()
         picture = Mutex(
             StatusPicture(
-                link: state, arbiter: arbiter, outputs: rack.outputs,
+                link: state, leadership: arbiter.leadership, outputs: rack.outputs,
                 realtime: .init(
                     wanted: configuration.realtimePriority, scheduling: outputThread.scheduling,
                     isProcessLocked: isProcessLocked),
@@ -117,7 +117,7 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     func status(at now: HostTime) -> Status {
-        picture.withLock { $0 }.status(at: now, counters: output, refused: nil)
+        picture.withLock { $0 }.status(at: now, counters: output)
     }
 
     // The gateway thread.
@@ -125,7 +125,7 @@ final class GatewayCore: @unchecked Sendable {
     /// The thread's body: returns after a stop.
     func run() {
         logStart()
-        if startsWithLink { peer.setEnabled(true) }
+        if startsWithLink { switchLink(on: true) }
         portsChanged()
         while !isStopping.load(ordering: .acquiring) {
             tendLines()
@@ -133,6 +133,7 @@ final class GatewayCore: @unchecked Sendable {
             if rack.control?.takeAnnouncements() == true { portsChanged() }
             for event in mailbox.takeAll() { take(event) }
             if mailbox.takeOverflow() { linkChanged(peer.state) }
+            if let deadline = arbiter.nextDeadline, deadline <= HostTime.now() { conduct { $0.timePassed(to: $1) } }
             playIfReady()
         }
         end()
@@ -144,6 +145,10 @@ final class GatewayCore: @unchecked Sendable {
             descriptors.append(pollfd(fd: control.descriptor, events: Int16(POLLIN), revents: 0))
         }
         var deadline = playsOnceReady
+        if let silence = arbiter.nextDeadline {
+            let time = ClockReading.take().monotonicTime(of: silence)
+            deadline = min(time, deadline ?? time)
+        }
         if rack.isWaitingForLines {
             let check = MonotonicTime.now().advanced(byNanoseconds: Self.lineCheck)
             deadline = min(check, deadline ?? check)
@@ -154,8 +159,7 @@ final class GatewayCore: @unchecked Sendable {
     private func take(_ event: Event) {
         switch event {
         case .link(let state): linkChanged(state)
-        case .clocks(let events):
-            if events.contains(.deviceChanged) { portsChanged() }
+        case .clocks(let events): take(events)
         case .done(let reply): reply(.success(()))
         case .command(let command, let reply):
             let whenDone: @Sendable () -> Void = { [mailbox] in
@@ -163,12 +167,19 @@ final class GatewayCore: @unchecked Sendable {
                 if !mailbox.post(.done(reply: reply)) { reply(.success(())) }
             }
             switch command {
-            case .enableLink(let isEnabled): peer.setEnabled(isEnabled, whenDone: whenDone)
+            case .enableLink(let isEnabled): switchLink(on: isEnabled, whenDone: whenDone)
             case .enableStartStopSync(let isEnabled): peer.setStartStopSync(isEnabled, whenDone: whenDone)
-            case .setPlaying(let isPlaying): edit(isPlaying ? .play(reach: reach) : .stop, whenDone: whenDone)
-            case .setTempo(let tempo): edit(.setTempo(tempo), whenDone: whenDone)
+            case .setPlaying, .setTempo:
+                if let leader = arbiter.leaderName {
+                    reply(.failure(.notLeader(leader)))
+                } else if case .setTempo(let tempo) = command {
+                    edit(.setTempo(tempo), whenDone: whenDone)
+                } else {
+                    edit(command == .setPlaying(true) ? .play(reach: reach) : .stop, whenDone: whenDone)
+                }
             case .follow(let choice):
                 inputs.choose(choice, device: input?.device)
+                sourcesChanged()
                 reply(.success(()))
             case .adjust(let id, let adjustment):
                 reply(changeOutput(id) { adjustment.apply(to: &$0.settings) })
@@ -179,7 +190,7 @@ final class GatewayCore: @unchecked Sendable {
 
     private func portsChanged() {
         if rack.connectDevices() { boardChanged() }
-        _ = inputs.update(device: input?.device)
+        if inputs.update(device: input?.device) { sourcesChanged() }
     }
 
     private func changeOutput(_ id: String, _ change: (inout Output) -> Void) -> Result<Void, CommandRefusal> {
@@ -197,18 +208,41 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     private func linkChanged(_ state: LinkState) {
-        let answer = arbiter.linkChanged(LinkView(state), at: HostTime.now())
         let before = picture.withLock { picture in
-            defer {
-                picture.link = state
-                picture.arbiter = arbiter
-            }
+            defer { picture.link = state }
             return picture.link
         }
-        publish()
+        conduct { $0.linkChanged(LinkView(state), at: $1) }
         log.noteChange(from: before, to: state)
-        if let answer { edit(answer) }
     }
+
+    /// Lets the arbiter decide, and tells everyone what it has decided.
+    private func conduct(_ body: (inout Arbiter, HostTime) -> SessionEdit?) {
+        let before = (arbiter.mode, arbiter.transport, arbiter.line)
+        let answer = body(&arbiter, HostTime.now())
+        if let answer { edit(answer) }
+        let leadership = arbiter.leadership
+        picture.withLock { $0.leadership = leadership }
+        if before != (arbiter.mode, arbiter.transport, arbiter.line) { publish() }
+        if before.0 != arbiter.mode { log.notice("leader changed", metadata: ["reason": "\(leadership.reason)"]) }
+    }
+
+    /// Nobody is followed from before the peer is told to join until it has left.
+    private func switchLink(on isOn: Bool, whenDone: (@Sendable () -> Void)? = nil) {
+        arbiter.linkSwitched(on: isOn)
+        peer.setEnabled(isOn, whenDone: whenDone)
+    }
+
+    private func take(_ events: [ClockInput.Event]) {
+        if events.contains(.deviceChanged) { portsChanged() }
+        for part in events.split(separator: .overflow, omittingEmptySubsequences: false).enumerated() {
+            if part.offset > 0 { arbiter.messagesLost() }
+            let arrivals = part.element.compactMap { if case .arrival(let arrival) = $0 { arrival } else { nil } }
+            if !arrivals.isEmpty { conduct { $0.received(arrivals, at: $1) } }
+        }
+    }
+
+    private func sourcesChanged() { conduct { $0.choose(inputs.sources.masters, names: inputs.sources.names, at: $1) } }
 
     /// How soon every output can play, in microseconds.
     private var reach: Int64 {

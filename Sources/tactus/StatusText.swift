@@ -15,10 +15,8 @@ enum StatusText {
         if !status.link.interfaces.isEmpty {
             lines.append(row("networks", status.link.interfaces.joined(separator: ", ")))
         }
-        if let follower = status.follower.state {
-            lines.append(
-                row("follower", ([follower] + [status.follower.source].compactMap(\.self)).joined(separator: " ")))
-        }
+        lines.append(row("follower", follower(status.follower)))
+        lines += status.follower.refused.map { row("refused", refused($0)) }
         lines += status.outputs.map { row("output", output($0)) }
         lines.append(row("real time", realtime(status.realtime)))
         for warning in status.warnings {
@@ -55,6 +53,18 @@ enum StatusText {
         var parts = ["on", peers(link.peers), "start/stop sync \(link.startStopSync ? "on" : "off")"]
         if let session = link.sessionId { parts.append("session \(session)") }
         return parts.joined(separator: ", ")
+    }
+
+    private static func follower(_ follower: Status.Follower) -> String {
+        var parts = [follower.state.rawValue]
+        if let source = follower.source { parts.append(source) }
+        if let tempo = follower.tempo { parts.append("\(decimals(tempo)) BPM") }
+        if let jitter = follower.jitterMicroseconds { parts.append("jitter \(whole(jitter)) us") }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func refused(_ clock: Status.Follower.Refused) -> String {
+        "\(clock.name) (\(clock.port)): \(clock.ticks) ticks, \(clock.transport) transport messages, as \(clock.reason)"
     }
 
     private static func output(_ output: Status.Output) -> String {

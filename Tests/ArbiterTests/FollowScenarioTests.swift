@@ -176,7 +176,7 @@ struct FollowScenarioTests {
             switch Int.random(in: 0..<6, using: &random) {
             case 0...2: world.at(start) { $0.setLink(isOn, at: node) }
             case 3:
-                world.at(start) { $0.choose(isOn ? .any : .only(source), at: node) }
+                world.at(start) { $0.choose(isOn ? .anyOf(GatewayWorld.sources) : .only(source), at: node) }
             case 4: world.at(start) { $0.edit(node, isOn ? .play : .setTempo(Tempo(beatsPerMinute: tempo))) }
             default:
                 world.playMaster(

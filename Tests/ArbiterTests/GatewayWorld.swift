@@ -68,6 +68,9 @@ struct GatewayWorld {
         medium = LinkMedium(network: VirtualNetwork(conditions, random: random.split("network")))
     }
 
+    /// Where masters come in.
+    static let sources: Set<ClockSource> = [.device, .port(client: 20, port: 0), .port(client: 24, port: 0)]
+
     var now: WorldTime { simulation.now }
 
     /// Adds a gateway; Link is off, and its clock runs.
@@ -78,7 +81,8 @@ struct GatewayWorld {
         let engine = Engine(tempo: Tempo(beatsPerMinute: tempo), seed: own.next(), at: clock.hostTime(at: now))
         nodes.append(
             Node(
-                engine: engine, arbiter: Arbiter(LinkView(engine), quantum: Beats(quantum), following: .any),
+                engine: engine,
+                arbiter: Arbiter(LinkView(engine), quantum: Beats(quantum), following: .anyOf(Self.sources)),
                 clock: clock, random: own))
         medium.plug(index)
         wakeOutput(of: index, at: now)
@@ -137,7 +141,9 @@ struct GatewayWorld {
     }
 
     /// Says which master a gateway may follow.
-    mutating func choose(_ choice: MasterChoice, at node: Int) { conduct(node) { $0.choose(choice, at: $1) } }
+    mutating func choose(_ choice: MasterChoice, at node: Int) {
+        conduct(node) { $0.choose(choice, names: [:], at: $1) }
+    }
 
     private mutating func conduct(_ node: Int, _ body: (inout Arbiter, HostTime) -> SessionEdit?) {
         let before = (nodes[node].arbiter.line, nodes[node].arbiter.transport)

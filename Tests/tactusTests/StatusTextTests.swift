@@ -21,6 +21,7 @@ struct StatusTextTests {
                 link       on, 1 peer, start/stop sync off, session 5949266f7c5e3128
                 networks   127.0.0.1, 192.168.7.42
                 follower   disabled
+                refused    MC-101 (28:0): 96 ticks, 1 transport messages, as Link is enabled
                 output     TR-8S, 24:0: 9120 ticks, 0 late, 99 % within 31 us
                 output     Volca, away: 0 ticks, 0 late
                 real time  fifo 80, memory locked, dispatch backstop, wakes 99 % within 9 us, 64 at most
@@ -93,7 +94,8 @@ extension Status {
             enabled: true, active: true, connected: true, peers: 1, sessionId: "5949266f7c5e3128", startStopSync: false,
             interfaces: ["127.0.0.1", "192.168.7.42"], measurementErrorMicroseconds: 12),
         follower: .init(
-            state: "disabled", source: nil, tempo: nil, jitterMicroseconds: nil, refusedTicks: 0, refusedTransport: 0),
+            state: .disabled, refusedTicks: 96, refusedTransport: 1,
+            refused: [.init(port: "28:0", name: "MC-101", reason: "Link is enabled", ticks: 96, transport: 1)]),
         outputs: [
             .init(
                 id: "tr-8s", name: "TR-8S", profile: nil, port: "24:0", connected: true, enabled: true, ticks: 9120,
