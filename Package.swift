@@ -87,6 +87,9 @@ let package = Package(
         .target(
             name: "Simulation", dependencies: ["BeatTime", "LinkSession", "MIDIClock"], path: "Tests/Simulation",
             swiftSettings: strict),
+        .executableTarget(
+            name: "clock-probe", dependencies: ["ALSASequencer", "BeatTime", "MIDIClock", "RealTime"],
+            path: "Tests/ClockProbe", swiftSettings: strict),
         tests(of: "BeatTime", uses: ["TestVectors"]),
         tests(of: "LinkSession", uses: ["BeatTime", "Simulation", "TestVectors"]),
         tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),

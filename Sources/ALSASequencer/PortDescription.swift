@@ -11,6 +11,29 @@ public struct PortAddress: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(client):\(port)" }
 }
 
+extension PortAddress {
+    /// What a text means where a port's number or its name may stand.
+    public enum Reading: Hashable, Sendable {
+        case address(PortAddress)
+        /// A number that no port can have.
+        case outOfRange
+        case name
+    }
+
+    /// Reads `client:port`; a text of digits, a colon and digits is never a name.
+    public static func read(_ text: some StringProtocol) -> Reading {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        func isDigits(_ part: some StringProtocol) -> Bool {
+            !part.isEmpty && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        }
+        guard parts.count == 2, isDigits(parts[0]), isDigits(parts[1]) else { return .name }
+        guard let client = UInt8(parts[0]), let port = UInt8(parts[1]), client < 192, port < 254 else {
+            return .outOfRange
+        }
+        return .address(PortAddress(client: Int(client), port: Int(port)))
+    }
+}
+
 /// A sequencer port as others see it.
 public struct PortDescription: Hashable, Sendable {
     public var address: PortAddress

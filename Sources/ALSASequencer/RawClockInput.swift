@@ -43,6 +43,10 @@ public struct RawClockInput: ~Copyable {
     /// - Returns: the device; it is closed when the value ends.
     /// - Throws: with the code -ENOENT or -ENODEV where it is not there, -EBUSY where another program reads it.
     public static func open(_ name: String) throws(ALSAError) -> RawClockInput {
+        // Asked first, since libasound complains of every opening that fails, and a device that is away is asked for often.
+        if let card = name.split(separator: ":").last?.split(separator: ",").first {
+            try check("card \(card)", snd_card_get_index(String(card)))
+        }
         var handle: OpaquePointer?
         var status: OpaquePointer?
         try check("snd_rawmidi_status_malloc", snd_rawmidi_status_malloc(&status))

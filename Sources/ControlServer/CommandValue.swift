@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Gateway
 internal import Hummingbird
 internal import NIOCore
 
@@ -51,9 +52,21 @@ struct CommandValue {
     }
 }
 
+extension CommandValue {
+    func followChoice() throws(Refusal) -> FollowChoice {
+        guard case .text(let text) = scalar else { throw .badValue("\(key): auto, off, or a port such as TR-8S") }
+        do {
+            return try FollowChoice(text)
+        } catch {
+            throw .badValue("\(key): \(error)")
+        }
+    }
+}
+
 fileprivate enum Scalar: Decodable {
     case boolean(Bool)
     case number(Double)
+    case text(String)
     case other
 
     init(from decoder: any Decoder) throws {
@@ -62,6 +75,8 @@ fileprivate enum Scalar: Decodable {
             self = .boolean(value)
         } else if let value = try? container.decode(Double.self) {
             self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .text(value)
         } else {
             self = .other
         }

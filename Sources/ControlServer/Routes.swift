@@ -22,6 +22,7 @@ func routes(at address: HTTPAddress, token: BearerToken?, serving: Serving) -> R
     router.command("/api/v1/tempo", "bpm", serving) {
         .setTempo(Tempo(beatsPerMinute: try $0.number(in: Tempo.allowed)))
     }
+    router.command("/api/v1/follow", "source", serving) { .follow(try $0.followChoice()) }
     router.serve("/api/v1/outputs/:id", .patch) { request, context in
         let id = try context.parameters.require("id")
         let body = try CommandBody(OutputAdjustment.keys, in: try await request.body.collect(upTo: maximumBody))

@@ -51,27 +51,3 @@ public enum FollowChoice: Hashable, Sendable {
         }
     }
 }
-
-extension PortAddress {
-    /// A text that may be a port's number.
-    enum Reading: Hashable {
-        /// A text of digits, a colon and digits is never a name.
-        case address(PortAddress)
-        case outOfRange
-        case name
-    }
-
-    /// Reads `client:port`.
-    static func read(_ text: String) -> Reading {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy(\.isDigits) else { return .name }
-        guard let client = UInt8(parts[0]), let port = UInt8(parts[1]), client < 192, port < 254 else {
-            return .outOfRange
-        }
-        return .address(PortAddress(client: Int(client), port: Int(port)))
-    }
-}
-
-extension Substring {
-    fileprivate var isDigits: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
-}

@@ -57,6 +57,35 @@ extension BearerToken {
     }
 }
 
+extension FollowChoice {
+    init(argument: String) throws(BadArgument) {
+        do {
+            self = try FollowChoice(argument)
+        } catch {
+            throw BadArgument(error.description)
+        }
+    }
+}
+
+/// Reads `hw:CARD,DEVICE`, the card by its number or its short name.
+func clockInDevice(argument: String) throws(BadArgument) -> String {
+    let mistake = BadArgument("a raw MIDI device is hw:CARD,DEVICE, such as hw:1,0; 'amidi -l' lists them")
+    let parts = argument.split(separator: ",", omittingEmptySubsequences: false)
+    guard argument.hasPrefix("hw:"), (2...3).contains(parts.count) else { throw mistake }
+    // libasound would read more into a name than one: braces, options, other plug-ins.
+    let card = parts[0].dropFirst("hw:".count)
+    guard (1...15).contains(card.utf8.count), card.utf8.allSatisfy({ isDigit($0) || isLetter($0) || $0 == 0x5F }) else {
+        throw mistake
+    }
+    for number in parts.dropFirst() {
+        guard number.utf8.allSatisfy(isDigit), let value = Int(number), value < 32 else { throw mistake }
+    }
+    return argument
+}
+
+private func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+private func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
+
 /// A switch as people write it.
 enum Switch: String, ExpressibleByArgument, CaseIterable {
     case on, off

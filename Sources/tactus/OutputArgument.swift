@@ -1,3 +1,4 @@
+import ALSASequencer
 import Gateway
 import Glibc
 
@@ -11,10 +12,8 @@ extension OutputAddress {
             self = .virtual(try Self.name(argument.dropFirst("virtual:".count), such: "virtual:Drums"))
         } else if argument.hasPrefix("raw:") {
             self = try Self.raw(argument.dropFirst("raw:".count))
-        } else if let numbers = try Self.numbers(argument) {
-            self = .numeric(client: numbers.client, port: numbers.port)
         } else {
-            self = .name(try Self.name(argument[...], such: "TR-8S"))
+            self = try Self.port(argument)
         }
     }
 
@@ -28,22 +27,20 @@ extension OutputAddress {
         }
     }
 
+    private static func port(_ text: String) throws(BadArgument) -> OutputAddress {
+        switch PortAddress.read(text) {
+        case .address(let address): .numeric(client: address.client, port: address.port)
+        case .outOfRange: throw BadArgument("a sequencer port is 0:0 to 191:253; 'tactus ports' lists them")
+        case .name: .name(try name(text[...], such: "TR-8S"))
+        }
+    }
+
     private static func name(_ text: Substring, such example: String) throws(BadArgument) -> String {
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         guard let first = words.first, let last = words.last else {
             throw BadArgument("the name is empty; an output is such as \(example)")
         }
         return String(text[first.startIndex..<last.endIndex])
-    }
-
-    /// A text of digits, a colon and digits is never a name.
-    private static func numbers(_ text: String) throws(BadArgument) -> (client: Int, port: Int)? {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isDigit) }) else { return nil }
-        guard let client = UInt8(parts[0]), let port = UInt8(parts[1]), client < 192, port < 254 else {
-            throw BadArgument("a sequencer port is 0:0 to 191:253; 'tactus ports' lists them")
-        }
-        return (Int(client), Int(port))
     }
 
     private static func raw(_ text: Substring) throws(BadArgument) -> OutputAddress {

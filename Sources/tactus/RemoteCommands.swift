@@ -2,6 +2,8 @@ import Arbiter
 import ArgumentParser
 import BeatTime
 import ControlServer
+import Foundation
+import Gateway
 
 /// Which gateway a command talks to, and how it shows the answer.
 struct RemoteOptions: ParsableArguments {
@@ -92,5 +94,28 @@ struct TempoCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await remote.ask("tempo", #"{"bpm":\#(tempo.beatsPerMinute)}"#) { "\(StatusText.tempo($0)) BPM" }
+    }
+}
+
+struct FollowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "follow", abstract: "Choose whose MIDI clock leads while Link is off.")
+
+    @Argument(
+        help: ArgumentHelp(
+            "A port as 'tactus ports' lists it, auto for whatever you subscribe to 'Clock In', or off.",
+            valueName: "port"), transform: FollowChoice.init(argument:))
+    var source: FollowChoice
+    @OptionGroup var remote: RemoteOptions
+
+    func run() async throws {
+        let command = try JSONEncoder().encode(["source": source.text])
+        try await remote.ask("follow", String(decoding: command, as: UTF8.self)) { _ in
+            switch source {
+            case .off: "no clock is followed"
+            case .auto: "while Link is off, the first steady clock at 'Clock In' is followed"
+            case .port(let name): "while Link is off, \(name) is followed".withoutControls
+            }
+        }
     }
 }

@@ -16,6 +16,7 @@ struct Run: AsyncParsableCommand {
               tactus run --output TR-8S                a device, by part of its name
               tactus run --output 24:0 --output 28:0   two ports of 'tactus ports'
               tactus run --output raw:/dev/ttyAMA0     a small board's serial port
+              tactus run --no-link --follow MPC        follow another machine's clock
             """)
 
     @Flag(inversion: .prefixedNo, help: "Take part in the Link session.")
@@ -49,6 +50,21 @@ struct Run: AsyncParsableCommand {
 
     @Flag(help: "Do not create the general port 'Clock'.")
     var noClockPort = false
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Whose clock to follow when Link is off: a port as --output takes it, auto for whatever you subscribe to \
+            'Clock In', or off. (default: auto)
+            """, valueName: "port"), transform: FollowChoice.init(argument:))
+    var follow = FollowChoice.auto
+
+    @Option(
+        help: ArgumentHelp(
+            "Take the clock to follow from a raw MIDI device, with the kernel's most exact stamps, such as hw:1,0.",
+            valueName: "hw:card,device"),
+        transform: clockInDevice(argument:))
+    var clockIn: String?
 
     @Option(
         help: ArgumentHelp(
@@ -107,6 +123,7 @@ struct Run: AsyncParsableCommand {
         if let http, !http.isLoopback, httpTokenFile == nil {
             throw ValidationError("--http \(http) lets others in; give it a secret with --http-token-file FILE")
         }
+        if clockIn != nil, follow != .auto { throw ValidationError("--clock-in and --follow exclude each other") }
         let outputs = output.map(\.argument)
         for (index, name) in outputs.enumerated() where outputs[..<index].contains(name) {
             throw ValidationError("--output \(name) is given twice")
@@ -155,6 +172,8 @@ struct Run: AsyncParsableCommand {
         configuration.playsAtStart = play
         configuration.outputs = output
         configuration.hasClockPort = !noClockPort
+        configuration.follow = follow
+        configuration.clockInDevice = clockIn
         configuration.interfaces = interface
         configuration.realtimePriority = realtimePriority
         configuration.dispatch = dispatch

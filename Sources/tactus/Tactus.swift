@@ -14,7 +14,7 @@ struct Tactus: AsyncParsableCommand {
         version: Status.version,
         subcommands: [
             Run.self, StatusCommand.self, LinkCommand.self, StartStopSyncCommand.self, PlayCommand.self,
-            StopCommand.self, TempoCommand.self, PortsCommand.self,
+            StopCommand.self, TempoCommand.self, FollowCommand.self, PortsCommand.self,
         ])
 
     static func main() async {

@@ -1,31 +1,17 @@
 """The output thread allocates nothing, shown on the release executable by counting every call of the allocator."""
 
-import os
 import pathlib
-import shutil
-import subprocess
 import tempfile
 
 from rig.gateway import PROJECT
-from rig.labs import GUEST, record
-
-
-def compiled(folder):
-    """The counter as a library to preload, made by the compiler that Swift brings along."""
-    swift = os.path.realpath(shutil.which("swift"))
-    compiler = shutil.which("clang") or str(pathlib.Path(swift).with_name("clang"))
-    library = pathlib.Path(folder) / "allocations.so"
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-O1", "-o", library, GUEST / "allocations.c"], check=True, timeout=60)
-    library.chmod(0o755)
-    return library
+from rig.labs import compiled, record
 
 
 def test_sixty_four_outputs_play_without_one_allocation(figure):
     (PROJECT / ".lab").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=PROJECT / ".lab") as folder:
         pathlib.Path(folder).chmod(0o755)
-        heard = record("allocations.py", arguments=[compiled(folder)])
+        heard = record("allocations.py", arguments=[compiled("allocations.c", folder)])
     figure("ticks", heard["ticks"])
     figure("allocations elsewhere", heard["elsewhere"])
     figure("allocations on the output thread", heard["output thread"], bound=0)

@@ -34,7 +34,8 @@ def test_unknown_commands():
     refused(USAGE, "dance", naming="dance")
 
 
-@pytest.mark.parametrize("option", ["--tempo", "--quantum", "--output", "--http", "--log-level"])
+@pytest.mark.parametrize(
+    "option", ["--tempo", "--quantum", "--output", "--follow", "--clock-in", "--http", "--log-level"])
 def test_options_without_their_value(option):
     refused(USAGE, "run", option, naming=option)
     refused(USAGE, "run", f"{option}=", naming=option)
@@ -78,6 +79,18 @@ def test_outputs(output):
     refused(USAGE, "run", f"--output={output}", naming="--output")
 
 
+@pytest.mark.parametrize("port", ["", " ", "200:0", "24:999", "x" * 128, "a\nb"])
+def test_ports_to_follow(port):
+    refused(USAGE, "run", f"--follow={port}", naming="--follow")
+    refused(USAGE, "follow", port)
+
+
+@pytest.mark.parametrize("device", ["", " ", "hw", "hw:1", "hw:1,", "hw:1,x", "1,0", "hw:{1},0", "hw:1,99"])
+def test_raw_devices(device):
+    refused(USAGE, "run", f"--clock-in={device}", naming="--clock-in")
+    refused(USAGE, "run", "--clock-in", "hw:1,0", "--follow", "A", naming="--follow")
+
+
 def test_outputs_that_can_never_be_a_line(tmp_path):
     refused(USAGE, "run", "--output", f"raw:{tmp_path}", naming=str(tmp_path))
     (tmp_path / "file").write_text("kept")
@@ -107,7 +120,7 @@ def test_other_commands(arguments):
 
 
 @pytest.mark.parametrize("command", [
-    ["status"], ["status", "--json"], ["link", "on"], ["start-stop-sync", "off"], ["play"], ["stop"],
+    ["status"], ["status", "--json"], ["link", "on"], ["follow", "off"], ["start-stop-sync", "off"], ["play"], ["stop"],
     ["tempo", "120"]])
 def test_commands_without_a_gateway(command):
     refused(UNAVAILABLE, *command, naming=str(PORT))

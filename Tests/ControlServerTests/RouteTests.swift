@@ -47,6 +47,9 @@ struct RouteTests {
             let keeping = try await status(after: "start-stop-sync", #"{"enabled":false}"#)
             #expect(keeping.link.startStopSync == false)
             #expect(keeping.tempo == 128.5)
+            for source in ["off", "TR-8S", "24:0", "auto"] {
+                #expect(try await status(after: "follow", #"{"source":"\#(source)"}"#).tempo == 128.5)
+            }
         }
     }
 
@@ -66,6 +69,13 @@ struct RouteTests {
         ("link", #"{"enabled":1}"#, "enabled: true or false"),
         ("start-stop-sync", #"{"enabled":"on"}"#, "enabled: true or false"),
         ("transport", #"{"enabled":true}"#, "enabled: unknown; the key here is playing"),
+        ("follow", #"{"source":5}"#, "source: auto, off, or a port such as TR-8S"),
+        ("follow", #"{}"#, "source: auto, off, or a port such as TR-8S"),
+        (
+            "follow", #"{"source":" "}"#,
+            "source: the name is empty; a clock comes from such as TR-8S, 24:0, auto or off"
+        ),
+        ("follow", #"{"source":"24:254"}"#, "source: a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
     ])
     func `a wrong body is told what would be right`(path: String, body: String, message: String) async throws {
         try await ServedGateway().serve { client in

@@ -20,6 +20,8 @@ struct CommandLineTests {
         #expect(run.tempo == Tempo(beatsPerMinute: 120))
         #expect(run.output.isEmpty)
         #expect(run.noClockPort == false)
+        #expect(run.follow == .auto)
+        #expect(run.clockIn == nil)
         #expect(run.address == HTTPAddress("127.0.0.1:8808"))
         #expect(run.realtimePriority == 80)
         #expect(run.dispatch == .auto)
@@ -31,7 +33,7 @@ struct CommandLineTests {
     func `every option of run is taken`() throws {
         let line = """
             run --no-link --start-stop-sync --play --quantum 0.5 --tempo 999 --output 24:0 --output virtual:Drums \
-            --no-clock-port --interface eth0 --interface wlan0 --http [::1]:9000 --http-token-file token \
+            --no-clock-port --follow 28:0 --interface eth0 --interface wlan0 --http [::1]:9000 --http-token-file token \
             --realtime-priority 0 --dispatch backstop --log-level debug --log-format json
             """
         let run = try #require(try Tactus.parseAsRoot(line.split(separator: " ").map(String.init)) as? Run)
@@ -42,6 +44,7 @@ struct CommandLineTests {
         #expect(run.tempo == Tempo(beatsPerMinute: 999))
         #expect(run.output == [.numeric(client: 24, port: 0), .virtual("Drums")])
         #expect(run.noClockPort)
+        #expect(run.follow == .port("28:0"))
         #expect(run.interface == ["eth0", "wlan0"])
         #expect(run.address == HTTPAddress("[::1]:9000"))
         #expect(run.httpTokenFile == "token")
@@ -49,6 +52,42 @@ struct CommandLineTests {
         #expect(run.dispatch == .backstop)
         #expect(run.logLevel == .debug)
         #expect(run.logFormat == .json)
+    }
+
+    @Test(arguments: ["hw:1,0", "hw:31,31", "hw:TR8S,0", "hw:USB_MIDI,0,1"])
+    func `a raw device is a card by number or short name, and one of its devices`(text: String) throws {
+        let run = try #require(try Tactus.parseAsRoot(["run", "--clock-in", text]) as? Run)
+        #expect(run.clockIn == text)
+    }
+
+    @Test(arguments: [
+        "", " ", "1,0", "hw:", "hw:1", "hw:1,", "hw:,0", "hw:1,32", "hw:1,-1", "hw:1,0,0,0", "hw:1,0,x", "HW:1,0",
+        "hw:{1},0", "hw:a b,0", "hw:1,0\n", "plughw:1,0", "/dev/snd/midiC1D0",
+        "hw:\(String(repeating: "x", count: 16)),0",
+        "hw:1,99999999999999999999",
+    ])
+    func `a raw device spelled wrong is told what would be right`(text: String) {
+        #expect(throws: BadArgument("a raw MIDI device is hw:CARD,DEVICE, such as hw:1,0; 'amidi -l' lists them")) {
+            try clockInDevice(argument: text)
+        }
+    }
+
+    @Test(arguments: ["", " ", "24:254", String(repeating: "x", count: 128)])
+    func `follow refuses what no port is called`(text: String) throws {
+        let run = try #require(ending(["run", "--follow=\(text)"]))
+        #expect(run.exitCode == 64)
+        #expect(run.text.contains("--follow <port>"))
+        let follow = try #require(ending(["follow", text]))
+        #expect(follow.exitCode == 64)
+    }
+
+    private func ending(_ arguments: [String]) -> Ending? {
+        do {
+            _ = try Tactus.parseAsRoot(arguments)
+            return nil
+        } catch {
+            return Ending(error)
+        }
     }
 
     private static let tempo = "a tempo is a number from 20 to 999, such as 128.5"
@@ -85,6 +124,8 @@ struct CommandLineTests {
             "--http 0.0.0.0:8808 lets others in; give it a secret with --http-token-file FILE"
         ),
         ("run --http 127.0.0.1:9000 --no-http", "--http and --no-http exclude each other"),
+        ("run --clock-in hw:1,0 --follow TR-8S", "--clock-in and --follow exclude each other"),
+        ("follow", "missing expected argument '<port>'"),
         (
             "run --realtime-priority 100",
             "the value '100' is invalid for '--realtime-priority <n>': "

@@ -2,7 +2,9 @@
 
 import concurrent.futures
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 
@@ -11,6 +13,16 @@ from rig.gateway import PROJECT, TACTUS
 LAB = PROJECT / "Tests/Lab/lab"
 PYTHON = PROJECT / ".venv/bin/python"
 GUEST = pathlib.Path(__file__).resolve().parents[1] / "guest"
+
+
+def compiled(source, folder):
+    """A C file of `guest/` as a library to preload, made by the compiler that Swift brings along."""
+    swift = os.path.realpath(shutil.which("swift"))
+    compiler = shutil.which("clang") or str(pathlib.Path(swift).with_name("clang"))
+    library = (pathlib.Path(folder) / source).with_suffix(".so")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, GUEST / source], check=True, timeout=60)
+    library.chmod(0o755)
+    return library
 
 
 def record(script, options=(), arguments=(), timeout=420):

@@ -1,0 +1,83 @@
+import Testing
+
+@testable import ALSASequencer
+
+@Suite
+struct SubscriptionGraphTests {
+    // Our gateway: outputs 130, input 131; two cards, Midi Through, a program with two clients, another gateway.
+    private static let clock = PortAddress(client: 130, port: 0)
+    private static let drums = PortAddress(client: 130, port: 1)
+    private static let clockIn = PortAddress(client: 131, port: 0)
+    private static let boxes: [Int: SubscriptionGraph.Box] = [
+        130: .process(1000), 131: .process(1000), 24: .card(1), 25: .card(1), 28: .card(2), 14: .client(14),
+        140: .process(2000), 141: .process(2000), 150: .process(3000), 151: .process(3000),
+    ]
+
+    private static func port(_ client: Int, _ port: Int = 0) -> PortAddress { PortAddress(client: client, port: port) }
+
+    private static func graph(_ edges: [(PortAddress, PortAddress)]) -> SubscriptionGraph {
+        SubscriptionGraph(
+            boxes: boxes, subscriptions: Set(edges.map { SubscriptionGraph.Subscription(from: $0.0, to: $0.1) }))
+    }
+
+    private static func reaching(_ source: PortAddress, _ edges: [(PortAddress, PortAddress)]) -> [PortAddress] {
+        graph(edges).outputs(among: [clock, drums], reaching: source)
+    }
+
+    @Test
+    func `a port of our own at Clock In is reached by itself and by no other`() {
+        #expect(Self.reaching(Self.drums, [(Self.drums, Self.clockIn), (Self.clock, Self.port(24))]) == [Self.drums])
+    }
+
+    @Test
+    func `a device that takes our clock on any port of its card reaches its other ports`() {
+        let edges = [(Self.drums, Self.port(24, 2)), (Self.port(25), Self.clockIn), (Self.clock, Self.port(28))]
+        #expect(Self.reaching(Self.port(25), edges) == [Self.drums])
+        #expect(Self.reaching(Self.port(28), edges) == [Self.clock])
+    }
+
+    @Test
+    func `a genuine master that takes nothing of ours is not reached`() {
+        let edges = [(Self.clock, Self.port(24)), (Self.port(28), Self.clockIn), (Self.port(28), Self.port(24))]
+        #expect(Self.reaching(Self.port(28), edges).isEmpty)
+    }
+
+    @Test
+    func `a patch through Midi Through and a program of two clients is seen whole`() {
+        let edges = [
+            (Self.clock, Self.port(14)), (Self.port(14), Self.port(140)), (Self.port(141), Self.port(150)),
+            (Self.port(151), Self.clockIn),
+        ]
+        #expect(Self.reaching(Self.port(151), edges) == [Self.clock])
+        #expect(
+            Self.graph(edges).way(from: Self.clock, to: Self.port(151))?.map(\.receiver.client) == [14, 140, 150])
+    }
+
+    @Test
+    func `what runs through the gateway itself is no way back`() {
+        // A master on card 2 whose clock we take, regenerate and send to card 1.
+        let edges = [(Self.port(28), Self.clockIn), (Self.clock, Self.port(24))]
+        #expect(Self.reaching(Self.port(28), edges).isEmpty)
+        // A port of ours that hears another of ours does not reach that one's device.
+        let own = [(Self.drums, Self.clockIn), (Self.clock, Self.port(28)), (Self.port(28), Self.clockIn)]
+        #expect(Self.reaching(Self.port(28), own) == [Self.clock])
+    }
+
+    @Test
+    func `circles among others end, and the way is the shortest`() throws {
+        let edges = [
+            (Self.clock, Self.port(24)), (Self.port(24), Self.port(14)), (Self.port(14), Self.port(24)),
+            (Self.port(14), Self.port(28)), (Self.port(24, 1), Self.port(28)),
+        ]
+        let way = try #require(Self.graph(edges).way(from: Self.clock, to: Self.port(28)))
+        #expect(way.map(\.sender) == [Self.clock, Self.port(24, 1)])
+        #expect(Self.reaching(Self.port(150), edges).isEmpty)
+    }
+
+    @Test
+    func `a client that nothing is known of stands for itself`() {
+        let edges = [(Self.clock, Self.port(160)), (Self.port(160, 3), Self.clockIn)]
+        #expect(Self.reaching(Self.port(160, 3), edges) == [Self.clock])
+        #expect(Self.reaching(Self.port(161), edges).isEmpty)
+    }
+}

@@ -1,0 +1,167 @@
+"""In the lab: what the clock inputs give, beside what the kernel itself stamps at the same moments.
+
+    clock_in.py RESULT.json SCENE...
+
+Every byte written to the raw side of virtual port 0 leaves its sequencer port for all that hear it: `Clock In` of a
+probe, virtual port 1, whose raw side is read in frames stamped with Link's clock, and virtual port 2, which a second
+probe reads as a raw device. Nothing is judged here. All times are microseconds of Link's host time.
+"""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from alsa_midi import ControlChangeEvent, NoteOnEvent, SequencerClient, SongPositionPointerEvent, SysExEvent  # noqa: E402
+
+from guest.dispatch import Load  # noqa: E402
+from rig.framed import FramedLine  # noqa: E402
+from rig.guest import preload  # noqa: E402
+
+PROBE = os.environ["PROBE"]
+TICK, START, CONTINUE, STOP = b"\xF8", b"\xFA", b"\xFB", b"\xFC"
+NO_FRAMES = os.environ.get("NO_FRAMES")
+
+
+def virtual(client, number):
+    """The sequencer side of a virtual port."""
+    return next(port for port in client.list_ports() if f"VirMIDI 0-{number}" in port.name)
+
+
+class Probe:
+    """The probe on one input, from its being ready until what it has heard is asked for."""
+
+    def __init__(self, source, passing=()):
+        environment = {**os.environ, **dict(passing)}
+        self.process = subprocess.Popen(
+            [PROBE, source], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        word, self.stamped = self.process.stdout.readline().split(maxsplit=1)
+        assert word == "ready", f"{word} {self.stamped}"
+        self.stamped = self.stamped.strip()
+        preload(self.process.pid)
+
+    def send(self, sign):
+        self.process.send_signal(sign)
+
+    def end(self):
+        """What it has heard: [microseconds, source, message], or ["overflow"]."""
+        output, _ = self.process.communicate(timeout=60)
+        return [line.split(maxsplit=2) for line in output.splitlines()]
+
+
+class Stage:
+    """The wires, and both probes at their ends."""
+
+    def __init__(self, passing=()):
+        self.client = SequencerClient("Stage")
+        self.out = self.client.create_port("Out")
+        self.source = virtual(self.client, 0)
+        self.reference = FramedLine(1)
+        self.port = Probe("port")
+        self.device = Probe("hw:0,2", passing)
+        self.clock_in = next(port for port in self.client.list_ports() if port.name == "Clock In")
+        for port in (self.clock_in, virtual(self.client, 1), virtual(self.client, 2)):
+            self.client.subscribe_port(self.source, port)
+        self.line = os.open("/dev/snd/midiC0D0", os.O_WRONLY)
+        preload("self")
+        time.sleep(0.1)
+
+    def write(self, data):
+        os.write(self.line, data)
+
+    def play(self, seconds, seed):
+        """Ticks at a tempo with jitter, and now and then other messages of a clock."""
+        chance = random.Random(seed)
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            extra = chance.choice([START, STOP, CONTINUE, b"\xF2\x08\x01"] + [b""] * 20)
+            self.write(TICK + extra)
+            time.sleep(chance.uniform(0.002, 0.03))
+
+    def end(self):
+        time.sleep(0.2)
+        self.reference.read()
+        record = {
+            "reference": self.reference.events, "port": self.port.end(), "device": self.device.end(),
+            "stamped": [self.port.stamped, self.device.stamped],
+            "source": f"{self.source.client_id}:{self.source.port_id}",
+        }
+        self.reference.close()
+        os.close(self.line)
+        self.client.close()
+        return record
+
+
+def idle():
+    stage = Stage()
+    stage.play(6, seed=1)
+    return stage.end()
+
+
+def loaded():
+    stage = Stage()
+    with Load():
+        stage.play(6, seed=2)
+    return stage.end()
+
+
+def overflow():
+    """Both probes stand still while more comes than the kernel keeps for them, and go on."""
+    stage = Stage()
+    stage.play(0.5, seed=3)
+    for probe in (stage.port, stage.device):
+        probe.send(signal.SIGSTOP)
+    for _ in range(300):
+        stage.write(TICK * 10)
+        time.sleep(0.002)
+        stage.reference.read()
+    for probe in (stage.port, stage.device):
+        probe.send(signal.SIGCONT)
+    time.sleep(0.3)
+    resumed = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) // 1000
+    stage.write(START)
+    stage.play(0.5, seed=4)
+    return {**stage.end(), "resumed": resumed}
+
+
+def noise():
+    """Everything else that may come at a port, and positions no wire could carry."""
+    stage = Stage()
+    stage.client.subscribe_port(stage.out, stage.clock_in)
+    for number in range(400):
+        stage.client.event_output(NoteOnEvent(number % 128, 100), port=stage.out)
+        stage.client.event_output(ControlChangeEvent(0, 1, number % 128), port=stage.out)
+        stage.client.drain_output()
+    stage.client.event_output(SysExEvent(b"\xF0" + b"\x7A" * 1000 + b"\xF7"), port=stage.out)
+    for position in (-1, 0, 16_383, 16_384, 2**31 - 1, -2**31):
+        stage.client.event_output(SongPositionPointerEvent(0, position), port=stage.out)
+    stage.client.drain_output()
+    stage.write(b"\xF0\x01" + TICK + b"\x02\xF7\xF2" + TICK + b"\x04\x00\x90\x40" + TICK + b"\x40")
+    return stage.end()
+
+
+def no_stamps():
+    """No queue is left, and the device side cannot stamp either."""
+    hogs = []
+    try:
+        while True:
+            hogs.append(SequencerClient("Hog"))
+            hogs[-1].create_queue("taken")
+    except Exception:  # the library's own; there are no more queues
+        pass
+    stage = Stage(passing={"LD_PRELOAD": NO_FRAMES}.items())
+    stage.play(3, seed=5)
+    return {**stage.end(), "hogs": len(hogs)}
+
+
+SCENES = {"idle": idle, "loaded": loaded, "overflow": overflow, "noise": noise, "no stamps": no_stamps}
+
+if __name__ == "__main__":
+    result, *scenes = sys.argv[1:]
+    pathlib.Path(result).write_text(json.dumps({scene: SCENES[scene]() for scene in scenes}))

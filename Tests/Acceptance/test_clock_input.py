@@ -1,0 +1,118 @@
+"""The stamps of what comes at `Clock In` and at a raw device, in the lab, beside the kernel's own at a third wire."""
+
+import os
+import pathlib
+import statistics
+import tempfile
+
+import pytest
+
+from rig.figures import quantile
+from rig.gateway import PROJECT
+from rig.labs import Recordings, compiled, record
+
+PROBE = os.environ.get("PROBE", str(PROJECT / ".build/release/clock-probe"))
+EXACT = 10  # microseconds, the kernel's own way from one wire to the next included
+MACHINES = {
+    "clocks alike": ["--kernel-args", "preempt=voluntary"],
+    "clocks parted by +500 ppm": ["--ppm", "500"],
+    "clocks parted by -500 ppm and two seconds apart": ["--ppm", "-500", "--apart", "2"],
+}
+
+
+@pytest.fixture(scope="module")
+def recordings():
+    (PROJECT / ".lab").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=PROJECT / ".lab") as folder:
+        pathlib.Path(folder).chmod(0o755)
+        options = ["--env", f"PROBE={PROBE}", "--env", f"NO_FRAMES={compiled('no_frames.c', folder)}"]
+        made = Recordings()
+        for name, words in MACHINES.items():
+            made.prepare(name, "clock_in.py", [*options, *words], ["idle", "loaded"])
+        made.prepare("rest", "clock_in.py", options, ["overflow", "noise", "no stamps"])
+        yield made
+        made.close()
+
+
+def messages(events):
+    """Names and times without what is only told of them."""
+    return [(words[2].split()[0], int(words[0])) for words in events if len(words) == 3]
+
+
+def errors(scene, wire):
+    """By how much each message was stamped later than at the third wire; fails if not all are the same messages."""
+    reference = scene["reference"]
+    heard = messages(scene[wire])
+    assert [name for name, _ in heard] == [name for name, _ in reference]
+    return [at - true for (_, at), (_, true) in zip(heard, reference)]
+
+
+@pytest.mark.parametrize("wire", ["port", "device"])
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("moment", ["idle", "loaded"])
+def test_what_comes_is_stamped_with_links_clock_to_microseconds(recordings, machine, moment, wire, figure):
+    scene = recordings[machine][moment]
+    late = errors(scene, wire)
+    figure("messages", len(late))
+    figure("stamped late", f"{statistics.fmean(late):.1f} us instruction-time, {min(late):.1f} to {max(late):.1f}", EXACT)
+    assert scene["stamped"] == ["true", "true"]
+    assert len(late) > 50
+    assert max(map(abs, late)) <= EXACT
+
+
+@pytest.mark.parametrize("wire", ["port", "device"])
+def test_messages_name_their_source_and_carry_their_position(recordings, wire):
+    scene = recordings["clocks alike"]["idle"]
+    assert {words[1] for words in scene[wire]} == {scene["source"] if wire == "port" else "clock-in"}
+    kinds = {words[2] for words in scene[wire]}
+    assert kinds == {"clock", "start", "continue", "stop", "position 136"}
+
+
+@pytest.mark.parametrize("wire", ["port", "device"])
+def test_what_the_kernel_could_not_keep_is_an_overflow_and_what_follows_is_right(recordings, wire):
+    scene = recordings["rest"]["overflow"]
+    heard = scene[wire]
+    assert ["overflow"] in heard, "an unknown number of messages was lost, and nobody said so"
+    assert len(messages(heard)) < len(scene["reference"])
+    last = len(heard) - 1 - heard[::-1].index(["overflow"])
+    after = [name for name, at in messages(heard[last:]) if at > scene["resumed"]]
+    assert len(after) > 10
+    assert after == [name for name, at in scene["reference"] if at > scene["resumed"]]
+
+
+@pytest.mark.parametrize("wire", ["port", "device"])
+def test_nothing_but_a_clock_is_heard(recordings, wire):
+    """Notes, controllers, System Exclusive, positions beyond 14 bits, ticks between the bytes of others."""
+    scene = recordings["rest"]["noise"]
+    own = [words for words in scene[wire] if words[1] in (scene["source"], "clock-in")]
+    assert [words[2] for words in own] == ["clock", "clock", "position 4", "clock"]
+    strangers = [words[2] for words in scene[wire] if words not in own]
+    assert strangers == (["position 0", "position 16383"] if wire == "port" else [])
+
+
+@pytest.mark.parametrize("wire", ["port", "device"])
+def test_where_the_kernel_cannot_stamp_messages_are_stamped_as_they_are_read(recordings, wire, figure):
+    scene = recordings["rest"]["no stamps"]
+    late = errors(scene, wire)
+    figure("stamped late", f"99 % within {quantile(late, 0.99):.0f} us instruction-time", "500 us")
+    assert scene["stamped"] == ["false", "false"]
+    assert min(late) > -EXACT and quantile(late, 0.99) < 500
+
+
+@pytest.fixture(scope="module")
+def followed():
+    return record("follow_ports.py")
+
+
+def test_the_chosen_port_is_subscribed_again_whenever_it_comes_and_the_users_own_stay(followed):
+    # What `Clock In` hears was waited for step by step; here is what was said.
+    assert followed["said"].strip() == "while Link is off, VirMIDI 0-2 is followed"
+    assert [code for code, _ in followed["refused"]] == [400, 400, 400]
+    assert all(answer["error"]["message"].startswith("source: ") for _, answer in followed["refused"])
+    assert not followed["stderr"]
+
+
+def test_a_raw_device_is_opened_whenever_it_comes(followed):
+    there = ["/dev/snd/midiC0D1"]
+    assert followed["device"] == [[], there, [], there]
+    assert not followed["device stderr"]
