@@ -1,5 +1,5 @@
 internal import BeatTime
-internal import MIDIClock
+public import MIDIClock
 
 extension Status {
     /// Who is followed while Link is off, and what is refused.
@@ -88,6 +88,9 @@ extension Arbiter {
             jitterMicroseconds: estimate?.jitter, refusedTicks: masters.refused.ticks,
             refusedTransport: masters.refused.transport, refused: refusedClocks)
     }
+
+    /// The machine that leads; nil unless the mode is `follow`.
+    public var leader: ClockSource? { following?.source }
 
     /// The machine that leads, by name, while it excludes the user's tempo and transport; else nil.
     public var leaderName: String? { following.map { name(of: $0.source) } }

@@ -50,6 +50,15 @@ struct ClockSources: Hashable, Sendable {
         }
     }
 
+    /// Those of our own ports that a source hears by a subscription of the user's.
+    func heard(by source: ClockSource, among outputs: [Output]) -> [Output] {
+        guard let receiver = PortAddress(source) else { return [] }
+        return outputs.filter { output in
+            guard let sender = output.source, !output.hasOneDevice else { return false }
+            return graph.subscriptions.contains(.init(from: sender, to: receiver))
+        }
+    }
+
     private static func find(
         _ name: String, among ports: [PortDescription], own: Set<Int>, _ trouble: inout String?
     ) -> PortDescription? {
@@ -76,6 +85,14 @@ extension ClockSource {
     }
 }
 
+extension PortAddress {
+    /// The port that a source is, if it is one.
+    init?(_ source: ClockSource) {
+        guard case .port(let client, let port) = source else { return nil }
+        self.init(client: Int(client), port: Int(port))
+    }
+}
+
 extension PortDescription {
     /// What people call the port: its own name if that tells the device, else the client's with it.
     var fullName: String { portName.hasPrefix(clientName) ? portName : "\(clientName):\(portName)" }
@@ -86,5 +103,28 @@ extension [PortDescription] {
     var asAnswersToOneName: String {
         let names = map { "\($0.portName) (\($0.address))" }.joined(separator: ", ")
         return "several ports answer to that name: \(names)"
+    }
+}
+
+extension ClockSources {
+    /// What the user should know of the clocks that can, or cannot, be heard.
+    func warnings(clockIn: ClockInput?) -> [Status.Warning] {
+        var warnings: [Status.Warning] = []
+        if isAway {
+            let why = trouble.map { ": \($0)" } ?? ""
+            let name = choice == .auto ? clockIn?.device?.name ?? choice.text : choice.text
+            warnings.append(
+                .init(
+                    code: "clock-away", message: "the clock to follow, \(name), is away\(why)",
+                    fix: "connect it; 'tactus ports' lists what is there"))
+        }
+        let isStamped = clockIn.map { $0.hasKernelStamps && $0.device?.hasKernelStamps != false } ?? true
+        if !isStamped {
+            warnings.append(
+                .init(
+                    code: "clock-stamps", message: "clocks that come in are stamped late, when they are read",
+                    fix: "end programs that hold sequencer queues; a raw device needs Linux 5.14 or newer"))
+        }
+        return warnings
     }
 }

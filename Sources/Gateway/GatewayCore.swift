@@ -221,10 +221,27 @@ final class GatewayCore: @unchecked Sendable {
         let before = (arbiter.mode, arbiter.transport, arbiter.line)
         let answer = body(&arbiter, HostTime.now())
         if let answer { edit(answer) }
-        let leadership = arbiter.leadership
-        picture.withLock { $0.leadership = leadership }
+        let (leadership, warnings) = (arbiter.leadership, inputWarnings)
+        picture.withLock { picture in
+            picture.leadership = leadership
+            picture.inputWarnings = warnings
+        }
         if before != (arbiter.mode, arbiter.transport, arbiter.line) { publish() }
         if before.0 != arbiter.mode { log.notice("leader changed", metadata: ["reason": "\(leadership.reason)"]) }
+    }
+
+    private var inputWarnings: [Status.Warning] {
+        var warnings = inputs.sources.warnings(clockIn: input)
+        if let leader = arbiter.leader {
+            warnings += inputs.sources.heard(by: leader, among: rack.outputs).map { output in
+                .init(
+                    code: "leader-hears-us",
+                    message:
+                        "\(arbiter.leaderName ?? "the leader") leads and hears its own clock back on \(output.name)",
+                    fix: "disconnect it: aconnect -d 'Tactus:\(output.name)' \(leader)")
+            }
+        }
+        return warnings
     }
 
     /// Nobody is followed from before the peer is told to join until it has left.
@@ -283,6 +300,7 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     private func publish() {
+        rack.setMaster(arbiter.leader.flatMap(PortAddress.init))
         board.map = arbiter.map
         board.transport = arbiter.transport
         board.take(rack.outputs)

@@ -17,6 +17,8 @@ struct Output: Sendable {
     var connections: UInt32 = 0
     /// The device's port or path while it is there.
     var connectedTo: String?
+    /// Whether its device is the clock that leads, which hears nothing of what is made of it.
+    private(set) var isMaster = false
     /// Why it is away, when there is more to say than that.
     var trouble: String?
 
@@ -48,6 +50,21 @@ struct Output: Sendable {
         var number = 2
         while taken.contains("\(plain)-\(number)") { number += 1 }
         return "\(plain)-\(number)"
+    }
+
+    /// Whether one device, and only that, hears this output.
+    var hasOneDevice: Bool {
+        switch target {
+        case .named, .numbered: true
+        case .subscribers, .line: false
+        }
+    }
+
+    /// Notes which machine leads; one that no longer does joins like a device that has come.
+    mutating func setMaster(_ master: PortAddress?) {
+        let leads = hasOneDevice && master != nil && connectedTo == master?.description
+        if isMaster, !leads { connections &+= 1 }
+        isMaster = leads
     }
 
     /// Notes that a device has come or gone.

@@ -41,7 +41,8 @@ struct OutputBoard: Sendable, BitwiseCopyable {
         count = outputs.count
         for (slot, output) in outputs.enumerated() {
             slots[slot] = Slot(
-                settings: output.settings, sink: output.sink, connections: output.connections,
+                settings: output.settings, sink: output.isMaster ? .away : output.sink,
+                connections: output.connections,
                 realignments: output.realignments)
         }
     }

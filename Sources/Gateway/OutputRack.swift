@@ -71,6 +71,11 @@ struct OutputRack: ~Copyable {
         !retired.isEmpty || outputs.contains { if case .line = $0.target { true } else { false } }
     }
 
+    /// Silences the output whose device leads, if there is one, and lets the others sound.
+    mutating func setMaster(_ master: PortAddress?) {
+        for index in outputs.indices { outputs[index].setMaster(master) }
+    }
+
     /// Changes an output in place.
     ///
     /// - Parameters:

@@ -12,6 +12,8 @@ struct StatusPicture: Sendable {
     var link: LinkState
     var leadership: Leadership
     var outputs: [Output]
+    /// What is wrong with the clocks that come in.
+    var inputWarnings: [Status.Warning] = []
     let realtime: Realtime
     let sequencerTrouble: String?
 
@@ -41,7 +43,7 @@ struct StatusPicture: Sendable {
                 priority: realtime.scheduling == .fifo ? realtime.wanted : 0,
                 memoryLocked: realtime.isProcessLocked || counters.isMemoryLocked, dispatch: counters.mode.name,
                 wakeUpLatencyMicroseconds: Status.Lateness(counters.wakeUps)),
-            warnings: warnings + dispatchWarning(counters)
+            warnings: warnings + inputWarnings + dispatchWarning(counters)
                 + outputs.indices.compactMap { droppedWarning(slot: $0, counters) })
     }
 

@@ -1,0 +1,184 @@
+"""In the lab: a MIDI clock leader on a virtual port, a gateway that follows it, and what two outputs received.
+
+    follow.py RESULT.json SCENE...
+
+Nothing is judged here; test_follow.py does that on the host. All times are microseconds of Link's host time.
+"""
+
+import json
+import pathlib
+import random
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from rig.clocks import raw_microseconds  # noqa: E402
+from rig.framed import FramedLine  # noqa: E402
+from rig.gateway import Gateway  # noqa: E402
+from rig.guest import preload  # noqa: E402
+from rig.master import CONTINUE, START, STOP, Master  # noqa: E402
+from rig.peer import Peer  # noqa: E402
+
+TEMPO = 123.4
+PEER_TEMPO = 130
+EARLY = -5.0  # milliseconds: earlier than the leader's Start comes before its tick
+REFUSED_TICKS = 100_000
+
+
+class Scene:
+    """One gateway that may follow virtual port 1, its outputs on ports 0 and 2, and what they received."""
+
+    def __init__(self, *arguments):
+        self.lines = [FramedLine(0), FramedLine(2)]
+        self.folder = tempfile.TemporaryDirectory()
+        self.gateway = Gateway(
+            "--follow", "VirMIDI 0-1", "--tempo", 90, "--output", "VirMIDI 0-0", "--output", "VirMIDI 0-2", *arguments,
+            folder=self.folder.name)
+        self.gateway.wait_ready(within=120)
+        early = self.gateway.status()["outputs"][2]["id"]
+        self.gateway.request("PATCH", f"/api/v1/outputs/{early}", {"offsetMilliseconds": EARLY})
+        self.marks = {}
+
+    def mark(self, name):
+        self.marks[name] = raw_microseconds()
+
+    def wait_mode(self, mode, within=20):
+        return self.gateway.wait_status(lambda status: status["mode"] == mode, within, mode)
+
+    def read(self):
+        for line in self.lines:
+            line.read()
+
+    def end(self, master):
+        status = self.gateway.status()
+        self.gateway.stop(within=2)
+        master.stop()
+        self.read()
+        for line in self.lines:
+            line.close()
+        self.folder.cleanup()
+        return {
+            "events": self.lines[0].events, "early": self.lines[1].events, "truth": master.truth, "marks": self.marks,
+            "ended": status,
+        }
+
+
+def jitter():
+    """Start and Stop, with ticks that come up to some milliseconds early or late."""
+    scene = Scene("--no-link")
+    chance = random.Random(1)
+    deviations = []
+
+    def late(_):
+        deviations.append(chance.gauss(0, 0.001))
+        return deviations[-1]
+
+    master = Master(TEMPO, late=late)
+    try:
+        preload(scene.gateway.process.pid, "self")
+        locked = scene.wait_mode("follow")
+        time.sleep(10)
+        scene.mark("steady")
+        started = master.soon(START)
+        time.sleep(15)
+        playing = scene.gateway.status()
+        stopped = master.soon(STOP)
+        time.sleep(2)
+        continued = master.soon(CONTINUE)
+        time.sleep(3)
+    finally:
+        record = scene.end(master)
+    return {
+        **record, "locked": locked, "playing": playing, "started": started, "stopped": stopped, "continued": continued,
+        "deviations": deviations[:len(record["truth"])],
+    }
+
+
+def hand_over():
+    """Link on with nobody there, off again; on with a peer, off again; the song plays all the while."""
+    scene = Scene("--no-link")
+    master = Master(TEMPO)
+    try:
+        preload(scene.gateway.process.pid, "self")
+        scene.wait_mode("follow")
+        time.sleep(3)
+        started = master.soon(START)
+        time.sleep(4)
+        scene.mark("alone on")
+        scene.gateway.post("link", {"enabled": True})
+        time.sleep(4)
+        alone = scene.gateway.status()
+        scene.mark("alone off")
+        scene.gateway.post("link", {"enabled": False})
+        time.sleep(4)
+        back = scene.gateway.status()
+        peer = Peer(PEER_TEMPO)
+        time.sleep(1)
+        scene.mark("peer on")
+        scene.gateway.post("link", {"enabled": True})
+        scene.gateway.wait_status(lambda status: status["link"]["peers"] == 1, 10, "joined")
+        scene.mark("joined")
+        grid = []
+        for _ in range(16):
+            time.sleep(0.5)
+            at = peer.now()
+            grid.append((at, peer.beat(at)))
+        joined = scene.gateway.status()
+        tempo = peer.tempo
+        scene.mark("peer off")
+        scene.gateway.post("link", {"enabled": False})
+        scene.mark("left")
+        time.sleep(8)
+        scene.mark("end")
+        left = scene.gateway.status()
+        peer.close()
+    finally:
+        record = scene.end(master)
+    return {
+        **record, "started": started, "alone": alone, "back": back, "joined": joined, "left": left, "grid": grid,
+        "peer tempo": tempo,
+    }
+
+
+def refused():
+    """Link on with a peer, and a leader that sends as fast as there are tempos, and all kinds of transport."""
+    scene = Scene("--link")
+    peer = Peer(PEER_TEMPO, start_stop_sync=True)
+    scene.gateway.post("start-stop-sync", {"enabled": True})
+    scene.gateway.wait_status(lambda status: status["link"]["peers"] == 1, 20, "joined")
+    before = scene.gateway.status()["follower"]
+    master = Master(999)
+    words = [START, STOP, CONTINUE, b"\xF2\x10\x00"]
+    sent, observed = 0, []
+    grid = [(peer.now(), peer.beat(peer.now()))]
+    try:
+        while len(master.truth) < REFUSED_TICKS:
+            master.soon(words[sent % 4])
+            sent += 1
+            time.sleep(1)
+            at = peer.now()
+            grid.append((at, peer.beat(at)))
+            observed.append((peer.tempo, peer.playing))
+            scene.read()
+        master.stopping = True
+        master.thread.join()
+        after = scene.gateway.wait_status(
+            lambda status: status["follower"]["refusedTicks"] - before["refusedTicks"] >= len(master.truth), 10, "counted")
+        playing = peer.playing
+        peer.close()
+    finally:
+        record = scene.end(master)
+    moved = [event for event in record["events"] if event[0] != "clock"]
+    return {
+        "sent": sent, "ticks": len(record["truth"]), "before": before, "after": after, "observed": observed, "grid": grid,
+        "moved": moved, "playing": playing,
+    }
+
+
+SCENES = {"jitter": jitter, "hand-over": hand_over, "refused": refused}
+
+if __name__ == "__main__":
+    result, *scenes = sys.argv[1:]
+    pathlib.Path(result).write_text(json.dumps({scene: SCENES[scene]() for scene in scenes}))

@@ -1,0 +1,63 @@
+"""A machine that plays its clock into the raw side of a virtual port, at times that are known."""
+
+import os
+import threading
+import time
+
+from rig.clocks import monotonic_and_raw
+
+TICK, START, CONTINUE, STOP = b"\xF8", b"\xFA", b"\xFB", b"\xFC"
+LEAD = 0.003  # seconds from Start to its tick
+
+
+class Master:
+    """Plays on a thread of its own from its making until `stop`.
+
+    Tick n is due at `truth[n]`, microseconds of RAW; `late(n)` seconds later (or earlier) it is sent, after whatever
+    `before` gives for it.
+    """
+
+    def __init__(self, bpm, number=1, late=lambda tick: 0.0, card=0):
+        self.line = os.open(f"/dev/snd/midiC{card}D{number}", os.O_WRONLY)
+        self.interval = 2.5 / bpm
+        self.late = late
+        self.truth = []
+        self.before = {}  # by tick: bytes that precede it by LEAD
+        self.stopping = False
+        self.thread = threading.Thread(target=self.play, daemon=True)
+        self.thread.start()
+
+    def play(self):
+        # Whoever sends must not wait for whoever computes; where that is refused, it does without.
+        try:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(90))
+        except PermissionError:
+            pass
+        monotonic, raw = monotonic_and_raw()
+        start, first = monotonic / 1e9 + 0.05, raw / 1000 + 50_000
+        number = 0
+        while not self.stopping:
+            due = start + number * self.interval
+            self.truth.append(first + number * self.interval * 1e6)
+            if words := self.before.pop(number, None):
+                self.wait(due - LEAD)
+                os.write(self.line, words)
+            self.wait(due + self.late(number))
+            os.write(self.line, TICK)
+            number += 1
+
+    @staticmethod
+    def wait(until):
+        if (left := until - time.monotonic()) > 0:
+            time.sleep(left)
+
+    def soon(self, words, after=24):
+        """Sends `words` before a tick that comes `after` ticks from now; returns the tick's number."""
+        number = len(self.truth) + after
+        self.before[number] = words
+        return number
+
+    def stop(self):
+        self.stopping = True
+        self.thread.join()
+        os.close(self.line)

@@ -1,0 +1,166 @@
+"""A gateway that follows a MIDI clock leader, and leaves it for a Link session: in the lab, stamped by the kernel.
+
+The leader plays into the raw side of a virtual port, as a machine on a cable does. Figures are instruction-times.
+"""
+
+import bisect
+import statistics
+
+import pytest
+
+from rig.figures import PER_BEAT, place, time_interval_error
+from rig.labs import Recordings
+
+TEMPO, PEER_TEMPO = 123.4, 130
+INTERVAL = 2.5e6 / TEMPO
+SCENES = ["jitter", "hand-over", "refused"]
+
+
+@pytest.fixture(scope="module")
+def recordings(request):
+    made = Recordings()
+    chosen = " ".join(item.name for item in request.session.items)
+    for scene in SCENES:
+        if scene == "refused" and "hundred_thousand" not in chosen:
+            continue
+        made.prepare(scene, "follow.py", ["--kernel-args", "transparent_hugepage=never"], [scene], timeout=900)
+    yield {scene: lambda scene=scene: made[scene][scene] for scene in SCENES}
+    made.close()
+
+
+@pytest.fixture
+def jitter(recordings):
+    return recordings["jitter"]()
+
+
+@pytest.fixture
+def handed(recordings):
+    return recordings["hand-over"]()
+
+
+def ticks(events, since=0, to=float("inf")):
+    return [at for name, at in events if name == "clock" and since <= at < to]
+
+
+def moves(events):
+    return [name for name, _ in events if name not in ("clock", "position")]
+
+
+def nearest(times, at):
+    index = bisect.bisect(times, at)
+    return min(times[max(0, index - 1):index + 1], key=lambda time: abs(time - at))
+
+
+def first_tick_after(events, kind):
+    at = next(at for name, at in events if name == kind)
+    return next(tick for name, tick in events if name == "clock" and tick > at)
+
+
+def test_ticks_come_out_five_times_steadier_than_they_come_in(jitter, figure):
+    truth = jitter["truth"]
+    since, to = jitter["marks"]["steady"], truth[jitter["stopped"]]
+    first = bisect.bisect(truth, since)
+    went_in = statistics.pstdev(jitter["deviations"][first:jitter["stopped"]]) * 1e6
+    placed = place(ticks(jitter["events"], since, to), [(at, number / PER_BEAT) for number, at in enumerate(truth)])
+    came_out = statistics.pstdev(tick.error for tick in placed)
+    figure("time interval error in", f"{went_in:.0f} us")
+    figure("time interval error out", f"{came_out:.0f} us instruction-time", f"{went_in / 5:.0f} us")
+    assert came_out <= went_in / 5
+
+
+def test_no_tick_more_or_less_than_the_leader_sent(jitter, figure):
+    truth = jitter["truth"]
+    since, to = jitter["marks"]["steady"], truth[-30]
+    sent = [at for at in truth if since <= at + INTERVAL / 2 < to]
+    came = ticks(jitter["events"], since, to)
+    figure("ticks sent", len(sent))
+    figure("ticks received", len(came), len(sent))
+    assert abs(len(came) - len(sent)) <= 1
+    placed = place(came, [(at, number / PER_BEAT) for number, at in enumerate(truth)])
+    assert all(b.step == a.step + 1 for a, b in zip(placed, placed[1:]))
+
+
+def test_start_lands_on_the_leaders_beat_and_stop_stops(jitter, figure):
+    truth, events = jitter["truth"], jitter["events"]
+    assert moves(events) == ["start", "stop", "continue", "stop"]
+    late = first_tick_after(events, "start") - truth[jitter["started"]]
+    figure("the song's first tick after the leader's", f"{late:.0f} us instruction-time", "1000 us")
+    assert abs(late) < 1_000
+    stop = next(at for name, at in events if name == "stop")
+    assert 0 < stop - truth[jitter["stopped"]] + 3_000 < 5_000
+    assert jitter["playing"]["transport"] == "playing"
+    played = (jitter["playing"]["beat"] * PER_BEAT)
+    assert 14 * 60 / TEMPO < played
+
+
+def test_an_output_sent_earlier_than_start_was_heard_joins_at_the_next_sixteenth(jitter):
+    truth, events = jitter["truth"], jitter["early"]
+    assert moves(events)[:2] == ["continue", "stop"]
+    late = first_tick_after(events, "continue") + 5_000 - truth[jitter["started"] + 6]
+    assert abs(late) < 1_000
+
+
+def test_the_status_says_who_leads_and_how_steady_it_is(jitter):
+    status = jitter["playing"]
+    assert status["mode"] == "follow"
+    assert "VirMIDI 0-1" in status["reason"]
+    follower = status["follower"]
+    assert follower["state"] == "locked"
+    assert abs(follower["tempo"] - TEMPO) < 0.3
+    assert 500 < follower["jitterMicroseconds"] < 2_000
+
+
+def test_link_switched_on_alone_goes_on_at_the_leaders_tempo_without_a_seam(handed, figure):
+    marks = handed["marks"]
+    came = ticks(handed["events"], marks["alone on"] - 2e6, marks["alone off"])
+    gaps = [b - a for a, b in zip(came, came[1:])]
+    figure("widest and narrowest gap", f"{max(gaps):.0f} and {min(gaps):.0f} us", f"{INTERVAL:.0f} us")
+    assert all(abs(gap - INTERVAL) < 0.01 * INTERVAL for gap in gaps)
+    assert moves([event for event in handed["events"] if event[1] < marks["peer on"]]) == ["start"]
+    assert handed["alone"]["mode"] == "link"
+    assert abs(handed["alone"]["tempo"] - TEMPO) < 0.05
+    assert handed["alone"]["follower"]["state"] == "disabled"
+    assert handed["back"]["mode"] == "follow"
+
+
+def test_a_session_that_is_there_takes_over_with_its_tempo_and_grid(handed, figure):
+    marks = handed["marks"]
+    assert handed["joined"]["mode"] == "link"
+    assert abs(handed["joined"]["tempo"] - PEER_TEMPO) < 0.001
+    assert abs(handed["peer tempo"] - PEER_TEMPO) < 1e-6
+    placed = place(ticks(handed["events"], marks["joined"] + 2e6, marks["peer off"]), handed["grid"])
+    worst = max(abs(tick.error) for tick in placed)
+    figure("farthest from the session's grid", f"{worst:.0f} us instruction-time", "200 us")
+    assert worst < 200
+    song = [name for name, at in handed["events"] if name != "clock" and marks["peer on"] < at < marks["peer off"]]
+    assert song == ["stop", "position", "continue"]
+
+
+def test_switched_off_again_the_leaders_tempo_leads_within_two_beats_and_its_phase_within_five_seconds(handed, figure):
+    marks, truth = handed["marks"], handed["truth"]
+    two_beats = 2 * 60e6 / TEMPO
+    came = ticks(handed["events"], marks["left"] + two_beats, marks["end"])
+    tempo = 2.5e6 * 24 / (came[24] - came[0])
+    figure("tempo two beats after", f"{tempo:.2f} BPM", TEMPO)
+    assert abs(tempo - TEMPO) < 0.006 * TEMPO
+    late = [at - nearest(truth, at) for at in came if at > marks["left"] + 5e6]
+    figure("phase five seconds after", f"{max(map(abs, late)):.0f} us instruction-time", "100 us")
+    assert max(map(abs, late)) < 100
+
+
+def test_a_hundred_thousand_ticks_move_nothing_in_a_session(recordings, figure):
+    record = recordings["refused"]()
+    follower = record["after"]["follower"]
+    figure("ticks refused", follower["refusedTicks"] - record["before"]["refusedTicks"], record["ticks"])
+    assert record["ticks"] >= 100_000
+    assert follower["refusedTicks"] - record["before"]["refusedTicks"] == record["ticks"]
+    assert follower["refusedTransport"] - record["before"]["refusedTransport"] == record["sent"]
+    assert follower["state"] == "disabled"
+    assert [clock["reason"] for clock in follower["refused"]] == ["Link is enabled"]
+    assert all(abs(tempo - PEER_TEMPO) < 1e-6 and not playing for tempo, playing in record["observed"])
+    assert not record["moved"] and not record["playing"]
+    (start, beat), errors = record["grid"][0], []
+    for at, now in record["grid"]:
+        errors.append((now - beat) * 60e6 / PEER_TEMPO - (at - start))
+    figure("the peer's beats moved by", f"{max(map(abs, errors)):.1f} us", "3 us")
+    assert max(map(abs, errors)) < 3
