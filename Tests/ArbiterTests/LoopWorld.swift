@@ -145,9 +145,9 @@ struct LoopWorld {
     private mutating func tick(from source: ClockSource) {
         loopGuard.received(from: source, at: now, on: ours.map, isFollowed: source == followed)
         let verdict = loopGuard.verdict(of: source)
-        if source == followed, verdict.isFenced {
+        if source == followed, verdict.mustBeLeft {
             followed = nil
-            wanted = nil
+            if verdict.isFenced { wanted = nil }
             ours.stopFollowing()
         }
         guard source == wanted else { return }

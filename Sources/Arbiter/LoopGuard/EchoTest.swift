@@ -57,6 +57,7 @@ struct EchoTest: Sendable {
     /// - Parameters:
     ///   - segment: the newest arrivals. When they are ``segmentLength`` they are counted in for good.
     ///   - amplitude: of the probe, in microseconds.
+    /// - Returns: what is known now.
     mutating func judge(_ segment: Residuals, amplitude: Double) -> Outcome {
         var present = tallies
         let scaled = segment.straightened(expected: amplitude).map { $0 / amplitude }

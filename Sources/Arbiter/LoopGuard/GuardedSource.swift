@@ -6,10 +6,11 @@ struct GuardedSource: Sendable {
     let source: ClockSource
     private(set) var verdict = LoopVerdict.untested
     private(set) var lastArrival: HostTime
-    private var tracks: [PhaseTrack] = []
-    private var arrivals = 0
+    private(set) var path = LoopPath.unknown
+    private(set) var wasFollowed = false
+    var choir = PhaseChoir()
     private var stage = Stage.listening
-    var path = LoopPath.unknown
+    private var drift = TempoDrift()
 
     /// What is done about it just now.
     private enum Stage: Hashable, Sendable {
@@ -17,16 +18,18 @@ struct GuardedSource: Sendable {
         case listening
         /// An echo of our ticks is looked for.
         case testing
-        /// It was tested, and is no echo.
+        /// A clock made after ours is looked for.
+        case watching
+        /// Both were looked for, and not found.
         case passed
+        /// It is fenced, and looked at again when it has sent so many ticks.
+        case resting(until: Int)
     }
 
-    /// The most clocks in one port that are told apart.
-    private static let mostTracks = 4
-    /// Arrivals after which a source must have been in step if it is.
-    private static let hearing = 12
-    /// Our ticks after which a track without arrivals is forgotten.
-    private static let patience: Int64 = 12
+    /// Ticks after which a fenced source is looked at again; sooner if it was found out by a slow probe alone.
+    private static let (longRest, shortRest) = (1_536, 96)
+    /// The logarithm of odds that are worth a warning.
+    private static let suspicious = 6.0
 
     init(_ source: ClockSource, at time: HostTime) {
         self.source = source
@@ -34,10 +37,26 @@ struct GuardedSource: Sendable {
     }
 
     /// Whether nothing is lost by forgetting it.
-    var isIdle: Bool { arrivals == 0 && path != .ownPort }
+    var isIdle: Bool { choir.arrivals == 0 && path != .ownPort }
 
-    /// Whether our outputs are to be asked.
-    var wantsProbe: Bool { stage == .testing }
+    /// Ticks that share a toss in the probe it needs; nil if it needs none.
+    var probeBlock: Int64? {
+        switch stage {
+        case .testing: 1
+        case .watching: RegenerationTest.blockLength
+        case .listening, .passed, .resting: nil
+        }
+    }
+
+    /// Whether it is more likely than not a loop while that is still looked into.
+    var isLikelyLoop: Bool {
+        switch verdict {
+        case .doubted: true
+        case .suspected: path.isKnown || choir.evidence >= Self.suspicious
+        case .clear: stage == .watching && choir.evidence >= Self.suspicious
+        case .untested, .fenced: false
+        }
+    }
 
     /// Takes in a tick.
     ///
@@ -45,90 +64,120 @@ struct GuardedSource: Sendable {
     ///   - time: when it came.
     ///   - map: where our ticks fall.
     ///   - isFollowed: whether our own ticks come from this source.
-    ///   - question: what our outputs are being asked, if they are.
-    mutating func received(at time: HostTime, on map: TempoMap, isFollowed: Bool, _ question: EchoTest?) {
+    ///   - test: what is being asked, if anything is.
+    mutating func received(at time: HostTime, on map: TempoMap, isFollowed: Bool, _ test: PhaseTrack.Test) {
         lastArrival = time
-        arrivals += 1
-        place(time, map, question)
-        judge(at: time, isFollowed: isFollowed)
+        if isFollowed != wasFollowed {
+            wasFollowed = isFollowed
+            drift = TempoDrift()
+            if !verdict.isFenced { choir.removeAll() }
+        }
+        choir.append(time, on: map, test)
+        if case .fenced = verdict { judgeFenced() } else { judge(at: time, map) }
     }
 
     /// Our grid has jumped, so nothing is where it was.
-    mutating func gridJumped() { tracks.removeAll() }
+    mutating func gridJumped() {
+        choir.removeAll()
+        drift = TempoDrift()
+    }
 
     /// Forgets everything but the path.
     mutating func forget() {
-        tracks.removeAll()
-        (arrivals, stage, verdict) = (0, .listening, path == .ownPort ? .fenced(.ownPort) : .untested)
+        choir.removeAll()
+        drift = TempoDrift()
+        (stage, verdict) = (.listening, path == .ownPort ? .fenced(.ownPort) : .untested)
     }
 
-    /// Counts an arrival with the clock that it goes on, or begins another.
-    private mutating func place(_ time: HostTime, _ map: TempoMap, _ question: EchoTest?) {
-        let tickLength = Double(map.line.tickLength)
-        var best: (index: Int, arrival: Residuals.Arrival, error: Double)?
-        for index in tracks.indices {
-            let arrival = Self.arrival(time, near: tracks[index].phase, map)
-            let error = abs(arrival.distance - tracks[index].phase)
-            guard arrival.tick > tracks[index].lastTick, error < 0.3 * tickLength, error < best?.error ?? .infinity
-            else { continue }
-            best = (index, arrival, error)
-        }
-        let newest = best?.arrival.tick ?? map.nearestTick(to: time)
-        if let best {
-            if tracks[best.index].probe != question?.probe { tracks[best.index].begin(question) }
-            tracks[best.index].append(best.arrival)
-            tracks[best.index].judge(amplitude: Double(max(1, Probe.amplitude(map.line))))
-        } else if tracks.count < Self.mostTracks {
-            var track = PhaseTrack(Self.arrival(time, near: 0, map))
-            track.begin(question)
-            tracks.append(track)
-        }
-        tracks.removeAll { $0.lastTick < newest &- Self.patience }
-    }
-
-    private static func arrival(_ time: HostTime, near phase: Double, _ map: TempoMap) -> Residuals.Arrival {
-        let tick = map.nearestTick(to: time.advanced(byMicroseconds: -roundedToInteger(phase)))
-        return Residuals.Arrival(tick: tick, distance: Double(map.time(ofTick: tick).microseconds(to: time)))
-    }
-
-    private mutating func judge(at time: HostTime, isFollowed: Bool) {
-        switch verdict {
-        case .fenced(.ownPort): break
-        case .fenced:
-            guard tracks.contains(where: \.hasDrifted), !tracks.contains(where: \.isInStep) else { return }
+    /// Takes note of what the subscriptions say.
+    mutating func pathChanged(to newPath: LoopPath, at time: HostTime) {
+        guard newPath != path else { return }
+        let wasOwn = path == .ownPort
+        path = newPath
+        if wasOwn || newPath == .ownPort {
             forget()
+        } else if newPath.isKnown, verdict == .clear, choir.isInStep {
+            suspect(at: time)
+        }
+    }
+
+    private mutating func judge(at time: HostTime, _ map: TempoMap) {
+        if choir.hasEcho { return fence() }
+        switch verdict {
         case .untested:
-            if tracks.contains(where: \.mayBeInStep) {
+            if choir.mayBeInStep {
                 suspect(at: time)
-            } else if arrivals >= Self.hearing, !tracks.contains(where: \.isInStep) {
+            } else if choir.isHeard, !choir.isInStep {
                 verdict = .clear
             }
         case .suspected: judgeSuspect()
-        case .clear:
-            if fenceEcho() { return }
-            guard stage == .listening, !isFollowed else { return }
-            if tracks.contains(where: { $0.isInStep && $0.isStill }) { suspect(at: time) }
+        case .doubted: judgeDoubted()
+        case .clear: judgeClear(at: time, map)
+        case .fenced: break
         }
     }
 
     private mutating func suspect(at time: HostTime) {
-        verdict = .suspected(since: time)
-        stage = .testing
+        (verdict, stage) = (.suspected(since: time), .testing)
+    }
+
+    private mutating func fence() {
+        let isSlow = stage == .watching
+        verdict = .fenced(isSlow ? .regenerated : .echo)
+        stage = .resting(until: choir.arrivals + (isSlow ? Self.shortRest : Self.longRest))
+        choir.settle()
     }
 
     private mutating func judgeSuspect() {
-        if fenceEcho() { return }
-        guard arrivals >= Self.hearing else { return }
-        let inStep = tracks.filter(\.isInStep)
-        guard inStep.allSatisfy({ $0.outcome == .noEcho }) else { return }
-        (verdict, stage) = (.clear, inStep.isEmpty ? .listening : .passed)
+        guard choir.isHeard else { return }
+        guard choir.isInStep else {
+            (verdict, stage) = (.clear, .listening)
+            return
+        }
+        guard choir.isExcluded else { return }
+        if stage == .watching {
+            (verdict, stage) = (.clear, .passed)
+        } else {
+            stage = .watching
+            // With no way known a clock made after ours is unlikely: look for it while it may be followed.
+            if !path.isKnown, !wasFollowed { verdict = .clear }
+        }
     }
 
-    /// Fences the source if a test has found an echo in it.
-    private mutating func fenceEcho() -> Bool {
-        guard tracks.contains(where: { $0.outcome == .echo }) else { return false }
-        (verdict, stage) = (.fenced(.echo), .passed)
-        for index in tracks.indices { tracks[index].settle() }
-        return true
+    /// The tempo is held: a leader of its own goes on, and a gateway that follows us comes to our tempo.
+    private mutating func judgeDoubted() {
+        // What it does at first is still what it made of our running tempo.
+        if choir.arrivals == 2 * RegenerationTest.blockLength { choir.settle() }
+        guard choir.arrivals > 3 * RegenerationTest.blockLength else { return }
+        if !choir.isInStep { (verdict, stage) = (.clear, .listening) }
+        if choir.isExcluded { (verdict, stage) = (.clear, .passed) }
+    }
+
+    private mutating func judgeClear(at time: HostTime, _ map: TempoMap) {
+        if stage == .watching, choir.isHeard, !choir.isInStep || choir.isExcluded {
+            stage = choir.isInStep ? .passed : .listening
+        }
+        if wasFollowed {
+            if drift.follow(map.line, at: time) {
+                (verdict, stage) = (.doubted(since: time), .watching)
+            } else if stage == .listening, choir.isDoubled {
+                suspect(at: time)
+            }
+        } else if stage == .listening, choir.isStill {
+            suspect(at: time)
+        }
+    }
+
+    private mutating func judgeFenced() {
+        guard verdict != .fenced(.ownPort) else { return }
+        if choir.hasDrifted { return forget() }
+        if case .resting(let end) = stage {
+            guard choir.arrivals >= end else { return }
+            stage = verdict == .fenced(.echo) ? .testing : .watching
+        } else if choir.hasEcho {
+            stage = .resting(until: choir.arrivals + Self.longRest)
+        } else if choir.isInStep, choir.isExcluded {
+            forget()
+        }
     }
 }

@@ -36,6 +36,9 @@ public struct LoopGuard: Sendable {
         sources.first { $0.source == source }?.verdict ?? .untested
     }
 
+    /// Sources that are likely loops, while that is still looked into: worth a warning.
+    public var likelyLoops: [ClockSource] { sources.filter(\.isLikelyLoop).map(\.source) }
+
     /// Takes in a Timing Clock.
     ///
     /// - Parameters:
@@ -46,8 +49,7 @@ public struct LoopGuard: Sendable {
     public mutating func received(from source: ClockSource, at time: HostTime, on map: TempoMap, isFollowed: Bool) {
         timePassed(to: time, on: map)
         guard let index = index(of: source, at: time) else { return }
-        let question = probing.map { EchoTest($0.probe, lags: lags(map.line)) }
-        sources[index].received(at: time, on: map, isFollowed: isFollowed, question)
+        sources[index].received(at: time, on: map, isFollowed: isFollowed, test(on: map.line))
         ask(at: time, on: map)
     }
 
@@ -67,10 +69,8 @@ public struct LoopGuard: Sendable {
 
     /// Takes note of what the subscriptions say of a source.
     public mutating func pathChanged(of source: ClockSource, to path: LoopPath, at now: HostTime) {
-        guard let index = index(of: source, at: now), sources[index].path != path else { return }
-        let wasOwn = sources[index].path == .ownPort
-        sources[index].path = path
-        if wasOwn || path == .ownPort { sources[index].forget() }
+        guard let index = index(of: source, at: now) else { return }
+        sources[index].pathChanged(to: path, at: now)
     }
 
     /// Forgets a source whose port is gone.
@@ -86,21 +86,28 @@ public struct LoopGuard: Sendable {
         return sources.count - 1
     }
 
-    /// Asks the outputs for as long as a source wants to be tested.
+    /// Asks the outputs for as long as a source wants to be tested; echoes are looked for first.
     private mutating func ask(at now: HostTime, on map: TempoMap) {
-        let suspects = sources.filter(\.wantsProbe)
-        guard !suspects.isEmpty else {
+        guard let block = sources.compactMap(\.probeBlock).min() else {
             probing = nil
             return
         }
-        let outputs = suspects.reduce(0) { $0 | $1.path.suspects }
-        guard probing == nil else {
+        let outputs = sources.reduce(0) { $0 | ($1.probeBlock == nil ? 0 : $1.path.suspects) }
+        let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.newsTime)) + 1
+        if let probe = probing?.probe, probe.blockLength == block,
+            block == 1 || start - probe.startTick < RegenerationTest.length
+        {
             probing?.outputs = outputs
             return
         }
         seed = seed &* 0x5851_F42D_4C95_7F2D &+ 0x1405_7B7E_F767_814F
-        let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.newsTime)) + 1
-        probing = (outputs, Probe(startTick: start, blockLength: 1, seed: seed))
+        probing = (outputs, Probe(startTick: start, blockLength: block, seed: seed))
+    }
+
+    private func test(on line: TickLine) -> PhaseTrack.Test {
+        guard let probe = probing?.probe else { return .none }
+        return probe.blockLength == 1
+            ? .echo(EchoTest(probe, lags: lags(line))) : .regeneration(RegenerationTest(probe))
     }
 
     /// Ticks that an echo may take to come back.

@@ -8,6 +8,9 @@ public enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
     case clear
     /// It is in step with us and is being tested: not to be followed before it is clear, unless it is followed already.
     case suspected(since: HostTime)
+    /// We follow it and the tempo runs away, as it does when two gateways follow each other: to be let go, with the
+    /// tempo held, until it is clear that it goes on without us.
+    case doubted(since: HostTime)
     /// It is our own clock: never to be followed.
     case fenced(LoopReason)
 
@@ -15,6 +18,14 @@ public enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
     public var mayBeFollowed: Bool { self == .clear }
 
     /// Whether the source must not be followed a moment longer.
+    public var mustBeLeft: Bool {
+        switch self {
+        case .doubted, .fenced: true
+        case .untested, .clear, .suspected: false
+        }
+    }
+
+    /// Whether it is known to be our own clock.
     public var isFenced: Bool {
         if case .fenced = self { true } else { false }
     }

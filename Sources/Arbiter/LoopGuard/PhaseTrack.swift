@@ -16,10 +16,25 @@ struct PhaseTrack: Sendable {
     private var lastStep = 0.0
     /// Deviation of single arrivals, in microseconds, whatever their drift.
     private var scatter = 0.0
-    private var test: EchoTest?
+    private var test = Test.none
     private var segment = Residuals()
     /// What the test has found.
     private(set) var outcome = EchoTest.Outcome.open
+
+    /// What is being looked for.
+    enum Test: Sendable {
+        case none
+        case echo(EchoTest)
+        case regeneration(RegenerationTest)
+
+        var probe: Probe? {
+            switch self {
+            case .none: nil
+            case .echo(let test): test.probe
+            case .regeneration(let test): test.probe
+            }
+        }
+    }
 
     /// How far lateness by USB frames or coarse timers can wander without any drift, in microseconds.
     private static let wander = 1_500.0
@@ -56,26 +71,45 @@ struct PhaseTrack: Sendable {
             isStill = abs(phase - mark) < 300 + 2 * scatter
             mark = phase
         }
-        if test != nil { segment.append(arrival) }
     }
 
     /// Counts its drift from here on.
     mutating func settle() { origin = phase }
 
     /// Takes part in a test from now on.
-    mutating func begin(_ newTest: EchoTest?) {
+    mutating func begin(_ newTest: Test) {
         test = newTest
         outcome = .open
         segment.removeAll()
     }
 
     /// The probe whose echo is looked for.
-    var probe: Probe? { test?.probe }
+    var probe: Probe? { test.probe }
 
-    /// Looks at the newest arrivals if it is time.
-    mutating func judge(amplitude: Double) {
-        guard outcome == .open, EchoTest.isLook(segment.count) else { return }
-        outcome = test?.judge(segment, amplitude: amplitude) ?? .open
-        if segment.count >= EchoTest.segmentLength { segment.removeAll() }
+    /// The logarithm of the odds for a loop, as far as a slow probe has been heard.
+    var evidence: Double {
+        if case .regeneration(let test) = test { test.evidence } else { 0 }
+    }
+
+    /// Tests an arrival, once it is appended.
+    ///
+    /// - Parameters:
+    ///   - arrival: the newest.
+    ///   - amplitude: of the probe, in microseconds.
+    mutating func judge(_ arrival: Residuals.Arrival, amplitude: Double) {
+        guard outcome == .open else { return }
+        switch test {
+        case .none: break
+        case .echo(var echo):
+            segment.append(arrival)
+            guard EchoTest.isLook(segment.count) else { return }
+            outcome = echo.judge(segment, amplitude: amplitude)
+            test = .echo(echo)
+            if segment.count >= EchoTest.segmentLength { segment.removeAll() }
+        case .regeneration(var regeneration):
+            test = .none
+            outcome = regeneration.append(arrival, amplitude: amplitude) ?? .open
+            test = .regeneration(regeneration)
+        }
     }
 }

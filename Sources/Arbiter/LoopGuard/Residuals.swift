@@ -18,11 +18,12 @@ struct Residuals: Sendable {
 
     mutating func removeAll() { arrivals.removeAll(keepingCapacity: true) }
 
-    /// The distances without their straight line, in microseconds, in the order of arrival.
+    /// Takes the straight line out of the distances.
     ///
     /// Strays are drawn in before they can bend the line, and stay so.
     ///
     /// - Parameter expected: a deviation that is no stray, in microseconds.
+    /// - Returns: what is left, in microseconds, in the order of arrival.
     func straightened(expected: Double) -> [Double] {
         let first = Line(arrivals.indices.map { (time(of: $0), arrivals[$0].distance) })
         let rough = arrivals.indices.map { arrivals[$0].distance - first.value(at: time(of: $0)) }
