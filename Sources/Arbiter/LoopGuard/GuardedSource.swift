@@ -29,7 +29,7 @@ struct GuardedSource: Sendable {
     /// Ticks after which a fenced source is looked at again; sooner if it was found out by a slow probe alone.
     private static let (longRest, shortRest) = (1_536, 96)
     /// The logarithm of odds that are worth a warning.
-    private static let suspicious = 6.0
+    private static let suspicious = 3.0
 
     init(_ source: ClockSource, at time: HostTime) {
         self.source = source

@@ -95,7 +95,7 @@ public struct LoopGuard: Sendable {
         let outputs = sources.reduce(0) { $0 | ($1.probeBlock == nil ? 0 : $1.path.suspects) }
         let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.newsTime)) + 1
         if let probe = probing?.probe, probe.blockLength == block,
-            block == 1 || start - probe.startTick < RegenerationTest.length
+            block == 1 || start - probe.startTick < RegenerationTest.length + 48
         {
             probing?.outputs = outputs
             return

@@ -78,7 +78,11 @@ struct PhaseTrack: Sendable {
 
     /// Takes part in a test from now on.
     mutating func begin(_ newTest: Test) {
-        test = newTest
+        if case .regeneration(let next) = newTest, case .regeneration(let last) = test, outcome == .open {
+            test = .regeneration(RegenerationTest(next.probe, stake: last.stake))
+        } else {
+            test = newTest
+        }
         outcome = .open
         segment.removeAll()
     }
@@ -88,7 +92,7 @@ struct PhaseTrack: Sendable {
 
     /// The logarithm of the odds for a loop, as far as a slow probe has been heard.
     var evidence: Double {
-        if case .regeneration(let test) = test { test.evidence } else { 0 }
+        if case .regeneration(let test) = test { test.stake } else { 0 }
     }
 
     /// Tests an arrival, once it is appended.
@@ -108,7 +112,7 @@ struct PhaseTrack: Sendable {
             if segment.count >= EchoTest.segmentLength { segment.removeAll() }
         case .regeneration(var regeneration):
             test = .none
-            outcome = regeneration.append(arrival, amplitude: amplitude) ?? .open
+            outcome = regeneration.append(arrival, amplitude: amplitude)
             test = .regeneration(regeneration)
         }
     }
