@@ -34,21 +34,30 @@ struct OutputBoard: Sendable, BitwiseCopyable {
         var connections: UInt32 = 0
         /// Counts the times a realignment was asked for.
         var realignments: UInt32 = 0
+        /// What the loop guard asks at this output.
+        var probe = Probe.none
     }
 
     /// Takes over what the gateway thread knows of the outputs.
-    mutating func take(_ outputs: [Output]) {
+    ///
+    /// - Parameters:
+    ///   - outputs: in the order of their slots.
+    ///   - probing: what the loop guard asks, and at which slots, one bit each.
+    mutating func take(_ outputs: [Output], probing: (outputs: UInt64, probe: Probe)? = nil) {
         count = outputs.count
         for (slot, output) in outputs.enumerated() {
             slots[slot] = Slot(
                 settings: output.settings, sink: output.isMaster ? .away : output.sink,
                 connections: output.connections,
                 realignments: output.realignments)
+            if let probing, probing.outputs >> UInt64(slot) & 1 == 1 { slots[slot].probe = probing.probe }
         }
     }
 
     /// The plan of one output.
-    func plan(_ slot: Int) -> OutputPlan { OutputPlan(transport: transport, settings: slots[slot].settings) }
+    func plan(_ slot: Int) -> OutputPlan {
+        OutputPlan(transport: transport, settings: slots[slot].settings, probe: slots[slot].probe)
+    }
 }
 
 /// What the output thread reports of one output; written by it alone, read by anyone.

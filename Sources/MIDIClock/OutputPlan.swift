@@ -3,10 +3,13 @@
 public struct OutputPlan: Hashable, Sendable, BitwiseCopyable {
     public var transport: PlannedTransport
     public var settings: OutputSettings
+    /// What the loop guard asks at this output.
+    public var probe: Probe
 
-    public init(transport: PlannedTransport, settings: OutputSettings) {
+    public init(transport: PlannedTransport, settings: OutputSettings, probe: Probe = .none) {
         self.transport = transport
         self.settings = settings
+        self.probe = probe
     }
 }
 

@@ -9,6 +9,7 @@ struct PulseTrain: BitwiseCopyable {
     /// Changes of tempo that are being spread.
     private var spread = RateAccumulator()
     private var account = Account()
+    private var probe = Probe.none
 
     /// What of a tempo map has been taken into account already.
     private struct Account: Hashable, BitwiseCopyable {
@@ -32,14 +33,22 @@ struct PulseTrain: BitwiseCopyable {
     /// The first look at a map: nothing is owed.
     init(_ plan: OutputPlan, on map: TempoMap) {
         offset = plan.settings.offset
+        probe = plan.probe
         account = Account(tempoChanges: map.tempoChanges, glides: map.glides, jumps: map.jumps)
         grid = PulseGrid(plan.settings, tickLength: map.line.tickLength, origin: plan.transport.startTick)
     }
 
     /// When a pulse leaves.
     func due(_ pulse: Int64, on map: TempoMap) -> HostTime {
-        let time = map.time(of: grid.place(ofPulse: pulse))
-        return time.advanced(byMicroseconds: offset + debt(at: time))
+        let place = grid.place(ofPulse: pulse)
+        let time = map.time(of: place)
+        return time.advanced(byMicroseconds: offset + debt(at: time) + displacement(of: place, map.line))
+    }
+
+    /// What the probe moves a pulse by: never so much that two pulses come closer than they may.
+    private func displacement(of place: TickPlace, _ line: TickLine) -> Int64 {
+        guard place.tick >= probe.startTick else { return 0 }
+        return probe.sign(ofTick: place.tick) * min(Probe.amplitude(line), shortestGap(line) / 20)
     }
 
     private func debt(at time: HostTime) -> Int64 {
@@ -63,9 +72,10 @@ struct PulseTrain: BitwiseCopyable {
     /// The least time between two pulses sent, in microseconds: a device must see each one, and two bytes on a DIN line
     /// take 0.64 ms.
     func minimumGap(_ line: TickLine) -> Int64 {
-        let shortest = gap(line) * (1_000 - grid.swing) / 500
-        return max(700, min(2_000, shortest * 4 / 5))
+        max(700, min(2_000, shortestGap(line) * 4 / 5))
     }
+
+    private func shortestGap(_ line: TickLine) -> Int64 { gap(line) * (1_000 - grid.swing) / 500 }
 
     /// How late a pulse may be and still be caught up, in microseconds; beyond it the device is relocated.
     ///
@@ -89,6 +99,7 @@ struct PulseTrain: BitwiseCopyable {
         let isOwed = step == 0 || owe(Double(-step), on: map.line, at: now)
         isBroken = isBroken || !isOwed
         offset = plan.settings.offset
+        probe = plan.probe
         account = Account(tempoChanges: map.tempoChanges, glides: map.glides, jumps: map.jumps)
         if isBroken { (steps, spread) = (RateAccumulator(), RateAccumulator()) }
         let isRegrouped = regroup(plan, tickLength: map.line.tickLength, next: &next)

@@ -92,6 +92,13 @@ public struct TempoMap: Sendable, BitwiseCopyable {
         return former[index].line.firstTick(atOrAfter: time)
     }
 
+    /// The tick nearest to a time.
+    public func nearestTick(to time: HostTime) -> Int64 {
+        let next = firstTick(atOrAfter: time)
+        let (before, after) = (self.time(ofTick: next - 1), self.time(ofTick: next))
+        return before.microseconds(to: time) < time.microseconds(to: after) ? next - 1 : next
+    }
+
     /// A change of tempo that is not forgotten yet.
     ///
     /// - Parameter number: as ``tempoChanges`` counted when it had happened.

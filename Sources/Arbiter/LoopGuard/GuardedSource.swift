@@ -1,0 +1,183 @@
+internal import BeatTime
+internal import MIDIClock
+
+/// One source under the loop guard: what of it is in step with us, and what tests have said of that.
+struct GuardedSource: Sendable {
+    let source: ClockSource
+    private(set) var verdict = LoopVerdict.untested
+    private(set) var lastArrival: HostTime
+    private(set) var path = LoopPath.unknown
+    private(set) var wasFollowed = false
+    var choir = PhaseChoir()
+    private var stage = Stage.listening
+    private var drift = TempoDrift()
+
+    /// What is done about it just now.
+    private enum Stage: Hashable, Sendable {
+        /// Nothing, but to see whether it is in step.
+        case listening
+        /// An echo of our ticks is looked for.
+        case testing
+        /// A clock made after ours is looked for.
+        case watching
+        /// Both were looked for, and not found.
+        case passed
+        /// It is fenced, and looked at again when it has sent so many ticks.
+        case resting(until: Int)
+    }
+
+    /// Ticks after which a fenced source is looked at again; sooner if it was found out by a slow probe alone.
+    private static let (longRest, shortRest) = (1_536, 96)
+    /// The logarithm of odds that are worth a warning.
+    private static let suspicious = 3.0
+
+    init(_ source: ClockSource, at time: HostTime) {
+        self.source = source
+        lastArrival = time
+    }
+
+    /// Whether nothing is lost by forgetting it.
+    var isIdle: Bool { choir.arrivals == 0 && path != .ownPort }
+
+    /// Ticks that share a toss in the probe it needs; nil if it needs none.
+    var probeBlock: Int64? {
+        switch stage {
+        case .testing: 1
+        case .watching: RegenerationTest.blockLength
+        case .listening, .passed, .resting: nil
+        }
+    }
+
+    /// Whether it is more likely than not a loop while that is still looked into.
+    var isLikelyLoop: Bool {
+        switch verdict {
+        case .doubted: true
+        case .suspected: path.isKnown || choir.evidence >= Self.suspicious
+        case .clear: stage == .watching && choir.evidence >= Self.suspicious
+        case .untested, .fenced: false
+        }
+    }
+
+    /// Takes in a tick.
+    ///
+    /// - Parameters:
+    ///   - time: when it came.
+    ///   - map: where our ticks fall.
+    ///   - isFollowed: whether our own ticks come from this source.
+    ///   - test: what is being asked, if anything is.
+    mutating func received(at time: HostTime, on map: TempoMap, isFollowed: Bool, _ test: PhaseTrack.Test) {
+        lastArrival = time
+        if isFollowed != wasFollowed {
+            wasFollowed = isFollowed
+            drift = TempoDrift()
+            if !verdict.isFenced { choir.removeAll() }
+        }
+        choir.append(time, on: map, test)
+        if case .fenced = verdict { judgeFenced() } else { judge(at: time, map) }
+    }
+
+    /// Our grid has jumped, so nothing is where it was.
+    mutating func gridJumped() {
+        choir.removeAll()
+        drift = TempoDrift()
+    }
+
+    /// Forgets everything but the path.
+    mutating func forget() {
+        choir.removeAll()
+        drift = TempoDrift()
+        (stage, verdict) = (.listening, path == .ownPort ? .fenced(.ownPort) : .untested)
+    }
+
+    /// Takes note of what the subscriptions say.
+    mutating func pathChanged(to newPath: LoopPath, at time: HostTime) {
+        guard newPath != path else { return }
+        let wasOwn = path == .ownPort
+        path = newPath
+        if wasOwn || newPath == .ownPort {
+            forget()
+        } else if newPath.isKnown, verdict == .clear, choir.isInStep {
+            suspect(at: time)
+        }
+    }
+
+    private mutating func judge(at time: HostTime, _ map: TempoMap) {
+        if choir.hasEcho { return fence() }
+        switch verdict {
+        case .untested:
+            if choir.mayBeInStep {
+                suspect(at: time)
+            } else if choir.isHeard, !choir.isInStep {
+                verdict = .clear
+            }
+        case .suspected: judgeSuspect()
+        case .doubted: judgeDoubted()
+        case .clear: judgeClear(at: time, map)
+        case .fenced: break
+        }
+    }
+
+    private mutating func suspect(at time: HostTime) {
+        (verdict, stage) = (.suspected(since: time), .testing)
+    }
+
+    private mutating func fence() {
+        let isSlow = stage == .watching
+        verdict = .fenced(isSlow ? .regenerated : .echo)
+        stage = .resting(until: choir.arrivals + (isSlow ? Self.shortRest : Self.longRest))
+        choir.settle()
+    }
+
+    private mutating func judgeSuspect() {
+        guard choir.isHeard else { return }
+        guard choir.isInStep else {
+            (verdict, stage) = (.clear, .listening)
+            return
+        }
+        guard choir.isExcluded else { return }
+        if stage == .watching {
+            (verdict, stage) = (.clear, .passed)
+        } else {
+            stage = .watching
+            // With no way known a clock made after ours is unlikely: look for it while it may be followed.
+            if !path.isKnown, !wasFollowed { verdict = .clear }
+        }
+    }
+
+    /// The tempo is held: a leader of its own goes on, and a gateway that follows us comes to our tempo.
+    private mutating func judgeDoubted() {
+        // What it does at first is still what it made of our running tempo.
+        if choir.arrivals == 2 * RegenerationTest.blockLength { choir.settle() }
+        guard choir.arrivals > 3 * RegenerationTest.blockLength else { return }
+        if !choir.isInStep { (verdict, stage) = (.clear, .listening) }
+        if choir.isExcluded { (verdict, stage) = (.clear, .passed) }
+    }
+
+    private mutating func judgeClear(at time: HostTime, _ map: TempoMap) {
+        if stage == .watching, choir.isHeard, !choir.isInStep || choir.isExcluded {
+            stage = choir.isInStep ? .passed : .listening
+        }
+        if wasFollowed {
+            if drift.follow(map.line, at: time) {
+                (verdict, stage) = (.doubted(since: time), .watching)
+            } else if stage == .listening, choir.isDoubled {
+                suspect(at: time)
+            }
+        } else if stage == .listening, choir.isStill {
+            suspect(at: time)
+        }
+    }
+
+    private mutating func judgeFenced() {
+        guard verdict != .fenced(.ownPort) else { return }
+        if choir.hasDrifted { return forget() }
+        if case .resting(let end) = stage {
+            guard choir.arrivals >= end else { return }
+            stage = verdict == .fenced(.echo) ? .testing : .watching
+        } else if choir.hasEcho {
+            stage = .resting(until: choir.arrivals + Self.longRest)
+        } else if choir.isInStep, choir.isExcluded {
+            forget()
+        }
+    }
+}

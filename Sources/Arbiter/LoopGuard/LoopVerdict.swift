@@ -1,0 +1,61 @@
+public import BeatTime
+
+/// What the loop guard thinks of a clock source.
+public enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
+    /// Too little has been heard to say anything; it must not be followed yet.
+    case untested
+    /// It is not our own clock.
+    case clear
+    /// It is in step with us and is being tested: not to be followed before it is clear, unless it is followed already.
+    case suspected(since: HostTime)
+    /// We follow it and the tempo runs away, as it does when two gateways follow each other: to be let go, with the
+    /// tempo held, until it is clear that it goes on without us.
+    case doubted(since: HostTime)
+    /// It is our own clock: never to be followed.
+    case fenced(LoopReason)
+
+    /// Whether the source may begin to be followed.
+    public var mayBeFollowed: Bool { self == .clear }
+
+    /// Whether the source must not be followed a moment longer.
+    public var mustBeLeft: Bool {
+        switch self {
+        case .doubted, .fenced: true
+        case .untested, .clear, .suspected: false
+        }
+    }
+
+    /// Whether it is known to be our own clock.
+    public var isFenced: Bool {
+        if case .fenced = self { true } else { false }
+    }
+}
+
+/// Why a source is known to be our own clock.
+public enum LoopReason: Hashable, Sendable, BitwiseCopyable {
+    /// It is one of our own ports, or fed by one alone.
+    case ownPort
+    /// It repeats what only our outputs were told.
+    case echo
+    /// It follows our outputs: another gateway, or anything that makes its own clock after ours.
+    case regenerated
+}
+
+/// How our clock may come to a source, as the subscriptions say.
+public enum LoopPath: Hashable, Sendable, BitwiseCopyable {
+    /// Nothing is known; cables outside may lead anywhere.
+    case unknown
+    /// Subscriptions lead from these outputs to the box that the source belongs to: one bit a slot.
+    case outputs(UInt64)
+    /// The source is one of our own ports.
+    case ownPort
+
+    /// The outputs to be probed, one bit a slot.
+    var suspects: UInt64 {
+        if case .outputs(let slots) = self, slots != 0 { slots } else { .max }
+    }
+
+    var isKnown: Bool {
+        if case .outputs(let slots) = self { slots != 0 } else { false }
+    }
+}

@@ -1,0 +1,81 @@
+internal import BeatTime
+internal import MIDIClock
+
+/// The clocks in one port, told apart by where between our ticks they come.
+struct PhaseChoir: Sendable {
+    private var tracks: [PhaseTrack] = []
+    /// Ticks since it began.
+    private(set) var arrivals = 0
+
+    /// The most clocks that are told apart.
+    private static let mostTracks = 4
+    /// Our ticks after which a clock that is silent is forgotten.
+    private static let patience: Int64 = 12
+    /// Arrivals after which a clock has been in step if it ever is.
+    private static let hearing = 12
+
+    mutating func removeAll() {
+        tracks.removeAll()
+        arrivals = 0
+    }
+
+    /// Counts an arrival with the clock that it goes on, or begins another.
+    mutating func append(_ time: HostTime, on map: TempoMap, _ test: PhaseTrack.Test) {
+        arrivals += 1
+        var best: (index: Int, arrival: Residuals.Arrival, error: Double)?
+        for index in tracks.indices {
+            let arrival = Self.arrival(time, near: tracks[index].phase, map)
+            let error = abs(arrival.distance - tracks[index].phase)
+            let isNear = error < 0.3 * Double(map.line.tickLength) && error < best?.error ?? .infinity
+            if arrival.tick > tracks[index].lastTick, isNear { best = (index, arrival, error) }
+        }
+        let newest = best?.arrival.tick ?? map.nearestTick(to: time)
+        if let best {
+            if tracks[best.index].probe != test.probe { tracks[best.index].begin(test) }
+            tracks[best.index].append(best.arrival)
+            tracks[best.index].judge(best.arrival, amplitude: Double(max(1, Probe.amplitude(map.line))))
+        } else if tracks.count < Self.mostTracks {
+            var track = PhaseTrack(Self.arrival(time, near: 0, map))
+            track.begin(test)
+            tracks.append(track)
+        }
+        tracks.removeAll { $0.lastTick < newest &- Self.patience }
+    }
+
+    private static func arrival(_ time: HostTime, near phase: Double, _ map: TempoMap) -> Residuals.Arrival {
+        let tick = map.nearestTick(to: time.advanced(byMicroseconds: -roundedToInteger(phase)))
+        return Residuals.Arrival(tick: tick, distance: Double(map.time(ofTick: tick).microseconds(to: time)))
+    }
+
+    /// Counts drift from here on.
+    mutating func settle() {
+        for index in tracks.indices { tracks[index].settle() }
+    }
+
+    /// Whether enough has come to say what is in step.
+    var isHeard: Bool { arrivals >= Self.hearing }
+
+    /// Whether something may be in step with us, for all that is known.
+    var mayBeInStep: Bool { tracks.contains(where: \.mayBeInStep) }
+
+    /// Whether something is in step with us.
+    var isInStep: Bool { tracks.contains(where: \.isInStep) }
+
+    /// Whether something has been in step for long enough to wonder.
+    var isStill: Bool { tracks.contains { $0.isInStep && $0.isStill } }
+
+    /// Whether what there is goes at another tempo.
+    var hasDrifted: Bool { tracks.contains(where: \.hasDrifted) && !isInStep }
+
+    /// Whether more than one clock is in step.
+    var isDoubled: Bool { tracks.count { $0.isInStep && $0.isStill } > 1 }
+
+    /// Whether a test has found our own clock.
+    var hasEcho: Bool { tracks.contains { $0.outcome == .echo } }
+
+    /// Whether the test has found nothing in all that is in step.
+    var isExcluded: Bool { isInStep && tracks.allSatisfy { !$0.isInStep || $0.outcome == .noEcho } }
+
+    /// The logarithm of the odds for a loop.
+    var evidence: Double { tracks.reduce(0) { max($0, $1.evidence) } }
+}

@@ -1,0 +1,119 @@
+internal import MIDIClock
+
+/// Arrivals of one source that keep their distance from our ticks: its clock, or one of several that share a port.
+struct PhaseTrack: Sendable {
+    /// Microseconds from our ticks to its arrivals, as it drifts.
+    private(set) var phase: Double
+    /// Our tick that the last arrival was counted with.
+    private(set) var lastTick: Int64
+    private(set) var count = 1
+    /// Whether it stayed where it was over its last two beats or more.
+    private(set) var isStill = false
+    /// Where ``phase`` was when it began, and at the last mark.
+    private var origin: Double
+    private var mark: Double
+    private var lastDistance: Double
+    private var lastStep = 0.0
+    /// Deviation of single arrivals, in microseconds, whatever their drift.
+    private var scatter = 0.0
+    private var test = Test.none
+    private var segment = Residuals()
+    /// What the test has found.
+    private(set) var outcome = EchoTest.Outcome.open
+
+    /// What is being looked for.
+    enum Test: Sendable {
+        case none
+        case echo(EchoTest)
+        case regeneration(RegenerationTest)
+
+        var probe: Probe? {
+            switch self {
+            case .none: nil
+            case .echo(let test): test.probe
+            case .regeneration(let test): test.probe
+            }
+        }
+    }
+
+    /// How far lateness by USB frames or coarse timers can wander without any drift, in microseconds.
+    private static let wander = 1_500.0
+    private static let markInterval = 48
+    /// The fewest arrivals that say something about drift.
+    private static let fewest = 8
+
+    init(_ arrival: Residuals.Arrival) {
+        (phase, origin, mark) = (arrival.distance, arrival.distance, arrival.distance)
+        (lastDistance, lastTick) = (arrival.distance, arrival.tick)
+    }
+
+    /// Whether its tempo may be ours, for all that is known.
+    var mayBeInStep: Bool { count >= 4 && abs(lastDistance - origin) < bound }
+
+    /// Whether it goes at another tempo than we do, beyond doubt.
+    var hasDrifted: Bool { count >= Self.fewest && abs(phase - origin) > bound }
+
+    /// Whether it is a clock in its own right, and in step with ours.
+    var isInStep: Bool { count >= Self.fewest && !hasDrifted }
+
+    private var bound: Double { Self.wander + 6 * scatter }
+
+    mutating func append(_ arrival: Residuals.Arrival) {
+        let step = arrival.distance - lastDistance
+        if count >= 2 {
+            // A second difference has sqrt(6) times the deviation, and its mean is 0.8 of that.
+            scatter += (abs(step - lastStep) / 1.95 - scatter) / Double(min(count - 1, 24))
+        }
+        (lastStep, lastDistance, lastTick) = (step, arrival.distance, arrival.tick)
+        phase += (arrival.distance - phase) / 4
+        count += 1
+        if count % Self.markInterval == 0 {
+            isStill = abs(phase - mark) < 300 + 2 * scatter
+            mark = phase
+        }
+    }
+
+    /// Counts its drift from here on.
+    mutating func settle() { origin = phase }
+
+    /// Takes part in a test from now on.
+    mutating func begin(_ newTest: Test) {
+        if case .regeneration(let next) = newTest, case .regeneration(let last) = test, outcome == .open {
+            test = .regeneration(RegenerationTest(next.probe, stake: last.stake))
+        } else {
+            test = newTest
+        }
+        outcome = .open
+        segment.removeAll()
+    }
+
+    /// The probe whose echo is looked for.
+    var probe: Probe? { test.probe }
+
+    /// The logarithm of the odds for a loop, as far as a slow probe has been heard.
+    var evidence: Double {
+        if case .regeneration(let test) = test { test.stake } else { 0 }
+    }
+
+    /// Tests an arrival, once it is appended.
+    ///
+    /// - Parameters:
+    ///   - arrival: the newest.
+    ///   - amplitude: of the probe, in microseconds.
+    mutating func judge(_ arrival: Residuals.Arrival, amplitude: Double) {
+        guard outcome == .open else { return }
+        switch test {
+        case .none: break
+        case .echo(var echo):
+            segment.append(arrival)
+            guard EchoTest.isLook(segment.count) else { return }
+            outcome = echo.judge(segment, amplitude: amplitude)
+            test = .echo(echo)
+            if segment.count >= EchoTest.segmentLength { segment.removeAll() }
+        case .regeneration(var regeneration):
+            test = .none
+            outcome = regeneration.append(arrival, amplitude: amplitude)
+            test = .regeneration(regeneration)
+        }
+    }
+}
