@@ -40,6 +40,8 @@ public struct Arbiter: Sendable {
     /// The one that led last.
     var lastMaster: ClockSource?
     private(set) var choice: MasterChoice
+    /// Knows which of them are our own clock come back.
+    var loopGuard: LoopGuard
     /// What the machines that may send a clock are called.
     private(set) var sourceNames: [ClockSource: String] = [:]
     /// What happens to a song that plays when the master falls silent.
@@ -59,7 +61,9 @@ public struct Arbiter: Sendable {
     ///   - link: what the Link peer says at the start.
     ///   - quantum: 0 to 64 beats; 0 means no quantisation.
     ///   - choice: which master may lead while Link is off.
-    public init(_ link: LinkView, quantum: Beats, following choice: MasterChoice) {
+    ///   - seed: decides what the loop guard asks; nobody else should be able to guess it.
+    public init(_ link: LinkView, quantum: Beats, following choice: MasterChoice, seed: UInt64) {
+        loopGuard = LoopGuard(seed: seed)
         self.link = link
         self.quantum = quantum
         self.choice = choice
@@ -110,7 +114,14 @@ public struct Arbiter: Sendable {
     ///
     /// - Returns: an edit to make in answer, if the news ask for one.
     public mutating func received(_ arrivals: [ClockArrival], at now: HostTime) -> SessionEdit? {
-        for arrival in arrivals { masters.received(arrival, refusal: refusal(of: arrival.source)) }
+        for arrival in arrivals {
+            let refusal = refusal(of: arrival.source)
+            masters.received(arrival, refusal: refusal)
+            // Whoever could lead is looked at, now or later; nobody else is worth moving a tick for.
+            guard arrival.message == .timingClock, [nil, .isEcho, .anotherLeads].contains(refusal) else { continue }
+            loopGuard.received(
+                from: arrival.source, at: arrival.time, on: map, isFollowed: arrival.source == following?.source)
+        }
         return conduct(at: now)
     }
 
@@ -122,6 +133,7 @@ public struct Arbiter: Sendable {
     /// - Returns: an edit to make in answer, if one is needed.
     public mutating func timePassed(to now: HostTime) -> SessionEdit? {
         masters.timePassed(to: now)
+        loopGuard.timePassed(to: now, on: map)
         return conduct(at: now)
     }
 
@@ -137,6 +149,7 @@ public struct Arbiter: Sendable {
         case .anyOf(let sources) where sources.contains(source): break
         case .only, .anyOf: return .notChosen
         }
+        guard !loopGuard.verdict(of: source).isFenced else { return .isEcho }
         return following.map { $0.source == source } == false ? .anotherLeads : nil
     }
 

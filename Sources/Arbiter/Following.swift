@@ -29,7 +29,7 @@ extension Arbiter {
         guard !isLinkLeading else { return nil }
         guard let following else { return begin(at: now) }
         guard let master = masters[following.source], refusal(of: following.source) == nil,
-            master.follower.state != .lost
+            master.follower.state != .lost, !loopGuard.verdict(of: following.source).mustBeLeft
         else { return lose(at: now) }
         guard master.follower.state == .locked else { return nil }
         let isDue = following.updatedAt.microseconds(to: now) >= Following.updatePeriod
@@ -39,7 +39,10 @@ extension Arbiter {
 
     /// The master to follow from now on: the one that led before, else the first that is steady.
     private var candidate: ClockMaster? {
-        let steady = masters.all.filter { $0.follower.state == .locked && refusal(of: $0.source) == nil }
+        let steady = masters.all.filter {
+            $0.follower.state == .locked && refusal(of: $0.source) == nil
+                && loopGuard.verdict(of: $0.source).mayBeFollowed
+        }
         return steady.first { $0.source == lastMaster } ?? steady.first
     }
 

@@ -50,6 +50,21 @@ struct ClockSources: Hashable, Sendable {
         }
     }
 
+    /// How what the outputs send may come to each source that can be heard.
+    func paths(from outputs: [Output]) -> [ClockSource: LoopPath] {
+        let ports = outputs.compactMap(\.source)
+        return Dictionary(
+            uniqueKeysWithValues: names.keys.map { source in
+                guard let address = PortAddress(source) else { return (source, .unknown) }
+                if ports.contains(address) { return (source, .ownPort) }
+                let reaching = Set(graph.outputs(among: ports, reaching: address))
+                let slots = outputs.indices.reduce(UInt64(0)) { slots, slot in
+                    outputs[slot].source.map(reaching.contains) == true ? slots | 1 << UInt64(slot) : slots
+                }
+                return (source, .outputs(slots))
+            })
+    }
+
     /// Those of our own ports that a source hears by a subscription of the user's.
     func heard(by source: ClockSource, among outputs: [Output]) -> [Output] {
         guard let receiver = PortAddress(source) else { return [] }

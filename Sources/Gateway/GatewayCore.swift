@@ -73,7 +73,8 @@ final class GatewayCore: @unchecked Sendable {
             _ = mailbox.post(.link(state))
         }
         let state = peer.state
-        let arbiter = Arbiter(LinkView(state), quantum: configuration.quantum, following: .none)
+        let arbiter = Arbiter(
+            LinkView(state), quantum: configuration.quantum, following: .none, seed: .random(in: 0 ... .max))
         var board = OutputBoard(map: arbiter.map, transport: arbiter.transport)
         board.take(rack.outputs)
         let snapshot = Snapshot(board)
@@ -200,6 +201,7 @@ final class GatewayCore: @unchecked Sendable {
             return .failure(error)
         }
         boardChanged()
+        sourcesChanged()
         return .success(())
     }
 
@@ -219,6 +221,7 @@ final class GatewayCore: @unchecked Sendable {
     /// Lets the arbiter decide, and tells everyone what it has decided.
     private func conduct(_ body: (inout Arbiter, HostTime) -> SessionEdit?) {
         let before = (arbiter.mode, arbiter.transport, arbiter.line)
+        let (asked, probe) = (arbiter.probing?.outputs, arbiter.probing?.probe)
         let answer = body(&arbiter, HostTime.now())
         if let answer { edit(answer) }
         let (leadership, warnings) = (arbiter.leadership, inputWarnings)
@@ -226,7 +229,11 @@ final class GatewayCore: @unchecked Sendable {
             picture.leadership = leadership
             picture.inputWarnings = warnings
         }
-        if before != (arbiter.mode, arbiter.transport, arbiter.line) { publish() }
+        if before != (arbiter.mode, arbiter.transport, arbiter.line)
+            || (asked, probe) != (arbiter.probing?.outputs, arbiter.probing?.probe)
+        {
+            publish()
+        }
         if before.0 != arbiter.mode { log.notice("leader changed", metadata: ["reason": "\(leadership.reason)"]) }
     }
 
@@ -240,6 +247,16 @@ final class GatewayCore: @unchecked Sendable {
                         "\(arbiter.leaderName ?? "the leader") leads and hears its own clock back on \(output.name)",
                     fix: "disconnect it: aconnect -d 'Tactus:\(output.name)' \(leader)")
             }
+        }
+        warnings += arbiter.loops.map { loop in
+            .init(
+                code: "loop", message: "\(loop.name) is not followed: \(loop.reason.explanation)",
+                fix: "disconnect it from Clock In, or stop it from passing on what it receives")
+        }
+        warnings += arbiter.likelyLoops.map { name in
+            .init(
+                code: "maybe-loop", message: "\(name) may be this gateway's own clock come back; it is being tested",
+                fix: "if it is a loop, disconnect one of its cables; else wait up to 32 beats")
         }
         return warnings
     }
@@ -259,7 +276,14 @@ final class GatewayCore: @unchecked Sendable {
         }
     }
 
-    private func sourcesChanged() { conduct { $0.choose(inputs.sources.masters, names: inputs.sources.names, at: $1) } }
+    private func sourcesChanged() {
+        let offsets = rack.outputs.map(\.settings.offset)
+        let paths = inputs.sources.paths(from: rack.outputs)
+        conduct {
+            $0.pathsChanged(paths, offsets: (offsets.min() ?? 0)...(offsets.max() ?? 0), at: $1)
+            return $0.choose(inputs.sources.masters, names: inputs.sources.names, at: $1)
+        }
+    }
 
     /// How soon every output can play, in microseconds.
     private var reach: Int64 {
@@ -303,7 +327,7 @@ final class GatewayCore: @unchecked Sendable {
         rack.setMaster(arbiter.leader.flatMap(PortAddress.init))
         board.map = arbiter.map
         board.transport = arbiter.transport
-        board.take(rack.outputs)
+        board.take(rack.outputs, probing: arbiter.probing)
         board.generation += 1
         snapshot.publish(board)
     }

@@ -80,7 +80,7 @@ struct LoneGateway {
 
     init(tempo: Double, quantum: Double = 4) {
         engine = Engine(tempo: Tempo(beatsPerMinute: tempo), seed: 1, at: HostTime(microseconds: 1_000))
-        arbiter = Arbiter(LinkView(engine), quantum: Beats(quantum), following: .none)
+        arbiter = Arbiter(LinkView(engine), quantum: Beats(quantum), following: .none, seed: 1)
     }
 
     mutating func setLink(_ isEnabled: Bool, at now: Int64) {

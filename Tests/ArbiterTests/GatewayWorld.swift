@@ -82,7 +82,8 @@ struct GatewayWorld {
         nodes.append(
             Node(
                 engine: engine,
-                arbiter: Arbiter(LinkView(engine), quantum: Beats(quantum), following: .anyOf(Self.sources)),
+                arbiter: Arbiter(
+                    LinkView(engine), quantum: Beats(quantum), following: .anyOf(Self.sources), seed: own.next()),
                 clock: clock, random: own))
         medium.plug(index)
         wakeOutput(of: index, at: now)
@@ -93,7 +94,9 @@ struct GatewayWorld {
 
     /// The plan that a gateway's output thread has.
     func plan(of node: Int) -> OutputPlan {
-        OutputPlan(transport: nodes[node].arbiter.transport, settings: nodes[node].settings)
+        OutputPlan(
+            transport: nodes[node].arbiter.transport, settings: nodes[node].settings,
+            probe: nodes[node].arbiter.loopGuard.probing?.probe ?? .none)
     }
 
     /// Where a gateway's ticks fall.

@@ -39,6 +39,15 @@ public enum LoopReason: Hashable, Sendable, BitwiseCopyable {
     case echo
     /// It follows our outputs: another gateway, or anything that makes its own clock after ours.
     case regenerated
+
+    /// In a few words.
+    public var explanation: String {
+        switch self {
+        case .ownPort: "it is this gateway's own port"
+        case .echo: "it sends this gateway's own clock back"
+        case .regenerated: "it makes its clock after this gateway's"
+        }
+    }
 }
 
 /// How our clock may come to a source, as the subscriptions say.
