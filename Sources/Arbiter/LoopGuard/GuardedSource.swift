@@ -11,6 +11,8 @@ struct GuardedSource: Sendable {
     var choir = PhaseChoir()
     private var stage = Stage.listening
     private var drift = TempoDrift()
+    /// Ticks that it need not be doubted again, since it has gone on without us.
+    private var trust = 0
 
     /// What is done about it just now.
     private enum Stage: Hashable, Sendable {
@@ -28,6 +30,10 @@ struct GuardedSource: Sendable {
 
     /// Ticks after which a fenced source is looked at again; sooner if it was found out by a slow probe alone.
     private static let (longRest, shortRest) = (1_536, 96)
+    /// Ticks in which a gateway that followed us comes to the tempo that we hold.
+    private static let settling = 36
+    /// Ticks for which a leader that was doubted without reason is trusted.
+    private static let credit = 1_536
     /// The logarithm of odds that are worth a warning.
     private static let suspicious = 3.0
 
@@ -68,12 +74,19 @@ struct GuardedSource: Sendable {
     mutating func received(at time: HostTime, on map: TempoMap, isFollowed: Bool, _ test: PhaseTrack.Test) {
         lastArrival = time
         if isFollowed != wasFollowed {
-            wasFollowed = isFollowed
-            drift = TempoDrift()
-            if !verdict.isFenced { choir.removeAll() }
+            followingChanged(to: isFollowed, at: time)
         }
+        trust = max(0, trust - 1)
         choir.append(time, on: map, test)
         if case .fenced = verdict { judgeFenced() } else { judge(at: time, map) }
+    }
+
+    private mutating func followingChanged(to isFollowed: Bool, at time: HostTime) {
+        wasFollowed = isFollowed
+        drift = TempoDrift()
+        guard !verdict.isFenced else { return }
+        choir.removeAll()
+        if isFollowed, path.isKnown, verdict == .clear, stage == .listening { suspect(at: time) }
     }
 
     /// Our grid has jumped, so nothing is where it was.
@@ -147,10 +160,13 @@ struct GuardedSource: Sendable {
     /// The tempo is held: a leader of its own goes on, and a gateway that follows us comes to our tempo.
     private mutating func judgeDoubted() {
         // What it does at first is still what it made of our running tempo.
-        if choir.arrivals == 2 * RegenerationTest.blockLength { choir.settle() }
-        guard choir.arrivals > 3 * RegenerationTest.blockLength else { return }
-        if !choir.isInStep { (verdict, stage) = (.clear, .listening) }
-        if choir.isExcluded { (verdict, stage) = (.clear, .passed) }
+        if choir.arrivals == Self.settling { choir.settle() }
+        guard choir.arrivals > 2 * Self.settling else { return }
+        if !choir.isInStep {
+            (verdict, stage, trust) = (.clear, .listening, Self.credit)
+        } else if choir.isExcluded {
+            (verdict, stage, trust) = (.clear, .passed, Self.credit)
+        }
     }
 
     private mutating func judgeClear(at time: HostTime, _ map: TempoMap) {
@@ -158,7 +174,7 @@ struct GuardedSource: Sendable {
             stage = choir.isInStep ? .passed : .listening
         }
         if wasFollowed {
-            if drift.follow(map.line, at: time) {
+            if drift.follow(map.line, at: time), trust == 0 {
                 (verdict, stage) = (.doubted(since: time), .watching)
             } else if stage == .listening, choir.isDoubled {
                 suspect(at: time)

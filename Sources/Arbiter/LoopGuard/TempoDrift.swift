@@ -6,38 +6,44 @@ internal import MIDIClock
 /// Two gateways that follow each other have no tempo of their own: each adds the way between them to what it hears, and
 /// the tempo falls, or climbs, for ever.
 struct TempoDrift: Sendable {
+    /// Microseconds a beat, a mark for every beat, newest last.
     private var marks: [Double] = []
     private var nextMark: Int64?
 
-    private static let interval: Int64 = 48
-    /// Marks before the estimate is calm.
-    private static let settling = 4
-    /// Steps in a row in one direction.
-    private static let steps = 4
+    private static let interval = TickLine.ticksPerBeat
+    /// Beats before the estimate is calm.
+    private static let settling = 2
+    /// Beats that are looked at together, a few or many.
+    private static let spans = (4, 10)
     /// The least change over them, as a share of the tempo.
-    private static let least = 0.001
+    private static let least = 0.002
 
     /// Takes in our newest line.
     ///
     /// - Parameters:
     ///   - line: where our ticks fall, as the leader's say.
     ///   - time: the present host time.
-    /// - Returns: whether the tempo has run in one direction for eight beats.
+    /// - Returns: whether the tempo keeps running in one direction.
     mutating func follow(_ line: TickLine, at time: HostTime) -> Bool {
         let tick = line.nearestTick(to: time)
         guard let next = nextMark else {
-            nextMark = tick + Self.interval
+            nextMark = tick + Self.interval * Int64(1 + Self.settling)
             return false
         }
         guard tick >= next else { return false }
         nextMark = tick + Self.interval
         marks.append(Double(line.microsecondsPerBeat))
-        guard marks.count > Self.settling + Self.steps else { return false }
-        marks.removeFirst(marks.count - Self.settling - Self.steps - 1)
-        let last = marks.suffix(Self.steps + 1)
-        let changes = zip(last.dropFirst(), last).map { $0 - $1 }
-        let total = changes.reduce(0, +)
-        return changes.allSatisfy { ($0 > 0) == (total > 0) && $0 != 0 }
-            && abs(total) > Self.least * marks[marks.count - 1]
+        if marks.count > Self.spans.1 + 1 { marks.removeFirst() }
+        return hasRun(Self.spans.0, against: 0) || hasRun(Self.spans.1, against: 1)
+    }
+
+    /// Whether all steps but a few have gone in one direction.
+    private func hasRun(_ span: Int, against: Int) -> Bool {
+        guard marks.count > span else { return false }
+        let last = marks.suffix(span + 1)
+        let steps = zip(last.dropFirst(), last).map { $0 - $1 }
+        let total = steps.reduce(0, +)
+        return abs(total) > Self.least * marks[marks.count - 1]
+            && steps.count { $0 == 0 || ($0 > 0) != (total > 0) } <= against
     }
 }
