@@ -115,6 +115,17 @@ def loaded():
     return stage.end()
 
 
+def held():
+    """Both probes do not get to read for a while, again and again."""
+    stage = Stage()
+    for round in range(6):
+        for sign in (signal.SIGSTOP, signal.SIGCONT):
+            for probe in (stage.port, stage.device):
+                probe.send(sign)
+            stage.play(0.4, seed=10 * round + sign)
+    return stage.end()
+
+
 def overflow():
     """Both probes stand still while more comes than the kernel keeps for them, and go on."""
     stage = Stage()
@@ -166,7 +177,7 @@ def no_stamps():
     return record
 
 
-SCENES = {"idle": idle, "loaded": loaded, "overflow": overflow, "noise": noise, "no stamps": no_stamps}
+SCENES = {"idle": idle, "loaded": loaded, "held": held, "overflow": overflow, "noise": noise, "no stamps": no_stamps}
 
 if __name__ == "__main__":
     result, *scenes = sys.argv[1:]
