@@ -28,7 +28,7 @@ def recordings():
         options = ["--env", f"PROBE={PROBE}", "--env", f"NO_FRAMES={compiled('no_frames.c', folder)}"]
         made = Recordings()
         for name, words in MACHINES.items():
-            made.prepare(name, "clock_in.py", [*options, *words], ["idle", "loaded"])
+            made.prepare(name, "clock_in.py", [*options, *words], ["idle", "loaded", "held"])
         made.prepare("rest", "clock_in.py", options, ["overflow", "noise", "no stamps"])
         yield made
         made.close()
@@ -49,7 +49,7 @@ def errors(scene, wire):
 
 @pytest.mark.parametrize("wire", ["port", "device"])
 @pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("moment", ["idle", "loaded"])
+@pytest.mark.parametrize("moment", ["idle", "loaded", "held"])
 def test_what_comes_is_stamped_with_links_clock_to_microseconds(recordings, machine, moment, wire, figure):
     scene = recordings[machine][moment]
     late = errors(scene, wire)

@@ -18,7 +18,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from alsa_midi import ControlChangeEvent, NoteOnEvent, SequencerClient, SongPositionPointerEvent, SysExEvent  # noqa: E402
+from alsa_midi import (  # noqa: E402
+    ALSAError, ControlChangeEvent, NoteOnEvent, SequencerClient, SongPositionPointerEvent, SysExEvent)
 
 from guest.dispatch import Load  # noqa: E402
 from rig.framed import FramedLine  # noqa: E402
@@ -66,7 +67,8 @@ class Stage:
         self.port = Probe("port")
         self.device = Probe("hw:0,2", passing)
         self.clock_in = next(port for port in self.client.list_ports() if port.name == "Clock In")
-        for port in (self.clock_in, virtual(self.client, 1), virtual(self.client, 2)):
+        self.wires = (virtual(self.client, 1), virtual(self.client, 2), self.clock_in)
+        for port in self.wires:
             self.client.subscribe_port(self.source, port)
         self.line = os.open("/dev/snd/midiC0D0", os.O_WRONLY)
         preload("self")
@@ -92,6 +94,8 @@ class Stage:
             "stamped": [self.port.stamped, self.device.stamped],
             "source": f"{self.source.client_id}:{self.source.port_id}",
         }
+        for port in self.wires[:2]:
+            self.client.unsubscribe_port(self.source, port)
         self.reference.close()
         os.close(self.line)
         self.client.close()
@@ -108,6 +112,17 @@ def loaded():
     stage = Stage()
     with Load():
         stage.play(6, seed=2)
+    return stage.end()
+
+
+def held():
+    """Both probes do not get to read for a while, again and again."""
+    stage = Stage()
+    for round in range(6):
+        for sign in (signal.SIGSTOP, signal.SIGCONT):
+            for probe in (stage.port, stage.device):
+                probe.send(sign)
+            stage.play(0.4, seed=10 * round + sign)
     return stage.end()
 
 
@@ -135,7 +150,7 @@ def noise():
     stage = Stage()
     stage.client.subscribe_port(stage.out, stage.clock_in)
     for number in range(400):
-        stage.client.event_output(NoteOnEvent(number % 128, 100), port=stage.out)
+        stage.client.event_output(NoteOnEvent(number % 128, 0, 100), port=stage.out)
         stage.client.event_output(ControlChangeEvent(0, 1, number % 128), port=stage.out)
         stage.client.drain_output()
     stage.client.event_output(SysExEvent(b"\xF0" + b"\x7A" * 1000 + b"\xF7"), port=stage.out)
@@ -148,19 +163,21 @@ def noise():
 
 def no_stamps():
     """No queue is left, and the device side cannot stamp either."""
-    hogs = []
+    hog = SequencerClient("Hog")
+    queues = []
     try:
-        while True:
-            hogs.append(SequencerClient("Hog"))
-            hogs[-1].create_queue("taken")
-    except Exception:  # the library's own; there are no more queues
+        while len(queues) < 1000:
+            queues.append(hog.create_queue("taken"))
+    except ALSAError:
         pass
     stage = Stage(passing={"LD_PRELOAD": NO_FRAMES}.items())
     stage.play(3, seed=5)
-    return {**stage.end(), "hogs": len(hogs)}
+    record = stage.end()
+    hog.close()
+    return record
 
 
-SCENES = {"idle": idle, "loaded": loaded, "overflow": overflow, "noise": noise, "no stamps": no_stamps}
+SCENES = {"idle": idle, "loaded": loaded, "held": held, "overflow": overflow, "noise": noise, "no stamps": no_stamps}
 
 if __name__ == "__main__":
     result, *scenes = sys.argv[1:]
