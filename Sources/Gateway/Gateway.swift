@@ -23,7 +23,10 @@ public final class Gateway: Sendable {
     public init(_ configuration: GatewayConfiguration, log: Logger) throws(SystemCallError) {
         let core = try GatewayCore(configuration, log: log)
         self.core = core
-        thread = try RealTimeThread(name: "tactus-gateway", priority: 0) { core.run() }
+        // A master's Start may come a millisecond before its tick, and passes this thread.
+        thread = try RealTimeThread(
+            name: "tactus-gateway", priority: Int32(clamping: configuration.realtimePriority / 2)
+        ) { core.run() }
     }
 
     /// The present state of everything.

@@ -14,9 +14,9 @@ internal import Synchronization
 final class GatewayCore: @unchecked Sendable {
     // Safe because the variables below are touched by the gateway thread alone once `run` has begun; the others are
     // constant, or guard themselves.
-    private var rack: OutputRack
-    private var inputs: InputRack
-    private var arbiter: Arbiter
+    var rack: OutputRack
+    var inputs: InputRack
+    var arbiter: Arbiter
     private var board: OutputBoard
     private var playsOnceReady: MonotonicTime?
 
@@ -25,7 +25,7 @@ final class GatewayCore: @unchecked Sendable {
     private let snapshot: Snapshot<OutputBoard>
     private let output: OutputThread
     private let outputThread: RealTimeThread
-    private let input: ClockInput?
+    let input: ClockInput?
     private let startsWithLink: Bool
     private let picture: Mutex<StatusPicture>
     private let log: Logger
@@ -189,11 +189,6 @@ final class GatewayCore: @unchecked Sendable {
         }
     }
 
-    private func portsChanged() {
-        if rack.connectDevices() { boardChanged() }
-        if inputs.update(device: input?.device) { sourcesChanged() }
-    }
-
     private func changeOutput(_ id: String, _ change: (inout Output) -> Void) -> Result<Void, CommandRefusal> {
         do throws(CommandRefusal) {
             try rack.change(id, change)
@@ -219,7 +214,7 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     /// Lets the arbiter decide, and tells everyone what it has decided.
-    private func conduct(_ body: (inout Arbiter, HostTime) -> SessionEdit?) {
+    func conduct(_ body: (inout Arbiter, HostTime) -> SessionEdit?) {
         let before = (arbiter.mode, arbiter.transport, arbiter.line)
         let (asked, probe) = (arbiter.probing?.outputs, arbiter.probing?.probe)
         let answer = body(&arbiter, HostTime.now())
@@ -237,52 +232,10 @@ final class GatewayCore: @unchecked Sendable {
         if before.0 != arbiter.mode { log.notice("leader changed", metadata: ["reason": "\(leadership.reason)"]) }
     }
 
-    private var inputWarnings: [Status.Warning] {
-        var warnings = inputs.sources.warnings(clockIn: input)
-        if let leader = arbiter.leader {
-            warnings += inputs.sources.heard(by: leader, among: rack.outputs).map { output in
-                .init(
-                    code: "leader-hears-us",
-                    message:
-                        "\(arbiter.leaderName ?? "the leader") leads and hears its own clock back on \(output.name)",
-                    fix: "disconnect it: aconnect -d 'Tactus:\(output.name)' \(leader)")
-            }
-        }
-        warnings += arbiter.loops.map { loop in
-            .init(
-                code: "loop", message: "\(loop.name) is not followed: \(loop.reason.explanation)",
-                fix: "disconnect it from Clock In, or stop it from passing on what it receives")
-        }
-        warnings += arbiter.likelyLoops.map { name in
-            .init(
-                code: "maybe-loop", message: "\(name) may be this gateway's own clock come back; it is being tested",
-                fix: "if it is a loop, disconnect one of its cables; else wait up to 32 beats")
-        }
-        return warnings
-    }
-
     /// Nobody is followed from before the peer is told to join until it has left.
     private func switchLink(on isOn: Bool, whenDone: (@Sendable () -> Void)? = nil) {
         arbiter.linkSwitched(on: isOn)
         peer.setEnabled(isOn, whenDone: whenDone)
-    }
-
-    private func take(_ events: [ClockInput.Event]) {
-        if events.contains(.deviceChanged) { portsChanged() }
-        for part in events.split(separator: .overflow, omittingEmptySubsequences: false).enumerated() {
-            if part.offset > 0 { arbiter.messagesLost() }
-            let arrivals = part.element.compactMap { if case .arrival(let arrival) = $0 { arrival } else { nil } }
-            if !arrivals.isEmpty { conduct { $0.received(arrivals, at: $1) } }
-        }
-    }
-
-    private func sourcesChanged() {
-        let offsets = rack.outputs.map(\.settings.offset)
-        let paths = inputs.sources.paths(from: rack.outputs)
-        conduct {
-            $0.pathsChanged(paths, offsets: (offsets.min() ?? 0)...(offsets.max() ?? 0), at: $1)
-            return $0.choose(inputs.sources.masters, names: inputs.sources.names, at: $1)
-        }
     }
 
     /// How soon every output can play, in microseconds.
@@ -295,7 +248,7 @@ final class GatewayCore: @unchecked Sendable {
     private func playIfReady() {
         guard let deadline = playsOnceReady, arbiter.isConnected || MonotonicTime.now() >= deadline else { return }
         playsOnceReady = nil
-        edit(.play(reach: reach))
+        if arbiter.leader == nil { edit(.play(reach: reach)) }
     }
 
     private func tendLines() {
@@ -306,7 +259,7 @@ final class GatewayCore: @unchecked Sendable {
         if changed { boardChanged() }
     }
 
-    private func boardChanged() {
+    func boardChanged() {
         let before = picture.withLock { picture in
             defer { picture.outputs = rack.outputs }
             return picture.outputs

@@ -1,0 +1,57 @@
+internal import ALSASequencer
+internal import Arbiter
+internal import MIDIClock
+
+// The gateway thread's part with other machines' clocks.
+extension GatewayCore {
+    /// Takes what the input thread has heard.
+    func take(_ events: [ClockInput.Event]) {
+        if events.contains(.deviceChanged) { portsChanged() }
+        for part in events.split(separator: .overflow, omittingEmptySubsequences: false).enumerated() {
+            if part.offset > 0 { arbiter.messagesLost() }
+            let arrivals = part.element.compactMap { if case .arrival(let arrival) = $0 { arrival } else { nil } }
+            if !arrivals.isEmpty { conduct { $0.received(arrivals, at: $1) } }
+        }
+    }
+
+    /// Tells the arbiter who can be heard, who of them is meant, and how our own clock may come to them.
+    func sourcesChanged() {
+        let offsets = rack.outputs.map(\.settings.offset)
+        let paths = inputs.sources.paths(from: rack.outputs)
+        conduct {
+            $0.pathsChanged(paths, offsets: (offsets.min() ?? 0)...(offsets.max() ?? 0), at: $1)
+            return $0.choose(inputs.sources.masters, names: inputs.sources.names, at: $1)
+        }
+    }
+
+    /// Brings outputs and inputs up to date with the ports there are.
+    func portsChanged() {
+        if rack.connectDevices() { boardChanged() }
+        if inputs.update(device: input?.device) { sourcesChanged() }
+    }
+
+    /// What is wrong with the clocks that come in.
+    var inputWarnings: [Status.Warning] {
+        var warnings = inputs.sources.warnings(clockIn: input)
+        if let leader = arbiter.leader {
+            warnings += inputs.sources.heard(by: leader, among: rack.outputs).map { output in
+                .init(
+                    code: "leader-hears-us",
+                    message:
+                        "\(arbiter.leaderName ?? "the leader") leads and hears its own clock back on \(output.name)",
+                    fix: "disconnect it: aconnect -d 'Tactus:\(output.name)' \(leader)")
+            }
+        }
+        warnings += arbiter.loops.map { loop in
+            .init(
+                code: "loop", message: "\(loop.name) is not followed: \(loop.reason.explanation)",
+                fix: "disconnect it from Clock In, or stop it from passing on what it receives")
+        }
+        warnings += arbiter.likelyLoops.map { name in
+            .init(
+                code: "maybe-loop", message: "\(name) may be this gateway's own clock come back; it is being tested",
+                fix: "if it is a loop, disconnect one of its cables; else wait up to 32 beats")
+        }
+        return warnings
+    }
+}
