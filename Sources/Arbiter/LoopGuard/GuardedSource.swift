@@ -34,8 +34,8 @@ struct GuardedSource: Sendable {
     private static let settling = 36
     /// Ticks for which a leader that was doubted without reason is trusted.
     private static let credit = 1_536
-    /// The logarithm of odds that are worth a warning.
-    private static let suspicious = 3.0
+    /// Odds that are worth a warning.
+    private static let suspicious = 20.0
 
     init(_ source: ClockSource, at time: HostTime) {
         self.source = source
@@ -49,9 +49,14 @@ struct GuardedSource: Sendable {
     var probeBlock: Int64? {
         switch stage {
         case .testing: 1
-        case .watching: RegenerationTest.blockLength
+        // One that is let go needs a moment to come to the tempo we hold.
+        case .watching: isSettling ? nil : RegenerationTest.blockLength
         case .listening, .passed, .resting: nil
         }
+    }
+
+    private var isSettling: Bool {
+        if case .doubted = verdict { choir.arrivals < Self.settling } else { false }
     }
 
     /// Whether it is more likely than not a loop while that is still looked into.
@@ -70,14 +75,14 @@ struct GuardedSource: Sendable {
     ///   - time: when it came.
     ///   - map: where our ticks fall.
     ///   - isFollowed: whether our own ticks come from this source.
-    ///   - test: what is being asked, if anything is.
-    mutating func received(at time: HostTime, on map: TempoMap, isFollowed: Bool, _ test: PhaseTrack.Test) {
+    ///   - question: what is being asked, if anything is.
+    mutating func received(at time: HostTime, on map: TempoMap, isFollowed: Bool, _ question: LoopQuestion?) {
         lastArrival = time
         if isFollowed != wasFollowed {
             followingChanged(to: isFollowed, at: time)
         }
         trust = max(0, trust - 1)
-        choir.append(time, on: map, test)
+        choir.append(time, on: map, question)
         if case .fenced = verdict { judgeFenced() } else { judge(at: time, map) }
     }
 
@@ -115,7 +120,7 @@ struct GuardedSource: Sendable {
     }
 
     private mutating func judge(at time: HostTime, _ map: TempoMap) {
-        if choir.hasEcho { return fence() }
+        if let loop = choir.loop { return fence(loop) }
         switch verdict {
         case .untested:
             if choir.mayBeInStep {
@@ -134,12 +139,14 @@ struct GuardedSource: Sendable {
         (verdict, stage) = (.suspected(since: time), .testing)
     }
 
-    private mutating func fence() {
-        let isSlow = stage == .watching
-        verdict = .fenced(isSlow ? .regenerated : .echo)
-        stage = .resting(until: choir.arrivals + (isSlow ? Self.shortRest : Self.longRest))
+    private mutating func fence(_ reason: LoopReason) {
+        verdict = .fenced(reason)
+        stage = .resting(until: choir.arrivals + (reason == .regenerated ? Self.shortRest : Self.longRest))
         choir.settle()
     }
+
+    /// Whether the test that goes on has found nothing.
+    private var isExcluded: Bool { choir.isExcluded(bySlowProbe: stage == .watching) }
 
     private mutating func judgeSuspect() {
         guard choir.isHeard else { return }
@@ -147,7 +154,7 @@ struct GuardedSource: Sendable {
             (verdict, stage) = (.clear, .listening)
             return
         }
-        guard choir.isExcluded else { return }
+        guard isExcluded else { return }
         if stage == .watching {
             (verdict, stage) = (.clear, .passed)
         } else {
@@ -164,13 +171,13 @@ struct GuardedSource: Sendable {
         guard choir.arrivals > 2 * Self.settling else { return }
         if !choir.isInStep {
             (verdict, stage, trust) = (.clear, .listening, Self.credit)
-        } else if choir.isExcluded {
+        } else if isExcluded {
             (verdict, stage, trust) = (.clear, .passed, Self.credit)
         }
     }
 
     private mutating func judgeClear(at time: HostTime, _ map: TempoMap) {
-        if stage == .watching, choir.isHeard, !choir.isInStep || choir.isExcluded {
+        if stage == .watching, choir.isHeard, !choir.isInStep || isExcluded {
             stage = choir.isInStep ? .passed : .listening
         }
         if wasFollowed {
@@ -190,9 +197,9 @@ struct GuardedSource: Sendable {
         if case .resting(let end) = stage {
             guard choir.arrivals >= end else { return }
             stage = verdict == .fenced(.echo) ? .testing : .watching
-        } else if choir.hasEcho {
+        } else if choir.loop != nil {
             stage = .resting(until: choir.arrivals + Self.longRest)
-        } else if choir.isInStep, choir.isExcluded {
+        } else if choir.isInStep, isExcluded {
             forget()
         }
     }

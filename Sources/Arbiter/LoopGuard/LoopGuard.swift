@@ -49,7 +49,8 @@ public struct LoopGuard: Sendable {
     public mutating func received(from source: ClockSource, at time: HostTime, on map: TempoMap, isFollowed: Bool) {
         timePassed(to: time, on: map)
         guard let index = index(of: source, at: time) else { return }
-        sources[index].received(at: time, on: map, isFollowed: isFollowed, test(on: map.line))
+        let question = probing.map { LoopQuestion(probe: $0.probe, lags: lags(map.line)) }
+        sources[index].received(at: time, on: map, isFollowed: isFollowed, question)
         ask(at: time, on: map)
     }
 
@@ -104,12 +105,6 @@ public struct LoopGuard: Sendable {
         probing = (outputs, Probe(startTick: start, blockLength: block, seed: seed))
     }
 
-    private func test(on line: TickLine) -> PhaseTrack.Test {
-        guard let probe = probing?.probe else { return .none }
-        return probe.blockLength == 1
-            ? .echo(EchoTest(probe, lags: lags(line))) : .regeneration(RegenerationTest(probe))
-    }
-
     /// Ticks that an echo may take to come back.
     private func lags(_ line: TickLine) -> ClosedRange<Int64> {
         func ticks(_ microseconds: Int64) -> Int64 {
@@ -118,4 +113,14 @@ public struct LoopGuard: Sendable {
         let first = ticks(offsets.lowerBound - 1_000)
         return first...min(ticks(offsets.upperBound + Self.longestWay), first + Self.mostLags - 1)
     }
+}
+
+/// What our outputs are asked, and when an answer may come.
+struct LoopQuestion: Sendable {
+    let probe: Probe
+    /// Ticks that an echo may take.
+    let lags: ClosedRange<Int64>
+
+    /// Whether blocks of ticks are tossed for, not each by itself.
+    var isSlow: Bool { probe.blockLength > 1 }
 }

@@ -20,7 +20,7 @@ struct PhaseChoir: Sendable {
     }
 
     /// Counts an arrival with the clock that it goes on, or begins another.
-    mutating func append(_ time: HostTime, on map: TempoMap, _ test: PhaseTrack.Test) {
+    mutating func append(_ time: HostTime, on map: TempoMap, _ question: LoopQuestion?) {
         arrivals += 1
         var best: (index: Int, arrival: Residuals.Arrival, error: Double)?
         for index in tracks.indices {
@@ -31,12 +31,12 @@ struct PhaseChoir: Sendable {
         }
         let newest = best?.arrival.tick ?? map.nearestTick(to: time)
         if let best {
-            if tracks[best.index].probe != test.probe { tracks[best.index].begin(test) }
+            tracks[best.index].begin(question)
             tracks[best.index].append(best.arrival)
             tracks[best.index].judge(best.arrival, amplitude: Double(max(1, Probe.amplitude(map.line))))
         } else if tracks.count < Self.mostTracks {
             var track = PhaseTrack(Self.arrival(time, near: 0, map))
-            track.begin(test)
+            track.begin(question)
             tracks.append(track)
         }
         tracks.removeAll { $0.lastTick < newest &- Self.patience }
@@ -70,12 +70,19 @@ struct PhaseChoir: Sendable {
     /// Whether more than one clock is in step.
     var isDoubled: Bool { tracks.count { $0.isInStep && $0.isStill } > 1 }
 
-    /// Whether a test has found our own clock.
-    var hasEcho: Bool { tracks.contains { $0.outcome == .echo } }
+    /// Why something here is our own clock; nil unless a test has found that.
+    var loop: LoopReason? {
+        for track in tracks {
+            if let loop = track.loop { return loop }
+        }
+        return nil
+    }
 
-    /// Whether the test has found nothing in all that is in step.
-    var isExcluded: Bool { isInStep && tracks.allSatisfy { !$0.isInStep || $0.outcome == .noEcho } }
+    /// Whether a probe, slow or not, has shown that nothing of what is in step is our own clock.
+    func isExcluded(bySlowProbe isSlow: Bool) -> Bool {
+        isInStep && tracks.allSatisfy { !$0.isInStep || $0.isExcluded(bySlowProbe: isSlow) }
+    }
 
-    /// The logarithm of the odds for a loop.
-    var evidence: Double { tracks.reduce(0) { max($0, $1.evidence) } }
+    /// The odds for a loop.
+    var evidence: Double { tracks.reduce(1) { max($0, $1.evidence) } }
 }

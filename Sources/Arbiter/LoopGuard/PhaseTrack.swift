@@ -16,24 +16,17 @@ struct PhaseTrack: Sendable {
     private var lastStep = 0.0
     /// Deviation of single arrivals, in microseconds, whatever their drift.
     private var scatter = 0.0
+    private var question: LoopQuestion?
     private var test = Test.none
     private var segment = Residuals()
     /// What the test has found.
-    private(set) var outcome = EchoTest.Outcome.open
+    private var outcome = EchoTest.Outcome.open
 
     /// What is being looked for.
-    enum Test: Sendable {
+    private enum Test: Sendable {
         case none
         case echo(EchoTest)
         case regeneration(RegenerationTest)
-
-        var probe: Probe? {
-            switch self {
-            case .none: nil
-            case .echo(let test): test.probe
-            case .regeneration(let test): test.probe
-            }
-        }
     }
 
     /// How far lateness by USB frames or coarse timers can wander without any drift, in microseconds.
@@ -76,23 +69,36 @@ struct PhaseTrack: Sendable {
     /// Counts its drift from here on.
     mutating func settle() { origin = phase }
 
-    /// Takes part in a test from now on.
-    mutating func begin(_ newTest: Test) {
-        if case .regeneration(let next) = newTest, case .regeneration(let last) = test, outcome == .open {
-            test = .regeneration(RegenerationTest(next.probe, stake: last.stake))
-        } else {
-            test = newTest
-        }
+    /// Listens for answers to a question from now on; nil ends the test.
+    mutating func begin(_ newQuestion: LoopQuestion?) {
+        guard newQuestion?.probe != question?.probe else { return }
+        // What a slow probe has left open the next one goes on with.
+        let odds = outcome == .open ? evidence : 1
+        question = newQuestion
         outcome = .open
         segment.removeAll()
+        guard let newQuestion else {
+            test = .none
+            return
+        }
+        test =
+            newQuestion.isSlow
+            ? .regeneration(RegenerationTest(newQuestion.probe, stake: odds))
+            : .echo(EchoTest(newQuestion.probe, lags: newQuestion.lags))
     }
 
-    /// The probe whose echo is looked for.
-    var probe: Probe? { test.probe }
+    /// Why it is our own clock; nil unless that is known.
+    var loop: LoopReason? {
+        guard outcome == .echo, let question else { return nil }
+        return question.isSlow ? .regenerated : .echo
+    }
 
-    /// The logarithm of the odds for a loop, as far as a slow probe has been heard.
+    /// Whether a probe, slow or not, has shown that it is not our own clock.
+    func isExcluded(bySlowProbe isSlow: Bool) -> Bool { outcome == .noEcho && question?.isSlow == isSlow }
+
+    /// The odds for a loop, as far as a slow probe has been heard.
     var evidence: Double {
-        if case .regeneration(let test) = test { test.stake } else { 0 }
+        if case .regeneration(let test) = test { test.stake } else { 1 }
     }
 
     /// Tests an arrival, once it is appended.

@@ -16,7 +16,7 @@ struct RegenerationModel: Sendable {
 
     private static let binsPerBlock = 4
     /// Bins from which the noise is told.
-    private static let noiseBins = 96
+    private static let noiseBins = 64
     /// Blocks before anything is staked.
     private static let settling = 3
 

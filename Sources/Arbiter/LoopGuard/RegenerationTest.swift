@@ -15,31 +15,38 @@ struct RegenerationTest: Sendable {
     private var openBin: Int64 = 0
     private var models: [RegenerationModel] = RegenerationModel.likely
     private var blocks = 0
-    /// The logarithm of the stake.
-    private(set) var stake: Double
+    /// What is staked again and again, and what is held back: a follower may need time until it behaves as models do.
+    private var (staked, reserve): (Double, Double)
+    /// What the last bets have brought, logarithm.
+    private var luck = 0.0
 
     /// Ticks that share a toss.
     static let blockLength: Int64 = 16
     static let binLength = blockLength / 4
     /// Ticks after which the probe has told what it can: 30 beats.
     static let length: Int64 = 720
-    /// The logarithm of a hundred thousand.
-    private static let needed = 11.51
-    /// A stake that has fallen to that, logarithm, will not recover.
-    private static let lost = -6.0
-    /// Below that, logarithm, there is no reason to go on when the probe has told what it can.
-    private static let promising = 0.0
-    private static let fewestBlocks = 10
+    /// The odds that are enough.
+    private static let needed = 1e5
+    /// With such luck, and nothing left of what was staked, there is no hope.
+    private static let lost = -4.0
+    /// Below such odds there is no reason to go on when the probe has told what it can.
+    private static let promising = 1.0
+    private static let fewestBlocks = 16
+    /// The share of the reserve that is put in with every bet, and of old luck that is forgotten.
+    private static let (fresh, forgetting) = (0.03, 0.05)
     /// The largest share staked at once: our models are only models.
     private static let largestShare = 0.95
 
     /// - Parameters:
     ///   - probe: what our outputs do.
     ///   - stake: from the probe before, if it left the matter open.
-    init(_ probe: Probe, stake: Double = 0) {
+    init(_ probe: Probe, stake: Double = 1) {
         self.probe = probe
-        self.stake = stake
+        (staked, reserve) = (stake / 2, stake / 2)
     }
+
+    /// How often over what was there at first is there now: the odds for a loop.
+    var stake: Double { staked + reserve }
 
     /// Takes in an arrival.
     ///
@@ -80,13 +87,16 @@ struct RegenerationTest: Sendable {
             weights += models[index].weight
         }
         let bounded = min(max(share / weights, -Self.largestShare), Self.largestShare)
-        stake += logarithm(1 + sign * bounded)
+        let gain = 1 + sign * bounded
+        staked = (staked + Self.fresh * reserve) * gain
+        reserve *= 1 - Self.fresh
+        luck = (1 - Self.forgetting) * luck + logarithm(gain)
         for index in models.indices { models[index].learn(sign, bins, total: weights) }
     }
 
     private func settle() -> EchoTest.Outcome? {
         if stake >= Self.needed { return .echo }
-        if blocks >= Self.fewestBlocks, stake < Self.lost { return .noEcho }
+        if blocks >= Self.fewestBlocks, luck < Self.lost, staked < 0.1 * reserve { return .noEcho }
         return openBin * Self.binLength >= Self.length && stake < Self.promising ? .noEcho : nil
     }
 }
