@@ -13,7 +13,8 @@ LAB_OPTIONS ?=
 
 SWIFT ?= swift
 RELEASE := .build/release/tactus
-BUILD_RELEASE := $(SWIFT) build -c release --static-swift-stdlib --product tactus
+RELEASE_OPTIONS := -c release --static-swift-stdlib
+BUILD_RELEASE := $(SWIFT) build $(RELEASE_OPTIONS) --product tactus
 FORMATTED := Sources Tests Package.swift Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
 	Benchmarks/Follower/Package.swift Benchmarks/Follower/Sources/bench-follower
 # The system's own Python: one that a user installed at home cannot be read by the lab's unprivileged user.
@@ -64,6 +65,7 @@ network: toolchain
 
 acceptance: $(VENV)
 	@mkdir -p $(RESULTS)
+	timeout 1200 $(SWIFT) build $(RELEASE_OPTIONS) --product clock-probe
 	@Tests/Lab/lab --prepare
 	timeout 2700 Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance Benchmarks/timing \
 		--junitxml $(RESULTS)/acceptance.xml $(ARGS)

@@ -65,9 +65,10 @@ struct StampQueue: ~Copyable {
         reading = Reading(offset: offset, clocks: ClockReading.take(after: reading?.clocks))
     }
 
-    /// The host time at which an event came; nil if the kernel has not stamped it with this queue's time.
+    /// The host time at which an event came.
     ///
     /// - Parameter event: not much younger than the last reading.
+    /// - Returns: that time; nil if the kernel has not stamped the event with this queue's time.
     func hostTime(of event: snd_seq_event_t) -> HostTime? {
         guard let reading, Int32(event.queue) == number, event.flags & Self.realStamp != 0 else { return nil }
         let time = MonotonicTime(nanoseconds: Self.nanoseconds(event.time.time) + reading.offset)

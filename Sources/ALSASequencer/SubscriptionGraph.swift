@@ -42,8 +42,8 @@ public struct SubscriptionGraph: Hashable, Sendable {
     /// is one of `ports` is reached by itself alone.
     ///
     /// - Parameters:
-    ///   - source: the port that a clock comes from.
     ///   - ports: output ports of one program.
+    ///   - source: the port that a clock comes from.
     /// - Returns: those that reach it, in their order.
     public func outputs(among ports: [PortAddress], reaching source: PortAddress) -> [PortAddress] {
         ports.filter { way(from: $0, to: source) != nil }

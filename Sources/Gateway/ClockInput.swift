@@ -62,7 +62,7 @@ struct ClockInput: Sendable {
     /// Whether what comes at the port is stamped by the kernel; if not, other programs hold all its queues.
     var hasKernelStamps: Bool { receiver.port?.hasKernelStamps ?? true }
 
-    /// How the raw device is; nil if none is configured. Any thread.
+    /// How the raw device is, nil if none is configured; any thread.
     var device: Device? { receiver.device.withLock { $0 } }
 
     /// Ends the thread.

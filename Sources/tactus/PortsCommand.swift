@@ -4,7 +4,7 @@ import Foundation
 
 struct PortsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ports", abstract: "List the MIDI ports of this machine, as --output takes them.")
+        commandName: "ports", abstract: "List the MIDI ports of this machine, as --output and --follow take them.")
 
     @Flag(help: "Print the ports as JSON.")
     var json = false

@@ -116,3 +116,13 @@ def test_a_raw_device_is_opened_whenever_it_comes(followed):
     there = ["/dev/snd/midiC0D1"]
     assert followed["device"] == [[], there, [], there]
     assert not followed["device stderr"]
+
+
+def test_a_flood_neither_grows_memory_nor_the_log_nor_holds_up_the_gateway(followed, figure):
+    sizes = [size for size, _ in followed["flood"]]
+    slowest = max(took for _, took in followed["flood"])
+    figure("memory after 10 and 40 bursts", f"{sizes[9]} and {sizes[-1]} KiB")
+    figure("slowest status", f"{1000 * slowest:.0f} ms instruction-time", "1000 ms")
+    assert sizes[-1] < sizes[9] + 4096
+    assert slowest < 1
+    assert len(followed["flood stderr"].splitlines()) <= 1

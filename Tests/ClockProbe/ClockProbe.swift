@@ -1,6 +1,6 @@
 import ALSASequencer
 import BeatTime
-import Foundation
+import Glibc
 import MIDIClock
 import RealTime
 import Synchronization
@@ -74,6 +74,7 @@ struct ClockProbe {
     }
 
     private static func say(_ text: String) {
-        FileHandle.standardOutput.write(Data("\(text)\n".utf8))
+        print(text)
+        fflush(nil)
     }
 }

@@ -50,19 +50,19 @@ struct ClockByteParserTests {
                 : .random(in: 0...255, using: &random)
         }
         var expected: [ClockMessage] = []
-        for (index, byte) in bytes.enumerated() {
+        // The last two bytes that were no real-time messages: a position is complete behind its status and one more.
+        var before: (UInt8, UInt8) = (0, 0)
+        for byte in bytes {
             switch byte {
             case 0xF8: expected.append(.timingClock)
             case 0xFA: expected.append(.start)
             case 0xFB: expected.append(.continue)
             case 0xFC: expected.append(.stop)
-            case 0..<0x80:
-                // A position is complete if, without the real-time bytes, its status lies two before.
-                let before = bytes[..<index].filter { $0 < 0xF8 }.suffix(2)
-                guard before.count == 2, before.first == 0xF2, let low = before.last, low < 0x80 else { break }
-                expected.append(.songPosition(UInt16(byte) << 7 | UInt16(low)))
+            case 0..<0x80 where before.0 == 0xF2 && before.1 < 0x80:
+                expected.append(.songPosition(UInt16(byte) << 7 | UInt16(before.1)))
             default: break
             }
+            if byte < 0xF8 { before = (before.1, byte) }
         }
         #expect(Self.messages(bytes) == expected)
     }
