@@ -1,0 +1,216 @@
+"""In the lab: loops of every kind, and when the gateway finds each out and lets it go again.
+
+    loops.py RESULT.json SCENE...
+
+Nothing is judged here; test_loops.py does that on the host.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import select
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from alsa_midi import SequencerClient  # noqa: E402
+
+from rig.framed import FramedLine  # noqa: E402
+from rig.gateway import PORT, Gateway  # noqa: E402
+from rig.guest import preload  # noqa: E402
+from rig.master import Master  # noqa: E402
+
+TEMPO = 120
+WATCHED = 24.0  # seconds: 48 beats
+WAY = 0.0008  # seconds that a device takes to pass a byte on
+
+
+class Thru:
+    """A device that sends on, from the raw side of one virtual port to that of another, whatever it receives."""
+
+    def __init__(self, source, destination):
+        self.source = os.open(f"/dev/snd/midiC0D{source}", os.O_RDONLY | os.O_NONBLOCK)
+        self.destination = os.open(f"/dev/snd/midiC0D{destination}", os.O_WRONLY)
+        self.stopping = False
+        self.thread = threading.Thread(target=self.pass_on, daemon=True)
+        self.thread.start()
+
+    def pass_on(self):
+        with contextlib.suppress(PermissionError):
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(90))
+        while not self.stopping:
+            if select.select([self.source], [], [], 0.1)[0]:
+                data = os.read(self.source, 256)
+                time.sleep(WAY)
+                os.write(self.destination, data)
+
+    def stop(self):
+        self.stopping = True
+        self.thread.join()
+        os.close(self.source)
+        os.close(self.destination)
+
+
+class Relay:
+    """A program that sends on at its own port what it receives."""
+
+    def __init__(self):
+        self.client = SequencerClient("Relay")
+        self.into = self.client.create_port("In")
+        self.out = self.client.create_port("Out")
+        self.stopping = False
+        self.thread = threading.Thread(target=self.pass_on, daemon=True)
+        self.thread.start()
+
+    def pass_on(self):
+        while not self.stopping:
+            event = self.client.event_input(timeout=0.1)
+            if event is not None:
+                self.client.event_output(event, port=self.out)
+                self.client.drain_output()
+
+    def stop(self):
+        self.stopping = True
+        self.thread.join()
+        self.client.close()
+
+
+def ports(client, name):
+    """All ports called that, by the numbers of their clients."""
+    return sorted((port for port in client.list_ports() if port.name.strip() == name), key=lambda port: port.client_id)
+
+
+def codes(status):
+    return [warning["code"] for warning in status["warnings"]]
+
+
+def watch(gateway, seconds, wanted=lambda status: "loop" in codes(status)):
+    """Asks ten times a second; returns seconds until the status is as wanted, or None, and the last status."""
+    start = time.monotonic()
+    while (passed := time.monotonic() - start) < seconds:
+        status = gateway.status()
+        if wanted(status):
+            return passed, status
+        time.sleep(0.1)
+    return None, status
+
+
+def loop(*arguments, connect, disconnect):
+    """One gateway and a loop that is made and unmade."""
+    client = SequencerClient("Patchbay")
+    with tempfile.TemporaryDirectory() as folder:
+        gateway = Gateway("--no-link", "--tempo", TEMPO, *arguments, folder=folder)
+        try:
+            gateway.wait_ready(within=120)
+            preload(gateway.process.pid, "self")
+            time.sleep(1)
+            made = connect(client)
+            found, status = watch(gateway, WATCHED)
+            time.sleep(2)
+            after = gateway.status()
+            disconnect(client, made)
+            released, last = watch(gateway, 8, lambda status: "loop" not in codes(status))
+            gateway.stop(within=2)
+        finally:
+            gateway.kill()
+    return {"found": found, "status": status, "after": after, "released": released, "last": last}
+
+
+def echo():
+    """A device that passes on what it receives to its own output."""
+    return loop(
+        "--output", "VirMIDI 0-0", "--follow", "VirMIDI 0-0", connect=lambda _: Thru(0, 0),
+        disconnect=lambda _, thru: thru.stop())
+
+
+def second_cable():
+    """What goes into one port of a device comes out of another."""
+    return loop(
+        "--output", "VirMIDI 0-0", "--follow", "VirMIDI 0-1", connect=lambda _: Thru(0, 1),
+        disconnect=lambda _, thru: thru.stop())
+
+
+def patch():
+    """The gateway's own port subscribed to its own input."""
+
+    def wires(client):
+        return ports(client, "Clock")[0], ports(client, "Clock In")[0]
+
+    return loop(
+        connect=lambda client: client.subscribe_port(*wires(client)),
+        disconnect=lambda client, _: client.unsubscribe_port(*wires(client)))
+
+
+def soft_thru():
+    """A program between the gateway's output and its input."""
+
+    def connect(client):
+        relay = Relay()
+        client.subscribe_port(ports(client, "Clock")[0], relay.into)
+        client.subscribe_port(relay.out, ports(client, "Clock In")[0])
+        return relay
+
+    return loop(connect=connect, disconnect=lambda _, relay: relay.stop())
+
+
+def two_gateways():
+    """Two gateways on one machine, each subscribed to the other."""
+    client = SequencerClient("Patchbay")
+    with contextlib.ExitStack() as stack:
+        gateways = []
+        for number, tempo in enumerate((TEMPO, TEMPO + 1)):
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            gateway = Gateway("--no-link", "--tempo", tempo, folder=folder, port=PORT + number)
+            stack.callback(gateway.kill)
+            gateway.wait_ready(within=120)
+            gateways.append(gateway)
+        preload(gateways[0].process.pid, gateways[1].process.pid, "self")
+        time.sleep(1)
+        (first, second), (into, back) = ports(client, "Clock"), ports(client, "Clock In")
+        client.subscribe_port(first, back)
+        client.subscribe_port(second, into)
+        start, found, statuses = time.monotonic(), None, []
+        while found is None and time.monotonic() - start < WATCHED:
+            statuses = [gateway.status() for gateway in gateways]
+            if any("loop" in codes(status) for status in statuses):
+                found = time.monotonic() - start
+            time.sleep(0.1)
+        time.sleep(4)
+        tempos = [gateway.status()["tempo"] for gateway in gateways]
+        for gateway in gateways:
+            gateway.stop(within=2)
+    return {"found": found, "statuses": statuses, "tempos": tempos}
+
+
+def genuine():
+    """No loop: a leader that happens to have the gateway's very tempo, heard by a device that is also an output."""
+    line = FramedLine(0)
+    with tempfile.TemporaryDirectory() as folder:
+        gateway = Gateway(
+            "--no-link", "--tempo", TEMPO, "--output", "VirMIDI 0-0", "--follow", "VirMIDI 0-1", folder=folder)
+        try:
+            gateway.wait_ready(within=120)
+            preload(gateway.process.pid, "self")
+            master = Master(TEMPO)
+            followed, _ = watch(gateway, WATCHED, lambda status: status["mode"] == "follow")
+            fenced, status = watch(gateway, 20)
+            master.stop()
+            gateway.stop(within=2)
+        finally:
+            gateway.kill()
+    line.close()
+    return {"followed": followed, "fenced": fenced, "status": status}
+
+
+SCENES = {
+    "echo": echo, "second cable": second_cable, "patch": patch, "soft thru": soft_thru, "two gateways": two_gateways,
+    "genuine": genuine,
+}
+
+if __name__ == "__main__":
+    result, *scenes = sys.argv[1:]
+    pathlib.Path(result).write_text(json.dumps({scene: SCENES[scene]() for scene in scenes}))
