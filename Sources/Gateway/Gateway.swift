@@ -10,6 +10,8 @@ public import RealTime
 public final class Gateway: Sendable {
     private let core: GatewayCore
     private let thread: RealTimeThread
+    private let keeper: SwitchKeeper?
+    private let log: Logger
 
     /// Starts the gateway.
     ///
@@ -18,9 +20,14 @@ public final class Gateway: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: what the user wants.
+    ///   - keeper: keeps what the user switches; nil forgets it.
     ///   - log: takes what happens, in constant texts with metadata.
     /// - Throws: when the system gives no thread or no descriptor.
-    public init(_ configuration: GatewayConfiguration, log: Logger) throws(SystemCallError) {
+    public init(
+        _ configuration: GatewayConfiguration, keeper: SwitchKeeper? = nil, log: Logger
+    ) throws(SystemCallError) {
+        self.keeper = keeper
+        self.log = log
         let core = try GatewayCore(configuration, log: log)
         self.core = core
         // A master's Start may come a millisecond before its tick, and passes this thread.
@@ -32,12 +39,17 @@ public final class Gateway: Sendable {
     /// The present state of everything.
     public func status() -> Status { core.status(at: HostTime.now()) }
 
-    /// Carries out a command; returns once ``status()`` shows it.
+    /// Carries out a command; returns once ``status()`` shows it, and what it has switched is kept.
     public func perform(_ command: Command) async throws(CommandRefusal) {
         let result: Result<Void, CommandRefusal> = await withCheckedContinuation { continuation in
             core.post(command) { continuation.resume(returning: $0) }
         }
         try result.get()
+        do {
+            try await keeper?.note(command)
+        } catch {
+            log.warning("switch not kept for the next run", metadata: ["error": "\(error)"])
+        }
     }
 
     /// Stops the devices that play, says bye-bye to the peers and ends all threads; returns when that has happened.

@@ -19,11 +19,11 @@ struct Run: AsyncParsableCommand {
               tactus run --no-link --follow MPC        follow another machine's clock
             """)
 
-    @Flag(inversion: .prefixedNo, help: "Take part in the Link session.")
-    var link = true
+    @Flag(inversion: .prefixedNo, help: "Take part in the Link session. (default: as last switched, else yes)")
+    var link: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "Share play and stop with the session.")
-    var startStopSync = false
+    @Flag(inversion: .prefixedNo, help: "Share play and stop with the session. (default: as last switched, else no)")
+    var startStopSync: Bool?
 
     @Flag(help: "Start playing once ready, for boxes without a screen.")
     var play = false
@@ -104,6 +104,12 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Where switches are kept for the next run. (default: tactus in $XDG_STATE_HOME, or ~/.local/state/tactus)",
+            valueName: "dir"))
+    var state: String?
+
+    @Option(
+        help: ArgumentHelp(
             "What to log: trace, debug, info, notice, warning, error or critical. (default: notice)", valueName: "level"
         ),
         transform: logLevel(argument:))
@@ -142,7 +148,8 @@ struct Run: AsyncParsableCommand {
         // Listening first: a second gateway ends here, before it has sent anything to a device or a peer.
         var server: ControlServer?
         if let address { server = try await Self.listen(at: address, token: token) }
-        let gateway = try makeGateway()
+        let keeper = stateDirectory.map(SwitchKeeper.init(directory:))
+        let gateway = try makeGateway(keeper, await Self.switches(keeper))
         server?.serve(gateway)
 
         let live = Task { await Self.showStatus(of: gateway, on: console) }
@@ -163,12 +170,28 @@ struct Run: AsyncParsableCommand {
         }
     }
 
-    private func makeGateway() throws(Failure) -> Gateway {
+    /// `--state`, or where the system keeps such things; nil where there is no home either.
+    private var stateDirectory: String? {
+        let environment = ProcessInfo.processInfo.environment
+        let systems = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? "\($0)/tactus" : nil }
+        return state ?? systems ?? environment["HOME"].map { "\($0)/.local/state/tactus" }
+    }
+
+    private static func switches(_ keeper: SwitchKeeper?) async -> Switches {
+        do {
+            return try await keeper?.load() ?? Switches()
+        } catch {
+            Logger(label: "tactus").warning("switches of the last run not known", metadata: ["error": "\(error)"])
+            return Switches()
+        }
+    }
+
+    private func makeGateway(_ keeper: SwitchKeeper?, _ switches: Switches) throws(Failure) -> Gateway {
         var configuration = GatewayConfiguration()
         configuration.tempo = tempo
         configuration.quantum = quantum
-        configuration.isLinkEnabled = link
-        configuration.isStartStopSyncEnabled = startStopSync
+        configuration.isLinkEnabled = link ?? switches.link ?? true
+        configuration.isStartStopSyncEnabled = startStopSync ?? switches.startStopSync ?? false
         configuration.playsAtStart = play
         configuration.outputs = output
         configuration.hasClockPort = !noClockPort
@@ -178,7 +201,7 @@ struct Run: AsyncParsableCommand {
         configuration.realtimePriority = realtimePriority
         configuration.dispatch = dispatch
         do {
-            return try Gateway(configuration, log: Logger(label: "tactus"))
+            return try Gateway(configuration, keeper: keeper, log: Logger(label: "tactus"))
         } catch {
             throw Failure(.system, "\(error)")
         }

@@ -13,8 +13,8 @@ struct CommandLineTests {
     @Test
     func `run without options is a lone gateway with Link on`() throws {
         let run = try #require(try Tactus.parseAsRoot(["run"]) as? Run)
-        #expect(run.link)
-        #expect(run.startStopSync == false)
+        #expect(run.link == nil)
+        #expect(run.startStopSync == nil)
         #expect(run.play == false)
         #expect(run.quantum == Beats(4))
         #expect(run.tempo == Tempo(beatsPerMinute: 120))
@@ -34,11 +34,12 @@ struct CommandLineTests {
         let line = """
             run --no-link --start-stop-sync --play --quantum 0.5 --tempo 999 --output 24:0 --output virtual:Drums \
             --no-clock-port --follow 28:0 --interface eth0 --interface wlan0 --http [::1]:9000 --http-token-file token \
-            --realtime-priority 0 --dispatch backstop --log-level debug --log-format json
+            --realtime-priority 0 --dispatch backstop --state kept --log-level debug --log-format json
             """
         let run = try #require(try Tactus.parseAsRoot(line.split(separator: " ").map(String.init)) as? Run)
         #expect(run.link == false)
-        #expect(run.startStopSync)
+        #expect(run.startStopSync == true)
+        #expect(run.state == "kept")
         #expect(run.play)
         #expect(run.quantum == Beats(0.5))
         #expect(run.tempo == Tempo(beatsPerMinute: 999))
