@@ -121,15 +121,19 @@ struct GuardedSource: Sendable {
 
     private mutating func judge(at time: HostTime, _ map: TempoMap) {
         if let loop = choir.loop { return fence(loop) }
+        if wasFollowed, drift.follow(map.line, at: time, isLikely: path.isKnown), trust == 0 {
+            (verdict, stage) = (.doubted(since: time), .watching)
+            return
+        }
         switch verdict {
         case .untested:
-            if choir.mayBeInStep {
-                suspect(at: time)
-            } else if choir.isHeard, !choir.isInStep {
+            if choir.isForeign(to: map.line) || (choir.isHeard && !choir.isInStep) {
                 verdict = .clear
+            } else if choir.mayBeInStep {
+                suspect(at: time)
             }
-        case .suspected: judgeSuspect()
-        case .doubted: judgeDoubted()
+        case .suspected: judgeSuspect(map.line)
+        case .doubted: judgeDoubted(map.line)
         case .clear: judgeClear(at: time, map)
         case .fenced: break
         }
@@ -148,9 +152,9 @@ struct GuardedSource: Sendable {
     /// Whether the test that goes on has found nothing.
     private var isExcluded: Bool { choir.isExcluded(bySlowProbe: stage == .watching) }
 
-    private mutating func judgeSuspect() {
+    private mutating func judgeSuspect(_ line: TickLine) {
         guard choir.isHeard else { return }
-        guard choir.isInStep else {
+        guard choir.isInStep, !choir.isForeign(to: line) else {
             (verdict, stage) = (.clear, .listening)
             return
         }
@@ -165,11 +169,12 @@ struct GuardedSource: Sendable {
     }
 
     /// The tempo is held: a leader of its own goes on, and a gateway that follows us comes to our tempo.
-    private mutating func judgeDoubted() {
+    private mutating func judgeDoubted(_ line: TickLine) {
         // What it does at first is still what it made of our running tempo.
         if choir.arrivals == Self.settling { choir.settle() }
-        guard choir.arrivals > 2 * Self.settling else { return }
-        if !choir.isInStep {
+        let hasLeft = choir.hasLeft(line)
+        guard choir.arrivals > 2 * Self.settling || hasLeft else { return }
+        if hasLeft || !choir.isInStep {
             (verdict, stage, trust) = (.clear, .listening, Self.credit)
         } else if isExcluded {
             (verdict, stage, trust) = (.clear, .passed, Self.credit)
@@ -180,15 +185,8 @@ struct GuardedSource: Sendable {
         if stage == .watching, choir.isHeard, !choir.isInStep || isExcluded {
             stage = choir.isInStep ? .passed : .listening
         }
-        if wasFollowed {
-            if drift.follow(map.line, at: time), trust == 0 {
-                (verdict, stage) = (.doubted(since: time), .watching)
-            } else if stage == .listening, choir.isDoubled {
-                suspect(at: time)
-            }
-        } else if stage == .listening, choir.isStill {
-            suspect(at: time)
-        }
+        let isWorthTesting = wasFollowed ? choir.isDoubled : choir.isStill && !choir.isForeign(to: map.line)
+        if stage == .listening, isWorthTesting { suspect(at: time) }
     }
 
     private mutating func judgeFenced() {
