@@ -7,8 +7,8 @@ struct GuardedSource: Sendable {
     private(set) var verdict = LoopVerdict.untested
     private(set) var lastArrival: HostTime
     private(set) var path = LoopPath.unknown
-    private(set) var wasFollowed = false
-    var choir = PhaseChoir()
+    private var wasFollowed = false
+    private var choir = PhaseChoir()
     private var stage = Stage.listening
     private var drift = TempoDrift()
     /// Ticks that it need not be doubted again, since it has gone on without us.
@@ -93,6 +93,9 @@ struct GuardedSource: Sendable {
         choir.removeAll()
         if isFollowed, path.isKnown, verdict == .clear, stage == .listening { suspect(at: time) }
     }
+
+    /// Counts drift from here on.
+    mutating func settle() { choir.settle() }
 
     /// Our grid has jumped, so nothing is where it was.
     mutating func gridJumped() {
