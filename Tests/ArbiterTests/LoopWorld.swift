@@ -86,8 +86,12 @@ struct LoopWorld {
     var wanted: ClockSource?
     private(set) var followed: ClockSource?
     private(set) var lastOf: [String: Int64] = [:]
-    /// Largest displacement seen at each output, in microseconds.
+    /// The largest distance of a tick from where the map says, at each output, in microseconds.
     private(set) var displaced: [Int64]
+    /// Whether a source was ever held to be no loop.
+    private(set) var wasEverClear = false
+    /// Whether a source was ever fenced.
+    private(set) var wasEverFenced = false
 
     init(beatsPerMinute: Double = 120, outputs: Int = 1, seed: UInt64) {
         ours = ClockedGateway(beatsPerMinute: beatsPerMinute)
@@ -106,13 +110,29 @@ struct LoopWorld {
             .master(index: masters.count - 1, next: 0), at: WorldTime(microseconds: first.microseconds))
     }
 
+    mutating func addMaster(
+        beatsPerMinute: Double, start: Double, jitter: MasterClock.Jitter, count: Int = 4_000, seed: UInt64
+    ) {
+        var random = SeededGenerator(seed: seed).split("master")
+        let master = MasterClock(count: count, start: start, jitter: jitter, random: &random) { _ in beatsPerMinute }
+        add(master.arrivals.map(\.time), from: Self.port)
+    }
+
+    /// Lets the world go on until the port is fenced.
+    ///
+    /// - Returns: after how many ticks of ours.
+    mutating func ticksUntilFenced(within ticks: Double) -> Double? {
+        let length = Double(ours.map.line.microsecondsPerBeat) / 24
+        let time = run(until: Int64(ticks * length)) { $0.loopGuard.verdict(of: Self.port).isFenced }
+        return time.map { Double($0) / length }
+    }
+
     mutating func addOther(_ gateway: ClockedGateway) {
         other = gateway
         sim.schedule(.otherOutput, at: sim.now)
     }
 
     var now: HostTime { HostTime(microseconds: sim.now.microseconds) }
-    var ticksPassed: Double { Double(sim.now.microseconds) / Double(ours.map.line.tickLength) }
 
     /// Lets the world go on until a number of microseconds, or until something is true.
     ///
@@ -145,6 +165,8 @@ struct LoopWorld {
     private mutating func tick(from source: ClockSource) {
         loopGuard.received(from: source, at: now, on: ours.map, isFollowed: source == followed)
         let verdict = loopGuard.verdict(of: source)
+        wasEverClear = wasEverClear || verdict == .clear
+        wasEverFenced = wasEverFenced || verdict.isFenced
         if source == followed, verdict.mustBeLeft {
             followed = nil
             if verdict.isFenced { wanted = nil }
@@ -166,8 +188,8 @@ struct LoopWorld {
         }
         planners[slot].sent(planned, at: now)
         sim.schedule(.output(slot: slot), at: sim.now)
-        let displacement = plan.probe.sign(ofTick: planned.place.tick) * Probe.amplitude(ours.map.line)
-        displaced[slot] = max(displaced[slot], abs(displacement))
+        let place = ours.map.time(of: planned.place).advanced(byMicroseconds: settings[slot].offset)
+        displaced[slot] = max(displaced[slot], abs(place.microseconds(to: planned.due)))
         for loop in loops where loop.slot == slot {
             sim.schedule(.tick(from: loop.source), at: arrival(loop.way, "loop \(slot)"))
         }

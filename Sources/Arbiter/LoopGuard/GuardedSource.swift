@@ -7,8 +7,8 @@ struct GuardedSource: Sendable {
     private(set) var verdict = LoopVerdict.untested
     private(set) var lastArrival: HostTime
     private(set) var path = LoopPath.unknown
-    private(set) var wasFollowed = false
-    var choir = PhaseChoir()
+    private var wasFollowed = false
+    private var choir = PhaseChoir()
     private var stage = Stage.listening
     private var drift = TempoDrift()
     /// Ticks that it need not be doubted again, since it has gone on without us.
@@ -94,6 +94,9 @@ struct GuardedSource: Sendable {
         if isFollowed, path.isKnown, verdict == .clear, stage == .listening { suspect(at: time) }
     }
 
+    /// Counts drift from here on.
+    mutating func settle() { choir.settle() }
+
     /// Our grid has jumped, so nothing is where it was.
     mutating func gridJumped() {
         choir.removeAll()
@@ -121,15 +124,19 @@ struct GuardedSource: Sendable {
 
     private mutating func judge(at time: HostTime, _ map: TempoMap) {
         if let loop = choir.loop { return fence(loop) }
+        if wasFollowed, drift.follow(map.line, at: time, isLikely: path.isKnown), trust == 0 {
+            (verdict, stage) = (.doubted(since: time), .watching)
+            return
+        }
         switch verdict {
         case .untested:
-            if choir.mayBeInStep {
-                suspect(at: time)
-            } else if choir.isHeard, !choir.isInStep {
+            if choir.isForeign(to: map.line) || (choir.isHeard && !choir.isInStep) {
                 verdict = .clear
+            } else if choir.mayBeInStep {
+                suspect(at: time)
             }
-        case .suspected: judgeSuspect()
-        case .doubted: judgeDoubted()
+        case .suspected: judgeSuspect(map.line)
+        case .doubted: judgeDoubted(map.line)
         case .clear: judgeClear(at: time, map)
         case .fenced: break
         }
@@ -148,9 +155,9 @@ struct GuardedSource: Sendable {
     /// Whether the test that goes on has found nothing.
     private var isExcluded: Bool { choir.isExcluded(bySlowProbe: stage == .watching) }
 
-    private mutating func judgeSuspect() {
+    private mutating func judgeSuspect(_ line: TickLine) {
         guard choir.isHeard else { return }
-        guard choir.isInStep else {
+        guard choir.isInStep, !choir.isForeign(to: line) else {
             (verdict, stage) = (.clear, .listening)
             return
         }
@@ -165,11 +172,12 @@ struct GuardedSource: Sendable {
     }
 
     /// The tempo is held: a leader of its own goes on, and a gateway that follows us comes to our tempo.
-    private mutating func judgeDoubted() {
+    private mutating func judgeDoubted(_ line: TickLine) {
         // What it does at first is still what it made of our running tempo.
         if choir.arrivals == Self.settling { choir.settle() }
-        guard choir.arrivals > 2 * Self.settling else { return }
-        if !choir.isInStep {
+        let hasLeft = choir.hasLeft(line)
+        guard choir.arrivals > 2 * Self.settling || hasLeft else { return }
+        if hasLeft || !choir.isInStep {
             (verdict, stage, trust) = (.clear, .listening, Self.credit)
         } else if isExcluded {
             (verdict, stage, trust) = (.clear, .passed, Self.credit)
@@ -180,15 +188,8 @@ struct GuardedSource: Sendable {
         if stage == .watching, choir.isHeard, !choir.isInStep || isExcluded {
             stage = choir.isInStep ? .passed : .listening
         }
-        if wasFollowed {
-            if drift.follow(map.line, at: time), trust == 0 {
-                (verdict, stage) = (.doubted(since: time), .watching)
-            } else if stage == .listening, choir.isDoubled {
-                suspect(at: time)
-            }
-        } else if stage == .listening, choir.isStill {
-            suspect(at: time)
-        }
+        let isWorthTesting = wasFollowed ? choir.isDoubled : choir.isStill && !choir.isForeign(to: map.line)
+        if stage == .listening, isWorthTesting { suspect(at: time) }
     }
 
     private mutating func judgeFenced() {

@@ -15,12 +15,16 @@ public struct LoopGuard: Sendable {
     public var offsets: ClosedRange<Int64> = 0...0
     private var sources: [GuardedSource] = []
     private var seed: UInt64
-    private var jumps: UInt32 = 0
+    private var former: TempoMap?
+    /// Until then outputs may still be on their way to where the map says.
+    private var glidingUntil = HostTime(microseconds: .min / 2)
 
     /// The most sources that are told apart; what comes from others is never clear.
     public static let capacity = 8
     /// Microseconds of silence, or eight ticks if that is more, after which a source begins anew.
     private static let silence: Int64 = 1_000_000
+    /// Microseconds that our grid may step without notice, and that outputs glide after a larger step at most.
+    private static let (largestStep, glide): (Int64, Int64) = (200, 5_000_000)
     /// Microseconds that news take to reach the output thread.
     private static let newsTime: Int64 = 8_000
     /// The longest way of an echo, in microseconds.
@@ -56,16 +60,28 @@ public struct LoopGuard: Sendable {
 
     /// Takes note of the time: silent sources begin anew.
     public mutating func timePassed(to now: HostTime, on map: TempoMap) {
-        if map.jumps != jumps {
-            jumps = map.jumps
-            for index in sources.indices { sources[index].gridJumped() }
-            probing = nil
-        }
+        follow(map, at: now)
         let silence = max(Self.silence, 8 * map.line.tickLength)
         for index in sources.indices where sources[index].lastArrival.microseconds(to: now) > silence {
             sources[index].forget()
         }
         ask(at: now, on: map)
+    }
+
+    /// Outputs glide after the map, and so do echoes: until they are there drift proves nothing.
+    private mutating func follow(_ map: TempoMap, at now: HostTime) {
+        defer { former = map }
+        guard let former else { return }
+        if map.jumps != former.jumps {
+            for index in sources.indices { sources[index].gridJumped() }
+            probing = nil
+        }
+        let (old, new) = (former.line.microsecondsPerBeat, map.line.microsecondsPerBeat)
+        if abs(map.glides &- former.glides) > Self.largestStep || abs(new - old) > old / 1_000 {
+            glidingUntil = now.advanced(byMicroseconds: Self.glide)
+        }
+        guard now < glidingUntil else { return }
+        for index in sources.indices { sources[index].settle() }
     }
 
     /// Takes note of what the subscriptions say of a source.

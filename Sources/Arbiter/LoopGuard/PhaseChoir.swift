@@ -6,6 +6,8 @@ struct PhaseChoir: Sendable {
     private var tracks: [PhaseTrack] = []
     /// Ticks since it began.
     private(set) var arrivals = 0
+    /// The newest arrivals, in microseconds, oldest first.
+    private var recent: [Int64] = []
 
     /// The most clocks that are told apart.
     private static let mostTracks = 4
@@ -16,12 +18,15 @@ struct PhaseChoir: Sendable {
 
     mutating func removeAll() {
         tracks.removeAll()
+        recent.removeAll()
         arrivals = 0
     }
 
     /// Counts an arrival with the clock that it goes on, or begins another.
     mutating func append(_ time: HostTime, on map: TempoMap, _ question: LoopQuestion?) {
         arrivals += 1
+        recent.append(time.microseconds)
+        if recent.count > Self.hearing + 1 { recent.removeFirst() }
         var best: (index: Int, arrival: Residuals.Arrival, error: Double)?
         for index in tracks.indices {
             let arrival = Self.arrival(time, near: tracks[index].phase, map)
@@ -60,6 +65,22 @@ struct PhaseChoir: Sendable {
 
     /// Whether something is in step with us.
     var isInStep: Bool { tracks.contains(where: \.isInStep) }
+
+    /// Whether ticks come evenly, and neither as often as ours nor a whole number of times more or less often.
+    func isForeign(to line: TickLine) -> Bool {
+        guard recent.count > Self.hearing else { return false }
+        let gaps = zip(recent.dropFirst(), recent).map { Double($0 &- $1) }
+        let mean = gaps.reduce(0, +) / Double(gaps.count)
+        guard let least = gaps.min(), let most = gaps.max(), most - least < 0.35 * mean else { return false }
+        let ratio = mean / Double(line.tickLength)
+        let whole = max(ratio, 1 / ratio)
+        return abs(whole - whole.rounded()) > 0.04
+    }
+
+    /// Whether all has gone so far from where it was that it cannot be on its way to our tempo.
+    func hasLeft(_ line: TickLine) -> Bool {
+        !tracks.isEmpty && tracks.allSatisfy { $0.distance > 0.3 * Double(line.tickLength) }
+    }
 
     /// Whether something has been in step for long enough to wonder.
     var isStill: Bool { tracks.contains { $0.isInStep && $0.isStill } }

@@ -40,11 +40,14 @@ struct PhaseTrack: Sendable {
         (lastDistance, lastTick) = (arrival.distance, arrival.tick)
     }
 
+    /// How far it has drifted, in microseconds.
+    var distance: Double { abs(phase - origin) }
+
     /// Whether its tempo may be ours, for all that is known.
     var mayBeInStep: Bool { count >= 4 && abs(lastDistance - origin) < bound }
 
     /// Whether it goes at another tempo than we do, beyond doubt.
-    var hasDrifted: Bool { count >= Self.fewest && abs(phase - origin) > bound }
+    var hasDrifted: Bool { count >= Self.fewest && distance > bound }
 
     /// Whether it is a clock in its own right, and in step with ours.
     var isInStep: Bool { count >= Self.fewest && !hasDrifted }

@@ -30,7 +30,7 @@ struct RegenerationTest: Sendable {
     /// With such luck, and nothing left of what was staked, there is no hope.
     private static let lost = -4.0
     /// Below such odds there is no reason to go on when the probe has told what it can.
-    private static let promising = 1.0
+    private static let promising = 3.0
     private static let fewestBlocks = 16
     /// The share of the reserve that is put in with every bet, and of old luck that is forgotten.
     private static let (fresh, forgetting) = (0.03, 0.05)
