@@ -59,7 +59,7 @@ final class GatewayCore: @unchecked Sendable {
                 trouble: &inputTrouble, device: configuration.clockInDevice,
                 // How soon a Start is heard matters as much as how soon a ping is.
                 priority: Int32(clamping: configuration.realtimePriority / 2)
-            ) { mailbox.post(.clocks($0)) }
+            ) { mailbox.post(.clocks($0), leaving: 512) }
         input = clockIn
         inputs = InputRack(
             configuration.follow, control: rack.control, clockIn: clockIn?.address, outputs: rack.sequencer?.client)

@@ -23,11 +23,15 @@ final class Mailbox<Event: Sendable>: Sendable {
 
     /// Puts an event in, for the polling thread to take; any thread.
     ///
-    /// - Returns: false if the queue is full or closed, and then the event is not in it.
-    func post(_ event: Event) -> Bool {
+    /// - Parameters:
+    ///   - event: for the polling thread.
+    ///   - room: places that this event must leave free for others. Who floods is kept from crowding them out, and the
+    ///     loss is the poster's to make up for.
+    /// - Returns: false if there is no place or the queue is closed, and then the event is not in it.
+    func post(_ event: Event, leaving room: Int = 0) -> Bool {
         let isIn = contents.withLock { contents in
-            guard !contents.isClosed, contents.events.count < capacity else {
-                contents.hasOverflown = true
+            guard !contents.isClosed, contents.events.count < capacity - room else {
+                if room == 0 { contents.hasOverflown = true }
                 return false
             }
             contents.events.append(event)
