@@ -29,8 +29,8 @@ struct PhaseChoir: Sendable {
         if recent.count > Self.hearing + 1 { recent.removeFirst() }
         var best: (index: Int, arrival: Residuals.Arrival, error: Double)?
         for index in tracks.indices {
-            let arrival = Self.arrival(time, near: tracks[index].phase, map)
-            let error = abs(arrival.distance - tracks[index].phase)
+            let arrival = Self.arrival(time, near: tracks[index].expected, map)
+            let error = abs(arrival.distance - tracks[index].expected)
             let isNear = error < 0.3 * Double(map.line.tickLength) && error < best?.error ?? .infinity
             if arrival.tick > tracks[index].lastTick, isNear { best = (index, arrival, error) }
         }
