@@ -73,6 +73,24 @@ import Testing
         #expect(world.followed == Self.port)
     }
 
+    @Test func `an echo stays suspected and fenced while our outputs glide and our tempo changes`() {
+        for moment in [150_000, 2_500_000] as [Int64] {
+            var world = LoopWorld(seed: 13)
+            world.loops = [(0, Way(), Self.port)]
+            _ = world.run(until: moment)
+            world.ours.map.step(byMicroseconds: 6_000)
+            #expect(world.ticksUntilFenced(within: 300) != nil)
+            var line = world.ours.map.line
+            let tick = line.nearestTick(to: world.now)
+            (line.timeOrigin, line.tickOrigin, line.microsecondsPerBeat) = (line.time(ofTick: tick), tick, 470_000)
+            world.ours.map.changeTempo(to: line, at: world.now)
+            let released = world.run(until: world.now.microseconds + 12_000_000) {
+                !$0.loopGuard.verdict(of: Self.port).isFenced
+            }
+            #expect(released == nil && !world.wasEverClear)
+        }
+    }
+
     @Test func `a fence falls when the loop is gone`() {
         var world = LoopWorld(seed: 11)
         world.loops = [(0, Way(), Self.port)]

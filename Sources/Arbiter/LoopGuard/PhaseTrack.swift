@@ -68,7 +68,9 @@ struct PhaseTrack: Sendable {
         let ticks = Double(arrival.tick &- lastTick)
         (lastStep, lastDistance, lastTick) = (step, arrival.distance, arrival.tick)
         phase += rate * ticks
-        let error = arrival.distance - phase
+        // Strays are drawn in.
+        let bound = 2_000 + 3 * scatter
+        let error = min(max(arrival.distance - phase, -bound), bound)
         phase += error / 4
         if count >= 4 { rate += error / 32 / ticks }
         count += 1
@@ -83,11 +85,15 @@ struct PhaseTrack: Sendable {
     /// Counts its drift from here on.
     mutating func settle() { origin = phase }
 
-    /// Listens for answers to a question from now on; nil ends the test.
-    mutating func begin(_ newQuestion: LoopQuestion?) {
+    /// Listens for answers to a question from now on.
+    ///
+    /// - Parameters:
+    ///   - newQuestion: nil ends the test.
+    ///   - prior: the odds for a loop to begin with.
+    mutating func begin(_ newQuestion: LoopQuestion?, prior: Double) {
         guard newQuestion?.probe != question?.probe else { return }
         // What a slow probe has left open the next one goes on with.
-        let odds = outcome == .open ? evidence : 1
+        let odds = outcome == .open ? max(evidence, prior) : prior
         question = newQuestion
         outcome = .open
         segment.removeAll()
