@@ -43,11 +43,11 @@ import Testing
     }
 
     @Test func `an echo beside a master's own ticks in one port is fenced`() {
-        for (seed, tempo) in zip(1...6 as ClosedRange<UInt64>, [120, 120, 120.02, 121, 133, 97]) {
+        for (seed, tempo) in zip(1...6 as ClosedRange<UInt64>, [120, 120, 120.02, 121, 119.5, 122] as [Double]) {
             var world = LoopWorld(seed: seed)
             world.loops = [(0, Way(), Self.port)]
             world.addMaster(beatsPerMinute: tempo, start: 107_000, jitter: .gaussian(30), seed: seed)
-            #expect(world.ticksUntilFenced(within: 150) != nil, "seed \(seed)")
+            #expect(world.ticksUntilFenced(within: 150) != nil, "\(tempo) BPM")
         }
     }
 
@@ -71,6 +71,24 @@ import Testing
         #expect(fenced.map { $0 - 5_000_000 } ?? .max < 1_500_000)
         _ = world.run(until: 20_000_000)
         #expect(world.followed == Self.port)
+    }
+
+    @Test func `an echo stays suspected and fenced while our outputs glide and our tempo changes`() {
+        for moment in [150_000, 2_500_000] as [Int64] {
+            var world = LoopWorld(seed: 13)
+            world.loops = [(0, Way(), Self.port)]
+            _ = world.run(until: moment)
+            world.ours.map.step(byMicroseconds: 6_000)
+            #expect(world.ticksUntilFenced(within: 300) != nil)
+            var line = world.ours.map.line
+            let tick = line.nearestTick(to: world.now)
+            (line.timeOrigin, line.tickOrigin, line.microsecondsPerBeat) = (line.time(ofTick: tick), tick, 470_000)
+            world.ours.map.changeTempo(to: line, at: world.now)
+            let released = world.run(until: world.now.microseconds + 12_000_000) {
+                !$0.loopGuard.verdict(of: Self.port).isFenced
+            }
+            #expect(released == nil && !world.wasEverClear)
+        }
     }
 
     @Test func `a fence falls when the loop is gone`() {

@@ -35,7 +35,7 @@ struct GuardedSource: Sendable {
     /// Ticks for which a leader that was doubted without reason is trusted.
     private static let credit = 1_536
     /// Odds that are worth a warning.
-    private static let suspicious = 20.0
+    private static let suspicious = 100.0
 
     init(_ source: ClockSource, at time: HostTime) {
         self.source = source
@@ -53,6 +53,11 @@ struct GuardedSource: Sendable {
         case .watching: isSettling ? nil : RegenerationTest.blockLength
         case .listening, .passed, .resting: nil
         }
+    }
+
+    /// The odds for a loop before any test: a tempo that ran while we followed and stands since we let go is no chance.
+    private var prior: Double {
+        if case .doubted = verdict { 10 } else { 1 }
     }
 
     private var isSettling: Bool {
@@ -82,7 +87,7 @@ struct GuardedSource: Sendable {
             followingChanged(to: isFollowed, at: time)
         }
         trust = max(0, trust - 1)
-        choir.append(time, on: map, question)
+        choir.append(time, on: map, question, prior: prior)
         if case .fenced = verdict { judgeFenced() } else { judge(at: time, map) }
     }
 
@@ -94,8 +99,11 @@ struct GuardedSource: Sendable {
         if isFollowed, path.isKnown, verdict == .clear, stage == .listening { suspect(at: time) }
     }
 
-    /// Counts drift from here on.
-    mutating func settle() { choir.settle() }
+    /// Our outputs glide: drift counts from here on, but for one that is let go and shows by drifting that it leads.
+    mutating func settle() {
+        if case .doubted = verdict { return }
+        choir.settle()
+    }
 
     /// Our grid has jumped, so nothing is where it was.
     mutating func gridJumped() {

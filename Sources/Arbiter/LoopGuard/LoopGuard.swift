@@ -24,7 +24,7 @@ public struct LoopGuard: Sendable {
     /// Microseconds of silence, or eight ticks if that is more, after which a source begins anew.
     private static let silence: Int64 = 1_000_000
     /// Microseconds that our grid may step without notice, and that outputs glide after a larger step at most.
-    private static let (largestStep, glide): (Int64, Int64) = (200, 5_000_000)
+    private static let (largestStep, glide): (Int64, Int64) = (1_000, 5_000_000)
     /// Microseconds that news take to reach the output thread.
     private static let newsTime: Int64 = 8_000
     /// The longest way of an echo, in microseconds.

@@ -23,25 +23,25 @@ struct PhaseChoir: Sendable {
     }
 
     /// Counts an arrival with the clock that it goes on, or begins another.
-    mutating func append(_ time: HostTime, on map: TempoMap, _ question: LoopQuestion?) {
+    mutating func append(_ time: HostTime, on map: TempoMap, _ question: LoopQuestion?, prior: Double) {
         arrivals += 1
         recent.append(time.microseconds)
         if recent.count > Self.hearing + 1 { recent.removeFirst() }
         var best: (index: Int, arrival: Residuals.Arrival, error: Double)?
         for index in tracks.indices {
-            let arrival = Self.arrival(time, near: tracks[index].phase, map)
-            let error = abs(arrival.distance - tracks[index].phase)
+            let arrival = Self.arrival(time, near: tracks[index].expected, map)
+            let error = abs(arrival.distance - tracks[index].expected)
             let isNear = error < 0.3 * Double(map.line.tickLength) && error < best?.error ?? .infinity
             if arrival.tick > tracks[index].lastTick, isNear { best = (index, arrival, error) }
         }
         let newest = best?.arrival.tick ?? map.nearestTick(to: time)
         if let best {
-            tracks[best.index].begin(question)
+            tracks[best.index].begin(question, prior: prior)
             tracks[best.index].append(best.arrival)
             tracks[best.index].judge(best.arrival, amplitude: Double(max(1, Probe.amplitude(map.line))))
         } else if tracks.count < Self.mostTracks {
             var track = PhaseTrack(Self.arrival(time, near: 0, map))
-            track.begin(question)
+            track.begin(question, prior: prior)
             tracks.append(track)
         }
         tracks.removeAll { $0.lastTick < newest &- Self.patience }

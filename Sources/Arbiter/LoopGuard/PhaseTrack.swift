@@ -4,6 +4,8 @@ internal import MIDIClock
 struct PhaseTrack: Sendable {
     /// Microseconds from our ticks to its arrivals, as it drifts.
     private(set) var phase: Double
+    /// Microseconds by which it drifts from a tick of ours to the next.
+    private var rate = 0.0
     /// Our tick that the last arrival was counted with.
     private(set) var lastTick: Int64
     private(set) var count = 1
@@ -40,6 +42,9 @@ struct PhaseTrack: Sendable {
         (lastDistance, lastTick) = (arrival.distance, arrival.tick)
     }
 
+    /// Where an arrival is expected that is counted with the tick after the last, in microseconds from that tick.
+    var expected: Double { phase + rate }
+
     /// How far it has drifted, in microseconds.
     var distance: Double { abs(phase - origin) }
 
@@ -60,11 +65,19 @@ struct PhaseTrack: Sendable {
             // A second difference has sqrt(6) times the deviation, and its mean is 0.8 of that.
             scatter += (abs(step - lastStep) / 1.95 - scatter) / Double(min(count - 1, 24))
         }
+        let ticks = Double(arrival.tick &- lastTick)
         (lastStep, lastDistance, lastTick) = (step, arrival.distance, arrival.tick)
-        phase += (arrival.distance - phase) / 4
+        phase += rate * ticks
+        // Strays are drawn in.
+        let bound = 2_000 + 3 * scatter
+        let error = min(max(arrival.distance - phase, -bound), bound)
+        phase += error / 4
+        if count >= 4 { rate += error / 32 / ticks }
         count += 1
         if count % Self.markInterval == 0 {
             isStill = abs(phase - mark) < 300 + 2 * scatter
+            // It drifted, and does no longer; or two clocks have crossed and it is the other one now.
+            if isStill, hasDrifted { origin = phase }
             mark = phase
         }
     }
@@ -72,11 +85,15 @@ struct PhaseTrack: Sendable {
     /// Counts its drift from here on.
     mutating func settle() { origin = phase }
 
-    /// Listens for answers to a question from now on; nil ends the test.
-    mutating func begin(_ newQuestion: LoopQuestion?) {
+    /// Listens for answers to a question from now on.
+    ///
+    /// - Parameters:
+    ///   - newQuestion: nil ends the test.
+    ///   - prior: the odds for a loop to begin with.
+    mutating func begin(_ newQuestion: LoopQuestion?, prior: Double) {
         guard newQuestion?.probe != question?.probe else { return }
         // What a slow probe has left open the next one goes on with.
-        let odds = outcome == .open ? evidence : 1
+        let odds = outcome == .open ? max(evidence, prior) : prior
         question = newQuestion
         outcome = .open
         segment.removeAll()
