@@ -12,7 +12,6 @@ environment names another executable than the release build.
 import argparse
 import concurrent.futures
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -26,20 +25,13 @@ import loads
 import plan
 import report
 from candidates import CANDIDATES
+from rig.compiler import compile_c
 from rig.gateway import PROJECT, TACTUS
 from rig.labs import LAB, PYTHON, record
 
 RECORDS = PROJECT / ".build/bench"
 SLEEPER = RECORDS / "sleeper"
 QUIET = "transparent_hugepage=never"
-
-
-def build_sleeper():
-    """The null instrument is C, and every Swift toolchain brings a C compiler."""
-    swift = shutil.which("swift")
-    compiler = shutil.which("clang") or str(pathlib.Path(os.path.realpath(swift)).with_name("clang"))
-    source = lab_paths.HERE / "sleeper.c"
-    subprocess.run([compiler, "-O2", "-Wall", "-Werror", "-o", SLEEPER, source], check=True)
 
 
 def measure_gateway(options):
@@ -134,7 +126,7 @@ def main():
         RECORDS.mkdir(parents=True, exist_ok=True)
         for outdated in [*RECORDS.glob("*.json"), *RECORDS.glob("*.jsonl")]:
             outdated.unlink()
-        build_sleeper()
+        compile_c(lab_paths.HERE / "sleeper.c", SLEEPER, "-O2")
         if options.drift:
             measure_gateway(options)
         measure_all(options, begun + 60 * options.minutes)

@@ -1,22 +1,17 @@
 """The output thread allocates nothing, shown on the release executable by counting every call of the allocator."""
 
-import os
 import pathlib
-import shutil
-import subprocess
 import tempfile
 
+from rig.compiler import compile_c
 from rig.gateway import PROJECT
 from rig.labs import GUEST, record
 
 
 def compiled(folder):
-    """The counter as a library to preload, made by the compiler that Swift brings along."""
-    swift = os.path.realpath(shutil.which("swift"))
-    compiler = shutil.which("clang") or str(pathlib.Path(swift).with_name("clang"))
+    """The counter as a library to preload."""
     library = pathlib.Path(folder) / "allocations.so"
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-O1", "-o", library, GUEST / "allocations.c"], check=True, timeout=60)
+    compile_c(GUEST / "allocations.c", library, "-shared", "-fPIC", "-O1")
     library.chmod(0o755)
     return library
 
