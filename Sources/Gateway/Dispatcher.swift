@@ -44,6 +44,8 @@ struct Dispatcher<Machine: DispatchMachine> {
     struct Armed: BitwiseCopyable {
         /// When the queue was started, at the earliest.
         var start: MonotonicTime
+        /// How much later than the grid has it that was at the most, in nanoseconds.
+        var delay: Int64
         var grid: QueueGrid
         /// Nothing can leave the queue before.
         var earliest: MonotonicTime
@@ -64,6 +66,11 @@ struct Dispatcher<Machine: DispatchMachine> {
     static var longMessage: Int64 { 4_000 }
     /// How long before messages are due they are taken back, in nanoseconds: until then the queue covers them.
     static var takingBack: Int64 { 20_000 }
+    /// With less time than that, in nanoseconds, they are left to the queue: taking back and finding out which of the two
+    /// was first would make them later than the queue ever does.
+    static var shortestTakingBack: Int64 { 8_000 }
+    /// How long after a period's end its messages have left, in nanoseconds.
+    static var flight: Int64 { 3_000 }
     /// So long the thread may stay awake, in nanoseconds, and so long it then sleeps whatever is due: with more to send
     /// than there is time for, others must still come to run.
     static var longestTurn: Int64 { 2_000_000 }
@@ -111,6 +118,7 @@ struct Dispatcher<Machine: DispatchMachine> {
     ///   - isChoiceFree: whether the mode may be changed for it.
     mutating func wokeUp(lateness: Int64, isChoiceFree: Bool) {
         latency.learn(lateness)
+        if latency.wantsLook { latency.isMachineBusy = machine.loadAverage >= WakeUpLatency.busy }
         if isChoiceFree, mode == .direct, machine.hasQueue, lateness > Self.lateWakeUp { mode = .backstop }
     }
 
