@@ -24,6 +24,7 @@ from rig.sequencer import Observer, give_way
 from rig.wait import until
 
 SETTLING = 3.0
+QUIET = 0.2  # load average
 CALLS_FOR = 10.0  # seconds in which system calls are counted, after all else, since that costs time
 SEQUENCER = "/dev/snd/seq"
 TRACING = pathlib.Path("/sys/kernel/tracing")
@@ -97,8 +98,14 @@ def resident(process):
     return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1])
 
 
+def until_quiet():
+    """Lets the load of starting be forgotten: on a busy machine the gateway stays awake for longer."""
+    until(lambda: os.getloadavg()[0] < QUIET, 300, "a quiet machine", 1)
+
+
 def used(process, observer, seconds):
     """What some seconds of clock take, as differences."""
+    until_quiet()
     observer.watch(SETTLING, every=0.2)
     observer.stamps.clear()
     before, start = Usage(process), time.monotonic()

@@ -7,6 +7,8 @@ TEMPOS = (97.3, 120, 133.7, 174)  # one of them, 120, falls into few places of a
 MODELS = ("voluntary", "full")
 # An idle guest skips its time, so that more of it costs little; a busy one is executed, instruction by instruction.
 LONGER = {"idle": 4}
+# An hour is too short for 10 000 ticks of every program under every load. Ours gets as many as can be.
+STAY = {"tactus": 10}
 
 
 @dataclass(frozen=True)
@@ -17,9 +19,14 @@ class Visit:
     candidate: str
     tempo: float
     loads: tuple
+    stay: int  # how many times the length of a block it stays under each
+
+    def length(self, load, seconds):
+        """How long it is recorded under a load, with blocks of some seconds."""
+        return seconds * self.stay * LONGER.get(load, 1)
 
 
-def rounds(candidates, loads, model, seed, count):
+def rounds(candidates, loads, model, seed, count, stay=STAY):
     """`count` rounds of visits; in each, every candidate comes once, in an order drawn anew, and meets every load.
 
     The tempo moves on by one from round to round, and starts elsewhere for each candidate and pre-emption model: after
@@ -32,5 +39,5 @@ def rounds(candidates, loads, model, seed, count):
         draw.shuffle(order)
         yield [
             Visit(number, name, TEMPOS[(number + place + shift) % len(TEMPOS)],
-                  tuple(draw.sample(list(loads), len(loads))))
+                  tuple(draw.sample(list(loads), len(loads))), stay.get(name, 1))
             for place, name in order]

@@ -34,3 +34,9 @@ def test_the_order_is_drawn_from_the_seed_alone():
     assert visits("full", 2) != visits("full", 2, seed=2)
     order = [[visit.candidate for visit in one] for one in rounds(NAMES, LOADS, "full", 1, 2)]
     assert order[0] != order[1]
+
+
+def test_only_ours_stays_longer():
+    (only,) = rounds(["a", "tactus"], LOADS, "full", 1, 1)
+    stays = {visit.candidate: visit.length("cpu", 3) for visit in only}
+    assert stays["a"] == 3 and stays["tactus"] > 3

@@ -83,39 +83,43 @@ struct Agenda {
     /// Writes down the next messages of all outputs: those due next, and what follows within a span of time.
     ///
     /// - Parameters:
-    ///   - board: what the outputs are to do.
-    ///   - planners: what they have done.
+    ///   - board: the timeline and the transport.
+    ///   - states: what the outputs are to do, and what they have done.
     ///   - now: the present time.
     ///   - span: microseconds after the first message.
     mutating func plan(
-        _ board: borrowing OutputBoard, _ planners: UnsafeMutablePointer<OutputState>, at now: HostTime, span: Int64
+        _ board: borrowing OutputBoard, _ states: UnsafeMutablePointer<OutputState>, at now: HostTime, span: Int64
     ) {
         (count, plannedAt) = (0, now)
         var earliest: HostTime?
         for slot in 0..<board.count {
-            let next = planners[slot].planner.next(board.plan(slot), on: board.map, at: now)
-            ahead[slot] = Ahead(planner: planners[slot].planner, next: next)
+            let plan = OutputPlan(transport: board.transport, settings: states[slot].slot.settings)
+            let next = states[slot].planner.next(plan, on: board.map, at: now)
+            ahead[slot] = Ahead(planner: states[slot].planner, next: next)
             if let next { earliest = min(earliest ?? next.due, next.due) }
         }
         let end = max(now, earliest ?? now).advanced(byMicroseconds: span)
         while let time = earliest, time <= end {
-            earliest = takeAll(at: time, board, now)
+            earliest = takeAll(at: time, board, states, now)
         }
     }
 
     /// Writes down all that is due at a time, and moves those outputs on.
     ///
     /// - Returns: when the next one is due; nil if there is none, or no room for it.
-    private mutating func takeAll(at time: HostTime, _ board: borrowing OutputBoard, _ now: HostTime) -> HostTime? {
+    private mutating func takeAll(
+        at time: HostTime, _ board: borrowing OutputBoard, _ states: UnsafeMutablePointer<OutputState>, _ now: HostTime
+    ) -> HostTime? {
         var earliest: HostTime?
         for slot in 0..<board.count {
+            let plan = OutputPlan(transport: board.transport, settings: states[slot].slot.settings)
             while let next = ahead[slot].next, next.due <= time {
                 guard count < capacity else { return nil }
                 entries[count] = Departure(
-                    slot: slot, sink: board.slots[slot].sink, message: next.message, planned: next, due: time)
+                    slot: slot, sink: states[slot].slot.sink, message: next.message, planned: next, due: time)
                 count += 1
                 ahead[slot].planner.sent(next, at: max(time, now))
-                ahead[slot].next = ahead[slot].planner.next(board.plan(slot), on: board.map, at: max(time, now))
+                ahead[slot].next = ahead[slot].planner.next(plan, on: board.map, at: max(time, now))
             }
             if let next = ahead[slot].next { earliest = min(earliest ?? next.due, next.due) }
         }

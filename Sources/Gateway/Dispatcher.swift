@@ -4,9 +4,11 @@ internal import MIDIClock
 internal import RealTime
 internal import Synchronization
 
-/// What the output thread knows of one output's device.
+/// What the output thread knows of one output.
 struct OutputState: BitwiseCopyable {
     var planner = TickPlanner()
+    /// What it is to do, by the newest board: taken from there once, because an index into its array copies all of it.
+    var slot = OutputBoard.Slot()
     /// As ``OutputBoard/Slot/connections`` counted when the planner last heard of a device.
     var connections: UInt32 = 0
     /// As ``OutputBoard/Slot/realignments`` counted when the planner was last told to realign.
@@ -190,6 +192,7 @@ struct Dispatcher<Machine: DispatchMachine> {
 
     private func takeNews(of slot: Int, _ board: borrowing OutputBoard) {
         let output = board.slots[slot]
+        states[slot].slot = output
         if states[slot].realignments != output.realignments {
             states[slot].realignments = output.realignments
             states[slot].planner.realign()

@@ -45,9 +45,6 @@ struct OutputBoard: Sendable, BitwiseCopyable {
                 realignments: output.realignments)
         }
     }
-
-    /// The plan of one output.
-    func plan(_ slot: Int) -> OutputPlan { OutputPlan(transport: transport, settings: slots[slot].settings) }
 }
 
 /// What the output thread reports of one output; written by it alone, read by anyone.
