@@ -3,6 +3,7 @@
     guest.py FOLDER MODEL SEED ROUNDS SECONDS CANDIDATE,… LOAD,…
 
 One line of JSON per block goes to FOLDER/MODEL.jsonl; it ends early, between two blocks, once FOLDER/enough exists.
+What that file holds already, from a run that was cut short, is not recorded again.
 All times are microseconds of Link's host time. Nothing is judged here.
 """
 
@@ -106,23 +107,28 @@ def main(folder, model, seed, count, seconds, names, loads_wanted):
     loads.rehearse()
     draw = random.Random(f"{seed} {model} phases")
     names, wanted = names.split(","), loads_wanted.split(",")
-    is_enough = (folder / "enough").exists
-    with (folder / f"{model}.jsonl").open("a", encoding="utf-8") as results:
+    is_enough, path = (folder / "enough").exists, folder / f"{model}.jsonl"
+    recorded = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    with path.open("a", encoding="utf-8") as results:
         for visits in plan.rounds(names, wanted, model, seed, int(count)):
             for visit in visits:
                 if is_enough():
                     return
+                if not (visit := plan.left(visit, recorded)):
+                    continue
                 begun = time.monotonic()
                 try:
                     blocks = carry_out(visit, float(seconds), draw, is_enough)
                 except Exception as error:  # noqa: BLE001 - one candidate's trouble must not cost the others' figures
-                    blocks = [{"candidate": visit.candidate, "tempo": visit.tempo, "failed": f"{error}"}]
+                    blocks = [{"candidate": visit.candidate, "tempo": visit.tempo, "round": visit.round,
+                               "failed": f"{error}"}]
                 for block in blocks:
                     results.write(json.dumps({**block, "model": model}) + "\n")
                 results.flush()
                 ticks = sum(len(block.get("ticks", ())) for block in blocks)
+                trouble = "".join(block.get("failed", "") for block in blocks)
                 print(f"{model} {visit.round} {visit.candidate} {visit.tempo:g} BPM: {ticks} ticks in "
-                      f"{time.monotonic() - begun:.0f} guest seconds {blocks[0].get('failed', '') if blocks else ''}", flush=True)
+                      f"{time.monotonic() - begun:.0f} guest seconds {trouble}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 """The balanced sample: who is measured when, under what, at which tempo."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 TEMPOS = (97.3, 120, 133.7, 174)  # one of them, 120, falls into few places of a millisecond's grid; the others do not
 MODELS = ("voluntary", "full")
 # An idle guest skips its time, so that more of it costs little; a busy one is executed, instruction by instruction.
 LONGER = {"idle": 4}
 # An hour is too short for 10 000 ticks of every program under every load. Ours gets as many as can be.
-STAY = {"tactus": 10}
+STAY = {"tactus": 4}
 
 
 @dataclass(frozen=True)
@@ -41,3 +41,11 @@ def rounds(candidates, loads, model, seed, count, stay=STAY):
             Visit(number, name, TEMPOS[(number + place + shift) % len(TEMPOS)],
                   tuple(draw.sample(list(loads), len(loads))), stay.get(name, 1))
             for place, name in order]
+
+
+def left(visit, recorded):
+    """What of a visit is not among the blocks that an earlier run recorded; None if that is nothing."""
+    done = {block.get("load") for block in recorded
+            if (block["round"], block["candidate"]) == (visit.round, visit.candidate) and "failed" not in block}
+    loads = tuple(load for load in visit.loads if load not in done)
+    return replace(visit, loads=loads) if loads else None
