@@ -12,7 +12,6 @@ environment names another executable than the release build.
 import argparse
 import concurrent.futures
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -26,20 +25,13 @@ import loads
 import plan
 import report
 from candidates import CANDIDATES
+from rig.compiler import compile_c
 from rig.gateway import PROJECT, TACTUS
 from rig.labs import LAB, PYTHON, record
 
 RECORDS = PROJECT / ".build/bench"
 SLEEPER = RECORDS / "sleeper"
 QUIET = "transparent_hugepage=never"
-
-
-def build_sleeper():
-    """The null instrument is C, and every Swift toolchain brings a C compiler."""
-    swift = shutil.which("swift")
-    compiler = shutil.which("clang") or str(pathlib.Path(os.path.realpath(swift)).with_name("clang"))
-    source = lab_paths.HERE / "sleeper.c"
-    subprocess.run([compiler, "-O2", "-Wall", "-Werror", "-o", SLEEPER, source], check=True)
 
 
 def measure_gateway(options):
@@ -81,6 +73,9 @@ def measure_all(options, until):
     with tempfile.TemporaryDirectory(dir=PROJECT / ".lab") as name:
         folder = pathlib.Path(name)
         folder.chmod(0o777)
+        if options.resume:
+            for path in RECORDS.glob("*.jsonl"):
+                shutil.copy(path, folder)
         left = max(0, until - time.monotonic())
         timer = threading.Timer(left, (folder / "enough").touch)
         timer.start()
@@ -96,13 +91,13 @@ def measure_all(options, until):
         print(f"bench: a guest ended with {codes}; what it had recorded is in the report", file=sys.stderr)
 
 
-def describe(options, begun):
+def describe(options, begun, before):
     """What the report says of the run itself."""
     version = subprocess.run([TACTUS, "--version"], capture_output=True, text=True).stdout.strip()
     kernels = sorted((PROJECT / ".lab/kernel").glob("boot/vmlinuz-*"))
     return {
         "target": options.target, "seconds": options.seconds, "seed": options.seed, "shift": options.shift,
-        "minutes": (time.monotonic() - begun) / 60, "version": f"Tactus {version.split()[-1] if version else '?'}",
+        "minutes": before + (time.monotonic() - begun) / 60, "version": f"Tactus {version.split()[-1] if version else '?'}",
         "kernel": kernels[0].name.removeprefix("vmlinuz-") if kernels else "?"}
 
 
@@ -122,6 +117,7 @@ def parsed():
     parser.add_argument("--candidates", type=names, default=list(CANDIDATES))
     parser.add_argument("--loads", type=names, default=list(loads.LOADS))
     parser.add_argument("--models", type=names, default=list(plan.MODELS))
+    parser.add_argument("--resume", action="store_true", help="carry out the rest of the last run's plan")
     parser.add_argument("--into", type=pathlib.Path, default=PROJECT / "Benchmarks", help="where the report goes")
     parser.add_argument("--report", action="store_true", help="only write the report again, from the last records")
     return parser.parse_args()
@@ -132,13 +128,14 @@ def main():
     if not options.report:
         begun = time.monotonic()
         RECORDS.mkdir(parents=True, exist_ok=True)
-        for outdated in [*RECORDS.glob("*.json"), *RECORDS.glob("*.jsonl")]:
+        before = json.loads((RECORDS / "run.json").read_text())["minutes"] if options.resume else 0
+        for outdated in [] if options.resume else [*RECORDS.glob("*.json"), *RECORDS.glob("*.jsonl")]:
             outdated.unlink()
-        build_sleeper()
-        if options.drift:
+        compile_c(lab_paths.HERE / "sleeper.c", SLEEPER, "-O2")
+        if options.drift and not options.resume:
             measure_gateway(options)
         measure_all(options, begun + 60 * options.minutes)
-        (RECORDS / "run.json").write_text(json.dumps(describe(options, begun)))
+        (RECORDS / "run.json").write_text(json.dumps(describe(options, begun, before)))
     print(report.write(RECORDS, options.into))
 
 

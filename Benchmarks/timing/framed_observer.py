@@ -5,7 +5,6 @@ A sequencer queue that runs only to stamp would lend the candidates its timer's 
 
 from alsa_midi import SequencerClient
 from rig.framed import FramedLine
-from rig.sequencer import Observer
 
 
 class FramedObserver:
@@ -13,8 +12,6 @@ class FramedObserver:
         self.line = FramedLine()
         self.client = SequencerClient("Bench")
         (self.port,) = [port for port in self.client.list_ports() if "VirMIDI 0-0" in port.name]
-
-    find = Observer.find
 
     def subscribe(self, address):
         self.client.subscribe_port(address, self.port)

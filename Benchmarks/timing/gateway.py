@@ -4,12 +4,16 @@
     gateway.py RESULT.json outputs SECONDS COUNT…
 """
 
+import contextlib
 import json
 import os
 import pathlib
+import re
+import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 
 import lab_paths  # noqa: F401
 from rig.clocks import raw_microseconds
@@ -20,6 +24,11 @@ from rig.sequencer import Observer, give_way
 from rig.wait import until
 
 SETTLING = 3.0
+QUIET = 0.2  # load average
+CALLS_FOR = 10.0  # seconds in which system calls are counted, after all else, since that costs time
+SEQUENCER = "/dev/snd/seq"
+TRACING = pathlib.Path("/sys/kernel/tracing")
+CALL_NAMES = {"0": "read", "1": "write", "16": "ioctl", "202": "futex"}
 
 
 def drift(seconds):
@@ -46,16 +55,37 @@ def drift(seconds):
     return {"tempo": tempo, "grid": grid, "ticks": ticks}
 
 
+def tasks(process):
+    return list(pathlib.Path(f"/proc/{process}/task").iterdir())
+
+
+def clock_thread(process):
+    """The thread of highest priority."""
+    return max(tasks(process), key=lambda task: os.sched_getparam(int(task.name)).sched_priority)
+
+
+def system_calls(thread, observer, seconds):
+    """How often a thread makes each system call, a second, as the kernel's tracing has it."""
+    if not (TRACING / "events").exists():
+        subprocess.run(["mount", "-t", "tracefs", "tracefs", TRACING], check=True)
+    calls = TRACING / "events/raw_syscalls/sys_enter"
+    (calls / "filter").write_text(f"common_pid == {thread.name}")
+    (TRACING / "trace").write_text("")
+    (calls / "enable").write_text("1")
+    start = time.monotonic()
+    observer.watch(seconds, every=0.2)
+    took = time.monotonic() - start
+    (calls / "enable").write_text("0")
+    found = Counter(re.findall(r"sys_enter: NR (\d+)", (TRACING / "trace").read_text()))
+    return {CALL_NAMES.get(number, f"call {number}"): count / took for number, count in found.items()}
+
+
 class Usage:
-    """What a process has used so far, in all and by its clock thread, the one of highest priority."""
+    """What a process has used so far, in all and by its clock thread."""
 
     def __init__(self, process):
-        tasks = list(pathlib.Path(f"/proc/{process}/task").iterdir())
-        clock = max(tasks, key=lambda task: os.sched_getparam(int(task.name)).sched_priority)
-        self.total = sum(self.nanoseconds(task) for task in tasks)
-        self.clock = self.nanoseconds(clock)
-        counts = dict(line.split(": ") for line in (clock / "io").read_text().splitlines())
-        self.writes = int(counts["syscw"])
+        self.total = sum(map(self.nanoseconds, tasks(process)))
+        self.clock = self.nanoseconds(clock_thread(process))
 
     @staticmethod
     def nanoseconds(task):
@@ -68,40 +98,62 @@ def resident(process):
     return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1])
 
 
+def until_quiet():
+    """Lets the load of starting be forgotten: on a busy machine the gateway stays awake for longer."""
+    until(lambda: os.getloadavg()[0] < QUIET, 300, "a quiet machine", 1)
+
+
 def used(process, observer, seconds):
     """What some seconds of clock take, as differences."""
+    until_quiet()
     observer.watch(SETTLING, every=0.2)
     observer.stamps.clear()
     before, start = Usage(process), time.monotonic()
     observer.watch(seconds, every=0.2)
     after, took = Usage(process), time.monotonic() - start
-    return {
-        "seconds": took, "processor": after.total - before.total, "clock": after.clock - before.clock,
-        "writes": after.writes - before.writes}
+    return {"seconds": took, "processor": after.total - before.total, "clock": after.clock - before.clock}
 
 
-def outputs(seconds, count):
-    """`count` outputs at 120 BPM: first with nobody connected to them, then all heard by one subscriber."""
-    others = [f"Out {number}" for number in range(1, count)]  # beside the general port
-    options = [word for name in others for word in ("--output", f"virtual:{name}")]
+@contextlib.contextmanager
+def no_sequencer():
+    """A machine that has none, for programs that look for it meanwhile."""
+    subprocess.run(["mount", "--bind", "/dev/null", SEQUENCER], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", SEQUENCER], check=True)
+
+
+@contextlib.contextmanager
+def playing(names):
+    """A gateway with the general port and some more outputs at 120 BPM; gives its process."""
+    options = [word for name in names for word in ("--output", f"virtual:{name}")]
     with tempfile.TemporaryDirectory() as folder:
-        observer = Observer()
         gateway = Gateway("--tempo", 120, *options, folder=folder)
         try:
             gateway.wait_ready(within=120)
-            process = gateway.process.pid
-            preload(process, "self")
+            preload(gateway.process.pid, "self")
             give_way()
-            unheard = used(process, observer, seconds)
-            for name in ["Clock", *others]:
-                observer.subscribe(observer.find("Tactus", name))
-            heard = used(process, observer, seconds)
-            memory = resident(process)
+            yield gateway.process.pid
         finally:
             gateway.kill()
-    events = [[round(at, 3), sender] for kind, at, sender in observer.events() if kind == "clock"]
+
+
+def outputs(seconds, count):
+    """`count` outputs: on a machine without sequencer, where they are planned and never written; then all heard."""
+    names = [f"Out {number}" for number in range(1, count)]
+    observer = Observer()
+    with no_sequencer(), playing(names) as process:
+        planned = used(process, observer, seconds)
+    with playing(names) as process:
+        for name in ["Clock", *names]:
+            observer.subscribe(observer.find("Tactus", name))
+        heard = used(process, observer, seconds)
+        memory = resident(process)
+        events = [[round(at, 3), sender] for kind, at, sender in observer.events() if kind == "clock"]
+        calls = system_calls(clock_thread(process), observer, CALLS_FOR)
     observer.client.close()
-    return {"count": count, "unheard": unheard, "heard": heard, "resident": memory, "events": events}
+    return {"count": count, "planned": planned, "heard": heard, "resident": memory, "events": events, "calls": calls}
 
 
 def main(result, what, seconds, *counts):

@@ -2,7 +2,8 @@
 
     guest.py FOLDER MODEL SEED ROUNDS SECONDS CANDIDATE,… LOAD,…
 
-One line of JSON per block goes to FOLDER/MODEL.jsonl; it ends early, between two visits, once FOLDER/enough exists.
+One line of JSON per block goes to FOLDER/MODEL.jsonl; it ends early, between two blocks, once FOLDER/enough exists.
+What that file holds already, from a run that was cut short, is not recorded again.
 All times are microseconds of Link's host time. Nothing is judged here.
 """
 
@@ -40,14 +41,16 @@ def first_in_line():
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
-def record_blocks(visit, observer, seconds):
-    """One block per load; returns (load, from, to) for each."""
+def record_blocks(visit, observer, seconds, is_enough):
+    """One block per load, until it is enough; returns (load, from, to) for each."""
     marks = []
     for load in visit.loads:
+        if is_enough():
+            break
         with first_in_line(), loads.running(load):
             time.sleep(WARMING)
             start = raw_microseconds()
-            time.sleep(seconds * plan.LONGER.get(load, 1))
+            time.sleep(visit.length(load, seconds))
             marks.append((load, start, raw_microseconds()))
         observer.read()
         time.sleep(0.3)
@@ -69,7 +72,7 @@ def ticks_seen(visit, observer, programs):
     return [at for kind, at in observer.events() if kind == "clock"]
 
 
-def carry_out(visit, seconds, draw):
+def carry_out(visit, seconds, draw, is_enough):
     """Starts one candidate, records its blocks, ends it; returns the blocks."""
     candidate = CANDIDATES[visit.candidate]
     observer = FramedObserver()
@@ -87,7 +90,7 @@ def carry_out(visit, seconds, draw):
                 if peer:
                     until(lambda: peer.peers >= 1, 60, f"it joins the session; output: {programs.output}", 0.1)
                 time.sleep(SETTLING)
-                marks = record_blocks(visit, observer, seconds)
+                marks = record_blocks(visit, observer, seconds, is_enough)
                 programs.check()
                 grid = session_grid(peer, visit.tempo) if peer else None
             ticks = ticks_seen(visit, observer, programs)
@@ -104,22 +107,28 @@ def main(folder, model, seed, count, seconds, names, loads_wanted):
     loads.rehearse()
     draw = random.Random(f"{seed} {model} phases")
     names, wanted = names.split(","), loads_wanted.split(",")
-    with (folder / f"{model}.jsonl").open("a", encoding="utf-8") as results:
+    is_enough, path = (folder / "enough").exists, folder / f"{model}.jsonl"
+    recorded = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    with path.open("a", encoding="utf-8") as results:
         for visits in plan.rounds(names, wanted, model, seed, int(count)):
             for visit in visits:
-                if (folder / "enough").exists():
+                if is_enough():
                     return
+                if not (visit := plan.left(visit, recorded)):
+                    continue
                 begun = time.monotonic()
                 try:
-                    blocks = carry_out(visit, float(seconds), draw)
+                    blocks = carry_out(visit, float(seconds), draw, is_enough)
                 except Exception as error:  # noqa: BLE001 - one candidate's trouble must not cost the others' figures
-                    blocks = [{"candidate": visit.candidate, "tempo": visit.tempo, "failed": f"{error}"}]
+                    blocks = [{"candidate": visit.candidate, "tempo": visit.tempo, "round": visit.round,
+                               "failed": f"{error}"}]
                 for block in blocks:
                     results.write(json.dumps({**block, "model": model}) + "\n")
                 results.flush()
                 ticks = sum(len(block.get("ticks", ())) for block in blocks)
+                trouble = "".join(block.get("failed", "") for block in blocks)
                 print(f"{model} {visit.round} {visit.candidate} {visit.tempo:g} BPM: {ticks} ticks in "
-                      f"{time.monotonic() - begun:.0f} guest seconds {blocks[0].get('failed', '')}", flush=True)
+                      f"{time.monotonic() - begun:.0f} guest seconds {trouble}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from plan import MODELS, TEMPOS, rounds
+from plan import MODELS, TEMPOS, left, rounds
 
 NAMES = ["a", "b", "c", "d", "e", "f", "g"]
 LOADS = ["idle", "cpu", "copy", "fork", "network"]
@@ -34,3 +34,18 @@ def test_the_order_is_drawn_from_the_seed_alone():
     assert visits("full", 2) != visits("full", 2, seed=2)
     order = [[visit.candidate for visit in one] for one in rounds(NAMES, LOADS, "full", 1, 2)]
     assert order[0] != order[1]
+
+
+def test_only_ours_stays_longer():
+    (only,) = rounds(["a", "tactus"], LOADS, "full", 1, 1)
+    stays = {visit.candidate: visit.length("cpu", 3) for visit in only}
+    assert stays["a"] == 3 and stays["tactus"] > 3
+
+
+def test_a_run_cut_short_is_resumed_where_it_was():
+    (visit,) = next(rounds(["a"], LOADS, "full", 1, 1))
+    recorded = [{"round": 0, "candidate": "a", "load": load} for load in visit.loads[:2]]
+    recorded += [{"round": 0, "candidate": "a", "tempo": 120, "load": visit.loads[2], "failed": "it ended"}]
+    assert left(visit, recorded).loads == visit.loads[2:]
+    assert left(visit, [{**recorded[0], "load": load} for load in LOADS]) is None
+    assert left(visit, [{**recorded[0], "round": 1}]) == visit

@@ -69,9 +69,11 @@ def test_best_other_program_leaves_out_the_null_instrument(records):
 
 def test_outputs_cost_what_their_thread_used_a_tick():
     events = [[place * 20_833 + port * 3, f"128:{port}"] for place in range(48) for port in range(8)]
-    heard = {"seconds": 1, "clock": 480_000, "writes": 48, "processor": 5_000_000}
-    cost = output_cost({"heard": heard, "unheard": {**heard, "clock": 240_000}, "events": events})
-    assert (cost.thread, cost.unheard, cost.writes, cost.share) == (10, 5, 1, 0.5)
+    heard = {"seconds": 1, "clock": 480_000, "processor": 5_000_000}
+    record = {"heard": heard, "planned": {**heard, "clock": 240_000}, "events": events}
+    cost = output_cost({**record, "calls": {"write": 96, "read": 48}})
+    assert (cost.thread, cost.planning, cost.share) == (10, 5, 0.5)
+    assert cost.calls == {"write": 2, "read": 1}
     assert cost.skew_median == cost.skew_max == 21
 
 

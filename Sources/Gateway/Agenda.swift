@@ -40,6 +40,8 @@ struct Agenda {
     private(set) var count = 0
     private(set) var plannedAt = HostTime(microseconds: .min)
     private let ahead: UnsafeMutablePointer<Ahead>
+    /// Whether the planners' copies are where the planners will be once everything here has left.
+    private var isAheadValid = false
 
     private let capacity: Int
     private let outputs: Int
@@ -51,7 +53,7 @@ struct Agenda {
 
     /// A copy of an output's planner, and what it says comes next.
     private struct Ahead: BitwiseCopyable {
-        var planner: TickPlanner
+        var planner = TickPlanner()
         var next: PlannedMessage?
     }
 
@@ -60,6 +62,7 @@ struct Agenda {
         capacity = min(self.outputs * Self.capacityPerOutput, Self.largestCapacity)
         entries = .allocate(capacity: capacity)
         ahead = .allocate(capacity: self.outputs)
+        ahead.initialize(repeating: Ahead(), count: self.outputs)
     }
 
     func free() {
@@ -78,44 +81,63 @@ struct Agenda {
     var isEmpty: Bool { count == 0 }
 
     /// Forgets everything.
-    mutating func clear() { count = 0 }
+    mutating func clear() { (count, isAheadValid) = (0, false) }
 
     /// Writes down the next messages of all outputs: those due next, and what follows within a span of time.
     ///
+    /// If all that was written down before has left, what was found to follow it is not asked for again. Whoever has
+    /// another board since, or other planners, has to ``clear()`` before.
+    ///
     /// - Parameters:
-    ///   - board: what the outputs are to do.
-    ///   - planners: what they have done.
+    ///   - board: the timeline and the transport.
+    ///   - states: what the outputs are to do, and what they have done.
     ///   - now: the present time.
     ///   - span: microseconds after the first message.
     mutating func plan(
-        _ board: borrowing OutputBoard, _ planners: UnsafeMutablePointer<OutputState>, at now: HostTime, span: Int64
+        _ board: borrowing OutputBoard, _ states: UnsafeMutablePointer<OutputState>, at now: HostTime, span: Int64
     ) {
         (count, plannedAt) = (0, now)
         var earliest: HostTime?
         for slot in 0..<board.count {
-            let next = planners[slot].planner.next(board.plan(slot), on: board.map, at: now)
-            ahead[slot] = Ahead(planner: planners[slot].planner, next: next)
-            if let next { earliest = min(earliest ?? next.due, next.due) }
+            ahead[slot].next = next(slot, board, states, now)
+            ahead[slot].planner = states[slot].planner
+            if let next = ahead[slot].next { earliest = min(earliest ?? next.due, next.due) }
         }
+        isAheadValid = true
         let end = max(now, earliest ?? now).advanced(byMicroseconds: span)
         while let time = earliest, time <= end {
-            earliest = takeAll(at: time, board, now)
+            earliest = takeAll(at: time, board, states, now)
         }
+    }
+
+    /// What an output sends next.
+    private func next(
+        _ slot: Int, _ board: borrowing OutputBoard, _ states: UnsafeMutablePointer<OutputState>, _ now: HostTime
+    ) -> PlannedMessage? {
+        if isAheadValid, let known = ahead[slot].next, states[slot].planner.stillExpects(known, on: board.map, at: now)
+        {
+            return known
+        }
+        let plan = states[slot].slot.plan(board.transport)
+        return states[slot].planner.next(plan, on: board.map, at: now)
     }
 
     /// Writes down all that is due at a time, and moves those outputs on.
     ///
     /// - Returns: when the next one is due; nil if there is none, or no room for it.
-    private mutating func takeAll(at time: HostTime, _ board: borrowing OutputBoard, _ now: HostTime) -> HostTime? {
+    private mutating func takeAll(
+        at time: HostTime, _ board: borrowing OutputBoard, _ states: UnsafeMutablePointer<OutputState>, _ now: HostTime
+    ) -> HostTime? {
         var earliest: HostTime?
         for slot in 0..<board.count {
+            let plan = states[slot].slot.plan(board.transport)
             while let next = ahead[slot].next, next.due <= time {
                 guard count < capacity else { return nil }
                 entries[count] = Departure(
-                    slot: slot, sink: board.slots[slot].sink, message: next.message, planned: next, due: time)
+                    slot: slot, sink: states[slot].slot.sink, message: next.message, planned: next, due: time)
                 count += 1
                 ahead[slot].planner.sent(next, at: max(time, now))
-                ahead[slot].next = ahead[slot].planner.next(board.plan(slot), on: board.map, at: max(time, now))
+                ahead[slot].next = ahead[slot].planner.next(plan, on: board.map, at: max(time, now))
             }
             if let next = ahead[slot].next { earliest = min(earliest ?? next.due, next.due) }
         }
@@ -170,7 +192,7 @@ struct Agenda {
 
     /// Replaces everything by the last words to devices that play.
     mutating func end(_ board: borrowing OutputBoard, _ planners: UnsafeMutablePointer<OutputState>, at now: HostTime) {
-        count = 0
+        clear()
         for slot in 0..<board.count {
             guard let last = planners[slot].planner.finish() else { continue }
             entries[count] = Departure(

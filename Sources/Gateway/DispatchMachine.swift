@@ -28,6 +28,8 @@ protocol DispatchMachine {
     /// Takes what the witness has heard; 0 if that was all, nil if some was lost.
     mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int?
     func pause(nanoseconds: Int64)
+    /// How many threads ran or wanted to lately.
+    var loadAverage: Double { get }
 }
 
 /// The kernel that runs us.
@@ -44,6 +46,7 @@ struct KernelMachine: DispatchMachine {
     func monotonicTime() -> MonotonicTime { .now() }
     func reading(after earlier: ClockReading?) -> ClockReading { .take(after: earlier) }
     func pause(nanoseconds: Int64) { MonotonicTime.sleep(until: .now().advanced(byNanoseconds: nanoseconds)) }
+    var loadAverage: Double { RunningKernel.loadAverage }
     var isQueueEmpty: Bool { sender?.isQueueEmpty ?? true }
     func queueOrigin() -> MonotonicTime? { sender?.queueOrigin() }
     func removeQueued() { sender?.removeQueued() }

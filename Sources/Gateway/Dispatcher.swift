@@ -4,9 +4,11 @@ internal import MIDIClock
 internal import RealTime
 internal import Synchronization
 
-/// What the output thread knows of one output's device.
+/// What the output thread knows of one output.
 struct OutputState: BitwiseCopyable {
     var planner = TickPlanner()
+    /// What it is to do, by the newest board: taken from there once, because an index into its array copies all of it.
+    var slot = OutputBoard.Slot()
     /// As ``OutputBoard/Slot/connections`` counted when the planner last heard of a device.
     var connections: UInt32 = 0
     /// As ``OutputBoard/Slot/realignments`` counted when the planner was last told to realign.
@@ -44,6 +46,8 @@ struct Dispatcher<Machine: DispatchMachine> {
     struct Armed: BitwiseCopyable {
         /// When the queue was started, at the earliest.
         var start: MonotonicTime
+        /// How much later than the grid has it that was at the most, in nanoseconds.
+        var delay: Int64
         var grid: QueueGrid
         /// Nothing can leave the queue before.
         var earliest: MonotonicTime
@@ -64,6 +68,11 @@ struct Dispatcher<Machine: DispatchMachine> {
     static var longMessage: Int64 { 4_000 }
     /// How long before messages are due they are taken back, in nanoseconds: until then the queue covers them.
     static var takingBack: Int64 { 20_000 }
+    /// With less time than that, in nanoseconds, they are left to the queue: taking back and finding out which of the two
+    /// was first would make them later than the queue ever does.
+    static var shortestTakingBack: Int64 { 8_000 }
+    /// How long after a period's end its messages have left, in nanoseconds.
+    static var flight: Int64 { 3_000 }
     /// So long the thread may stay awake, in nanoseconds, and so long it then sleeps whatever is due: with more to send
     /// than there is time for, others must still come to run.
     static var longestTurn: Int64 { 2_000_000 }
@@ -111,6 +120,7 @@ struct Dispatcher<Machine: DispatchMachine> {
     ///   - isChoiceFree: whether the mode may be changed for it.
     mutating func wokeUp(lateness: Int64, isChoiceFree: Bool) {
         latency.learn(lateness)
+        if latency.wantsLook { latency.isMachineBusy = machine.loadAverage >= WakeUpLatency.busy }
         if isChoiceFree, mode == .direct, machine.hasQueue, lateness > Self.lateWakeUp { mode = .backstop }
     }
 
@@ -182,6 +192,7 @@ struct Dispatcher<Machine: DispatchMachine> {
 
     private func takeNews(of slot: Int, _ board: borrowing OutputBoard) {
         let output = board.slots[slot]
+        states[slot].slot = output
         if states[slot].realignments != output.realignments {
             states[slot].realignments = output.realignments
             states[slot].planner.realign()

@@ -62,7 +62,7 @@ extension Dispatcher {
         let delay = machine.monotonicTime().nanoseconds - grid.start.nanoseconds
         isQueueRunning = true
         armed = Armed(
-            start: before, grid: grid, earliest: grid.periodEnd(ofStamp: grid.stamp(notBefore: aim)),
+            start: before, delay: delay, grid: grid, earliest: grid.periodEnd(ofStamp: grid.stamp(notBefore: aim)),
             groupEnd: reading.monotonicTime(of: group).advanced(byNanoseconds: 3 * QueueGrid.period + delay))
         return delay < Self.longStart + Int64(count) * Self.longMessage
     }
@@ -74,6 +74,10 @@ extension Dispatcher {
     /// - Returns: whether the first messages are the thread's to send.
     mutating func takeBackFirst() -> Bool {
         guard let armed, let first = agenda.firstArmedOfGroup else { return true }
+        guard machine.monotonicTime() < armed.earliest.advanced(byNanoseconds: -Self.shortestTakingBack) else {
+            leaveToQueue(armed)
+            return false
+        }
         let tag = agenda.entries[first].tag
         guard !agenda.hasFollowers(of: tag) else {
             // Were only the first taken back, what follows it from the same port might overtake it.
@@ -98,6 +102,13 @@ extension Dispatcher {
         }
         self.armed?.earliest = armed.grid.periodEnd(ofStamp: agenda.entries[next].queueTime)
         return true
+    }
+
+    /// Waits until the queue has sent its next messages, and finds out whether it really has.
+    private mutating func leaveToQueue(_ armed: Armed) {
+        let end = armed.earliest.advanced(byNanoseconds: armed.delay + Self.flight)
+        while machine.monotonicTime() < end {}
+        disarm()
     }
 
     /// Takes back everything that lies in the queue, and finds out what has left it.
@@ -126,19 +137,22 @@ extension Dispatcher {
     private mutating func settle(_ armed: Armed) {
         // Another processor may be sending one just now. Asleep, in case that one waits for this.
         while !machine.isQueueEmpty { machine.pause(nanoseconds: 20_000) }
-        let origin = machine.queueOrigin() ?? armed.start
         reading = machine.reading(after: reading)
+        var origin: MonotonicTime?
         var isLate = false
         while true {
             guard let count = machine.takeHeard(heard) else {
                 isLate = noteOverdue(armed) || isLate
                 break
             }
+            guard count > 0 else { break }
+            // Not asked for sooner: if nothing was heard, the thread has to send at once.
+            let start = origin ?? machine.queueOrigin() ?? armed.start
+            origin = start
             for index in 0..<count where heard[index].tag != 0 {
-                let time = reading.hostTime(of: origin.advanced(byNanoseconds: heard[index].queueTime))
+                let time = reading.hostTime(of: start.advanced(byNanoseconds: heard[index].queueTime))
                 isLate = noteArmed(heard[index], leftAt: time) || isLate
             }
-            if count == 0 { break }
         }
         agenda.removeDeparted()
         if isLate { agenda.clear() }

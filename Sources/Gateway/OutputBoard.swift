@@ -36,6 +36,11 @@ struct OutputBoard: Sendable, BitwiseCopyable {
         var realignments: UInt32 = 0
         /// What the loop guard asks at this output.
         var probe = Probe.none
+
+        /// The output's plan while the song does what the board says.
+        func plan(_ transport: PlannedTransport) -> OutputPlan {
+            OutputPlan(transport: transport, settings: settings, probe: probe)
+        }
     }
 
     /// Takes over what the gateway thread knows of the outputs.
@@ -52,11 +57,6 @@ struct OutputBoard: Sendable, BitwiseCopyable {
                 realignments: output.realignments)
             if let probing, probing.outputs >> UInt64(slot) & 1 == 1 { slots[slot].probe = probing.probe }
         }
-    }
-
-    /// The plan of one output.
-    func plan(_ slot: Int) -> OutputPlan {
-        OutputPlan(transport: transport, settings: slots[slot].settings, probe: slots[slot].probe)
     }
 }
 

@@ -4,21 +4,37 @@ internal import RealTime
 struct WakeUpLatency {
     /// What 99 of 100 wake-ups stay below, in nanoseconds.
     private(set) var usual: Int64 = 50_000
+    /// Whether other programs keep the machine busy.
+    var isMachineBusy = false
+    private var wakeUps: UInt64 = 0
 
+    /// From that load average on a machine counts as busy.
+    static let busy = 0.5
+    /// The longest that the kernel is known to shut interrupts out on behalf of another program, in nanoseconds.
+    ///
+    /// Linux 6.1 does so while it gives back a list of some thousand pages: neither a thread nor the queue comes to run.
+    private static let longestShut: Int64 = 400_000
     private static let allowed: ClosedRange<Int64> = 20_000...250_000
     private static let learningStep: Int64 = 5_000
 
     /// How long before a moment to wake; the rest is spent awake.
     ///
-    /// For one such moment a tick that is never more than half a percent of a core.
+    /// For one such moment a tick that is never more than half a percent of a core. On a busy machine it is four times
+    /// that: who is awake by then keeps away what would shut interrupts out, and what has begun before is over in time.
     ///
     /// - Parameter tickLength: the time between two such moments, in microseconds.
     /// - Returns: nanoseconds.
-    func stretch(tickLength: Int64) -> Int64 { min(usual, tickLength * 5) }
+    func stretch(tickLength: Int64) -> Int64 {
+        isMachineBusy ? min(Self.longestShut, tickLength * 20) : min(usual, tickLength * 5)
+    }
+
+    /// Whether to look again how busy the machine is: about once a second.
+    var wantsLook: Bool { wakeUps % 64 == 1 }
 
     /// Moves the estimate up by much when it was exceeded and down by a ninety-ninth of that when it was not, so it
     /// rests where one in a hundred exceeds it.
     mutating func learn(_ latency: Int64) {
+        wakeUps &+= 1
         usual += latency > usual ? Self.learningStep : -Self.learningStep / 99
         usual = min(max(usual, Self.allowed.lowerBound), Self.allowed.upperBound)
     }

@@ -83,6 +83,20 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         return enter(plan, &train, on: map, at: now)
     }
 
+    /// Whether ``next(_:on:at:)`` would say again what it said of a copy that went ahead, plan and map being the same.
+    ///
+    /// - Parameters:
+    ///   - ahead: what it said, when the copy had been told that the messages before had left.
+    ///   - map: the tempo map.
+    ///   - now: the present host time.
+    /// - Returns: whether it need not be asked again.
+    public func stillExpects(_ ahead: PlannedMessage, on map: TempoMap, at now: HostTime) -> Bool {
+        guard let train, ahead.message == .timingClock, ahead.pulse == nextPulse, ahead.belated == 0,
+            entry == nil, !isMisplaced, !wantsRealignment
+        else { return false }
+        return now <= ahead.due && gapEnd(train, map) <= ahead.due
+    }
+
     /// Notes that a message has left.
     ///
     /// - Parameters:

@@ -47,3 +47,18 @@ struct ForeignTimersTests {
         #expect(again == true)
     }
 }
+
+@Suite
+struct WakeUpLatencyTests {
+    /// The length of a tick at 174, 120 and 20 BPM, in microseconds.
+    @Test(arguments: [Int64(14_367), 20_833, 125_000])
+    func `waiting awake takes half a percent of a core at most, two percent on a busy machine`(tickLength: Int64) {
+        var latency = WakeUpLatency()
+        for _ in 0..<1000 { latency.learn(2_000_000) }
+        let share = Double(latency.stretch(tickLength: tickLength)) / Double(tickLength * 1000)
+        #expect(share <= 0.005)
+        latency.isMachineBusy = true
+        let busyShare = Double(latency.stretch(tickLength: tickLength)) / Double(tickLength * 1000)
+        #expect(busyShare > share && busyShare <= 0.02)
+    }
+}

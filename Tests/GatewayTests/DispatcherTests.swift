@@ -132,6 +132,32 @@ struct DispatcherTests {
         #expect(stage.kernel.delivered.contains { $0.isQueued } && stage.kernel.delivered.contains { !$0.isQueued })
     }
 
+    @Test(arguments: [UInt64](1...10))
+    func `a thread that wakes at the last moment makes no tick later than the queue would`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stage = Stage(mode: .backstop, microsecondsPerBeat: 400_001)
+        stage.kernel.delay = { 2_000 }
+        stage.wakeUpLatency = { .random(in: 0...60_000, using: &random) }
+        stage.run(milliseconds: 2000)
+        #expect(stage.lateness().count >= 118)
+        #expect(stage.lateness().allSatisfy { (0...12).contains($0) }, "\(stage.lateness())")
+        #expect(stage.kernel.delivered.contains { $0.isQueued } && stage.kernel.delivered.contains { !$0.isQueued })
+    }
+
+    @Test
+    func `on a busy machine a thread that interrupts are shut from for 0.3 ms is on time all the same`() {
+        let stage = Stage(mode: .direct, microsecondsPerBeat: 500_000)
+        stage.kernel.loadAverage = 1
+        var wakeUps = 0
+        stage.wakeUpLatency = {
+            wakeUps += 1
+            return wakeUps % 20 == 0 ? 300_000 : 4_000
+        }
+        stage.run(milliseconds: 2000)
+        #expect(stage.lateness().count >= 95)
+        #expect(stage.lateness().dropFirst().allSatisfy { (0...5).contains($0) }, "\(stage.lateness())")
+    }
+
     /// What a call may take: nothing to speak of; past the due time; past a period of the queue; past the next arming.
     private static let delays: [Int64] = [300, 25_000, 170_000, 2_600_000]
 

@@ -37,6 +37,8 @@ final class SimulatedKernel {
     var witnessCapacity = Int.max
     private var hasOverflown = false
 
+    var loadAverage = 0.0
+
     func spend(_ time: Int64) { advance(to: now + time) }
 
     func advance(to time: Int64) {
@@ -147,6 +149,8 @@ struct SimulatedMachine: DispatchMachine {
         spend()
         kernel.removeQueued(tag: tag)
     }
+
+    var loadAverage: Double { kernel.loadAverage }
 
     var isQueueEmpty: Bool {
         spend()

@@ -41,6 +41,35 @@ struct TickPlannerTests {
         #expect(device.songPosition == 48 + 1)
     }
 
+    @Test(arguments: [UInt64](1...20))
+    func `what was found to follow is asked for again only if it may have changed`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var settings = OutputSettings()
+        settings.offset = .random(in: -5_000...5_000, using: &random)
+        settings.multiply = [1, 2][Int(seed % 2)]
+        settings.swing = [500, 620][Int(seed / 2 % 2)]
+        let map = TempoMap(line(beatsPerMinute: .random(in: 40...400, using: &random)))
+        let transport = PlannedTransport(isPlaying: seed % 3 > 0, startTick: 48, ticksPerBar: 96)
+        let plan = OutputPlan(transport: transport, settings: settings)
+        var (planner, now, known) = (TickPlanner(), HostTime(microseconds: 1), 0)
+        var found: PlannedMessage?
+        for _ in 0..<500 {
+            let isKnown = found.map { planner.stillExpects($0, on: map, at: now) } ?? false
+            var asked = planner
+            guard let next = asked.next(plan, on: map, at: now) else { break }
+            if isKnown { #expect(next == found) } else { planner = asked }
+            known += isKnown ? 1 : 0
+            var ahead = planner
+            ahead.sent(next, at: max(now, next.due))
+            found = ahead.next(plan, on: map, at: max(now, next.due))
+            // Mostly on time, sometimes late, now and then very late.
+            let late: Int64 = [0, 5, 300, 40_000][[0, 0, 0, 0, 0, 0, 1, 1, 2, 3].randomElement(using: &random) ?? 0]
+            now = max(now, next.due).advanced(byMicroseconds: late)
+            planner.sent(next, at: now)
+        }
+        #expect(known > 150, "it usually has not")
+    }
+
     @Test
     func `a song that stops sends Stop at once and the clock goes on`() {
         var device = DeviceUnderClock(now: 1)

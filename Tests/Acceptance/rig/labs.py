@@ -2,12 +2,11 @@
 
 import concurrent.futures
 import json
-import os
 import pathlib
-import shutil
 import subprocess
 import tempfile
 
+from rig.compiler import compile_c
 from rig.gateway import PROJECT, TACTUS
 
 LAB = PROJECT / "Tests/Lab/lab"
@@ -16,11 +15,9 @@ GUEST = pathlib.Path(__file__).resolve().parents[1] / "guest"
 
 
 def compiled(source, folder):
-    """A C file of `guest/` as a library to preload, made by the compiler that Swift brings along."""
-    swift = os.path.realpath(shutil.which("swift"))
-    compiler = shutil.which("clang") or str(pathlib.Path(swift).with_name("clang"))
+    """A C file of `guest/` as a library to preload."""
     library = (pathlib.Path(folder) / source).with_suffix(".so")
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, GUEST / source], check=True, timeout=60)
+    compile_c(GUEST / source, library, "-shared", "-fPIC", "-O1")
     library.chmod(0o755)
     return library
 
