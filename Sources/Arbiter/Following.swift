@@ -29,8 +29,9 @@ extension Arbiter {
         guard !isLinkLeading else { return nil }
         guard let following else { return begin(at: now) }
         guard let master = masters[following.source], refusal(of: following.source) == nil,
-            master.follower.state != .lost, !loopGuard.verdict(of: following.source).mustBeLeft
-        else { return lose(at: now) }
+            !loopGuard.verdict(of: following.source).mustBeLeft
+        else { return leave(at: now) }
+        guard master.follower.state != .lost else { return lose(at: now) }
         guard master.follower.state == .locked else { return nil }
         let isDue = following.updatedAt.microseconds(to: now) >= Following.updatePeriod
         guard isDue || master.follower.song != following.song else { return nil }
@@ -117,10 +118,16 @@ extension Arbiter {
     /// The timeline of whoever leads, for display.
     var timeline: HostTimeline { following.map(timeline(of:)) ?? link.state.timeline }
 
-    /// Goes on alone at the master's last tempo.
-    private mutating func lose(at now: HostTime) -> SessionEdit? {
+    /// Goes on alone at the master's last tempo, unless there is another to follow.
+    private mutating func leave(at now: HostTime) -> SessionEdit? {
         following = nil
-        guard whenLost == .stop, transport.isPlaying else { return begin(at: now) }
+        return begin(at: now)
+    }
+
+    /// The master has fallen silent.
+    private mutating func lose(at now: HostTime) -> SessionEdit? {
+        guard whenLost == .stop, transport.isPlaying else { return leave(at: now) }
+        following = nil
         transport.isPlaying = false
         return .stop
     }
