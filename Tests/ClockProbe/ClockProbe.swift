@@ -1,6 +1,6 @@
 import ALSASequencer
 import BeatTime
-import Glibc
+import Foundation
 import MIDIClock
 import RealTime
 import Synchronization
@@ -76,7 +76,6 @@ struct ClockProbe {
     }
 
     private static func say(_ text: String) {
-        print(text)
-        fflush(nil)
+        FileHandle.standardOutput.write(Data("\(text)\n".utf8))
     }
 }

@@ -139,7 +139,7 @@ def overflow():
     for probe in (stage.port, stage.device):
         preload(probe.process.pid)
         probe.send(signal.SIGCONT)
-    # Long, as what they now have to read in from the host counts as idle time in the guest.
+    # Long, since what they may have to read in from the host lasts by chance.
     time.sleep(3)
     resumed = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) // 1000
     stage.write(START)
