@@ -21,8 +21,9 @@ public struct RawClockInput: ~Copyable {
     /// A tick fills a frame of 32 bytes, so this is five seconds of clock at 999 BPM.
     private static let buffer = 64 * 1024
     private static let bytesAtOnce = 256
-    /// Readings of one turn, so that a device that floods does not keep the thread.
-    private static let readsAtOnce = 64
+    /// Readings of one turn: more than the kernel's buffer holds, so that what is lost shows behind what came before it;
+    /// and not without end, so that a device that floods does not keep the thread.
+    private static let readsAtOnce = 4096
 
     private init(handle: OpaquePointer, status: OpaquePointer) {
         self.handle = handle

@@ -1,6 +1,6 @@
 import ALSASequencer
 import BeatTime
-import Glibc
+import Foundation
 import MIDIClock
 import RealTime
 import Synchronization
@@ -33,7 +33,7 @@ struct ClockProbe {
                     var device = try RawClockInput.open(source)
                     say("ready \(device.hasKernelStamps)")
                     read(device.descriptor, wakeUp, isStopping) { batch in
-                        try? device.take(into: &batch)
+                        do { try device.take(into: &batch) } catch { say("failed \(error)") }
                         events.withLock { $0 += batch }
                     }
                 }
@@ -53,9 +53,11 @@ struct ClockProbe {
         _ take: (inout [ClockInputEvent]) -> Void
     ) {
         var descriptors = [descriptor, wakeUp.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        while !isStopping.load(ordering: .acquiring) {
-            poll(&descriptors, until: nil)
-            var batch: [ClockInputEvent] = []
+        var batch: [ClockInputEvent] = []
+        // At the end everything that lies there is still taken.
+        while !isStopping.load(ordering: .acquiring) || !batch.isEmpty {
+            if batch.isEmpty { poll(&descriptors, until: nil) }
+            batch = []
             take(&batch)
         }
     }
@@ -74,7 +76,6 @@ struct ClockProbe {
     }
 
     private static func say(_ text: String) {
-        print(text)
-        fflush(nil)
+        FileHandle.standardOutput.write(Data("\(text)\n".utf8))
     }
 }

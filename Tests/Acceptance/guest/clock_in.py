@@ -137,8 +137,10 @@ def overflow():
         time.sleep(0.002)
         stage.reference.read()
     for probe in (stage.port, stage.device):
+        preload(probe.process.pid)
         probe.send(signal.SIGCONT)
-    time.sleep(0.3)
+    # Long, since what they may have to read in from the host lasts by chance.
+    time.sleep(3)
     resumed = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) // 1000
     stage.write(START)
     stage.play(0.5, seed=4)
