@@ -119,7 +119,9 @@ public struct Arbiter: Sendable {
     }
 
     /// When ``timePassed(to:)`` has something to do; nil while there is nothing to wait for.
-    public var nextDeadline: HostTime? { masters.nextDeadline }
+    public var nextDeadline: HostTime? {
+        [masters.nextDeadline, loopGuard.nextDeadline(on: map)].compactMap(\.self).min()
+    }
 
     /// Why a clock is not obeyed; nil if it leads or may.
     func refusal(of source: ClockSource) -> Refusal? {

@@ -61,11 +61,19 @@ public struct LoopGuard: Sendable {
     /// Takes note of the time: silent sources begin anew.
     public mutating func timePassed(to now: HostTime, on map: TempoMap) {
         follow(map, at: now)
-        let silence = max(Self.silence, 8 * map.line.tickLength)
-        for index in sources.indices where sources[index].lastArrival.microseconds(to: now) > silence {
+        for index in sources.indices where !sources[index].isIdle && silentAt(sources[index], map) <= now {
             sources[index].forget()
         }
         ask(at: now, on: map)
+    }
+
+    /// When the next source counts as silent unless it is heard; nil while there is none to forget.
+    public func nextDeadline(on map: TempoMap) -> HostTime? {
+        sources.lazy.filter { !$0.isIdle && $0.path != .ownPort }.map { silentAt($0, map) }.min()
+    }
+
+    private func silentAt(_ source: GuardedSource, _ map: TempoMap) -> HostTime {
+        source.lastArrival.advanced(byMicroseconds: max(Self.silence, 8 * map.line.tickLength))
     }
 
     /// Outputs glide after the map, and so do echoes: until they are there drift proves nothing.

@@ -17,7 +17,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from alsa_midi import SequencerClient  # noqa: E402
+from alsa_midi import ClockEvent, EventType, SequencerClient  # noqa: E402
 
 from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import PORT, Gateway  # noqa: E402
@@ -69,8 +69,8 @@ class Relay:
     def pass_on(self):
         while not self.stopping:
             event = self.client.event_input(timeout=0.1)
-            if event is not None:
-                self.client.event_output(event, port=self.out)
+            if event is not None and event.type == EventType.CLOCK:
+                self.client.event_output(ClockEvent(), port=self.out)
                 self.client.drain_output()
 
     def stop(self):
