@@ -61,7 +61,10 @@ struct ClockSources: Hashable, Sendable {
                 let slots = outputs.indices.reduce(UInt64(0)) { slots, slot in
                     outputs[slot].source.map(reaching.contains) == true ? slots | 1 << UInt64(slot) : slots
                 }
-                return (source, .outputs(slots))
+                guard let first = ports.first, names[source]?.hasPrefix("Tactus:") == true, slots != 0 else {
+                    return (source, .outputs(slots))
+                }
+                return (source, .gateway(slots, isFirst: first.client < address.client))
             })
     }
 

@@ -32,6 +32,8 @@ struct GuardedSource: Sendable {
     private static let (longRest, shortRest) = (1_536, 96)
     /// Ticks in which a gateway that followed us comes to the tempo that we hold.
     private static let settling = 36
+    /// Ticks for which another gateway is followed until it is let go, to see whether it follows us.
+    private static let firstTurn = 48
     /// Ticks for which a leader that was doubted without reason is trusted.
     private static let credit = 1_536
     /// Odds that are worth a warning.
@@ -96,7 +98,7 @@ struct GuardedSource: Sendable {
         drift = TempoDrift()
         guard !verdict.isFenced else { return }
         choir.removeAll()
-        if isFollowed, path.isKnown, verdict == .clear, stage == .listening { suspect(at: time) }
+        if isFollowed, path.isKnown, !path.asksUs, verdict == .clear, stage == .listening { suspect(at: time) }
     }
 
     /// Our outputs glide: drift counts from here on, but for one that is let go and shows by drifting that it leads.
@@ -132,7 +134,9 @@ struct GuardedSource: Sendable {
 
     private mutating func judge(at time: HostTime, _ map: TempoMap) {
         if let loop = choir.loop { return fence(loop) }
-        if wasFollowed, drift.follow(map.line, at: time, isLikely: path.isKnown), trust == 0 {
+        let isRunning = wasFollowed && drift.follow(map.line, at: time, isLikely: path.isKnown)
+        let isOurTurn = wasFollowed && path.answersUs && choir.arrivals >= Self.firstTurn
+        if trust == 0, isRunning || isOurTurn {
             (verdict, stage) = (.doubted(since: time), .watching)
             return
         }

@@ -56,15 +56,28 @@ public enum LoopPath: Hashable, Sendable, BitwiseCopyable {
     case unknown
     /// Subscriptions lead from these outputs to the box that the source belongs to: one bit a slot.
     case outputs(UInt64)
+    /// The source is another gateway of this kind that hears these outputs: one bit a slot. If each followed the other
+    /// both would ask the same at once, so one of them, the same for both, goes first.
+    case gateway(UInt64, isFirst: Bool)
     /// The source is one of our own ports.
     case ownPort
 
-    /// The outputs to be probed, one bit a slot.
-    var suspects: UInt64 {
-        if case .outputs(let slots) = self, slots != 0 { slots } else { .max }
+    /// The outputs that lead to it, one bit a slot; none where that is not known.
+    private var slots: UInt64 {
+        switch self {
+        case .outputs(let slots), .gateway(let slots, _): slots
+        case .unknown, .ownPort: 0
+        }
     }
 
-    var isKnown: Bool {
-        if case .outputs(let slots) = self { slots != 0 } else { false }
-    }
+    /// The outputs to be probed, one bit a slot.
+    var suspects: UInt64 { slots != 0 ? slots : .max }
+
+    var isKnown: Bool { slots != 0 }
+
+    /// Whether it is a gateway that asks while we answer.
+    var asksUs: Bool { if case .gateway(_, false) = self { true } else { false } }
+
+    /// Whether it is a gateway that answers while we ask.
+    var answersUs: Bool { if case .gateway(_, true) = self { true } else { false } }
 }
