@@ -61,11 +61,17 @@ struct ClockSources: Hashable, Sendable {
                 let slots = outputs.indices.reduce(UInt64(0)) { slots, slot in
                     outputs[slot].source.map(reaching.contains) == true ? slots | 1 << UInt64(slot) : slots
                 }
-                guard let first = ports.first, names[source]?.hasPrefix("Tactus:") == true, slots != 0 else {
-                    return (source, .outputs(slots))
-                }
-                return (source, .gateway(slots, isFirst: first.client < address.client))
+                return (source, path(of: address, slots: slots, ports))
             })
+    }
+
+    private func path(of source: PortAddress, slots: UInt64, _ ports: [PortAddress]) -> LoopPath {
+        guard slots != 0, let own = ports.first else { return .unknown }
+        if names[ClockSource(source)]?.hasPrefix("Tactus:") == true {
+            return .gateway(slots, isFirst: own.client < source.client)
+        }
+        if case .card = graph.box(of: source.client) { return .outputs(slots) }
+        return .program(slots)
     }
 
     /// Those of our own ports that a source hears by a subscription of the user's.

@@ -51,7 +51,7 @@ import Testing
     @Test func `genuine masters are never fenced by a slow probe, even with a way for our clock to reach them`() {
         for seed in Seeds.standing(1...28) {
             let jitter = Self.jitters[Int(seed) % Self.jitters.count]
-            let hearing = hear(jitter, apart: 0, path: .outputs(1), ticks: 1_600, seed: seed)
+            let hearing = hear(jitter, apart: 0, path: .program(1), ticks: 1_600, seed: seed)
             #expect(!hearing.wasFenced, "seed \(seed)")
             if jitter != .gaussian(1_000) { #expect(hearing.ticksUntilClear != nil, "seed \(seed)") }
         }
@@ -71,7 +71,7 @@ import Testing
             world.wanted = Self.port
             let start = world.run(until: 10_000_000) { $0.followed != nil }
             #expect(start.map { Double($0 - 107_000) / 500_000 } ?? .infinity < 3, "seed \(seed)")
-            world.loopGuard.pathChanged(of: Self.port, to: .outputs(1), at: world.now)
+            world.loopGuard.pathChanged(of: Self.port, to: .program(1), at: world.now)
             let lost = world.run(until: 40_000_000) { $0.followed == nil }
             #expect(lost == nil && !world.wasEverFenced, "seed \(seed)")
         }

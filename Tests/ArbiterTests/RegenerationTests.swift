@@ -27,7 +27,7 @@ import Testing
     func `a gateway on this machine that follows us is fenced within 32 beats, with a warning first`(_ tempo: Double) {
         for seed in Seeds.standing(1...8) {
             var world = world((Self.sameMachine, Self.sameMachine), beatsPerMinute: tempo, seed: seed)
-            world.loopGuard.pathChanged(of: Self.port, to: .outputs(1), at: world.now)
+            world.loopGuard.pathChanged(of: Self.port, to: .program(1), at: world.now)
             let warned = world.run(until: 4_000_000) { $0.loopGuard.likelyLoops == [Self.port] }
             #expect(warned != nil, "seed \(seed)")
             #expect(beats(&world, within: 32) != nil, "seed \(seed)")
@@ -50,11 +50,23 @@ import Testing
             world.other = ClockedGateway(beatsPerMinute: 121)
             world.otherFollows = false
             world.wanted = Self.port
-            world.loopGuard.pathChanged(of: Self.port, to: .outputs(1), at: world.now)
+            world.loopGuard.pathChanged(of: Self.port, to: .program(1), at: world.now)
             _ = world.run(until: 12_000_000)
             #expect(world.followed == Self.port, "seed \(seed)")
             world.otherFollows = true
             #expect(beats(&world, within: 36) != nil, "seed \(seed)")
+            #expect(world.followed == nil, "seed \(seed)")
+        }
+    }
+
+    @Test func `of two gateways of one kind that follow each other the one that goes first finds out within 32 beats`()
+    {
+        for seed in Seeds.standing(1...8) {
+            var world = world((Self.sameMachine, Self.sameMachine), seed: seed)
+            world.other = ClockedGateway(beatsPerMinute: 121)
+            world.wanted = Self.port
+            world.loopGuard.pathChanged(of: Self.port, to: .gateway(1, isFirst: true), at: world.now)
+            #expect(beats(&world, within: 32) != nil, "seed \(seed)")
             #expect(world.followed == nil, "seed \(seed)")
         }
     }

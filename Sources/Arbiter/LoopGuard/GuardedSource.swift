@@ -70,7 +70,7 @@ struct GuardedSource: Sendable {
     var isLikelyLoop: Bool {
         switch verdict {
         case .doubted: true
-        case .suspected: path.isKnown || choir.evidence >= Self.suspicious
+        case .suspected: path.isLikely || choir.evidence >= Self.suspicious
         case .clear: stage == .watching && choir.evidence >= Self.suspicious
         case .untested, .fenced: false
         }
@@ -98,7 +98,7 @@ struct GuardedSource: Sendable {
         drift = TempoDrift()
         guard !verdict.isFenced else { return }
         choir.removeAll()
-        if isFollowed, path.isKnown, !path.asksUs, verdict == .clear, stage == .listening { suspect(at: time) }
+        if isFollowed, path.isLikely, !path.asksUs, verdict == .clear, stage == .listening { suspect(at: time) }
     }
 
     /// Our outputs glide: drift counts from here on, but for one that is let go and shows by drifting that it leads.
@@ -127,14 +127,14 @@ struct GuardedSource: Sendable {
         path = newPath
         if wasOwn || newPath == .ownPort {
             forget()
-        } else if newPath.isKnown, verdict == .clear, choir.isInStep {
+        } else if newPath.isLikely, verdict == .clear, choir.isInStep {
             suspect(at: time)
         }
     }
 
     private mutating func judge(at time: HostTime, _ map: TempoMap) {
         if let loop = choir.loop { return fence(loop) }
-        let isRunning = wasFollowed && drift.follow(map.line, at: time, isLikely: path.isKnown)
+        let isRunning = wasFollowed && drift.follow(map.line, at: time, isLikely: path.isLikely)
         let isOurTurn = wasFollowed && path.answersUs && choir.arrivals >= Self.firstTurn
         if trust == 0, isRunning || isOurTurn {
             (verdict, stage) = (.doubted(since: time), .watching)
@@ -179,7 +179,7 @@ struct GuardedSource: Sendable {
         } else {
             stage = .watching
             // With no way known a clock made after ours is unlikely: look for it while it may be followed.
-            if !path.isKnown, !wasFollowed { verdict = .clear }
+            if !path.isLikely, !wasFollowed { verdict = .clear }
         }
     }
 

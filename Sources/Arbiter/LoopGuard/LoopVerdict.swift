@@ -54,8 +54,11 @@ public enum LoopReason: Hashable, Sendable, BitwiseCopyable {
 public enum LoopPath: Hashable, Sendable, BitwiseCopyable {
     /// Nothing is known; cables outside may lead anywhere.
     case unknown
-    /// Subscriptions lead from these outputs to the box that the source belongs to: one bit a slot.
+    /// These outputs, one bit a slot, lead to ports of the sound card that the source is a port of: what is behind one
+    /// need not know what is behind another.
     case outputs(UInt64)
+    /// These outputs lead to the program that the source is a port of: it may well send what it hears.
+    case program(UInt64)
     /// The source is another gateway of this kind that hears these outputs: one bit a slot. If each followed the other
     /// both would ask the same at once, so one of them, the same for both, goes first.
     case gateway(UInt64, isFirst: Bool)
@@ -65,7 +68,7 @@ public enum LoopPath: Hashable, Sendable, BitwiseCopyable {
     /// The outputs that lead to it, one bit a slot; none where that is not known.
     private var slots: UInt64 {
         switch self {
-        case .outputs(let slots), .gateway(let slots, _): slots
+        case .outputs(let slots), .program(let slots), .gateway(let slots, _): slots
         case .unknown, .ownPort: 0
         }
     }
@@ -73,7 +76,13 @@ public enum LoopPath: Hashable, Sendable, BitwiseCopyable {
     /// The outputs to be probed, one bit a slot.
     var suspects: UInt64 { slots != 0 ? slots : .max }
 
-    var isKnown: Bool { slots != 0 }
+    /// Whether a loop is likely.
+    var isLikely: Bool {
+        switch self {
+        case .program, .gateway: slots != 0
+        case .unknown, .outputs, .ownPort: false
+        }
+    }
 
     /// Whether it is a gateway that asks while we answer.
     var asksUs: Bool { if case .gateway(_, false) = self { true } else { false } }
