@@ -11,10 +11,15 @@ public struct OutputAdjustment: Hashable, Sendable {
     /// Where the second sixteenth of an eighth falls, in percent.
     public var swing: Double?
 
-    public static let offsets = -500.0...500.0
-    public static let multipliers = 1...16
-    public static let divisors = 1...96
-    public static let swings = 50.0...75.0
+    public static let offsets = units(OutputSettings.offsets, of: 1_000)
+    public static let multipliers =
+        Int(OutputSettings.multipliers.lowerBound)...Int(OutputSettings.multipliers.upperBound)
+    public static let divisors = Int(OutputSettings.divisors.lowerBound)...Int(OutputSettings.divisors.upperBound)
+    public static let swings = units(OutputSettings.swings, of: 10)
+
+    private static func units(_ range: ClosedRange<Int64>, of size: Double) -> ClosedRange<Double> {
+        Double(range.lowerBound) / size...Double(range.upperBound) / size
+    }
 
     public init(offset: Double? = nil, multiply: Int? = nil, divide: Int? = nil, swing: Double? = nil) {
         self.offset = offset

@@ -5,8 +5,8 @@ internal import RealTime
 
 /// A song played through with nobody listening.
 ///
-/// It touches every page of code that a Start, a Stop or a relocation will need. Without it the first Start of the
-/// evening would wait for the disk.
+/// It reads in the code that a Start, a Stop and a relocation run through. Without it the first Start of the evening would
+/// wait for the disk.
 enum Rehearsal {
     /// Plays a few seconds of virtual time: clock alone, Start, a jump of the grid, a stall, Stop.
     static func play() {

@@ -36,13 +36,13 @@ public struct PlannedTransport: Hashable, Sendable, BitwiseCopyable {
 /// How the device at an output wants to be told.
 @frozen
 public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
-    /// Microseconds by which everything leaves later than the session says, -500 000 to 500 000.
+    /// Microseconds by which everything leaves later than the session says; see ``offsets``.
     public var offset: Int64 = 0
-    /// Pulses sent for each tick, 1 to 16; fewer at tempos where they would come too close.
+    /// Pulses sent for each tick, of ``multipliers``; fewer at tempos where they would come too close.
     public var multiply: Int64 = 1
-    /// Ticks for each pulse sent, 1 to 96.
+    /// Ticks for each pulse sent, of ``divisors``.
     public var divide: Int64 = 1
-    /// Where the second sixteenth of an eighth falls, in tenths of a percent of the eighth: 500 (straight) to 750.
+    /// Where the second sixteenth of an eighth falls, in tenths of a percent of the eighth, of ``swings``: 500 is straight.
     public var swing: Int64 = 500
     /// Microseconds over which a change of tempo is spread, 0 to 500 000.
     public var smoothing: Int64 = 0
@@ -56,6 +56,11 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
     public var locate: Int64
     /// How a device that has lost its place is brought back.
     public var realign = Realign.songPosition
+
+    public static let offsets: ClosedRange<Int64> = -500_000...500_000
+    public static let multipliers: ClosedRange<Int64> = 1...16
+    public static let divisors: ClosedRange<Int64> = 1...96
+    public static let swings: ClosedRange<Int64> = 500...750
 
     /// How a device finds its place in a song that plays already.
     public enum Realign: Hashable, Sendable, BitwiseCopyable {

@@ -6,12 +6,10 @@ internal import BeatTime
 /// share with the session, and swing leaves every eighth where it is.
 struct PulseGrid: Hashable, BitwiseCopyable {
     /// The tick of pulse 0.
-    var origin: Int64 = 0
-    private(set) var multiply: Int64 = 1
-    private(set) var divide: Int64 = 1
-    private(set) var swing: Int64 = 500
-
-    init() {}
+    var origin: Int64
+    private(set) var multiply: Int64
+    private(set) var divide: Int64
+    private(set) var swing: Int64
 
     /// The pulses that settings ask for, as far as a tempo leaves room for them.
     ///
@@ -21,15 +19,15 @@ struct PulseGrid: Hashable, BitwiseCopyable {
     ///   - origin: the tick of pulse 0.
     init(_ settings: OutputSettings, tickLength: Int64, origin: Int64) {
         self.origin = origin
-        divide = min(max(settings.divide, 1), 96)
-        multiply = min(max(settings.multiply, 1), 16)
+        divide = settings.divide.clamped(to: OutputSettings.divisors)
+        multiply = settings.multiply.clamped(to: OutputSettings.multipliers)
         // The next smaller number that divides the wish keeps the pulses a subset of those wished for.
         while multiply > 1, tickLength * divide < multiply * Self.closest || settings.multiply % multiply != 0 {
             multiply -= 1
         }
         // The pulses of the short sixteenth lie (2 - swing/50 %) of a straight gap apart.
         let room = 1_000 - Self.closest * 500 * multiply / max(1, tickLength * divide)
-        swing = min(max(settings.swing, 500), 750, max(500, room))
+        swing = min(settings.swing.clamped(to: OutputSettings.swings), max(500, room))
     }
 
     /// The least distance pulses are planned at, in microseconds: four fifths of it are two bytes on a DIN line.
@@ -97,5 +95,11 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         let sixteenthsPerBar = pulsesPerBar(transport) / Self.pulsesPerSixteenth
         let cycle = 16_384 / sixteenthsPerBar * sixteenthsPerBar
         return UInt16(truncatingIfNeeded: pulse / Self.pulsesPerSixteenth % cycle)
+    }
+}
+
+extension Int64 {
+    fileprivate func clamped(to range: ClosedRange<Int64>) -> Int64 {
+        Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
     }
 }

@@ -2,14 +2,14 @@ internal import BeatTime
 
 /// When an output's pulses leave: the grid they lie on, the output's offset, and what it still owes.
 struct PulseTrain: BitwiseCopyable {
-    private(set) var grid = PulseGrid()
-    private var offset: Int64 = 0
+    private(set) var grid: PulseGrid
+    private var offset: Int64
     /// Steps of the grid and of the offset that are being paid off.
     private var steps = RateAccumulator()
     /// Changes of tempo that are being spread.
     private var spread = RateAccumulator()
-    private var account = Account()
-    private var probe = Probe.none
+    private var account: Account
+    private var probe: Probe
 
     /// What of a tempo map has been taken into account already.
     private struct Account: Hashable, BitwiseCopyable {
@@ -27,8 +27,6 @@ struct PulseTrain: BitwiseCopyable {
         /// The grid has moved too far to glide after it.
         case broken
     }
-
-    init() {}
 
     /// The first look at a map: nothing is owed.
     init(_ plan: OutputPlan, on map: TempoMap) {

@@ -6,76 +6,11 @@ import Testing
 
 @testable import Gateway
 
-/// An output thread in virtual time: a dispatcher, its kernel, and a board that may change.
-private final class Stage {
-    let kernel = SimulatedKernel()
-    var board: OutputBoard
-    private var dispatcher: Dispatcher<SimulatedMachine>
-    private let counters: UnsafeMutablePointer<OutputCounters>
-    private let outputs: Int
-    /// Changes of the board, by the monotonic time at which they are published.
-    var news: [(at: Int64, change: (inout OutputBoard) -> Void)] = []
-    /// How late the thread wakes, in nanoseconds.
-    var wakeUpLatency: () -> Int64 = { 4_000 }
-
-    init(mode: DispatchMode, outputs: Int = 1, microsecondsPerBeat: Int64 = 448_765) {
-        self.outputs = outputs
-        let line = TickLine(
-            microsecondsPerBeat: microsecondsPerBeat,
-            timeOrigin: HostTime(microseconds: (kernel.now - kernel.apart) / 1000 + 2_000), tickOrigin: 0)
-        board = OutputBoard(map: TempoMap(line), transport: .stopped)
-        board.count = outputs
-        for slot in 0..<outputs { board.slots[slot].sink = .port(UInt8(slot)) }
-        counters = .allocate(capacity: outputs)
-        for slot in 0..<outputs { (counters + slot).initialize(to: OutputCounters()) }
-        dispatcher = Dispatcher(
-            machine: SimulatedMachine(kernel: kernel), mode: mode, outputs: outputs, counters: counters)
-    }
-
-    deinit {
-        dispatcher.free()
-        counters.deinitialize(count: outputs)
-        counters.deallocate()
-    }
-
-    func run(milliseconds: Int64) {
-        let end = kernel.now + milliseconds * 1_000_000
-        while kernel.now < end {
-            while let next = news.first, next.at <= kernel.now {
-                next.change(&board)
-                board.generation += 1
-                news.removeFirst()
-            }
-            let deadline = dispatcher.turn(board).nanoseconds
-            guard kernel.now < deadline else { continue }
-            let wakeUp = min(deadline, news.first?.at ?? .max)
-            kernel.advance(to: wakeUp + wakeUpLatency())
-            if wakeUp == deadline { dispatcher.wokeUp(lateness: kernel.now - deadline, isChoiceFree: false) }
-        }
-        dispatcher.finish(board)
-    }
-
-    /// By how much a tick of an output was late at most, in microseconds.
-    func longestLateness(slot: Int) -> Int64 { counters[slot].lateness.maximum }
-
-    func messages(_ port: UInt8 = 0) -> [SimulatedKernel.Delivery] { kernel.delivered.filter { $0.port == port } }
-
-    /// How late each tick of a port is, in microseconds, if the n-th that left is the n-th tick of the line: after one
-    /// that is lost all are late, after one that is doubled all are early.
-    func lateness(_ port: UInt8 = 0) -> [Int64] {
-        let ticks = messages(port).filter { $0.message == .timingClock }
-        return ticks.enumerated().map { number, tick in
-            let due = board.map.time(ofTick: Int64(number)).microseconds * 1000 + kernel.apart
-            return (tick.time - due) / 1000
-        }
-    }
-}
-
 @Suite
 struct DispatcherTests {
     @Test(arguments: DispatchMode.allCases)
     func `on an idle machine every tick leaves once, within microseconds of its time`(mode: DispatchMode) {
-        let stage = Stage(mode: mode, outputs: 3)
+        let stage = DispatchStage(mode: mode, outputs: 3)
         stage.run(milliseconds: 1000)
         for port in 0..<3 {
             #expect(stage.lateness(UInt8(port)).count >= 53)
@@ -87,7 +22,7 @@ struct DispatcherTests {
     @Test(arguments: [UInt64](1...12))
     func `outputs that send one shortly after the other lose nothing to one another, whoever sends`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        let stage = Stage(mode: .backstop, outputs: 6, microsecondsPerBeat: 400_001)
+        let stage = DispatchStage(mode: .backstop, outputs: 6, microsecondsPerBeat: 400_001)
         for slot in 0..<6 { stage.board.slots[slot].settings.offset = .random(in: 0...2_000, using: &random) }
         let offsets = (0..<6).map { stage.board.slots[$0].settings.offset }
         stage.kernel.flight = [0, 40_000][Int(seed % 2)]
@@ -105,7 +40,7 @@ struct DispatcherTests {
 
     @Test
     func `more to send than there is time for leaves the processor to others now and then`() {
-        let stage = Stage(mode: .backstop, outputs: 64, microsecondsPerBeat: 60_060)
+        let stage = DispatchStage(mode: .backstop, outputs: 64, microsecondsPerBeat: 60_060)
         for slot in 0..<64 { stage.board.slots[slot].settings.offset = Int64(slot) * 37 }
         var asleep: Int64 = 0
         stage.wakeUpLatency = {
@@ -120,7 +55,7 @@ struct DispatcherTests {
     @Test(arguments: [UInt64](1...20))
     func `a thread that wakes milliseconds late has its ticks sent by the queue, at most a period late`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        let stage = Stage(
+        let stage = DispatchStage(
             mode: .backstop, outputs: 2, microsecondsPerBeat: .random(in: 200_000...900_000, using: &random))
         stage.wakeUpLatency = { Bool.random(using: &random) ? 4_000 : .random(in: 0...4_000_000, using: &random) }
         stage.run(milliseconds: 2000)
@@ -135,7 +70,7 @@ struct DispatcherTests {
     @Test(arguments: [UInt64](1...10))
     func `a thread that wakes at the last moment makes no tick later than the queue would`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        let stage = Stage(mode: .backstop, microsecondsPerBeat: 400_001)
+        let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
         stage.kernel.delay = { 2_000 }
         stage.wakeUpLatency = { .random(in: 0...60_000, using: &random) }
         stage.run(milliseconds: 2000)
@@ -146,7 +81,7 @@ struct DispatcherTests {
 
     @Test
     func `on a busy machine a thread that interrupts are shut from for 0.3 ms is on time all the same`() {
-        let stage = Stage(mode: .direct, microsecondsPerBeat: 500_000)
+        let stage = DispatchStage(mode: .direct, microsecondsPerBeat: 500_000)
         stage.kernel.loadAverage = 1
         var wakeUps = 0
         stage.wakeUpLatency = {
@@ -168,7 +103,7 @@ struct DispatcherTests {
     ) {
         for place in stride(from: 40, to: 240, by: 2) {
             for choice in 0..<16 {
-                let stage = Stage(mode: mode, outputs: 2, microsecondsPerBeat: 400_001)
+                let stage = DispatchStage(mode: mode, outputs: 2, microsecondsPerBeat: 400_001)
                 stage.kernel.flight = flight
                 var call = 0
                 stage.kernel.delay = {
@@ -197,7 +132,7 @@ struct DispatcherTests {
     func `news at any time neither lose nor double anything, and keep the order`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let mode = [DispatchMode.backstop, .queue, .direct][Int(seed % 3)]
-        let stage = Stage(mode: mode, outputs: 2, microsecondsPerBeat: 400_001)
+        let stage = DispatchStage(mode: mode, outputs: 2, microsecondsPerBeat: 400_001)
         stage.kernel.flight = [0, 30_000][Int(seed / 3 % 2)]
         stage.kernel.delay = {
             Int.random(in: 0..<40, using: &random) == 0 ? .random(in: 0...300_000, using: &random) : 500
@@ -237,7 +172,7 @@ struct DispatcherTests {
     @Test
     func `a Start never leaves after its tick, wherever the thread is held up`() {
         for place in 0..<400 {
-            let stage = Stage(mode: .backstop, microsecondsPerBeat: 400_001)
+            let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
             stage.board.transport = PlannedTransport(isPlaying: true, startTick: 2, ticksPerBar: 96)
             var call = 0
             stage.kernel.delay = {
@@ -256,7 +191,7 @@ struct DispatcherTests {
 
     @Test
     func `many outputs that take long to write are covered by the queue all the same`() {
-        let stage = Stage(mode: .backstop, outputs: 20, microsecondsPerBeat: 400_001)
+        let stage = DispatchStage(mode: .backstop, outputs: 20, microsecondsPerBeat: 400_001)
         stage.kernel.delay = { 2_000 }
         stage.wakeUpLatency = { 2_000_000 }
         stage.run(milliseconds: 300)
@@ -266,7 +201,7 @@ struct DispatcherTests {
 
     @Test
     func `a line beside a port in queue mode has its ticks on time`() {
-        let stage = Stage(mode: .queue, outputs: 2, microsecondsPerBeat: 400_001)
+        let stage = DispatchStage(mode: .queue, outputs: 2, microsecondsPerBeat: 400_001)
         stage.board.slots[1].sink = .discard
         stage.board.slots[0].settings.offset = 8_000
         var turns = 0
@@ -281,7 +216,7 @@ struct DispatcherTests {
 
     @Test
     func `in queue mode a thread held up for 12 ms now and then makes nothing late, at any tempo`() {
-        let stage = Stage(mode: .queue, microsecondsPerBeat: 200_001)
+        let stage = DispatchStage(mode: .queue, microsecondsPerBeat: 200_001)
         var wakeUps = 0
         stage.wakeUpLatency = {
             wakeUps += 1
@@ -293,7 +228,7 @@ struct DispatcherTests {
 
     @Test
     func `a Start and its tick that the queue has to send keep their order`() {
-        let stage = Stage(mode: .backstop, microsecondsPerBeat: 400_001)
+        let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
         stage.board.transport = PlannedTransport(isPlaying: true, startTick: 4, ticksPerBar: 96)
         stage.wakeUpLatency = { 3_000_000 }
         stage.run(milliseconds: 150)
@@ -306,7 +241,7 @@ struct DispatcherTests {
 
     @Test
     func `a song that plays is stopped at the end, after what was laid ahead has been taken back`() throws {
-        let stage = Stage(mode: .queue, microsecondsPerBeat: 400_001)
+        let stage = DispatchStage(mode: .queue, microsecondsPerBeat: 400_001)
         stage.board.transport = PlannedTransport(isPlaying: true, startTick: 1, ticksPerBar: 96)
         stage.run(milliseconds: 100)
         let end = try #require(stage.messages().last)
@@ -317,7 +252,7 @@ struct DispatcherTests {
 
     @Test
     func `a witness that was flooded makes no tick leave twice`() {
-        let stage = Stage(mode: .backstop, microsecondsPerBeat: 400_001)
+        let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
         stage.kernel.witnessCapacity = 0
         stage.wakeUpLatency = { 3_000_000 }
         stage.run(milliseconds: 200)
@@ -327,36 +262,11 @@ struct DispatcherTests {
 
     @Test
     func `a queue that another program's timer holds up sends late, never early`() {
-        let stage = Stage(mode: .backstop, microsecondsPerBeat: 400_001)
+        let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
         stage.kernel.startDelay = { 900_000 }
         stage.wakeUpLatency = { 3_000_000 }
         stage.run(milliseconds: 200)
         #expect(stage.lateness().count >= 12)
         #expect(stage.lateness().allSatisfy { (0...1_100).contains($0) })
-    }
-}
-
-@Suite
-struct QueueGridTests {
-    private func time(_ nanoseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: nanoseconds) }
-
-    @Test
-    func `the queue is started a whole number of periods before the message, as early as the lead allows`() throws {
-        let aim = time(10_000_000)
-        let early = try #require(QueueGrid(aimingAt: aim, from: time(0), lead: 5_000_000))
-        #expect(early.start == time(10_000_000 - 31 * 160_000))
-        let late = try #require(QueueGrid(aimingAt: aim, from: time(9_500_000), lead: 5_000_000))
-        #expect(late.start == time(10_000_000 - 3 * 160_000))
-        #expect(QueueGrid(aimingAt: aim, from: time(9_840_001), lead: 5_000_000) == nil)
-    }
-
-    @Test(arguments: [Int64](0...40))
-    func `no message leaves before its time, and none more than a period after it`(step: Int64) {
-        let grid = QueueGrid(start: time(1_000_000))
-        let due = time(1_000_000 + step * 40_007)
-        let leaves = grid.periodEnd(ofStamp: grid.stamp(notBefore: due))
-        #expect(leaves >= due && leaves.nanoseconds - due.nanoseconds <= 160_000)
-        #expect((leaves.nanoseconds - 1_000_000) % 160_000 == 0)
-        #expect(1_000_000 + grid.stamp(notBefore: due) == leaves.nanoseconds - 80_000)
     }
 }
