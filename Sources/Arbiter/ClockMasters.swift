@@ -41,7 +41,9 @@ public struct RefusedCounts: Hashable, Sendable {
 /// A machine whose clock comes in.
 public struct ClockMaster: Sendable {
     public let source: ClockSource
-    /// What its ticks and transport say. It counts even what is refused, so that bars are right once that is obeyed.
+    /// What its ticks and transport say.
+    ///
+    /// It counts even what is refused, so that bars are right once that is obeyed.
     public internal(set) var follower = ClockFollower()
     /// What of it was not obeyed, since it was first heard.
     public internal(set) var refused = RefusedCounts()

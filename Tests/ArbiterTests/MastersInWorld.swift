@@ -12,6 +12,7 @@ extension GatewayWorld {
     ///   - source: where it comes in.
     ///   - node: who hears it.
     ///   - jitter: of its ticks' times.
+    ///   - faults: what goes wrong on the line.
     ///   - seconds: from when to when.
     ///   - seed: of its jitter.
     ///   - tempo: beats per minute from a tick to the next.
