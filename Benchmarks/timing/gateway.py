@@ -23,7 +23,7 @@ from rig.peer import Peer
 from rig.sequencer import Observer, give_way
 from rig.wait import until
 
-SETTLING = 3.0
+SETTLING = 15.0  # in which the gateway learns how late it wakes
 QUIET = 0.2  # load average
 CALLS_FOR = 10.0  # seconds in which system calls are counted, after all else, since that costs time
 SEQUENCER = "/dev/snd/seq"
