@@ -78,7 +78,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         guard plan.transport.isPlaying else {
             entry = nil
             joinsAtBar = false
-            return plan.settings.isClockAlwaysOn ? pulse(aim, train, map) : nil
+            return plan.settings.isClockAlwaysOn ? pulse(aim) : nil
         }
         return enter(plan, &train, on: map, at: now)
     }
@@ -119,15 +119,16 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         entry = planned.entry?.afterMessage
     }
 
-    /// Where the next pulse falls, and when it leaves if nothing keeps it.
+    /// Where the next pulse falls, when it leaves if nothing keeps it, and what keeps it.
     private struct Aim: BitwiseCopyable {
         var place: TickPlace
         var due: HostTime
+        var gapEnd: HostTime
     }
 
     private func aim(_ train: PulseTrain, _ map: TempoMap) -> Aim {
         let place = train.grid.place(ofPulse: nextPulse)
-        return Aim(place: place, due: train.due(at: place, on: map))
+        return Aim(place: place, due: train.due(at: place, on: map), gapEnd: gapEnd(train, map))
     }
 
     /// Brings the train of pulses up to date, and finds its next pulse again if it was broken.
@@ -148,12 +149,12 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         }
         // Late after a stall; that pulses keep their distance is not lateness, whenever it is asked for.
         let aim = aim(train, map)
-        let lateness = aim.due.microseconds(to: max(now, gapEnd(train, map)))
+        let lateness = aim.due.microseconds(to: max(now, aim.gapEnd))
         if isClockOn || entry != nil, lateness > train.catchUpLimit(map.line) { isBroken = true }
         // Far ahead after a tempo that fell while nobody told us.
         if isClockOn, train.due(nextPulse - 7, on: map) > now { isBroken = true }
         guard isBroken else { return (train, aim) }
-        nextPulse = train.first(atOrAfter: max(now, gapEnd(train, map)), on: map)
+        nextPulse = train.first(atOrAfter: max(now, aim.gapEnd), on: map)
         entry = nil
         isMisplaced = device != .stopped
         return (train, self.aim(train, map))
@@ -164,8 +165,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         lastPulse.advanced(byMicroseconds: train.minimumGap(map.line))
     }
 
-    private func pulse(_ aim: Aim, _ train: PulseTrain, _ map: TempoMap) -> PlannedMessage {
-        let due = max(aim.due, gapEnd(train, map))
+    private func pulse(_ aim: Aim) -> PlannedMessage {
+        let due = max(aim.due, aim.gapEnd)
         return PlannedMessage(
             message: .timingClock, due: due, belated: aim.due.microseconds(to: due), place: aim.place,
             pulse: nextPulse, entry: nil)
@@ -175,7 +176,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     private mutating func goOn(
         _ plan: OutputPlan, _ train: PulseTrain, _ aim: Aim, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage {
-        let pulse = pulse(aim, train, map)
+        let pulse = pulse(aim)
         guard wantsRealignment else { return pulse }
         let entry = validEntry(.barAnew, plan, train, on: map, at: now)
         self.entry = entry
@@ -191,7 +192,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             nextPulse = entry.pulse - Self.preroll(plan.settings)
         }
         self.entry = entry
-        let pulse = pulse(aim(train, map), train, map)
+        let pulse = pulse(aim(train, map))
         // Start and Continue come right before their own pulse; Song Position Pointer may come among earlier ones.
         guard nextPulse == entry.pulse || entry.stage != .move else { return pulse }
         return earlier(pulse, message(of: entry, plan, train, on: map))
