@@ -79,9 +79,9 @@ bench: build .venv/.bench  ## compare with other programs under load, in the lab
 	@Tests/Lab/lab --prepare
 	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py $(ARGS)
 
-bench-full: build .venv/.bench  ## the same with 10 000 ticks for each program and load; four hours or more
+bench-full: build .venv/.bench  ## the same with 10 000 ticks for each program and load; six hours or more
 	@Tests/Lab/lab --prepare
-	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py --target bench-full --minutes 600 --seconds 10 --rounds 12 \
+	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py --target bench-full --minutes 600 --seconds 10 --rounds 12 --stay 2 \
 		$(ARGS)
 
 # The benchmark library's own tables; it is fetched and built for this target only.

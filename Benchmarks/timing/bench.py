@@ -57,7 +57,8 @@ def boot(model, options, folder, seconds_left):
         LAB, "--timeout", seconds_left + 600, "--shift", options.shift, "--kernel-args", f"preempt={model} {QUIET}",
         "--writable", folder,
         "--env", f"TACTUS={TACTUS}", "--env", f"SLEEPER={SLEEPER}", "--", PYTHON, lab_paths.HERE / "guest.py", folder,
-        model, options.seed, options.rounds, options.seconds, ",".join(options.candidates), ",".join(options.loads)]
+        model, options.seed, options.rounds, options.seconds, options.stay, ",".join(options.candidates),
+        ",".join(options.loads)]
     begun = time.monotonic()
     guest = subprocess.Popen(
         [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
@@ -96,8 +97,9 @@ def describe(options, begun, before):
     version = subprocess.run([TACTUS, "--version"], capture_output=True, text=True).stdout.strip()
     kernels = sorted((PROJECT / ".lab/kernel").glob("boot/vmlinuz-*"))
     return {
-        "target": options.target, "seconds": options.seconds, "seed": options.seed, "shift": options.shift,
-        "minutes": before + (time.monotonic() - begun) / 60, "version": f"Tactus {version.split()[-1] if version else '?'}",
+        "target": options.target, "seconds": options.seconds, "stay": options.stay, "seed": options.seed,
+        "shift": options.shift, "minutes": before + (time.monotonic() - begun) / 60,
+        "version": f"Tactus {version.split()[-1] if version else '?'}",
         "kernel": kernels[0].name.removeprefix("vmlinuz-") if kernels else "?"}
 
 
@@ -108,7 +110,8 @@ def parsed():
     parser = argparse.ArgumentParser(prog="bench", description=__doc__.split("\n")[0], allow_abbrev=False)
     parser.add_argument("--target", default="bench", help="the make target to name in the report")
     parser.add_argument("--minutes", type=float, default=50, help="of wall time in which visits may begin (default 50)")
-    parser.add_argument("--seconds", type=float, default=5, help="length of a block; idle ones are longer (default 5)")
+    parser.add_argument("--seconds", type=float, default=4, help="length of a block; idle ones are longer (default 4)")
+    parser.add_argument("--stay", type=int, default=10, metavar="N", help="ours are N times as long (default 10)")
     parser.add_argument("--rounds", type=int, default=100, help="at most so many visits of each candidate and model")
     parser.add_argument("--seed", default="1", help="of the order and the phases")
     parser.add_argument("--shift", type=int, default=0, metavar="N", help="an instruction lasts 2^N ns (default 0)")

@@ -1,6 +1,6 @@
 """In the lab: visits candidate after candidate, and writes down when each tick reached a subscriber.
 
-    guest.py FOLDER MODEL SEED ROUNDS SECONDS CANDIDATE,… LOAD,…
+    guest.py FOLDER MODEL SEED ROUNDS SECONDS STAY CANDIDATE,… LOAD,…
 
 One line of JSON per block goes to FOLDER/MODEL.jsonl; it ends early, between two blocks, once FOLDER/enough exists.
 What that file holds already, from a run that was cut short, is not recorded again.
@@ -102,7 +102,7 @@ def carry_out(visit, seconds, draw, is_enough):
         for load, start, end in marks]
 
 
-def main(folder, model, seed, count, seconds, names, loads_wanted):
+def main(folder, model, seed, count, seconds, stay, names, loads_wanted):
     folder = pathlib.Path(folder)
     loads.rehearse()
     draw = random.Random(f"{seed} {model} phases")
@@ -110,7 +110,7 @@ def main(folder, model, seed, count, seconds, names, loads_wanted):
     is_enough, path = (folder / "enough").exists, folder / f"{model}.jsonl"
     recorded = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     with path.open("a", encoding="utf-8") as results:
-        for visits in plan.rounds(names, wanted, model, seed, int(count)):
+        for visits in plan.rounds(names, wanted, model, seed, int(count), int(stay)):
             for visit in visits:
                 if is_enough():
                     return

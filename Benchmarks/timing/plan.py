@@ -7,8 +7,8 @@ TEMPOS = (97.3, 120, 133.7, 174)  # one of them, 120, falls into few places of a
 MODELS = ("voluntary", "full")
 # An idle guest skips its time, so that more of it costs little; a busy one is executed, instruction by instruction.
 LONGER = {"idle": 4}
-# An hour is too short for 10 000 ticks of every program under every load. Ours gets as many as can be.
-STAY = {"tactus": 4}
+# An hour is too short for 10 000 ticks of every program under every load, so this one stays longer than the others.
+OURS = "tactus"
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Visit:
         return seconds * self.stay * LONGER.get(load, 1)
 
 
-def rounds(candidates, loads, model, seed, count, stay=STAY):
-    """`count` rounds of visits; in each, every candidate comes once, in an order drawn anew, and meets every load.
+def rounds(candidates, loads, model, seed, count, stay=1):
+    """`count` rounds of visits, ours `stay` times as long as the others; in each, every candidate comes once, in an order drawn anew, and meets every load.
 
     The tempo moves on by one from round to round, and starts elsewhere for each candidate and pre-emption model: after
     four rounds every candidate has met every load at every tempo, and even after two rounds of both models every tempo.
@@ -39,7 +39,7 @@ def rounds(candidates, loads, model, seed, count, stay=STAY):
         draw.shuffle(order)
         yield [
             Visit(number, name, TEMPOS[(number + place + shift) % len(TEMPOS)],
-                  tuple(draw.sample(list(loads), len(loads))), stay.get(name, 1))
+                  tuple(draw.sample(list(loads), len(loads))), stay if name == OURS else 1)
             for place, name in order]
 
 

@@ -151,7 +151,7 @@ def written(results):
     parts = [
         "# How steady is the clock?",
         f"Written by `make {run['target']}`: {run['minutes']:.0f} minutes, blocks of {run['seconds']:g} s "
-        f"({plan.LONGER['idle'] * run['seconds']:g} s idle), seed {run['seed']}, {2 ** run['shift']} ns for an "
+        f"({plan.LONGER['idle'] * run['seconds']:g} s idle), Tactus's {run['stay']} times as long, seed {run['seed']}, {2 ** run['shift']} ns for an "
         f"instruction. {run['version']}, kernel {run['kernel']}. Do not edit; run it again.",
         "All figures are microseconds of **instruction-time in the lab**, not of any hardware: see Limits, below.",
         "![How far ticks are off under load](timing-load.svg)",

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from plan import MODELS, TEMPOS, left, rounds
+from plan import MODELS, OURS, TEMPOS, left, rounds
 
 NAMES = ["a", "b", "c", "d", "e", "f", "g"]
 LOADS = ["idle", "cpu", "copy", "fork", "network"]
@@ -37,9 +37,9 @@ def test_the_order_is_drawn_from_the_seed_alone():
 
 
 def test_only_ours_stays_longer():
-    (only,) = rounds(["a", "tactus"], LOADS, "full", 1, 1)
-    stays = {visit.candidate: visit.length("cpu", 3) for visit in only}
-    assert stays["a"] == 3 and stays["tactus"] > 3
+    (only,) = rounds(["a", OURS], LOADS, "full", 1, 1, stay=10)
+    lengths = {visit.candidate: (visit.length("cpu", 3), visit.length("idle", 3)) for visit in only}
+    assert lengths == {"a": (3, 12), OURS: (30, 120)}
 
 
 def test_a_run_cut_short_is_resumed_where_it_was():

@@ -27,7 +27,7 @@ def records(tmp_path):
         blocks += [{"candidate": "puredata", "tempo": 120, "failed": "no port", "model": model}]
         (tmp_path / f"{model}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in blocks))
     (tmp_path / "run.json").write_text(json.dumps(
-        {"target": "bench", "seconds": 5, "seed": "1", "shift": 0, "minutes": 3, "version": "Tactus 1",
+        {"target": "bench", "seconds": 5, "stay": 10, "seed": "1", "shift": 0, "minutes": 3, "version": "Tactus 1",
          "kernel": "6.1"}))
     return tmp_path
 

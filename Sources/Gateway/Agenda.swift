@@ -130,13 +130,13 @@ struct Agenda {
     ) -> HostTime? {
         var earliest: HostTime?
         for slot in 0..<board.count {
-            let plan = states[slot].slot.plan(board.transport)
             while let next = ahead[slot].next, next.due <= time {
                 guard count < capacity else { return nil }
                 entries[count] = Departure(
                     slot: slot, sink: states[slot].slot.sink, message: next.message, planned: next, due: time)
                 count += 1
                 ahead[slot].planner.sent(next, at: max(time, now))
+                let plan = states[slot].slot.plan(board.transport)
                 ahead[slot].next = ahead[slot].planner.next(plan, on: board.map, at: max(time, now))
             }
             if let next = ahead[slot].next { earliest = min(earliest ?? next.due, next.due) }

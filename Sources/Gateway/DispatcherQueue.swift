@@ -74,7 +74,8 @@ extension Dispatcher {
     /// - Returns: whether the first messages are the thread's to send.
     mutating func takeBackFirst() -> Bool {
         guard let armed, let first = agenda.firstArmedOfGroup else { return true }
-        guard machine.monotonicTime() < armed.earliest.advanced(byNanoseconds: -Self.shortestTakingBack) else {
+        let isInTime = machine.monotonicTime() < armed.earliest.advanced(byNanoseconds: -Self.shortestTakingBack)
+        guard isInTime, !isQueueSafer(armed) else {
             leaveToQueue(armed)
             return false
         }
@@ -102,6 +103,16 @@ extension Dispatcher {
         }
         self.armed?.earliest = armed.grid.periodEnd(ofStamp: agenda.entries[next].queueTime)
         return true
+    }
+
+    /// Whether the kernel's own timer tick falls between taking back and the due time.
+    ///
+    /// What the kernel has put off until then it does right after, up to 30 us long: a thread has to wait for that, but
+    /// the queue's interrupt has not. The ticks fall on whole milliseconds, if not on all of them. A queue that may
+    /// itself be late is no help.
+    private func isQueueSafer(_ armed: Armed) -> Bool {
+        !isPacemakerRunning && armed.delay < Self.takingBack / 2
+            && armed.earliest.nanoseconds % 1_000_000 < Self.takingBack
     }
 
     /// Waits until the queue has sent its next messages, and finds out whether it really has.

@@ -37,8 +37,10 @@ struct PulseTrain: BitwiseCopyable {
     }
 
     /// When a pulse leaves.
-    func due(_ pulse: Int64, on map: TempoMap) -> HostTime {
-        let place = grid.place(ofPulse: pulse)
+    func due(_ pulse: Int64, on map: TempoMap) -> HostTime { due(at: grid.place(ofPulse: pulse), on: map) }
+
+    /// When a pulse leaves that falls on a place.
+    func due(at place: TickPlace, on map: TempoMap) -> HostTime {
         let time = map.time(of: place)
         return time.advanced(byMicroseconds: offset + debt(at: time) + displacement(of: place, map.line))
     }

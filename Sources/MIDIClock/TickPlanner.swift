@@ -63,7 +63,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     public mutating func next(
         _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage? {
-        var train = follow(plan, on: map, at: now)
+        var (train, aim) = follow(plan, on: map, at: now)
         defer { self.train = train }
         if case .playing(let startTick) = device {
             guard plan.transport.isPlaying, plan.transport.startTick == startTick, !isMisplaced else {
@@ -71,14 +71,14 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
                     message: .stop, due: now, belated: 0, place: train.grid.place(ofPulse: nextPulse),
                     pulse: nextPulse, entry: nil)
             }
-            return goOn(plan, train, on: map, at: now)
+            return goOn(plan, train, aim, on: map, at: now)
         }
         isMisplaced = false
         wantsRealignment = false
         guard plan.transport.isPlaying else {
             entry = nil
             joinsAtBar = false
-            return plan.settings.isClockAlwaysOn ? pulse(train, on: map) : nil
+            return plan.settings.isClockAlwaysOn ? pulse(aim) : nil
         }
         return enter(plan, &train, on: map, at: now)
     }
@@ -119,12 +119,24 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         entry = planned.entry?.afterMessage
     }
 
+    /// Where the next pulse falls, when it leaves if nothing keeps it, and what keeps it.
+    private struct Aim: BitwiseCopyable {
+        var place: TickPlace
+        var due: HostTime
+        var gapEnd: HostTime
+    }
+
+    private func aim(_ train: PulseTrain, _ map: TempoMap) -> Aim {
+        let place = train.grid.place(ofPulse: nextPulse)
+        return Aim(place: place, due: train.due(at: place, on: map), gapEnd: gapEnd(train, map))
+    }
+
     /// Brings the train of pulses up to date, and finds its next pulse again if it was broken.
-    private mutating func follow(_ plan: OutputPlan, on map: TempoMap, at now: HostTime) -> PulseTrain {
+    private mutating func follow(_ plan: OutputPlan, on map: TempoMap, at now: HostTime) -> (PulseTrain, Aim) {
         guard var train else {
             let train = PulseTrain(plan, on: map)
             nextPulse = train.first(atOrAfter: now, on: map)
-            return train
+            return (train, aim(train, map))
         }
         var isBroken = false
         let isClockOn = plan.settings.isClockAlwaysOn || device != .stopped
@@ -136,15 +148,16 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         case .broken: isBroken = true
         }
         // Late after a stall; that pulses keep their distance is not lateness, whenever it is asked for.
-        let lateness = train.due(nextPulse, on: map).microseconds(to: max(now, gapEnd(train, map)))
+        let aim = aim(train, map)
+        let lateness = aim.due.microseconds(to: max(now, aim.gapEnd))
         if isClockOn || entry != nil, lateness > train.catchUpLimit(map.line) { isBroken = true }
         // Far ahead after a tempo that fell while nobody told us.
         if isClockOn, train.due(nextPulse - 7, on: map) > now { isBroken = true }
-        guard isBroken else { return train }
-        nextPulse = train.first(atOrAfter: max(now, gapEnd(train, map)), on: map)
+        guard isBroken else { return (train, aim) }
+        nextPulse = train.first(atOrAfter: max(now, aim.gapEnd), on: map)
         entry = nil
         isMisplaced = device != .stopped
-        return train
+        return (train, self.aim(train, map))
     }
 
     /// Before this time no pulse may leave, whatever the map says.
@@ -152,22 +165,22 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         lastPulse.advanced(byMicroseconds: train.minimumGap(map.line))
     }
 
-    private func pulse(_ train: PulseTrain, on map: TempoMap) -> PlannedMessage {
-        let wanted = train.due(nextPulse, on: map)
-        let due = max(wanted, gapEnd(train, map))
+    private func pulse(_ aim: Aim) -> PlannedMessage {
+        let due = max(aim.due, aim.gapEnd)
         return PlannedMessage(
-            message: .timingClock, due: due, belated: wanted.microseconds(to: due),
-            place: train.grid.place(ofPulse: nextPulse), pulse: nextPulse, entry: nil)
+            message: .timingClock, due: due, belated: aim.due.microseconds(to: due), place: aim.place,
+            pulse: nextPulse, entry: nil)
     }
 
     /// A device that plays where it should: pulses, and a realignment if one is wanted.
     private mutating func goOn(
-        _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime
+        _ plan: OutputPlan, _ train: PulseTrain, _ aim: Aim, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage {
-        guard wantsRealignment else { return pulse(train, on: map) }
+        let pulse = pulse(aim)
+        guard wantsRealignment else { return pulse }
         let entry = validEntry(.barAnew, plan, train, on: map, at: now)
         self.entry = entry
-        return earlier(pulse(train, on: map), message(of: entry, plan, train, on: map))
+        return earlier(pulse, message(of: entry, plan, train, on: map))
     }
 
     /// Brings a stopped device into a song that plays: its messages among the pulses, each in its turn.
@@ -179,7 +192,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             nextPulse = entry.pulse - Self.preroll(plan.settings)
         }
         self.entry = entry
-        let pulse = pulse(train, on: map)
+        let pulse = pulse(aim(train, map))
         // Start and Continue come right before their own pulse; Song Position Pointer may come among earlier ones.
         guard nextPulse == entry.pulse || entry.stage != .move else { return pulse }
         return earlier(pulse, message(of: entry, plan, train, on: map))
