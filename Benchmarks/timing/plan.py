@@ -27,7 +27,8 @@ class Visit:
 
 
 def rounds(candidates, loads, model, seed, count, stay=1):
-    """`count` rounds of visits, ours `stay` times as long as the others; in each, every candidate comes once, in an order drawn anew, and meets every load.
+    """`count` rounds of visits, ours `stay` times as long as the others; in each, every candidate comes once, in an
+    order drawn anew, and meets every load.
 
     The tempo moves on by one from round to round, and starts elsewhere for each candidate and pre-emption model: after
     four rounds every candidate has met every load at every tempo, and even after two rounds of both models every tempo.

@@ -13,10 +13,10 @@ from measures import measure, pooled
 from plan import MODELS, TEMPOS
 
 METHOD = pathlib.Path(__file__).with_name("method.md")
-OUTPUT_NOTE = """The clock thread's time a tick, at 120 BPM: *planned*, on a machine without sequencer, so that every tick is
-planned, waited for and counted but goes nowhere; *delivered*, to one subscriber that hears all outputs. All that is due
-together is one `write` to the queue and, once an `ioctl` has taken that back, one directly; a `read` asks the witness what
-has left, and `futex` sleeps."""
+OUTPUT_NOTE = """The clock thread's time a tick, at 120 BPM: *planned*, on a machine without sequencer, so that every
+tick is planned, waited for and counted but goes nowhere; *delivered*, to one subscriber that hears all outputs. All
+that is due together is one `write` to the queue and, once an `ioctl` has taken that back, one directly; a `read` asks
+the witness what has left, and `futex` sleeps."""
 LOADED = [name for name in LOADS if name != "idle"]
 
 
@@ -151,7 +151,8 @@ def written(results):
     parts = [
         "# How steady is the clock?",
         f"Written by `make {run['target']}`: {run['minutes']:.0f} minutes, blocks of {run['seconds']:g} s "
-        f"({plan.LONGER['idle'] * run['seconds']:g} s idle), Tactus's {run['stay']} times as long, seed {run['seed']}, {2 ** run['shift']} ns for an "
+        f"({plan.LONGER['idle'] * run['seconds']:g} s idle), Tactus's {run['stay']} times as long, "
+        f"seed {run['seed']}, {2 ** run['shift']} ns for an "
         f"instruction. {run['version']}, kernel {run['kernel']}. Do not edit; run it again.",
         "All figures are microseconds of **instruction-time in the lab**, not of any hardware: see Limits, below.",
         "![How far ticks are off under load](timing-load.svg)",

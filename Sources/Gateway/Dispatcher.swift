@@ -55,21 +55,22 @@ struct Dispatcher<Machine: DispatchMachine> {
         var groupEnd: MonotonicTime
     }
 
-    /// How much earlier than the queue is to be started the thread wakes at most, in nanoseconds: half as early costs half
-    /// as much, and a wake-up too late for one period is early for the next.
+    /// How much earlier than the queue is to be started the thread wakes at most, in nanoseconds: half as early costs
+    /// half as much, and a wake-up too late for one period is early for the next.
     static var longestArmingStretch: Int64 { 20_000 }
-    /// How long before it leaves a message is laid into the queue at most, in nanoseconds: so long the thread may be held
-    /// up, and so long an outdated plan may stay in force while it is.
+    /// How long before it leaves a message is laid into the queue at most, in nanoseconds: so long the thread may be
+    /// held up, and so long an outdated plan may stay in force while it is.
     static func horizon(_ mode: DispatchMode) -> Int64 { mode == .queue ? 40_000_000 : 5_000_000 }
     /// How far apart messages of one group are at most, in microseconds: a Start, say, and its tick.
     static var groupSpan: Int64 { 2_500 }
-    /// If starting the queue, and writing each message, takes longer, in nanoseconds, the thread was held up on the way.
+    /// If starting the queue, and writing each message, takes longer, in nanoseconds, the thread was held up on the
+    /// way.
     static var longStart: Int64 { 40_000 }
     static var longMessage: Int64 { 4_000 }
     /// How long before messages are due they are taken back, in nanoseconds: until then the queue covers them.
     static var takingBack: Int64 { 20_000 }
-    /// With less time than that, in nanoseconds, they are left to the queue: taking back and finding out which of the two
-    /// was first would make them later than the queue ever does.
+    /// With less time than that, in nanoseconds, they are left to the queue: taking back and finding out which of the
+    /// two was first would make them later than the queue ever does.
     static var shortestTakingBack: Int64 { 8_000 }
     /// How long after a period's end its messages have left, in nanoseconds.
     static var flight: Int64 { 3_000 }

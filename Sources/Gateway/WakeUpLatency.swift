@@ -10,7 +10,8 @@ struct WakeUpLatency {
     static let busy = 0.5
     /// The longest that the kernel is known to shut interrupts out on behalf of another program, in nanoseconds.
     ///
-    /// Linux 6.1 does so while it gives back a list of some thousand pages: neither a thread nor the queue comes to run.
+    /// Linux 6.1 does so while it gives back a list of some thousand pages: neither a thread nor the queue comes to
+    /// run.
     private static let longestShut: Int64 = 400_000
     private static let allowed: ClosedRange<Int64> = 20_000...250_000
     private static let learningStep: Int64 = 5_000
