@@ -25,6 +25,10 @@ public struct Arbiter: Sendable {
     var loopGuard: LoopGuard
     /// What the machines that may send a clock are called.
     private(set) var sourceNames: [ClockSource: String] = [:]
+    /// The machines whose Start, Continue and Stop are a remote control.
+    ///
+    /// They play and stop whatever leads, as the user does, unless a master leads. Their ticks mean nothing by that.
+    public var remotes: Set<ClockSource> = []
     /// What happens to a song that plays when the master falls silent.
     public var whenLost = WhenLost.hold
     /// Whether the user wants Link, and how often that has been said.
@@ -93,9 +97,21 @@ public struct Arbiter: Sendable {
 
     /// Takes in what other machines' clocks sent, in the order of arrival.
     ///
+    /// - Parameters:
+    ///   - arrivals: any number.
+    ///   - reach: how soon every output can play, in microseconds.
+    ///   - now: the present host time.
     /// - Returns: an edit to make in answer, if the news ask for one.
-    public mutating func received(_ arrivals: [ClockArrival], at now: HostTime) -> SessionEdit? {
+    public mutating func received(_ arrivals: [ClockArrival], reach: Int64, at now: HostTime) -> SessionEdit? {
+        var wish: SessionEdit?
         for arrival in arrivals {
+            if remotes.contains(arrival.source), following == nil {
+                switch arrival.message {
+                case .start, .continue: wish = .play(reach: reach)
+                case .stop: wish = .stop
+                case .timingClock, .songPosition: break
+                }
+            }
             let refusal = refusal(of: arrival.source)
             masters.received(arrival, refusal: refusal)
             // Whoever could lead is looked at, now or later; nobody else is worth moving a tick for.
@@ -103,7 +119,8 @@ public struct Arbiter: Sendable {
             loopGuard.received(
                 from: arrival.source, at: arrival.time, on: map, isFollowed: arrival.source == following?.source)
         }
-        return conduct(at: now)
+        // Who begins to lead says itself whether the song plays.
+        return conduct(at: now) ?? wish
     }
 
     /// Takes note that an unknown number of messages of other machines was lost.

@@ -10,7 +10,7 @@ extension GatewayCore {
         for part in events.split(separator: .overflow, omittingEmptySubsequences: false).enumerated() {
             if part.offset > 0 { arbiter.messagesLost() }
             let arrivals = part.element.compactMap { if case .arrival(let arrival) = $0 { arrival } else { nil } }
-            if !arrivals.isEmpty { conduct { $0.received(arrivals, at: $1) } }
+            if !arrivals.isEmpty { conduct { $0.received(arrivals, reach: reach, at: $1) } }
         }
     }
 

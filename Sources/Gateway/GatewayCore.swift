@@ -239,7 +239,7 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     /// How soon every output can play, in microseconds.
-    private var reach: Int64 {
+    var reach: Int64 {
         let beat = arbiter.line.microsecondsPerBeat
         let slowest = rack.outputs.map { $0.settings.reach(microsecondsPerBeat: beat) }.max() ?? 0
         return SessionEdit.newsTime + max(0, slowest)

@@ -161,6 +161,27 @@ struct FollowScenarioTests {
         #expect(status.refused.map(\.reason) == ["Link is enabled"])
     }
 
+    @Test(arguments: Seeds.standing(1...5))
+    func `a remote control plays and stops the session on its bar, and its ticks mean nothing`(seed: UInt64) throws {
+        var world = GatewayWorld("remote", seed: seed)
+        let (peer, ours) = (world.addNode(tempo: 130), world.addNode(tempo: 90))
+        for node in [peer, ours] {
+            world.setLink(true, at: node)
+            world.setStartStopSync(true, at: node)
+        }
+        world.setRemote(.device, at: ours)
+        world.playMaster(at: ours, tempo: 97, jitter: .none, seconds: 3...12, seed: seed) {
+            $0 == 60 ? [.start] : $0 == 260 ? [.stop] : []
+        }
+        try world.run(until: 8)
+        try world.expectAligned([peer, ours])
+        let tempo = world.tempo(of: peer)
+        try world.run(until: 13)
+        for node in [peer, ours] { #expect(world.nodes[node].machine.moves == [.start, .stop]) }
+        #expect([peer, ours].allSatisfy { world.tempo(of: $0) == tempo })
+        #expect(world.nodes[ours].arbiter.followerStatus.refusedTicks > 300)
+    }
+
     /// `SIM_SEED=1...10000` runs the whole ten thousand.
     @Test(arguments: Seeds.standing(1...100))
     func `whatever is switched, heard, joined and left, nobody obeys two masters`(seed: UInt64) throws {

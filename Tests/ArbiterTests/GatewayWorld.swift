@@ -122,7 +122,8 @@ struct GatewayWorld {
             case .news(let node, let view): conduct(node) { $0.linkChanged(view, at: $1) }
             case .request(let node, .edit(let edit)): try commit(edit, at: node)
             case .request(let node, .enableLink(let isEnabled)): switchLink(isEnabled, at: node)
-            case .clock(let node, let arrival): conduct(node) { $0.received([arrival], at: $1) }
+            case .clock(let node, let arrival):
+                conduct(node) { $0.received([arrival], reach: LoneGateway.reach, at: $1) }
             case .masterIsDue(let node, let time):
                 guard nodes[node].masterDeadline == time else { continue }
                 nodes[node].masterDeadline = nil
@@ -142,6 +143,9 @@ struct GatewayWorld {
         let delay = Int64.random(in: 20...400, using: &nodes[node].random)
         simulation.schedule(.clock(node, arrival), at: now.advanced(byMicroseconds: delay))
     }
+
+    /// Has a machine's transport act as a remote control at a gateway.
+    mutating func setRemote(_ source: ClockSource, at node: Int) { nodes[node].arbiter.remotes = [source] }
 
     /// Says which master a gateway may follow.
     mutating func choose(_ choice: MasterChoice, at node: Int) {

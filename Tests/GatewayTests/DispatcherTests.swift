@@ -84,7 +84,7 @@ struct DispatcherTests {
     @Test(arguments: [Int64(0), 5, 15])
     func `a tick right after the kernel's own is the queue's, whatever that one holds the thread up with`(offset: Int64)
     {
-        let stage = Stage(mode: .backstop, microsecondsPerBeat: 480_000)
+        let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 480_000)
         stage.board.slots[0].settings.offset = offset
         var last = stage.kernel.now
         stage.kernel.delay = {
