@@ -29,16 +29,9 @@ public struct Arbiter: Sendable {
     ///
     /// They play and stop whatever leads, as the user does, unless a master leads. Their ticks mean nothing by that.
     public var remotes: Set<ClockSource> = []
-    /// What happens to a song that plays when the master falls silent.
-    public var whenLost = WhenLost.hold
     /// Whether the user wants Link, and how often that has been said.
     private var wantsLink: Bool
     private var switchingsAsked: UInt64
-
-    /// What happens to a song that plays when the master falls silent; the clock goes on in any case.
-    public enum WhenLost: String, Sendable {
-        case hold, stop
-    }
 
     /// Begins with the Link peer's first state.
     ///
@@ -105,22 +98,27 @@ public struct Arbiter: Sendable {
     public mutating func received(_ arrivals: [ClockArrival], reach: Int64, at now: HostTime) -> SessionEdit? {
         var wish: SessionEdit?
         for arrival in arrivals {
-            if remotes.contains(arrival.source), following == nil {
-                switch arrival.message {
-                case .start, .continue: wish = .play(reach: reach)
-                case .stop: wish = .stop
-                case .timingClock, .songPosition: break
-                }
-            }
-            let refusal = refusal(of: arrival.source)
+            let press = following == nil ? press(arrival, reach: reach) : nil
+            wish = press ?? wish
+            let refusal = press == nil ? refusal(of: arrival.source) : nil
             masters.received(arrival, refusal: refusal)
             // Whoever could lead is looked at, now or later; nobody else is worth moving a tick for.
             guard arrival.message == .timingClock, [nil, .isEcho, .anotherLeads].contains(refusal) else { continue }
             loopGuard.received(
                 from: arrival.source, at: arrival.time, on: map, isFollowed: arrival.source == following?.source)
         }
-        // Who begins to lead says itself whether the song plays.
+        // A master that begins to lead leads the transport, too.
         return conduct(at: now) ?? wish
+    }
+
+    /// What a message means if it comes from a remote control.
+    private func press(_ arrival: ClockArrival, reach: Int64) -> SessionEdit? {
+        guard remotes.contains(arrival.source) else { return nil }
+        return switch arrival.message {
+        case .start, .continue: .play(reach: reach)
+        case .stop: .stop
+        case .timingClock, .songPosition: nil
+        }
     }
 
     /// Takes note that an unknown number of messages of other machines was lost.

@@ -98,6 +98,13 @@ struct ClockMasters: Sendable {
         all[index].follower.received(arrival.message, at: arrival.time)
     }
 
+    /// Forgets what a source has said: its port is gone, and another machine may be behind the next one of that number.
+    mutating func forget(_ source: ClockSource) {
+        guard let index = all.firstIndex(where: { $0.source == source }) else { return }
+        all[index].follower = ClockFollower()
+        all[index].conducts = false
+    }
+
     /// Takes note that an unknown number of messages was lost, whoever sent them.
     mutating func messagesLost() {
         for index in all.indices { all[index].follower.messagesLost() }

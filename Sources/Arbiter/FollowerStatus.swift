@@ -71,7 +71,7 @@ extension Arbiter {
         switch followerState {
         case .disabled: "Link is enabled"
         case .off: "Link is off, you lead"
-        case .waiting: "Link is off and no clock comes in: you lead"
+        case .waiting: "Link is off and no clock to follow comes in: you lead"
         case .settling: "Link is off and \(shownName) is not steady yet: you lead"
         case .locked: "Link is off, \(shownName) leads"
         case .lost: "Link is off and \(shownName) has fallen silent: its tempo is held, you lead"

@@ -31,11 +31,17 @@ extension Arbiter {
         guard let master = masters[following.source], refusal(of: following.source) == nil,
             !loopGuard.verdict(of: following.source).mustBeLeft
         else { return leave(at: now) }
-        guard master.follower.state != .lost else { return lose(at: now) }
-        guard master.follower.state == .locked else { return nil }
-        let isDue = following.updatedAt.microseconds(to: now) >= Following.updatePeriod
-        guard isDue || master.follower.song != following.song else { return nil }
-        return update(master, at: now)
+        let isNewSong = master.follower.song != following.song
+        switch master.follower.state {
+        case .lost, .waiting: return leave(at: now)
+        case .settling:
+            // Its tempo is doubtful just now, its Stop is not.
+            self.following?.song = master.follower.song
+            return isNewSong ? conductSong(master, at: now) : nil
+        case .locked:
+            let isDue = following.updatedAt.microseconds(to: now) >= Following.updatePeriod
+            return isDue || isNewSong ? update(master, at: now) : nil
+        }
     }
 
     /// The master to follow from now on: the one that led before, else the first that is steady.
@@ -122,14 +128,6 @@ extension Arbiter {
     private mutating func leave(at now: HostTime) -> SessionEdit? {
         following = nil
         return begin(at: now)
-    }
-
-    /// The master has fallen silent.
-    private mutating func lose(at now: HostTime) -> SessionEdit? {
-        guard whenLost == .stop, transport.isPlaying else { return leave(at: now) }
-        following = nil
-        transport.isPlaying = false
-        return .stop
     }
 }
 

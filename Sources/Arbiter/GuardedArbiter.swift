@@ -15,7 +15,10 @@ extension Arbiter {
     public mutating func pathsChanged(
         _ paths: [ClockSource: LoopPath], offsets: ClosedRange<Int64>, at now: HostTime
     ) {
-        for master in masters.all where paths[master.source] == nil { loopGuard.removed(master.source) }
+        for master in masters.all where paths[master.source] == nil {
+            loopGuard.removed(master.source)
+            masters.forget(master.source)
+        }
         for (source, path) in paths { loopGuard.pathChanged(of: source, to: path, at: now) }
         loopGuard.offsets = offsets
     }

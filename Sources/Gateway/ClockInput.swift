@@ -98,11 +98,13 @@ private final class Receiver: Sendable {
         var delivery = BatchDelivery()
         var events: [ClockInputEvent] = []
         var line: RawClockInput?
+        var nextLook = MonotonicTime.now()
         while !isStopping.load(ordering: .acquiring) {
-            if let name, line == nil {
+            if let name, line == nil, MonotonicTime.now() >= nextLook {
                 line = open(name, &delivery)
+                nextLook = MonotonicTime.now().advanced(byNanoseconds: Self.deviceCheck)
             }
-            wait(line: line?.descriptor, seeksDevice: name != nil && line == nil)
+            wait(line: line?.descriptor, until: name != nil && line == nil ? nextLook : nil)
             port?.take(into: &events)
             do {
                 try line?.take(into: &events)
@@ -139,11 +141,11 @@ private final class Receiver: Sendable {
         if isNews { delivery.add([.deviceChanged], deliver) }
     }
 
-    private func wait(line: Int32?, seeksDevice: Bool) {
+    private func wait(line: Int32?, until deadline: MonotonicTime?) {
         var descriptors = [wakeUp.descriptor, port?.descriptor, line].compactMap(\.self).map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
-        poll(&descriptors, until: seeksDevice ? MonotonicTime.now().advanced(byNanoseconds: Self.deviceCheck) : nil)
+        poll(&descriptors, until: deadline)
     }
 }
 

@@ -10,6 +10,7 @@ extension GatewayCore {
         for part in events.split(separator: .overflow, omittingEmptySubsequences: false).enumerated() {
             if part.offset > 0 { arbiter.messagesLost() }
             let arrivals = part.element.compactMap { if case .arrival(let arrival) = $0 { arrival } else { nil } }
+            let reach = reach
             if !arrivals.isEmpty { conduct { $0.received(arrivals, reach: reach, at: $1) } }
         }
     }
@@ -39,7 +40,7 @@ extension GatewayCore {
                     code: "leader-hears-us",
                     message:
                         "\(arbiter.leaderName ?? "the leader") leads and hears its own clock back on \(output.name)",
-                    fix: "disconnect it: aconnect -d 'Tactus:\(output.name)' \(leader)")
+                    fix: "disconnect it: aconnect -d \(output.source?.description ?? "Tactus:0") \(leader)")
             }
         }
         warnings += arbiter.loops.map { loop in

@@ -234,7 +234,10 @@ final class GatewayCore: @unchecked Sendable {
 
     /// Nobody is followed from before the peer is told to join until it has left.
     private func switchLink(on isOn: Bool, whenDone: (@Sendable () -> Void)? = nil) {
-        arbiter.linkSwitched(on: isOn)
+        conduct { arbiter, _ in
+            arbiter.linkSwitched(on: isOn)
+            return nil
+        }
         peer.setEnabled(isOn, whenDone: whenDone)
     }
 

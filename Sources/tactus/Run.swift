@@ -54,8 +54,8 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Whose clock to follow when Link is off: a port as --output takes it, auto for whatever you subscribe to \
-            'Clock In', or off. (default: auto)
+            Whose clock to follow when Link is off: NAME or a part of it, CLIENT:PORT, auto for whatever you \
+            subscribe to 'Clock In' (or the device of --clock-in), or off. (default: auto)
             """, valueName: "port"), transform: FollowChoice.init(argument:))
     var follow = FollowChoice.auto
 

@@ -161,6 +161,34 @@ struct FollowScenarioTests {
         #expect(status.refused.map(\.reason) == ["Link is enabled"])
     }
 
+    @Test(arguments: [12.0, 16, 18])
+    func `a master slower than any tempo is let go, or still stops its song`(tempo: Double) throws {
+        var world = GatewayWorld("too slow", seed: 1)
+        let ours = world.addNode(tempo: 90)
+        world.playMaster(
+            at: ours, jitter: .none, seconds: 1...60, seed: 1, tempo: { $0 < 240 ? 120 : tempo }
+        ) { $0 == 96 ? [.start] : $0 == 300 ? [.stop] : [] }
+        try world.run(until: 62)
+        #expect(world.nodes[ours].machine.moves.last == .stop || world.nodes[ours].arbiter.mode == .internal)
+        #expect(world.nodes[ours].arbiter.mode == .internal, "it has fallen silent")
+    }
+
+    @Test
+    func `a machine behind a port that comes back is not taken for the one that played there`() throws {
+        var world = GatewayWorld("another machine", seed: 1)
+        let ours = world.addNode(tempo: 90)
+        world.playMaster(at: ours, tempo: 120, jitter: .none, seconds: 1...6, seed: 1) { $0 == 96 ? [.start] : [] }
+        try world.run(until: 6)
+        #expect(world.nodes[ours].machine.moves == [.start])
+        world.unplugMasters(of: ours)
+        world.edit(ours, .stop)
+        try world.run(until: 8)
+        world.playMaster(at: ours, tempo: 125, jitter: .none, seconds: 9...15, seed: 2)
+        try world.run(until: 14)
+        #expect(world.nodes[ours].arbiter.mode == .follow)
+        #expect(world.nodes[ours].machine.moves == [.start, .stop])
+    }
+
     @Test(arguments: Seeds.standing(1...5))
     func `a remote control plays and stops the session on its bar, and its ticks mean nothing`(seed: UInt64) throws {
         var world = GatewayWorld("remote", seed: seed)

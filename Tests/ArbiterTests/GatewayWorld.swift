@@ -147,6 +147,15 @@ struct GatewayWorld {
     /// Has a machine's transport act as a remote control at a gateway.
     mutating func setRemote(_ source: ClockSource, at node: Int) { nodes[node].arbiter.remotes = [source] }
 
+    /// Has all ports vanish that masters came in by.
+    mutating func unplugMasters(of node: Int) {
+        conduct(node) { arbiter, now in
+            arbiter.pathsChanged([:], offsets: 0...0, at: now)
+            return arbiter.choose(.anyOf([]), names: [:], at: now)
+        }
+        choose(.anyOf(Self.sources), at: node)
+    }
+
     /// Says which master a gateway may follow.
     mutating func choose(_ choice: MasterChoice, at node: Int) {
         conduct(node) { $0.choose(choice, names: [:], at: $1) }
