@@ -229,7 +229,10 @@ final class GatewayCore: @unchecked Sendable {
         {
             publish()
         }
-        if before.0 != arbiter.mode { log.notice("leader changed", metadata: ["reason": "\(leadership.reason)"]) }
+        // That Link was switched is told when the peer says so.
+        if before.0 != arbiter.mode, [before.0, arbiter.mode].contains(.follow) {
+            log.notice("leader changed", metadata: ["reason": "\(leadership.reason)"])
+        }
     }
 
     /// Nobody is followed from before the peer is told to join until it has left.
