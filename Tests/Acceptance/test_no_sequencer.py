@@ -164,6 +164,7 @@ def test_on_a_terminal_one_live_line_shows_the_session(tmp_path):
     try:
         for wanted in (rb"link", rb"100\.00 BPM", rb"0 peers", rb"stopped"):
             until(lambda: re.search(wanted, shown), 5, f"{wanted} on the terminal, which shows {bytes(shown[-400:])!r}")
+        until(lambda: shown.count(b"BPM") > 1, 5, "the line is drawn again")
         os.write(outer, b"\x03")
         assert process.wait(timeout=3) == 0
     finally:
