@@ -152,7 +152,8 @@ def refused():
     master = Master(999)
     words = [START, STOP, CONTINUE, b"\xF2\x10\x00"]
     sent, observed = 0, []
-    grid = [(peer.now(), peer.beat(peer.now()))]
+    at = peer.now()
+    grid = [(at, peer.beat(at))]
     try:
         while len(master.truth) < REFUSED_TICKS:
             master.soon(words[sent % 4])
