@@ -30,8 +30,7 @@ extension LinkState {
     /// What an engine knows; the thread that owns it adds what is wrong with the sockets.
     init(_ engine: Engine, failures: [String] = []) {
         self.init(
-            sessionState: engine.sessionState, isEnabled: engine.isEnabled,
-            switchings: engine.switchings,
+            sessionState: engine.sessionState, isEnabled: engine.isEnabled, switchings: engine.switchings,
             isStartStopSyncEnabled: engine.isStartStopSyncEnabled, peerCount: engine.peerCount,
             sessionID: engine.sessionID, interfaces: engine.interfaceAddresses.map(\.description),
             failures: failures, refusedDatagrams: engine.refusals.total,

@@ -30,8 +30,7 @@ struct ArbiterTests {
         #expect(transport.startTick == line.firstTick(atOrAfter: HostTime(microseconds: 7_654_321 + LoneGateway.reach)))
         #expect(gateway.arbiter.line.isWithinMicrosecond(of: line, around: 7_654_321))
         let top = gateway.arbiter.line.time(ofTick: transport.startTick)
-        #expect(
-            abs(gateway.engine.sessionState.beat(at: top, quantum: Beats(quantum)).microbeats) <= 2)
+        #expect(abs(gateway.engine.sessionState.beat(at: top, quantum: Beats(quantum)).microbeats) <= 2)
     }
 
     @Test
