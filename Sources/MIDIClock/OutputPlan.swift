@@ -56,6 +56,18 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
     public var locate: Int64
     /// How a device that has lost its place is brought back.
     public var realign = Realign.songPosition
+    /// What sets the device going at the top of a song.
+    public var start = StartMessage.start
+    /// Whether the device is sent Stop.
+    public var sendsStop = true
+    /// Whether the device obeys Continue.
+    public var takesContinue = true
+    /// Whether the device obeys Song Position Pointer.
+    public var takesSongPosition = true
+    /// Whether the device's clock may jump to another phase; a looper's must glide.
+    public var mayJump = true
+    /// The tempos the device takes; outside of them the tempo is folded into them.
+    public var tempos = TempoRange.all
 
     public static let offsets: ClosedRange<Int64> = -500_000...500_000
     public static let multipliers: ClosedRange<Int64> = 1...16
@@ -68,6 +80,17 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
         case songPosition
         /// The device knows no song position: Start at the next bar.
         case restart
+        /// A device that plays is left where it is.
+        case none
+    }
+
+    /// What sets a device going at the top of a song.
+    public enum StartMessage: Hashable, Sendable, BitwiseCopyable {
+        case start
+        /// Continue, after Song Position Pointer 0 where the device takes that.
+        case `continue`
+        /// Nothing: the device hears the clock alone.
+        case none
     }
 
     public init(lead: Int64 = 1_000, locate: Int64 = 20_000) {
@@ -83,5 +106,25 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
         guard !isClockAlwaysOn else { return lead - offset }
         let grid = PulseGrid(self, tickLength: microsecondsPerBeat / TickLine.ticksPerBeat, origin: 0)
         return lead - offset + preroll * microsecondsPerBeat * grid.divide / grid.multiply
+    }
+}
+
+/// The tempos a device takes, in thousandths of a beat per minute; the highest is at least twice the lowest.
+@frozen
+public struct TempoRange: Hashable, Sendable, BitwiseCopyable {
+    public let lowest: Int64
+    public let highest: Int64
+
+    public static let all = TempoRange(20_000, 999_000)
+
+    /// A range, if it is an octave wide and positive, so that any tempo can be folded into it.
+    public init?(lowest: Int64, highest: Int64) {
+        guard lowest > 0, highest >= 2 * lowest else { return nil }
+        self.init(lowest, highest)
+    }
+
+    private init(_ lowest: Int64, _ highest: Int64) {
+        self.lowest = lowest
+        self.highest = highest
     }
 }
