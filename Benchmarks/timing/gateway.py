@@ -105,7 +105,6 @@ def until_quiet():
 
 def used(process, observer, seconds):
     """What some seconds of clock take, as differences."""
-    until_quiet()
     observer.watch(SETTLING, every=0.2)
     observer.stamps.clear()
     before, start = Usage(process), time.monotonic()
@@ -144,14 +143,17 @@ def outputs(seconds, count):
     names = [f"Out {number}" for number in range(1, count)]
     observer = Observer()
     with no_sequencer(), playing(names) as process:
+        until_quiet()
         planned = used(process, observer, seconds)
     with playing(names) as process:
+        # Before anything is heard: the kernel keeps less than a second of so many.
+        until_quiet()
         for name in ["Clock", *names]:
             observer.subscribe(observer.find("Tactus", name))
         heard = used(process, observer, seconds)
         memory, count_heard = resident(process), len(observer.stamps)
         calls = system_calls(clock_thread(process), observer, CALLS_FOR)
-    # Only now: the kernel keeps less than a second of so many, and this takes longer.
+    # Only now, since this takes longer than the kernel keeps them.
     events = [[round(at, 3), sender] for kind, at, sender in observer.events()[:count_heard] if kind == "clock"]
     observer.client.close()
     return {"count": count, "planned": planned, "heard": heard, "resident": memory, "events": events, "calls": calls}
