@@ -92,9 +92,11 @@ bench-micro: toolchain  ## what one step of each engine costs, in nanoseconds on
 bench-follower: toolchain  ## the clock follower beside the published methods: Benchmarks/follower.md
 	$(SWIFT) run -c release --package-path Benchmarks/Follower bench-follower Benchmarks/follower.md
 
-install:  ## copy the executable under PREFIX (and DESTDIR)
+install:  ## copy executable and profiles under PREFIX (and DESTDIR)
 	@test -x $(RELEASE) || $(MAKE) build
 	install -D -s -m 755 $(RELEASE) '$(DESTDIR)$(PREFIX)/bin/tactus'
+	install -d '$(DESTDIR)$(PREFIX)/share/tactus/profiles'
+	install -m 644 Profiles/*.yaml '$(DESTDIR)$(PREFIX)/share/tactus/profiles'
 
 clean:  ## remove everything made here
 	rm -rf .build .lab .venv

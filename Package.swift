@@ -41,6 +41,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
@@ -51,15 +52,18 @@ let package = Package(
         part("LinkNetwork", uses: ["BeatTime", "RealTime", "LinkSession", "CLinux"]),
         part("MIDIClock", uses: ["BeatTime"]),
         part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock"]),
+        part(
+            "DeviceProfiles", uses: ["BeatTime", "MIDIClock"], products: [.product(name: "Yams", package: "Yams")]),
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "MIDIClock"]),
         part(
             "Gateway",
             uses: [
-                "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "ALSASequencer", "CLinux",
+                "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "DeviceProfiles",
+                "ALSASequencer", "CLinux",
             ],
             products: [logging]),
         part(
-            "ControlServer", uses: ["Gateway", "Arbiter", "BeatTime"],
+            "ControlServer", uses: ["Gateway", "Arbiter", "DeviceProfiles", "BeatTime"],
             products: [
                 logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -72,7 +76,7 @@ let package = Package(
         .executableTarget(
             name: "tactus",
             dependencies: [
-                "Gateway", "ControlServer", "Arbiter", "ALSASequencer", "BeatTime", logging,
+                "Gateway", "ControlServer", "Arbiter", "DeviceProfiles", "MIDIClock", "ALSASequencer", "BeatTime", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),

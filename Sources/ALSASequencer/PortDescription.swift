@@ -45,13 +45,19 @@ public struct PortDescription: Hashable, Sendable {
     public var isReadable: Bool
     /// Whether others may send to it by subscription.
     public var isWritable: Bool
+    /// The card it belongs to; nil for a program's port.
+    public var card: SoundCard?
 
-    public init(address: PortAddress, clientName: String, portName: String, isReadable: Bool, isWritable: Bool) {
+    public init(
+        address: PortAddress, clientName: String, portName: String, isReadable: Bool, isWritable: Bool,
+        card: SoundCard? = nil
+    ) {
         self.address = address
         self.clientName = clientName
         self.portName = portName
         self.isReadable = isReadable
         self.isWritable = isWritable
+        self.card = card
     }
 }
 
@@ -65,13 +71,15 @@ public enum PortMatch: Hashable, Sendable {
     /// Finds the port a name means: case and surrounding spaces do not count.
     ///
     /// - Parameters:
-    ///   - name: the whole name of a port, of a client, or `client:port` by names; or else a part of any of them.
+    ///   - name: the whole name of a port, of a client, `client:port` by names, or `card:port` by the card's short name,
+    ///     which tells equal devices apart; or else a part of any of them.
     ///   - ports: the candidates.
     /// - Returns: the one port with that whole name; without one, the one port a part of whose name it is.
     public static func find(_ name: String, among ports: [PortDescription]) -> PortMatch {
         let wanted = name.trimmed.lowercased()
         func names(_ port: PortDescription) -> [String] {
-            [port.portName, port.clientName, "\(port.clientName):\(port.portName)"].map { $0.lowercased() }
+            let whole = [port.portName, port.clientName, "\(port.clientName):\(port.portName)"]
+            return (whole + (port.card.map { ["\($0.id):\(port.portName)"] } ?? [])).map { $0.lowercased() }
         }
         let exactPort = ports.filter { $0.portName.lowercased() == wanted }
         let exact = exactPort.isEmpty ? ports.filter { names($0).contains(wanted) } : exactPort

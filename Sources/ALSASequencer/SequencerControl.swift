@@ -62,10 +62,12 @@ public final class SequencerControl {
     /// All ports others may use, in order of their numbers.
     public func ports() -> [PortDescription] {
         var found: [PortDescription] = []
+        let cards = SoundCard.all()
         forEachClient { client in
             let name = String(cString: snd_seq_client_info_get_name(client)).trimmed
+            let card = cards[Int(snd_seq_client_info_get_card(client))]
             forEachPort(of: snd_seq_client_info_get_client(client)) { port in
-                if let description = Self.describe(port, clientName: name) { found.append(description) }
+                if let description = Self.describe(port, clientName: name, card) { found.append(description) }
             }
         }
         return found
@@ -89,7 +91,9 @@ public final class SequencerControl {
         while snd_seq_query_next_port(handle, port) == 0 { body(port) }
     }
 
-    private static func describe(_ port: OpaquePointer, clientName: String) -> PortDescription? {
+    private static func describe(
+        _ port: OpaquePointer, clientName: String, _ card: SoundCard?
+    ) -> PortDescription? {
         let capabilities = Int32(bitPattern: snd_seq_port_info_get_capability(port))
         guard capabilities & Int32(SND_SEQ_PORT_CAP_NO_EXPORT) == 0 else { return nil }
         func has(_ wanted: Int32) -> Bool { capabilities & wanted == wanted }
@@ -98,7 +102,7 @@ public final class SequencerControl {
                 client: Int(snd_seq_port_info_get_client(port)), port: Int(snd_seq_port_info_get_port(port))),
             clientName: clientName, portName: String(cString: snd_seq_port_info_get_name(port)).trimmed,
             isReadable: has(Int32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ)),
-            isWritable: has(Int32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_SUBS_WRITE)))
+            isWritable: has(Int32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_SUBS_WRITE)), card: card)
     }
 
     /// The ports of others that receive what a port sends.

@@ -4,8 +4,8 @@ internal import Glibc
 /// The client whose ports carry the clocks, with the queue that sends when the output thread cannot.
 ///
 /// Besides its outputs it has one input, the witness: a port nobody else can subscribe to, which hears everything the
-/// outputs send. Ports are made before the output thread starts; from then on that thread alone uses the client, by its
-/// ``sender``, since a client's calls exclude one another in the kernel.
+/// outputs send. Once the output thread has started it alone uses the client, by its ``sender``, and makes and deletes
+/// ports, too, since a client's calls exclude one another in the kernel.
 public final class SequencerOutput: @unchecked Sendable {
     // Safe because of the rule above: one thread sets up, then hands over to one thread for good.
     private let handle: OpaquePointer
@@ -43,20 +43,21 @@ public final class SequencerOutput: @unchecked Sendable {
     /// Whether there is a queue fine enough to send in the output thread's place.
     public var hasQueue: Bool { sender.queue != nil }
 
-    /// Makes a port that others can subscribe to.
+    /// Says what a port that does not exist yet will be called, from any one thread.
     ///
-    /// - Parameter name: as other programs list it.
-    /// - Returns: the port's number.
-    /// - Throws: when the client has no room for another port.
-    public func makePort(name: String) throws(ALSAError) -> Int {
-        let port = try check(
-            "snd_seq_create_simple_port",
-            snd_seq_create_simple_port(
-                handle, name, UInt32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ),
-                UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION)))
-        // First of all subscribers: whoever else hears a message, the witness has heard it before.
-        if hasQueue, snd_seq_connect_to(handle, port, Int32(client), Self.witness) < 0 { sender.queue = nil }
-        return Int(port)
+    /// - Parameters:
+    ///   - port: its number, 0 to 63.
+    ///   - name: as other programs list it.
+    public func name(port: Int, _ name: String) { sender.ports.name(port, name) }
+
+    /// Makes a port that has been named, before the output thread starts; later that thread does it.
+    ///
+    /// - Throws: when the kernel refuses.
+    public func makePort(_ port: Int) throws(ALSAError) {
+        sender.setPort(UInt8(clamping: port), exists: true)
+        guard sender.existingPorts >> UInt64(port) & 1 == 1 else {
+            throw ALSAError(operation: "snd_seq_create_port", code: -ENOMEM)
+        }
     }
 
     /// Makes the queues and the witness, and sees that the queue keeps the time it should.

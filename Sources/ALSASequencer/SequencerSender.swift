@@ -19,6 +19,8 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     private let pool: OpaquePointer
     private let queueStatus: OpaquePointer
     private var count = 0
+    /// The output ports.
+    private(set) var ports: SequencerPorts
     /// The queue that sends; nil where the kernel has none fine enough.
     var queue: Int32?
     /// A queue that holds no events: while it runs, the kernel's one timer beats at our pace.
@@ -71,6 +73,7 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
         snd_seq_remove_events_set_condition(removal, UInt32(SND_SEQ_REMOVE_OUTPUT))
         snd_seq_remove_events_set_condition(
             removalByTag, UInt32(SND_SEQ_REMOVE_OUTPUT) | UInt32(SND_SEQ_REMOVE_TAG_MATCH))
+        ports = try SequencerPorts(handle, client: client)
         self.handle = handle
         self.client = UInt8(clamping: client)
         descriptor = poller.fd
@@ -87,6 +90,7 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
         snd_seq_remove_events_free(removalByTag)
         snd_seq_client_pool_free(pool)
         snd_seq_queue_status_free(queueStatus)
+        ports.free()
         outgoing.deallocate()
         incoming.deallocate()
     }
@@ -99,6 +103,19 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
         let size = MemoryLayout<snd_seq_event_t>.stride
         return LockedMemory.lock(outgoing, byteCount: min(events + 1, Self.capacity) * size)
             && LockedMemory.lock(incoming, byteCount: Self.heardCapacity * size)
+    }
+
+    // Ports
+
+    /// The output ports there are, one bit each.
+    public var existingPorts: UInt64 { ports.existing }
+
+    /// Those that the kernel has refused to make.
+    public var refusedPorts: UInt64 { ports.refused }
+
+    /// Makes an output port that has been named, or deletes it: some tens of microseconds in the kernel.
+    public mutating func setPort(_ port: UInt8, exists: Bool) {
+        if exists { ports.make(port, isWitnessed: queue != nil) } else { ports.delete(port) }
     }
 
     // One batch

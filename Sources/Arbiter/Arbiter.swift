@@ -7,8 +7,12 @@ public import MIDIClock
 /// A pure value: it is told what happened and when, and what it says next is ``map`` and ``transport``. Owned by the
 /// gateway thread.
 public struct Arbiter: Sendable {
-    /// The shared quantum.
-    public let quantum: Beats
+    /// The shared quantum; a new one moves no tick, and counts from the next boundary on.
+    public var quantum: Beats {
+        didSet { transport.ticksPerBar = Self.ticksPerBar(quantum) }
+    }
+    /// Whether the song stops when a master that leads falls silent; else it goes on.
+    public var stopsWhenLost = false
     /// Where ticks fall, and how that has changed.
     public internal(set) var map: TempoMap
     /// Whether the song plays, and where its top is.

@@ -33,7 +33,7 @@ extension Arbiter {
         else { return leave(at: now) }
         let isNewSong = master.follower.song != following.song
         switch master.follower.state {
-        case .lost, .waiting: return leave(at: now)
+        case .lost, .waiting: return leave(at: now, isSilent: true)
         case .settling:
             // Its tempo is doubtful just now, its Stop is not.
             self.following?.song = master.follower.song
@@ -124,10 +124,14 @@ extension Arbiter {
     /// The timeline of whoever leads, for display.
     var timeline: HostTimeline { following.map(timeline(of:)) ?? link.state.timeline }
 
-    /// Goes on alone at the master's last tempo, unless there is another to follow.
-    private mutating func leave(at now: HostTime) -> SessionEdit? {
+    /// Goes on alone at the master's last tempo, unless there is another to follow; and stops if it has fallen silent
+    /// and the user wants that.
+    private mutating func leave(at now: HostTime, isSilent: Bool = false) -> SessionEdit? {
         following = nil
-        return begin(at: now)
+        if let edit = begin(at: now) { return edit }
+        guard isSilent, stopsWhenLost, transport.isPlaying else { return nil }
+        transport.isPlaying = false
+        return .stop
     }
 }
 

@@ -44,6 +44,23 @@ struct CommandValue {
         return whole
     }
 
+    func text() throws(Refusal) -> String {
+        guard case .text(let value) = scalar else { throw .badValue("\(key): a text") }
+        return value
+    }
+
+    /// Two numbers, the second at least twice the first.
+    func octave(in range: ClosedRange<Double>) throws(Refusal) -> ClosedRange<Double> {
+        guard case .numbers(let values) = scalar, values.count == 2, values.allSatisfy(range.contains),
+            values[1] >= 2 * values[0]
+        else {
+            throw .badValue(
+                "\(key): two tempos from \(range.lowerBound.formatted()) to \(range.upperBound.formatted()), "
+                    + "the second at least twice the first, such as [40,300]")
+        }
+        return values[0]...values[1]
+    }
+
     func number(in range: ClosedRange<Double>) throws(Refusal) -> Double {
         guard case .number(let value) = scalar, range.contains(value) else {
             throw .badValue("\(key): \(range.lowerBound.formatted()) to \(range.upperBound.formatted())")
@@ -67,6 +84,7 @@ fileprivate enum Scalar: Decodable {
     case boolean(Bool)
     case number(Double)
     case text(String)
+    case numbers([Double])
     case other
 
     init(from decoder: any Decoder) throws {
@@ -77,6 +95,8 @@ fileprivate enum Scalar: Decodable {
             self = .number(value)
         } else if let value = try? container.decode(String.self) {
             self = .text(value)
+        } else if let values = try? container.decode([Double].self) {
+            self = .numbers(values)
         } else {
             self = .other
         }

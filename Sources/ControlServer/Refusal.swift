@@ -49,6 +49,9 @@ struct Refusal: Error, HTTPResponseError {
             self.init(
                 status: .notFound, code: "no-such-output",
                 message: "no output is called \(id); there are: \(known.joined(separator: ", "))")
+        case .badConfiguration(let mistakes):
+            self.init(
+                status: .unprocessableContent, code: "bad-configuration", message: mistakes.joined(separator: "\n"))
         case .busy:
             self.init(
                 status: .serviceUnavailable, code: "busy", message: "too many commands are waiting",

@@ -23,6 +23,24 @@ func routes(at address: HTTPAddress, token: BearerToken?, serving: Serving) -> R
         .setTempo(Tempo(beatsPerMinute: try $0.number(in: Tempo.allowed)))
     }
     router.command("/api/v1/follow", "source", serving) { .follow(try $0.followChoice()) }
+    router.command("/api/v1/quantum", "beats", serving) { .setQuantum(Beats(try $0.number(in: 0...64))) }
+    router.serve("/api/v1/nudge", .post) { request, _ in
+        let body = try CommandBody(["milliseconds", "output"], in: try await request.body.collect(upTo: maximumBody))
+        let nudge = try body.required("milliseconds").number(in: OutputAdjustment.nudges)
+        let output = try body.optional("output")?.text()
+        return try await serving.perform(.adjust(output: output, OutputAdjustment(nudge: nudge)))
+    }
+    router.serve("/api/v1/realign", .post) { _, _ in try await serving.perform(.realign(output: nil)) }
+    router.serve("/api/v1/reload", .post) { _, _ in
+        let gateway = try serving.running()
+        do throws(CommandRefusal) {
+            try await gateway.reload()
+        } catch {
+            throw Refusal(error)
+        }
+        return try jsonResponse(gateway.status())
+    }
+    router.serve("/api/v1/profiles", .get) { _, _ in try jsonResponse(try serving.running().profiles) }
     router.serve("/api/v1/outputs/:id", .patch) { request, context in
         let id = try context.parameters.require("id")
         let body = try CommandBody(OutputAdjustment.keys, in: try await request.body.collect(upTo: maximumBody))
@@ -35,14 +53,16 @@ func routes(at address: HTTPAddress, token: BearerToken?, serving: Serving) -> R
 }
 
 extension OutputAdjustment {
-    fileprivate static let keys = ["offsetMilliseconds", "multiply", "divide", "swing"]
+    fileprivate static let keys = ["offsetMilliseconds", "multiply", "divide", "swing", "range", "enabled"]
 
     fileprivate init(_ body: CommandBody) throws(Refusal) {
         self.init(
             offset: try body.optional("offsetMilliseconds")?.number(in: Self.offsets),
             multiply: try body.optional("multiply")?.integer(in: Self.multipliers),
             divide: try body.optional("divide")?.integer(in: Self.divisors),
-            swing: try body.optional("swing")?.number(in: Self.swings))
+            swing: try body.optional("swing")?.number(in: Self.swings),
+            range: try body.optional("range")?.octave(in: Self.tempos),
+            isEnabled: try body.optional("enabled")?.boolean())
     }
 }
 

@@ -1,5 +1,6 @@
 internal import ALSASequencer
 internal import Arbiter
+internal import DeviceProfiles
 internal import MIDIClock
 
 /// Whose clocks can be heard, and which of them the user means.
@@ -13,6 +14,14 @@ struct ClockSources: Hashable, Sendable {
     var trouble: String?
     /// Everything that is subscribed to `Clock In` now, and the raw device while it is there, by the names people know.
     var names: [ClockSource: String] = [:]
+    /// Those that the user has subscribed to `Clock In`.
+    var subscribedByUser: Set<ClockSource> = []
+    /// The machines that may lead by their profiles.
+    private(set) var leaders: Set<ClockSource> = []
+    /// The machines whose Start and Stop are a remote control.
+    private(set) var remotes: Set<ClockSource> = []
+    /// The machines that pass on what they receive.
+    private(set) var echoing: Set<ClockSource> = []
     /// Who hears whom on the sequencer.
     var graph = SubscriptionGraph()
 
@@ -41,18 +50,56 @@ struct ClockSources: Hashable, Sendable {
         }
     }
 
-    /// Who may lead while Link is off.
-    var masters: MasterChoice {
-        switch choice {
-        case .off: .none
-        case .auto: chosen == nil && !isAway ? .anyOf(Set(names.keys)) : .only(chosen)
-        case .port: .only(chosen)
+    /// Takes note of what profiles say of the machines there are.
+    ///
+    /// - Parameters:
+    ///   - ports: those that can be heard, without our own.
+    ///   - library: the profiles.
+    mutating func recognise(_ ports: [PortDescription], _ library: ProfileLibrary) {
+        for port in ports {
+            guard let input = library.profile(of: port)?.input else { continue }
+            let source = ClockSource(port.address)
+            if input.isLeader { leaders.insert(source) }
+            if input.isRemoteControl { remotes.insert(source) }
+            if input.echoes { echoing.insert(source) }
         }
+    }
+
+    /// Those that `Clock In` is to hear without the user's having subscribed them.
+    var wanted: Set<ClockSource> {
+        let leaders = choice == .auto && chosen == nil ? leaders : []
+        return remotes.union(leaders).union(chosen.map { [$0] } ?? [])
+    }
+
+    /// Takes note that a source cannot be heard.
+    mutating func cannotHear(_ source: ClockSource, because trouble: String) {
+        guard source == chosen else { return }
+        (chosen, isAway, self.trouble) = (nil, true, trouble)
+    }
+
+    /// Who may lead while Link is off.
+    ///
+    /// - Parameter driven: the machines that hear what we send; of those none that passes it on may.
+    /// - Returns: the choice for the arbiter.
+    func masters(driven: Set<ClockSource>) -> MasterChoice {
+        let unsafe = echoing.intersection(driven)
+        return switch choice {
+        case .auto where chosen == nil && !isAway:
+            .anyOf(leaders.intersection(names.keys).union(subscribedByUser).subtracting(unsafe))
+        case .off: .none
+        case .auto, .port: .only(chosen.flatMap { unsafe.contains($0) ? nil : $0 })
+        }
+    }
+
+    /// The machines that could lead if they did not pass on what we send them.
+    func unsafeMasters(driven: Set<ClockSource>) -> [ClockSource] {
+        let candidates = subscribedByUser.union(leaders).union(chosen.map { [$0] } ?? [])
+        return candidates.intersection(echoing).intersection(driven).sorted { "\($0)" < "\($1)" }
     }
 
     /// How what the outputs send may come to each source that can be heard.
     func paths(from outputs: [Output]) -> [ClockSource: LoopPath] {
-        let ports = outputs.compactMap(\.source)
+        let ports = outputs.filter(\.hasPort).compactMap(\.source)
         return Dictionary(
             uniqueKeysWithValues: names.keys.map { source in
                 guard let address = PortAddress(source) else { return (source, .unknown) }

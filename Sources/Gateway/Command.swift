@@ -10,10 +10,14 @@ public enum Command: Hashable, Sendable {
     case setTempo(Tempo)
     /// Whose clock to follow when Link is off.
     case follow(FollowChoice)
-    /// Changes an output's settings while it runs.
-    case adjust(output: String, OutputAdjustment)
-    /// Has an output that plays stop and enter again at the next bar.
-    case realign(output: String)
+    /// Shared quantum, 0 to 64 beats.
+    case setQuantum(Beats)
+    /// Changes an output's settings while it runs; without an ID those of all.
+    case adjust(output: String?, OutputAdjustment)
+    /// Has an output that plays stop and enter again at the next bar; without an ID all.
+    case realign(output: String?)
+    /// Takes new wishes; what is wished as before goes on untouched.
+    case configure(Wishes)
 }
 
 /// Why a command is not carried out.
@@ -22,6 +26,8 @@ public enum CommandRefusal: Error, Hashable, Sendable {
     case notLeader(String)
     /// No output has that ID; names those there are.
     case noSuchOutput(String, known: [String])
+    /// Configuration or profiles are wrong; every mistake with its place.
+    case badConfiguration([String])
     /// Too many commands are waiting.
     case busy
 }

@@ -27,6 +27,12 @@ protocol DispatchMachine {
     mutating func setPacemaker(_ isRunning: Bool)
     /// Takes what the witness has heard; 0 if that was all, nil if some was lost.
     mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int?
+    /// The output ports there are, one bit each.
+    var existingPorts: UInt64 { get }
+    /// Those that the kernel has refused to make.
+    var refusedPorts: UInt64 { get }
+    /// Makes or deletes an output port.
+    mutating func setPort(_ port: UInt8, exists: Bool)
     func pause(nanoseconds: Int64)
     /// How many threads ran or wanted to lately.
     var loadAverage: Double { get }
@@ -47,6 +53,10 @@ struct KernelMachine: DispatchMachine {
     func reading(after earlier: ClockReading?) -> ClockReading { .take(after: earlier) }
     func pause(nanoseconds: Int64) { MonotonicTime.sleep(until: .now().advanced(byNanoseconds: nanoseconds)) }
     var loadAverage: Double { RunningKernel.loadAverage }
+    var existingPorts: UInt64 { sender?.existingPorts ?? 0 }
+    // Without a sequencer none can be made.
+    var refusedPorts: UInt64 { sender?.refusedPorts ?? .max }
+    mutating func setPort(_ port: UInt8, exists: Bool) { sender?.setPort(port, exists: exists) }
     var isQueueEmpty: Bool { sender?.isQueueEmpty ?? true }
     func queueOrigin() -> MonotonicTime? { sender?.queueOrigin() }
     func removeQueued() { sender?.removeQueued() }

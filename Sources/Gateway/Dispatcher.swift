@@ -9,6 +9,8 @@ struct OutputState: BitwiseCopyable {
     var planner = TickPlanner()
     /// What it is to do, by the newest board: taken from there once, because an index into its array copies all of it.
     var slot = OutputBoard.Slot()
+    /// As ``OutputBoard/Slot/tenant`` counted when the slot was last let.
+    var tenant: UInt32 = 0
     /// As ``OutputBoard/Slot/connections`` counted when the planner last heard of a device.
     var connections: UInt32 = 0
     /// As ``OutputBoard/Slot/realignments`` counted when the planner was last told to realign.
@@ -36,6 +38,8 @@ struct Dispatcher<Machine: DispatchMachine> {
     var latency = WakeUpLatency()
     var foreignTimers = ForeignTimers()
     var generation: UInt64?
+    /// The sequencer ports that are to exist, one bit each.
+    private var wantedPorts: UInt64 = 0
     /// What lies in the queue; nil if nothing does.
     var armed: Armed?
     /// The tag given last; never 0.
@@ -82,6 +86,8 @@ struct Dispatcher<Machine: DispatchMachine> {
     static var longestSleep: Int64 { 1_000_000_000 }
     /// What leaves later than that, in microseconds, may bring forth another plan.
     static var late: Int64 { 100 }
+    /// So much time a port is given to be made in, in nanoseconds; it takes a tenth of that.
+    static var portChange: Int64 { 500_000 }
     /// A wake-up later than that, in nanoseconds, shows that direct dispatch needs the backstop.
     static var lateWakeUp: Int64 { 100_000 }
 
@@ -161,6 +167,20 @@ struct Dispatcher<Machine: DispatchMachine> {
         }
     }
 
+    /// Makes or deletes one sequencer port if one is to be, and there is time for it before the next message.
+    ///
+    /// - Parameter deadline: when there is something to do again.
+    /// - Returns: whether it did, and the time has to be looked at again.
+    mutating func changePort(before deadline: MonotonicTime) -> Bool {
+        let change = (machine.existingPorts ^ wantedPorts) & ~machine.refusedPorts
+        guard change != 0, machine.monotonicTime().advanced(byNanoseconds: Self.portChange) < deadline else {
+            return false
+        }
+        let port = change.trailingZeroBitCount
+        machine.setPort(UInt8(port), exists: wantedPorts >> UInt64(port) & 1 == 1)
+        return true
+    }
+
     /// Takes everything back and says the last words.
     mutating func finish(_ board: borrowing OutputBoard) {
         disarm()
@@ -188,11 +208,17 @@ struct Dispatcher<Machine: DispatchMachine> {
     private mutating func takeNews(_ board: borrowing OutputBoard) {
         generation = board.generation
         agenda.clear()
+        wantedPorts = board.ports
         for slot in 0..<board.count { takeNews(of: slot, board) }
     }
 
     private func takeNews(of slot: Int, _ board: borrowing OutputBoard) {
         let output = board.slots[slot]
+        if states[slot].tenant != output.tenant {
+            states[slot] = OutputState()
+            states[slot].tenant = output.tenant
+            counters[slot].reset()
+        }
         states[slot].slot = output
         if states[slot].realignments != output.realignments {
             states[slot].realignments = output.realignments

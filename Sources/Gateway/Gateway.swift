@@ -1,4 +1,5 @@
 public import Arbiter
+public import DeviceProfiles
 internal import BeatTime
 internal import LinkNetwork
 public import Logging
@@ -11,6 +12,7 @@ public final class Gateway: Sendable {
     private let core: GatewayCore
     private let thread: RealTimeThread
     private let keeper: SwitchKeeper?
+    private let reading: @Sendable () throws(Mistakes) -> Wishes
     private let log: Logger
 
     /// Starts the gateway.
@@ -22,10 +24,13 @@ public final class Gateway: Sendable {
     ///   - configuration: what the user wants.
     ///   - keeper: keeps what the user switches; nil forgets it.
     ///   - log: takes what happens, in constant texts with metadata.
+    ///   - reading: reads again what the user wants, for ``reload()``.
     /// - Throws: when the system gives no thread or no descriptor.
     public init(
-        _ configuration: GatewayConfiguration, keeper: SwitchKeeper? = nil, log: Logger
+        _ configuration: GatewayConfiguration, keeper: SwitchKeeper? = nil, log: Logger,
+        reading: (@Sendable () throws(Mistakes) -> Wishes)? = nil
     ) throws(SystemCallError) {
+        self.reading = reading ?? { configuration.wishes }
         self.keeper = keeper
         self.log = log
         let core = try GatewayCore(configuration, log: log)
@@ -39,6 +44,9 @@ public final class Gateway: Sendable {
     /// The present state of everything.
     public func status() -> Status { core.status(at: HostTime.now()) }
 
+    /// The profiles in force.
+    public var profiles: [Profile] { core.profiles }
+
     /// Carries out a command; returns once ``status()`` shows it, and what it has switched is kept.
     public func perform(_ command: Command) async throws(CommandRefusal) {
         let result: Result<Void, CommandRefusal> = await withCheckedContinuation { continuation in
@@ -50,6 +58,17 @@ public final class Gateway: Sendable {
         } catch {
             log.warning("switch not kept for the next run", metadata: ["error": "\(error)"])
         }
+    }
+
+    /// Reads configuration and profiles again, and has what is wished otherwise come into force, all of it or nothing.
+    public func reload() async throws(CommandRefusal) {
+        let wishes: Wishes
+        do throws(Mistakes) {
+            wishes = try reading()
+        } catch {
+            throw .badConfiguration(error.all.map(\.description))
+        }
+        try await perform(.configure(wishes))
     }
 
     /// Stops the devices that play, says bye-bye to the peers and ends all threads; returns when that has happened.

@@ -18,10 +18,14 @@ extension GatewayCore {
     /// Tells the arbiter who can be heard, who of them is meant, and how our own clock may come to them.
     func sourcesChanged() {
         let offsets = rack.outputs.map(\.settings.offset)
-        let paths = inputs.sources.paths(from: rack.outputs)
+        let sources = inputs.sources
+        let paths = sources.paths(from: rack.outputs)
+        driven = Set(paths.filter { if case .outputs = $0.value { true } else { false } }.keys)
+        let masters = sources.masters(driven: driven)
         conduct {
             $0.pathsChanged(paths, offsets: (offsets.min() ?? 0)...(offsets.max() ?? 0), at: $1)
-            return $0.choose(inputs.sources.masters, names: inputs.sources.names, at: $1)
+            $0.remotes = sources.remotes
+            return $0.choose(masters, names: sources.names, at: $1)
         }
     }
 
@@ -42,6 +46,13 @@ extension GatewayCore {
                         "\(arbiter.leaderName ?? "the leader") leads and hears its own clock back on \(output.name)",
                     fix: "disconnect it: aconnect -d \(output.source?.description ?? "Tactus:0") \(leader)")
             }
+        }
+        warnings += inputs.sources.unsafeMasters(driven: driven).map { source in
+            .init(
+                code: "echoes",
+                message: "\(inputs.sources.names[source] ?? "a machine") passes on what it hears, and hears this "
+                    + "gateway, so it is not followed",
+                fix: "take its output away to follow it, or follow another machine")
         }
         warnings += arbiter.loops.map { loop in
             .init(

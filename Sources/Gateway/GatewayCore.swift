@@ -1,6 +1,7 @@
 internal import ALSASequencer
 internal import Arbiter
 internal import BeatTime
+internal import DeviceProfiles
 internal import Glibc
 internal import LinkNetwork
 internal import LinkSession
@@ -17,6 +18,9 @@ final class GatewayCore: @unchecked Sendable {
     var rack: OutputRack
     var inputs: InputRack
     var arbiter: Arbiter
+    private var wishes: Wishes
+    /// The machines heard that hear what we send.
+    var driven: Set<ClockSource> = []
     private var board: OutputBoard
     private var playsOnceReady: MonotonicTime?
 
@@ -50,7 +54,8 @@ final class GatewayCore: @unchecked Sendable {
         // A FIFO whose reader is gone must be an error of `write`, not the end of the program.
         signal(SIGPIPE, SIG_IGN)
         let mailbox = try Mailbox<Event>(capacity: 1024)
-        let rack = OutputRack(configuration)
+        let wishes = configuration.wishes
+        let rack = OutputRack(wishes.outputs, followsPort: wishes.follow.namesPort)
         var inputTrouble: ALSAError?
         let clockIn =
             rack.sequencer == nil && configuration.clockInDevice == nil
@@ -62,7 +67,8 @@ final class GatewayCore: @unchecked Sendable {
             ) { mailbox.post(.clocks($0), leaving: 512) }
         input = clockIn
         inputs = InputRack(
-            configuration.follow, control: rack.control, clockIn: clockIn?.address, outputs: rack.sequencer?.client)
+            wishes.follow, library: wishes.outputs.library, control: rack.control, clockIn: clockIn?.address,
+            outputs: rack.sequencer?.client)
         let peer = try LinkPeer(
             tempo: configuration.tempo, isStartStopSyncEnabled: configuration.isStartStopSyncEnabled,
             interfaces: configuration.interfaces,
@@ -74,19 +80,19 @@ final class GatewayCore: @unchecked Sendable {
         }
         let state = peer.state
         let arbiter = Arbiter(
-            LinkView(state), quantum: configuration.quantum, following: .none, seed: .random(in: 0 ... .max))
+            LinkView(state), quantum: wishes.quantum, following: .none, seed: .random(in: 0 ... .max))
         var board = OutputBoard(map: arbiter.map, transport: arbiter.transport)
         board.take(rack.outputs)
         let snapshot = Snapshot(board)
-        let output = OutputThread(
-            outputs: rack.outputs.count, sequencer: rack.sequencer, board: snapshot, dispatch: configuration.dispatch)
+        let output = OutputThread(sequencer: rack.sequencer, board: snapshot, dispatch: configuration.dispatch)
         outputThread = try RealTimeThread(
             name: "tactus-output", priority: Int32(clamping: configuration.realtimePriority), stackSize: 256 * 1024
         ) { output.run() }
         let isProcessLocked = LockedMemory.lockProcess()
         picture = Mutex(
             StatusPicture(
-                link: state, leadership: arbiter.leadership, outputs: rack.outputs,
+                profiles: wishes.outputs.library.profiles, link: state, leadership: arbiter.leadership,
+                outputs: rack.outputs,
                 realtime: .init(
                     wanted: configuration.realtimePriority, scheduling: outputThread.scheduling,
                     isProcessLocked: isProcessLocked),
@@ -95,6 +101,7 @@ final class GatewayCore: @unchecked Sendable {
         playsOnceReady =
             configuration.playsAtStart
             ? MonotonicTime.now().advanced(byNanoseconds: configuration.isLinkEnabled ? Self.settlingTime : 0) : nil
+        self.wishes = wishes
         self.mailbox = mailbox
         self.rack = rack
         self.peer = peer
@@ -117,6 +124,9 @@ final class GatewayCore: @unchecked Sendable {
         mailbox.wake()
     }
 
+    /// The profiles in force.
+    var profiles: [Profile] { picture.withLock { $0.profiles } }
+
     func status(at now: HostTime) -> Status {
         picture.withLock { $0 }.status(at: now, counters: output)
     }
@@ -129,7 +139,7 @@ final class GatewayCore: @unchecked Sendable {
         if startsWithLink { switchLink(on: true) }
         portsChanged()
         while !isStopping.load(ordering: .acquiring) {
-            tendLines()
+            tendOutputs()
             waitForNews()
             if rack.control?.takeAnnouncements() == true { portsChanged() }
             for event in mailbox.takeAll() { take(event) }
@@ -150,7 +160,7 @@ final class GatewayCore: @unchecked Sendable {
             let time = ClockReading.take().monotonicTime(of: silence)
             deadline = min(time, deadline ?? time)
         }
-        if rack.isWaitingForLines {
+        if rack.needsTending {
             let check = MonotonicTime.now().advanced(byNanoseconds: Self.lineCheck)
             deadline = min(check, deadline ?? check)
         }
@@ -182,14 +192,43 @@ final class GatewayCore: @unchecked Sendable {
                 inputs.choose(choice, device: input?.device)
                 sourcesChanged()
                 reply(.success(()))
-            case .adjust(let id, let adjustment):
-                reply(changeOutput(id) { adjustment.apply(to: &$0.settings) })
+            case .setQuantum(let quantum):
+                setQuantum(quantum)
+                reply(.success(()))
+            case .configure(let wishes):
+                configure(wishes)
+                reply(.success(()))
+            case .adjust(let id, let adjustment): reply(changeOutput(id) { $0.adjust(adjustment) })
             case .realign(let id): reply(changeOutput(id) { $0.realignments &+= 1 })
             }
         }
     }
 
-    private func changeOutput(_ id: String, _ change: (inout Output) -> Void) -> Result<Void, CommandRefusal> {
+    private func setQuantum(_ quantum: Beats) {
+        conduct { arbiter, _ in
+            arbiter.quantum = quantum
+            return nil
+        }
+    }
+
+    /// Takes what is wished otherwise than before.
+    private func configure(_ new: Wishes) {
+        let old = wishes
+        wishes = new
+        picture.withLock { $0.profiles = new.outputs.library.profiles }
+        if new.quantum != old.quantum { setQuantum(new.quantum) }
+        if new.stopsWhenLost != old.stopsWhenLost { arbiter.stopsWhenLost = new.stopsWhenLost }
+        if new.outputs != old.outputs {
+            rack.configure(new.outputs)
+            boardChanged()
+        }
+        inputs.library = new.outputs.library
+        if new.follow != old.follow { inputs.choose(new.follow, device: input?.device) }
+        portsChanged()
+        sourcesChanged()
+    }
+
+    private func changeOutput(_ id: String?, _ change: (inout Output) -> Void) -> Result<Void, CommandRefusal> {
         do throws(CommandRefusal) {
             try rack.change(id, change)
         } catch {
@@ -257,20 +296,24 @@ final class GatewayCore: @unchecked Sendable {
         if arbiter.leader == nil { edit(.play(reach: reach)) }
     }
 
-    private func tendLines() {
+    private func tendOutputs() {
+        let isFreed = rack.freeSlots(published: board.generation)
         let changed = rack.tendLines(
             isBroken: { slot in
                 output.withCounters(of: slot) { $0.isLineBroken.exchange(false, ordering: .relaxed) }
             }, generations: (output.generationInUse, board.generation))
-        if changed { boardChanged() }
+        if isFreed || changed { boardChanged() }
     }
 
     func boardChanged() {
         let before = picture.withLock { picture in
-            defer { picture.outputs = rack.outputs }
+            defer { (picture.outputs, picture.outputWarnings) = (rack.outputs, rack.warnings) }
             return picture.outputs
         }
         publish()
+        for new in rack.outputs.dropFirst(before.count) {
+            log.info("output made", metadata: ["output": "\(new.name)", "profile": "\(new.profile?.id ?? "")"])
+        }
         for (old, new) in zip(before, rack.outputs) where old.connectedTo != new.connectedTo {
             let port: Logger.Metadata = [
                 "output": "\(new.name)", "port": "\(new.connectedTo ?? old.connectedTo ?? "")",

@@ -1,4 +1,5 @@
 internal import ALSASequencer
+internal import DeviceProfiles
 internal import MIDIClock
 
 /// The clocks that can be heard: subscribes the port the user chose to `Clock In`, and knows who else is there.
@@ -6,22 +7,29 @@ internal import MIDIClock
 /// Owned by the gateway thread.
 struct InputRack {
     private(set) var sources: ClockSources
+    /// Tells which machines may lead, and whose buttons are a remote control.
+    var library: ProfileLibrary
     private let control: SequencerControl?
     /// The port `Clock In`.
     private let clockIn: PortAddress?
     private let own: Set<Int>
-    /// The port that is subscribed to `Clock In` because of a choice and not by the user.
-    private var subscribed: PortAddress?
+    /// The ports that are subscribed to `Clock In` by us and not by the user.
+    private var subscribed: Set<PortAddress> = []
 
     /// A rack that has not looked yet; ``update(device:)`` does.
     ///
     /// - Parameters:
     ///   - choice: the user's.
+    ///   - library: the profiles.
     ///   - control: nil where there is no sequencer.
     ///   - clockIn: likewise.
     ///   - outputs: the number of the client that carries our own clocks.
-    init(_ choice: FollowChoice, control: SequencerControl?, clockIn: PortAddress?, outputs: Int?) {
+    init(
+        _ choice: FollowChoice, library: ProfileLibrary, control: SequencerControl?, clockIn: PortAddress?,
+        outputs: Int?
+    ) {
         sources = ClockSources(choice)
+        self.library = library
         self.control = control
         self.clockIn = clockIn
         own = Set([control?.client, clockIn?.client, outputs].compactMap(\.self))
@@ -46,37 +54,36 @@ struct InputRack {
         let before = sources
         let ports = control?.ports() ?? []
         sources = ClockSources(before.choice, ports: ports, own: own, device: device)
+        sources.recognise(ports.filter { $0.isReadable && !own.contains($0.address.client) }, library)
         subscribe()
         if let device, device.isThere { sources.names[.device] = device.name }
         if let control, let clockIn {
             for sender in control.senders(to: clockIn) {
                 let port = ports.first { $0.address == sender }
-                sources.names[ClockSource(sender)] = port?.fullName ?? sender.description
+                let source = ClockSource(sender)
+                sources.names[source] = port?.fullName ?? sender.description
+                if !subscribed.contains(sender) { sources.subscribedByUser.insert(source) }
             }
             sources.graph = control.subscriptionGraph(among: ports)
         }
         return sources != before
     }
 
-    /// Has `Clock In` hear the chosen port, and no longer one that was chosen before; what the user subscribed stays.
+    /// Has `Clock In` hear what is wanted there, and no longer what was; what the user subscribed stays.
     private mutating func subscribe() {
         guard let control, let clockIn else {
             if case .port = sources.choice { sources.trouble = "there is no ALSA sequencer" }
             return
         }
-        var wanted: PortAddress?
-        if case .port(let client, let port) = sources.chosen {
-            wanted = PortAddress(client: Int(client), port: Int(port))
-        }
-        if let old = subscribed, old != wanted {
-            control.unsubscribe(clockIn, from: old)
-            subscribed = nil
-        }
-        guard let wanted else { return }
-        do {
-            if try control.subscribe(clockIn, to: wanted) { subscribed = wanted }
-        } catch {
-            (sources.chosen, sources.isAway, sources.trouble) = (nil, true, error.description)
+        let wanted = Set(sources.wanted.compactMap(PortAddress.init))
+        for old in subscribed.subtracting(wanted) { control.unsubscribe(clockIn, from: old) }
+        subscribed.formIntersection(wanted)
+        for port in wanted {
+            do {
+                if try control.subscribe(clockIn, to: port) { subscribed.insert(port) }
+            } catch {
+                sources.cannotHear(ClockSource(port), because: error.description)
+            }
         }
     }
 }

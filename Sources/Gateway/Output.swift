@@ -1,45 +1,76 @@
 internal import ALSASequencer
+internal import DeviceProfiles
 internal import MIDIClock
+internal import RealTime
 
 /// One output as the gateway thread knows it: where it should go, and where it does.
 struct Output: Sendable {
     /// A slug, unique among the outputs.
     let id: String
     let name: String
-    let target: Target
-    /// The port of the output client that carries it, if there is a sequencer.
+    private(set) var target: Target
+    /// Counts the outputs that have had this slot.
+    let tenant: UInt32
+    /// The port of the output client that carries it, if there is a sequencer; it may not exist yet.
     let source: PortAddress?
-    var settings = OutputSettings()
-    var sink: Sink
+    /// What the user wants of it.
+    var request: OutputRequest
+    /// The profile in force: the one asked for, or the one that has recognised its device.
+    var profile: Profile?
+    /// Why what the user wants otherwise does not go with the profile.
+    private(set) var mistakes: String?
+    /// What has been changed while it ran.
+    private(set) var adjustment = OutputAdjustment()
+    private(set) var settings = OutputSettings()
+    var sink = Sink.away
     /// Counts the times a realignment was asked for.
     var realignments: UInt32 = 0
     /// Counts the times a device has come.
-    var connections: UInt32 = 0
+    private(set) var connections: UInt32 = 0
     /// The device's port or path while it is there.
-    var connectedTo: String?
+    private(set) var connectedTo: String?
+    /// The port that we have subscribed.
+    var subscribed: PortAddress?
     /// Whether its device is the clock that leads, which hears nothing of what is made of it.
     private(set) var isMaster = false
     /// Why it is away, when there is more to say than that.
     var trouble: String?
+    var presence = Presence.here
 
     enum Target: Hashable, Sendable {
-        /// Whoever subscribes.
-        case subscribers
+        /// Whoever subscribes to a port of that name.
+        case subscribers(String)
         /// A port that the user named.
         case named(String)
         case numbered(PortAddress)
         case line(path: String, bitsPerSecond: Int)
+        /// A device that a profile has recognised.
+        case device(Device)
     }
 
-    init(name: String, target: Target, source: PortAddress?, takenIDs: [String]) {
+    enum Presence: Hashable, Sendable {
+        case here
+        /// It is no longer wanted; its device is being stopped.
+        case leaving(since: MonotonicTime)
+        /// Its slot is free for another.
+        case gone
+    }
+
+    init(
+        name: String, target: Target, request: OutputRequest, source: PortAddress?, takenIDs: [String],
+        tenant: UInt32 = 1
+    ) {
         id = Self.slug(of: name, avoiding: takenIDs)
         self.name = name
         self.target = target
+        self.request = request
         self.source = source
-        switch target {
-        case .line: sink = .away
-        case .subscribers, .named, .numbered: sink = source.map { .port(UInt8(clamping: $0.port)) } ?? .discard
+        self.tenant = tenant
+        profile = request.profile
+        if source == nil {
+            if case .line = target {} else { sink = .discard }
         }
+        settle()
     }
 
     /// Letters and digits of a name in lower case, joined by hyphens; a number behind it if it is taken.
@@ -55,9 +86,57 @@ struct Output: Sendable {
     /// Whether one device, and only that, hears this output.
     var hasOneDevice: Bool {
         switch target {
-        case .named, .numbered: true
+        case .named, .numbered, .device: true
         case .subscribers, .line: false
         }
+    }
+
+    var takesSubscribers: Bool { if case .subscribers = target { true } else { false } }
+
+    var isLeaving: Bool { if case .leaving = presence { true } else { false } }
+
+    /// Whether it sends.
+    var isEnabled: Bool { presence == .here && adjustment.isEnabled != false }
+
+    /// Whether a sequencer port carries it, or is to.
+    var hasPort: Bool { source != nil && presence != .gone }
+
+    /// Works out the settings anew: the profile's, with what the user wants otherwise, with what was changed since.
+    mutating func settle() {
+        let profile = profile ?? Profile(id: "", name: "")
+        do {
+            settings = try profile.applying(request.overrides).settings
+            mistakes = nil
+        } catch {
+            (settings, mistakes) = (profile.settings, error.description)
+        }
+        if settings.tempos == .all { settings.tempos = request.tempos }
+        adjustment.apply(to: &settings)
+    }
+
+    /// Takes what the user wants now, which replaces what was changed while it ran.
+    mutating func configure(_ request: OutputRequest, profile: Profile?) {
+        self.request = request
+        self.profile = profile
+        adjustment = OutputAdjustment(isEnabled: adjustment.isEnabled)
+        settle()
+    }
+
+    /// Takes note of the port it drives, and the profile that recognises it, unless the user has named one.
+    mutating func recognise(_ port: PortDescription, _ profile: Profile?) {
+        if case .device = target { target = .device(Device(port)) }
+        guard request.profile == nil, let profile, profile != self.profile else { return }
+        self.profile = profile
+        settle()
+    }
+
+    /// Changes settings while it runs.
+    mutating func adjust(_ change: OutputAdjustment) {
+        let wasEnabled = isEnabled
+        adjustment.take(change, offset: settings.offset)
+        settle()
+        // It joins like a device that has come.
+        if isEnabled, !wasEnabled { connections &+= 1 }
     }
 
     /// Notes which machine leads; one that no longer does joins like a device that has come.
@@ -73,8 +152,27 @@ struct Output: Sendable {
     mutating func setConnected(to place: String?) -> Bool {
         guard connectedTo != place else { return false }
         // Among many subscribers the first to be named may change, and nobody has come.
-        if place != nil, connectedTo == nil || target != .subscribers { connections &+= 1 }
+        if place != nil, connectedTo == nil || !takesSubscribers { connections &+= 1 }
         connectedTo = place
         return true
+    }
+}
+
+/// A device as it is known again: by its names, and by its place among equal ones.
+struct Device: Hashable, Sendable {
+    var clientName: String
+    var portName: String
+    /// What its card says of where it is plugged in; nil for a program.
+    var place: String?
+
+    init(_ port: PortDescription) {
+        clientName = port.clientName
+        portName = port.portName
+        place = port.card?.place
+    }
+
+    /// Whether a port may be this device, plugged in somewhere else perhaps.
+    func isNamed(like port: PortDescription) -> Bool {
+        clientName == port.clientName && portName == port.portName
     }
 }

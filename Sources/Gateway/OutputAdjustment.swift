@@ -1,31 +1,72 @@
 internal import MIDIClock
 
-/// What to change of an output's settings; nil leaves a setting as it is.
+/// What to change of an output while it runs; nil leaves a setting as it is.
 public struct OutputAdjustment: Hashable, Sendable {
     /// Milliseconds; negative sends earlier.
     public var offset: Double?
+    /// Milliseconds more of offset than there are.
+    public var nudge: Double?
     /// Pulses for each tick.
     public var multiply: Int?
     /// Ticks for each pulse.
     public var divide: Int?
     /// Where the second sixteenth of an eighth falls, in percent.
     public var swing: Double?
+    /// The tempos the device takes, in beats per minute; the upper is at least twice the lower.
+    public var range: ClosedRange<Double>?
+    /// Whether the output sends.
+    public var isEnabled: Bool?
 
     public static let offsets = units(OutputSettings.offsets, of: 1_000)
+    public static let nudges = -1_000.0...1_000
     public static let multipliers =
         Int(OutputSettings.multipliers.lowerBound)...Int(OutputSettings.multipliers.upperBound)
     public static let divisors = Int(OutputSettings.divisors.lowerBound)...Int(OutputSettings.divisors.upperBound)
     public static let swings = units(OutputSettings.swings, of: 10)
+    /// Where both ends of ``range`` lie.
+    public static let tempos = 1.0...999
 
     private static func units(_ range: ClosedRange<Int64>, of size: Double) -> ClosedRange<Double> {
         Double(range.lowerBound) / size...Double(range.upperBound) / size
     }
 
-    public init(offset: Double? = nil, multiply: Int? = nil, divide: Int? = nil, swing: Double? = nil) {
+    public init(
+        offset: Double? = nil, nudge: Double? = nil, multiply: Int? = nil, divide: Int? = nil, swing: Double? = nil,
+        range: ClosedRange<Double>? = nil, isEnabled: Bool? = nil
+    ) {
         self.offset = offset
+        self.nudge = nudge
         self.multiply = multiply
         self.divide = divide
         self.swing = swing
+        self.range = range
+        self.isEnabled = isEnabled
+    }
+
+    /// Whether the devices' range can take every tempo: it spans an octave.
+    public var isRangeWideEnough: Bool { range.map { tempos($0) != nil } ?? true }
+
+    private func tempos(_ range: ClosedRange<Double>) -> TempoRange? {
+        TempoRange(
+            lowest: Int64((range.lowerBound * 1_000).rounded()), highest: Int64((range.upperBound * 1_000).rounded()))
+    }
+
+    /// Takes over what another change says.
+    ///
+    /// - Parameters:
+    ///   - change: the newer one.
+    ///   - current: the offset in force, in microseconds.
+    mutating func take(_ change: OutputAdjustment, offset current: Int64) {
+        offset = change.offset ?? offset
+        if let nudge = change.nudge {
+            let moved = change.offset ?? Double(current) / 1_000
+            offset = min(max(moved + nudge, Self.offsets.lowerBound), Self.offsets.upperBound)
+        }
+        multiply = change.multiply ?? multiply
+        divide = change.divide ?? divide
+        swing = change.swing ?? swing
+        range = change.range ?? range
+        isEnabled = change.isEnabled ?? isEnabled
     }
 
     /// Makes the change; what lies outside the ranges above is for the caller to refuse.
@@ -34,5 +75,6 @@ public struct OutputAdjustment: Hashable, Sendable {
         if let multiply { settings.multiply = Int64(multiply) }
         if let divide { settings.divide = Int64(divide) }
         if let swing { settings.swing = Int64((swing * 10).rounded()) }
+        if let tempos = range.flatMap(tempos) { settings.tempos = tempos }
     }
 }

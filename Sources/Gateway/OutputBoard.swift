@@ -24,12 +24,18 @@ struct OutputBoard: Sendable, BitwiseCopyable {
     var transport: PlannedTransport
     var count = 0
     var slots = InlineArray<64, Slot>(repeating: Slot())
+    /// The sequencer ports that are to exist, one bit each; an output's has the number of its slot.
+    var ports: UInt64 = 0
     /// Counts what was published, so that the writer can learn which board is in use.
     var generation: UInt64 = 0
 
     struct Slot: Sendable, BitwiseCopyable {
         var settings = OutputSettings()
         var sink = Sink.away
+        /// Whether it sends; if not, its device is stopped and hears no clock.
+        var isEnabled = true
+        /// Counts the outputs that have had this slot.
+        var tenant: UInt32 = 0
         /// Counts the times a device has come to this output.
         var connections: UInt32 = 0
         /// Counts the times a realignment was asked for.
@@ -39,7 +45,12 @@ struct OutputBoard: Sendable, BitwiseCopyable {
 
         /// The output's plan while the song does what the board says.
         func plan(_ transport: PlannedTransport) -> OutputPlan {
-            OutputPlan(transport: transport, settings: settings, probe: probe)
+            var plan = OutputPlan(transport: transport, settings: settings, probe: probe)
+            if !isEnabled {
+                plan.transport.isPlaying = false
+                plan.settings.isClockAlwaysOn = false
+            }
+            return plan
         }
     }
 
@@ -50,11 +61,13 @@ struct OutputBoard: Sendable, BitwiseCopyable {
     ///   - probing: what the loop guard asks, and at which slots, one bit each.
     mutating func take(_ outputs: [Output], probing: (outputs: UInt64, probe: Probe)? = nil) {
         count = outputs.count
+        ports = 0
         for (slot, output) in outputs.enumerated() {
             slots[slot] = Slot(
                 settings: output.settings, sink: output.isMaster ? .away : output.sink,
-                connections: output.connections,
+                isEnabled: output.isEnabled, tenant: output.tenant, connections: output.connections,
                 realignments: output.realignments)
+            if output.hasPort { ports |= 1 << UInt64(slot) }
             if let probing, probing.outputs >> UInt64(slot) & 1 == 1 { slots[slot].probe = probing.probe }
         }
     }
@@ -70,6 +83,15 @@ struct OutputCounters: ~Copyable, Sendable {
     /// Whether the line has failed for good and wants opening anew.
     let isLineBroken = Atomic<Bool>(false)
     let lateness = LatencyHistogram()
+
+    /// Begins anew, for another output in the same slot.
+    func reset() {
+        ticks.store(0, ordering: .relaxed)
+        lateTicks.store(0, ordering: .relaxed)
+        dropped.store(0, ordering: .relaxed)
+        isLineBroken.store(false, ordering: .relaxed)
+        lateness.reset()
+    }
 
     /// Counts a tick by how much later than due it left, in microseconds.
     func countTick(lateness microseconds: Int64) {

@@ -1,31 +1,43 @@
 internal import ALSASequencer
+internal import Arbiter
+internal import DeviceProfiles
 internal import Glibc
 internal import RealTime
 
-/// All outputs: their ports, subscriptions and lines.
+/// All outputs: who they are, and where in the board.
 ///
-/// Owned by the gateway thread.
+/// An output keeps its slot as long as it is wanted; one that is not lets its device stop, and its slot is then
+/// another's. Owned by the gateway thread.
 struct OutputRack: ~Copyable {
-    private(set) var outputs: [Output] = []
+    /// By their slots; some may be gone.
+    var outputs: [Output] = []
+    /// What the user wants.
+    private(set) var wishes: OutputWishes
     /// The client whose ports carry the clocks; nil where there is no sequencer.
     let sequencer: SequencerOutput?
     /// Why there is no sequencer although one was wanted.
     let sequencerTrouble: ALSAError?
     /// The client that watches ports and makes subscriptions; nil where there is no sequencer.
     let control: SequencerControl?
+    /// Whether outputs were wanted for which there was no slot left.
+    private(set) var isFull = false
+    /// The devices that hear the clock more than once.
+    var doubledClocks: [DoubledClock] = []
+    private var tenants: UInt32 = 0
     /// Descriptors taken out of use, with the generation of the first board without them.
-    private var retired: [(slot: Int, descriptor: Int32, generation: UInt64)] = []
+    var retired: [(slot: Int, descriptor: Int32, generation: UInt64)] = []
 
-    /// Makes the ports that a configuration asks for; devices are connected by ``connectDevices()``.
-    init(_ configuration: GatewayConfiguration) {
-        let addresses = configuration.outputs.prefix(OutputBoard.capacity - 1)
-        let wantsSequencer =
-            configuration.hasClockPort || configuration.follow.namesPort
-            || addresses.contains { if case .raw = $0 { false } else { true } }
+    /// Makes the ports that are wanted; devices are connected by ``connectDevices()``.
+    ///
+    /// - Parameters:
+    ///   - wishes: what the user wants.
+    ///   - followsPort: whether the sequencer is wanted for a clock to follow, at any rate.
+    init(_ wishes: OutputWishes, followsPort: Bool) {
+        self.wishes = wishes
         var trouble: ALSAError?
         var client: SequencerOutput?
         var control: SequencerControl?
-        if wantsSequencer {
+        if wishes.needsSequencer || followsPort {
             do {
                 client = try SequencerOutput(name: "Tactus")
                 control = try SequencerControl(name: "Tactus Control")
@@ -35,21 +47,10 @@ struct OutputRack: ~Copyable {
         }
         sequencer = client
         self.control = control
-        var names: [(String, Output.Target)] = configuration.hasClockPort ? [("Clock", .subscribers)] : []
-        names += addresses.map(Self.nameAndTarget)
-        for (name, target) in names {
-            var source: PortAddress?
-            if case .line = target {
-            } else if let client {
-                do {
-                    source = PortAddress(client: client.client, port: try client.makePort(name: name))
-                } catch {
-                    trouble = error
-                }
-            }
-            outputs.append(Output(name: name, target: target, source: source, takenIDs: outputs.map(\.id)))
-        }
         sequencerTrouble = trouble
+        addMissing()
+        // Later ones are made by the output thread.
+        for slot in outputs.indices where outputs[slot].hasPort { try? sequencer?.makePort(slot) }
     }
 
     deinit {
@@ -57,18 +58,20 @@ struct OutputRack: ~Copyable {
         for line in retired { close(line.descriptor) }
     }
 
-    private static func nameAndTarget(_ address: OutputAddress) -> (String, Output.Target) {
-        switch address {
-        case .name(let name): (name, .named(name))
-        case .numeric(let client, let port): ("\(client):\(port)", .numbered(PortAddress(client: client, port: port)))
-        case .virtual(let name): (name, .subscribers)
-        case .raw(let path, let speed): (path, .line(path: path, bitsPerSecond: speed))
+    /// What is wrong with the outputs, but for their connections.
+    var warnings: [Status.Warning] {
+        let full = Status.Warning(
+            code: "too-many-outputs",
+            message: "there are more devices than the \(OutputBoard.capacity) outputs there can be",
+            fix: "connect the others to the port Clock")
+        let contradictions = outputs.filter { $0.presence == .here }.compactMap { output in
+            output.mistakes.map { mistakes in
+                Status.Warning(
+                    code: "overrides", message: "\(output.name) is driven as its profile says: \(mistakes)",
+                    fix: "mend the configuration, then 'tactus reload'")
+            }
         }
-    }
-
-    /// Whether something has to be looked at again before long, since nobody announces it.
-    var isWaitingForLines: Bool {
-        !retired.isEmpty || outputs.contains { if case .line = $0.target { true } else { false } }
+        return contradictions + doubledClocks.map(\.warning) + (isFull ? [full] : [])
     }
 
     /// Silences the output whose device leads, if there is one, and lets the others sound.
@@ -79,108 +82,121 @@ struct OutputRack: ~Copyable {
     /// Changes an output in place.
     ///
     /// - Parameters:
-    ///   - id: of the output.
+    ///   - id: of the output; nil for all.
     ///   - body: makes the change.
     /// - Throws: when no output has that ID.
-    mutating func change(_ id: String, _ body: (inout Output) -> Void) throws(CommandRefusal) {
-        guard let index = outputs.firstIndex(where: { $0.id == id }) else {
-            throw .noSuchOutput(id, known: outputs.map(\.id))
+    mutating func change(_ id: String?, _ body: (inout Output) -> Void) throws(CommandRefusal) {
+        guard let id else {
+            for slot in outputs.indices where outputs[slot].presence == .here { body(&outputs[slot]) }
+            return
+        }
+        let index = outputs.firstIndex { $0.id == id && $0.presence == .here }
+        guard let index else {
+            throw .noSuchOutput(id, known: outputs.filter { $0.presence == .here }.map(\.id))
         }
         body(&outputs[index])
     }
 
-    /// Brings all sequencer outputs up to date with the ports there are.
+    /// Takes new wishes: what is wanted as before goes on untouched.
+    mutating func configure(_ wishes: OutputWishes) {
+        self.wishes = wishes
+        for slot in outputs.indices where outputs[slot].presence == .here {
+            if case .device = outputs[slot].target {
+                var request = outputs[slot].request
+                request.tempos = wishes.tempos
+                settle(slot, request)
+            } else if let request = wishes.requests.first(where: { Output.Target($0.address) == outputs[slot].target })
+            {
+                settle(slot, request)
+            } else {
+                remove(slot)
+            }
+        }
+        addMissing()
+    }
+
+    private mutating func settle(_ slot: Int, _ request: OutputRequest) {
+        let known = outputs[slot].profile?.id
+        let profile = request.profile ?? known.flatMap { try? wishes.library.profile(id: $0) }
+        guard request != outputs[slot].request || profile != outputs[slot].profile else { return }
+        outputs[slot].configure(request, profile: profile)
+    }
+
+    /// Makes outputs of the wishes that are none yet.
+    private mutating func addMissing() {
+        for request in wishes.requests {
+            let target = Output.Target(request.address)
+            guard !outputs.contains(where: { $0.target == target && $0.presence == .here }) else { continue }
+            add(target, name: target.name, request)
+        }
+    }
+
+    /// Gives an output a slot; its port is made by the output thread.
+    mutating func add(_ target: Output.Target, name: String, _ request: OutputRequest) {
+        let slot = outputs.firstIndex { $0.presence == .gone } ?? outputs.count
+        isFull = slot >= OutputBoard.capacity
+        guard !isFull else { return }
+        var source: PortAddress?
+        if case .line = target {
+        } else if let sequencer {
+            source = PortAddress(client: sequencer.client, port: slot)
+            sequencer.name(port: slot, name)
+        }
+        tenants &+= 1
+        let ids = outputs.filter { $0.presence != .gone }.map(\.id)
+        let output = Output(
+            name: name, target: target, request: request, source: source, takenIDs: ids, tenant: tenants)
+        if slot == outputs.count { outputs.append(output) } else { outputs[slot] = output }
+    }
+
+    /// Has an output's device stopped, and then its slot freed.
+    mutating func remove(_ slot: Int) { outputs[slot].presence = .leaving(since: .now()) }
+
+    /// Whether an output's device is being stopped.
+    var isSomeoneLeaving: Bool { outputs.contains(where: \.isLeaving) }
+
+    /// Frees the slots of outputs whose devices have been stopped.
     ///
-    /// - Returns: whether an output's connection changed.
-    mutating func connectDevices() -> Bool {
-        guard control != nil else { return false }
-        let ports = control?.ports().filter { $0.isWritable && !Self.ownClients.contains($0.clientName) } ?? []
+    /// - Parameter published: the generation of the board published last.
+    /// - Returns: whether one became free.
+    mutating func freeSlots(published: UInt64) -> Bool {
         var changed = false
-        for index in outputs.indices { changed = connect(index, ports) || changed }
+        for slot in outputs.indices {
+            guard case .leaving(let since) = outputs[slot].presence,
+                MonotonicTime.now() >= since.advanced(byNanoseconds: Self.farewell)
+            else { continue }
+            if case .line(let descriptor) = outputs[slot].sink { retired.append((slot, descriptor, published + 1)) }
+            if let device = outputs[slot].subscribed, let source = outputs[slot].source {
+                control?.unsubscribe(device, from: source)
+            }
+            outputs[slot].sink = .away
+            outputs[slot].presence = .gone
+            changed = true
+        }
         return changed
     }
 
-    private mutating func connect(_ index: Int, _ ports: [PortDescription]) -> Bool {
-        guard let source = outputs[index].source else { return false }
-        var device: PortAddress?
-        var trouble: String?
-        switch outputs[index].target {
-        case .line: return false
-        case .subscribers:
-            return outputs[index].setConnected(to: control?.subscribers(of: source).first?.description)
-        case .numbered(let address): device = ports.contains { $0.address == address } ? address : nil
-        case .named(let name):
-            let match = PortMatch.find(name, among: ports)
-            trouble = Self.trouble(of: match)
-            if case .found(let port) = match { device = port.address }
+    /// How long it takes at most until the Stop of an output that is leaving has left, in nanoseconds.
+    private static let farewell: Int64 = 200_000_000
+}
+
+extension Output.Target {
+    init(_ address: OutputAddress) {
+        switch address {
+        case .name(let name): self = .named(name)
+        case .numeric(let client, let port): self = .numbered(PortAddress(client: client, port: port))
+        case .virtual(let name): self = .subscribers(name)
+        case .raw(let path, let speed): self = .line(path: path, bitsPerSecond: speed)
         }
-        var changed = false
-        if let wanted = device, control?.subscribers(of: source).contains(wanted) == false {
-            // A subscription that was lost and is made again is a device that has come again.
-            changed = outputs[index].setConnected(to: nil)
-            do {
-                try control?.subscribe(wanted, to: source)
-            } catch {
-                (device, trouble) = (nil, error.description)
-            }
-        }
-        let isNewTrouble = setTrouble(trouble, of: index)
-        return outputs[index].setConnected(to: device?.description) || isNewTrouble || changed
     }
 
-    private static let ownClients = ["Tactus", "Tactus In", "Tactus Control"]
-
-    private static func trouble(of match: PortMatch) -> String? {
-        if case .ambiguous(let ports) = match { ports.asAnswersToOneName } else { nil }
-    }
-
-    /// Opens lines that are away, takes out those that broke, and closes what nobody uses any more.
-    ///
-    /// - Parameters:
-    ///   - isBroken: says whether the output in a slot has reported its line broken, and resets the report.
-    ///   - generations: the board in use by the output thread, and the one published last.
-    /// - Returns: whether an output's connection changed.
-    mutating func tendLines(
-        isBroken: (Int) -> Bool, generations: (inUse: UInt64, published: UInt64)
-    ) -> Bool {
-        retired.removeAll { line in
-            guard line.generation <= generations.inUse else { return false }
-            close(line.descriptor)
-            return true
-        }
-        var changed = false
-        for index in outputs.indices {
-            guard case .line(let path, let speed) = outputs[index].target else { continue }
-            if case .line(let descriptor) = outputs[index].sink {
-                guard isBroken(index) else { continue }
-                retired.append((index, descriptor, generations.published + 1))
-                outputs[index].sink = .away
-                outputs[index].trouble = "it takes no more bytes"
-                changed = outputs[index].setConnected(to: nil) || changed
-            } else if !retired.contains(where: { $0.slot == index }) {
-                // Until nobody used the old descriptor any more, the report could be about that one.
-                _ = isBroken(index)
-                changed = open(index, path: path, bitsPerSecond: speed) || changed
-            }
-        }
-        return changed
-    }
-
-    /// Notes why an output is away.
-    ///
-    /// - Returns: whether that is news.
-    private mutating func setTrouble(_ trouble: String?, of index: Int) -> Bool {
-        defer { outputs[index].trouble = trouble }
-        return outputs[index].trouble != trouble
-    }
-
-    private mutating func open(_ index: Int, path: String, bitsPerSecond: Int) -> Bool {
-        do {
-            outputs[index].sink = .line(try RawLine.open(path: path, bitsPerSecond: bitsPerSecond))
-            outputs[index].trouble = nil
-            return outputs[index].setConnected(to: path)
-        } catch {
-            return setTrouble(error.description, of: index)
+    /// What its output is called.
+    fileprivate var name: String {
+        switch self {
+        case .subscribers(let name), .named(let name): name
+        case .numbered(let address): address.description
+        case .line(let path, _): path
+        case .device(let device): device.clientName
         }
     }
 }

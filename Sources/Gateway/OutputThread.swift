@@ -21,18 +21,19 @@ final class OutputThread: @unchecked Sendable {
     private let isStopping = Atomic(false)
     private let boardInUse = Atomic<UInt64>(0)
     private let hasLockedMemory = Atomic(false)
-    private let outputs: Int
 
     /// What the loop below needs of its stack, in bytes.
     private static let stackInUse = 24 * 1024
 
-    /// Prepares the thread for a fixed number of outputs.
-    init(outputs: Int, sequencer: SequencerOutput?, board: Snapshot<OutputBoard>, dispatch: DispatchChoice) {
-        self.outputs = outputs
+    /// As many as there may ever be: what is made later must find its place without memory being asked for.
+    private let outputs = OutputBoard.capacity
+
+    /// Prepares the thread.
+    init(sequencer: SequencerOutput?, board: Snapshot<OutputBoard>, dispatch: DispatchChoice) {
         self.board = board
         self.sequencer = sequencer
         choice = dispatch
-        counters = .allocate(capacity: max(1, outputs))
+        counters = .allocate(capacity: outputs)
         for index in 0..<outputs { (counters + index).initialize(to: OutputCounters()) }
     }
 
@@ -100,6 +101,7 @@ final class OutputThread: @unchecked Sendable {
                 return dispatcher.turn(board)
             }
             modeInForce.store(dispatcher.mode.rawValue, ordering: .relaxed)
+            if dispatcher.changePort(before: deadline) { continue }
             guard MonotonicTime.now() < deadline, board.wait(seen: edition, until: deadline) else { continue }
             let lateness = MonotonicTime.now().nanoseconds - deadline.nanoseconds
             wakeUps.record(microseconds: lateness / 1000)

@@ -1,6 +1,7 @@
 internal import ALSASequencer
 internal import Arbiter
 internal import BeatTime
+internal import DeviceProfiles
 internal import LinkNetwork
 internal import LinkSession
 internal import MIDIClock
@@ -9,9 +10,12 @@ internal import Synchronization
 
 /// What the status is made of, as the gateway thread last saw it; what moves by itself is worked out when asked.
 struct StatusPicture: Sendable {
+    var profiles: [Profile]
     var link: LinkState
     var leadership: Leadership
     var outputs: [Output]
+    /// What is wrong with the outputs, but for their connections.
+    var outputWarnings: [Status.Warning] = []
     /// What is wrong with the clocks that come in.
     var inputWarnings: [Status.Warning] = []
     let realtime: Realtime
@@ -37,15 +41,18 @@ struct StatusPicture: Sendable {
             transport: isPending ? .pending : transport.isPlaying ? .playing : .stopped,
             startsInBeats: isPending ? ahead / Double(TickLine.ticksPerBeat) : nil, link: linkStatus,
             follower: leadership.follower,
-            outputs: outputs.indices.map { outputStatus(slot: $0, counters) },
+            outputs: slots.map { outputStatus(slot: $0, counters) },
             realtime: .init(
                 scheduling: realtime.scheduling.rawValue,
                 priority: realtime.scheduling == .fifo ? realtime.wanted : 0,
                 memoryLocked: realtime.isProcessLocked || counters.isMemoryLocked, dispatch: counters.mode.name,
                 wakeUpLatencyMicroseconds: Status.Lateness(counters.wakeUps)),
-            warnings: warnings + inputWarnings + dispatchWarning(counters)
-                + outputs.indices.compactMap { droppedWarning(slot: $0, counters) })
+            warnings: warnings + outputWarnings + inputWarnings + dispatchWarning(counters)
+                + slots.compactMap { droppedWarning(slot: $0, counters) })
     }
+
+    /// The slots of those outputs that are wanted.
+    private var slots: [Int] { outputs.indices.filter { outputs[$0].presence == .here } }
 
     private func dispatchWarning(_ thread: OutputThread) -> [Status.Warning] {
         guard thread.isChoiceImpossible else { return [] }
@@ -71,8 +78,10 @@ struct StatusPicture: Sendable {
         let output = outputs[slot]
         return counters.withCounters(of: slot) { count in
             Status.Output(
-                id: output.id, name: output.name, profile: nil, port: output.connectedTo ?? output.ownPort,
-                connected: output.connectedTo != nil, enabled: true, ticks: count.ticks.load(ordering: .relaxed),
+                id: output.id, name: output.name, profile: output.profile?.id,
+                port: output.connectedTo ?? output.ownPort,
+                connected: output.connectedTo != nil, enabled: output.isEnabled,
+                ticks: count.ticks.load(ordering: .relaxed),
                 lateTicks: count.lateTicks.load(ordering: .relaxed),
                 offsetMilliseconds: Double(output.settings.offset) / 1_000,
                 multiply: Int(output.settings.multiply), divide: Int(output.settings.divide),
@@ -111,7 +120,7 @@ struct StatusPicture: Sendable {
                     code: "link-interface", message: "Link cannot use a network interface: \(failure)",
                     fix: "it is tried again every few seconds; --interface NAME leaves it out"))
         }
-        for output in outputs where output.connectedTo == nil {
+        for output in slots.map({ outputs[$0] }) where output.connectedTo == nil {
             if let trouble = output.trouble {
                 warnings.append(
                     .init(
@@ -125,7 +134,7 @@ struct StatusPicture: Sendable {
 
 extension Output {
     /// The port of ours that others subscribe to, for outputs that wait for subscribers.
-    fileprivate var ownPort: String? { target == .subscribers ? source?.description : nil }
+    fileprivate var ownPort: String? { takesSubscribers ? source?.description : nil }
 }
 
 extension Status.Lateness {

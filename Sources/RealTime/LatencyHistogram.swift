@@ -10,6 +10,12 @@ public struct LatencyHistogram: ~Copyable, Sendable {
 
     public init() {}
 
+    /// Forgets everything; by the thread that records.
+    public func reset() {
+        for index in buckets.indices { buckets[index].store(0, ordering: .relaxed) }
+        longest.store(0, ordering: .relaxed)
+    }
+
     /// Counts a duration; what is negative counts as none.
     public func record(microseconds: Int64) {
         let duration = max(0, microseconds)

@@ -4,6 +4,7 @@ import ControlServer
 import Foundation
 import Gateway
 import Logging
+import MIDIClock
 
 /// Why an argument is refused, as a clause that says what would be right.
 struct BadArgument: Error, Hashable, CustomStringConvertible {
@@ -118,6 +119,26 @@ func interfaceName(argument: String) throws(BadArgument) -> String {
         throw BadArgument("a network interface has a name such as eth0 or wlan0")
     }
     return argument
+}
+
+/// Reads a number with at most one point and perhaps a sign; no exponent, no name of a number.
+func signedDecimal(_ text: String) -> Double? {
+    guard let sign = text.first, "+-".contains(sign) else { return decimal(text) }
+    return decimal(String(text.dropFirst())).map { sign == "-" ? -$0 : $0 }
+}
+
+extension TempoRange {
+    init(argument: String) throws(BadArgument) {
+        let ends = argument.split(separator: "-", omittingEmptySubsequences: false).map { decimal(String($0)) }
+        guard ends.count == 2, let low = ends[0], let high = ends[1], Tempo.allowed.contains(low),
+            Tempo.allowed.contains(high),
+            let range = TempoRange(lowest: Int64((low * 1_000).rounded()), highest: Int64((high * 1_000).rounded()))
+        else {
+            throw BadArgument(
+                "a range is two tempos from 20 to 999, the second at least twice the first, such as 60-180")
+        }
+        self = range
+    }
 }
 
 /// Reads digits with at most one point; no sign, no exponent, no name of a number.

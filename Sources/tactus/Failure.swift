@@ -7,6 +7,8 @@ struct Failure: Error, Hashable {
         /// The gateway understood, but does not do it now.
         case refused = 1
         case usage = 64
+        /// A profile or a configuration is wrong.
+        case badFile = 65
         /// Nothing to talk to.
         case unavailable = 69
         /// The machine refuses.

@@ -2,12 +2,37 @@ import ALSASequencer
 import Gateway
 import Glibc
 
+/// An `--output`: where it goes, and the profile that was named for it.
+struct OutputArgument: Hashable {
+    var address: OutputAddress
+    /// The ID of a profile.
+    var profile: String?
+
+    /// Reads `PORT[=PROFILE]`; what follows the last = is a profile if it may be the name of one.
+    init(argument: String) throws(BadArgument) {
+        guard let equals = argument.lastIndex(of: "=") else {
+            address = try OutputAddress(argument: argument)
+            return
+        }
+        let id = argument[argument.index(after: equals)...]
+        guard id.utf8.allSatisfy(Self.isPartOfID) else {
+            address = try OutputAddress(argument: argument)
+            return
+        }
+        guard !id.isEmpty else { throw BadArgument("a profile follows =, such as roland-tr-8s") }
+        address = try OutputAddress(argument: String(argument[..<equals]))
+        profile = String(id)
+    }
+
+    private static func isPartOfID(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D
+            || byte == 0x5F
+    }
+}
+
 extension OutputAddress {
     /// Reads `NAME`, `CLIENT:PORT`, `virtual:NAME` or `raw:PATH[@BAUD]`.
     init(argument: String) throws(BadArgument) {
-        if let suffix = argument.firstIndex(of: "=") {
-            throw BadArgument("device profiles are not supported yet; leave out '\(argument[suffix...])'")
-        }
         if argument.hasPrefix("virtual:") {
             self = .virtual(try Self.name(argument.dropFirst("virtual:".count), such: "virtual:Drums"))
         } else if argument.hasPrefix("raw:") {

@@ -119,3 +119,86 @@ struct FollowCommand: AsyncParsableCommand {
         }
     }
 }
+
+struct NudgeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "nudge", abstract: "Send to one device, or to all, a little earlier or later; the session stays.",
+        discussion: """
+            What is given is added to the offset there is. Play the device beside others and nudge until they are \
+            together; the change glides, so nothing stumbles.
+
+            EXAMPLES
+              tactus nudge -2.5 tr-8s    two and a half milliseconds earlier
+              tactus nudge 1             everything a millisecond later
+            """)
+
+    @Argument(
+        parsing: .allUnrecognized,
+        help: ArgumentHelp(
+            "Milliseconds, negative for earlier, and the output as 'tactus status' names it.", valueName: "ms> [<output"
+        ))
+    var words: [String]
+    @OptionGroup var remote: RemoteOptions
+
+    func validate() throws { _ = try parts() }
+
+    private func parts() throws -> (milliseconds: Double, output: String?) {
+        guard (1...2).contains(words.count), let milliseconds = signedDecimal(words[0]),
+            OutputAdjustment.nudges.contains(milliseconds)
+        else {
+            throw ValidationError(
+                "a nudge is milliseconds from -1000 to 1000, then the output's name if only one is meant")
+        }
+        return (milliseconds, words.count == 2 ? words[1] : nil)
+    }
+
+    func run() async throws {
+        let (milliseconds, output) = try parts()
+        var body: [String: JSONValue] = ["milliseconds": .number(milliseconds)]
+        if let output { body["output"] = .text(output) }
+        let command = try JSONEncoder().encode(body)
+        try await remote.ask("nudge", String(decoding: command, as: UTF8.self)) { status in
+            status.outputs.filter { output == nil || $0.id == output }
+                .map { "\($0.id): \(StatusText.decimals($0.offsetMilliseconds)) ms" }.joined(separator: "\n")
+        }
+    }
+
+    private enum JSONValue: Encodable {
+        case number(Double)
+        case text(String)
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .number(let value): try container.encode(value)
+            case .text(let value): try container.encode(value)
+            }
+        }
+    }
+}
+
+struct RealignCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "realign", abstract: "Have a device that lost its place find it again at the next bar.")
+
+    @Argument(help: "The output as 'tactus status' names it. (default: all)") var output: String?
+    @OptionGroup var remote: RemoteOptions
+
+    func run() async throws {
+        let path = output.map {
+            "outputs/\($0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? $0)/realign"
+        }
+        try await remote.ask(path ?? "realign", "{}") { _ in
+            "\(output ?? "every output") finds its place at the next bar"
+        }
+    }
+}
+
+struct ReloadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reload", abstract: "Read configuration and profiles again; all of it counts, or nothing.")
+
+    @OptionGroup var remote: RemoteOptions
+
+    func run() async throws { try await remote.ask("reload", "{}") { "read again: \($0.outputs.count) outputs" } }
+}

@@ -1,23 +1,36 @@
 import ArgumentParser
 import BeatTime
 import ControlServer
+import DeviceProfiles
 import Foundation
 import Gateway
 import Logging
+import MIDIClock
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the gateway until Ctrl-C.",
         discussion: """
             Takes part in the Link session of your network and sends MIDI clock to its sequencer port 'Clock' and to \
-            every --output. An output that is not there yet is waited for.
+            every device that a profile recognises, or to every --output instead. An output that is not there yet is \
+            waited for.
 
             EXAMPLES
               tactus run --output TR-8S                a device, by part of its name
+              tactus run --output UM-ONE=korg-volca    a machine behind an interface, by its profile
               tactus run --output 24:0 --output 28:0   two ports of 'tactus ports'
               tactus run --output raw:/dev/ttyAMA0     a small board's serial port
               tactus run --no-link --follow MPC        follow another machine's clock
             """)
+
+    @Option(
+        help: ArgumentHelp(
+            "A configuration; options win over it. (default: ~/.config/tactus/config.yaml, else /etc/tactus/config.yaml)",
+            valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("One more folder of device profiles. Repeatable.", valueName: "dir"))
+    var profiles: [String] = []
 
     @Flag(inversion: .prefixedNo, help: "Take part in the Link session. (default: as last switched, else yes)")
     var link: Bool?
@@ -32,7 +45,7 @@ struct Run: AsyncParsableCommand {
         parsing: .unconditional,  // so that '--quantum -1' is told what is wrong with it
         help: ArgumentHelp("Length of the cycle shared with the session, 0 to 64. (default: 4)", valueName: "beats"),
         transform: Beats.init(quantumArgument:))
-    var quantum = Beats(4)
+    var quantum: Beats?
 
     @Option(
         parsing: .unconditional,
@@ -42,11 +55,18 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Fold tempos outside of it into it, for devices whose profiles do not say. (default: 20-999)",
+            valueName: "low-high"), transform: TempoRange.init(argument:))
+    var tempoRange: TempoRange?
+
+    @Option(
+        help: ArgumentHelp(
             """
             A device to drive: NAME or a part of it, CLIENT:PORT, virtual:NAME for a port that others connect to, or \
-            raw:PATH[@BAUD] for a device node, FIFO or serial line. Repeatable.
-            """, valueName: "port"), transform: OutputAddress.init(argument:))
-    var output: [OutputAddress] = []
+            raw:PATH[@BAUD] for a device node, FIFO or serial line; and after = a profile of 'tactus profiles list'. \
+            Repeatable. (default: every device that a profile recognises)
+            """, valueName: "port[=profile]"), transform: OutputArgument.init(argument:))
+    var output: [OutputArgument] = []
 
     @Flag(help: "Do not create the general port 'Clock'.")
     var noClockPort = false
@@ -54,10 +74,11 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Whose clock to follow when Link is off: NAME or a part of it, CLIENT:PORT, auto for whatever you \
-            subscribe to 'Clock In' (or the device of --clock-in), or off. (default: auto)
+            Whose clock to follow when Link is off: NAME or a part of it, CLIENT:PORT, auto for devices whose \
+            profile says so and whatever you subscribe to 'Clock In' (or the device of --clock-in), or off. \
+            (default: auto)
             """, valueName: "port"), transform: FollowChoice.init(argument:))
-    var follow = FollowChoice.auto
+    var follow: FollowChoice?
 
     @Option(
         help: ArgumentHelp(
@@ -74,7 +95,7 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where the other commands reach this gateway. (default: \(Self.standardAddress))", valueName: "address:port"
+            "Where the other commands reach this gateway. (default: 127.0.0.1:8808)", valueName: "address:port"
         ),
         transform: HTTPAddress.init(argument:))
     var http: HTTPAddress?
@@ -113,47 +134,60 @@ struct Run: AsyncParsableCommand {
             "What to log: trace, debug, info, notice, warning, error or critical. (default: notice)", valueName: "level"
         ),
         transform: logLevel(argument:))
-    var logLevel = Logger.Level.notice
+    var logLevel: Logger.Level?
 
-    @Option(help: ArgumentHelp("How to log: text or json.", valueName: "format"))
-    var logFormat = LogFormatArgument.text
-
-    private static let standardAddress = "127.0.0.1:8808"
-
-    /// Where to serve HTTP; nil not to.
-    var address: HTTPAddress? { noHttp ? nil : http ?? HTTPAddress(Self.standardAddress) }
+    @Option(help: ArgumentHelp("How to log: text or json. (default: text)", valueName: "format"))
+    var logFormat: LogFormatArgument?
 
     func validate() throws {
         if output.count > 63 { throw ValidationError("there are \(output.count) --output; 63 is the most") }
         if noHttp, http != nil { throw ValidationError("--http and --no-http exclude each other") }
-        if let http, !http.isLoopback, httpTokenFile == nil {
-            throw ValidationError("--http \(http) lets others in; give it a secret with --http-token-file FILE")
+        if clockIn != nil, let follow, follow != .auto {
+            throw ValidationError("--clock-in and --follow exclude each other")
         }
-        if clockIn != nil, follow != .auto { throw ValidationError("--clock-in and --follow exclude each other") }
-        let outputs = output.map(\.argument)
+        let outputs = output.map(\.address.argument)
         for (index, name) in outputs.enumerated() where outputs[..<index].contains(name) {
             throw ValidationError("--output \(name) is given twice")
         }
     }
 
     func run() async throws {
-        let token = try httpTokenFile.map(BearerToken.init(file:))
+        let setup = try self.setup()
+        let (wishes, interfaces) = try Self.configured { () throws(Mistakes) in
+            (try setup.wishes(), try setup.interfaces())
+        }
+        let address = try self.address(setup)
+        let token = try setup.tokenFile.map(BearerToken.init(file:))
         let console = Console()
-        let format = logFormat.format
-        LoggingSystem.bootstrap { [logLevel] label in
-            ConsoleLog(console: console, format: format, label: label, logLevel: logLevel)
+        let (format, level) = (setup.logFormat.format, setup.logLevel)
+        LoggingSystem.bootstrap { label in
+            ConsoleLog(console: console, format: format, label: label, logLevel: level)
+        }
+        for mistake in setup.library.mistakes {
+            Logger(label: "tactus").warning("profile left out", metadata: ["error": "\(mistake)"])
         }
         let stopRequest = await StopRequest()
+        let reloadRequest = await ReloadRequest()
 
         // Listening first: a second gateway ends here, before it has sent anything to a device or a peer.
         var server: ControlServer?
         if let address { server = try await Self.listen(at: address, token: token) }
-        let keeper = stateDirectory.map(SwitchKeeper.init(directory:))
-        let gateway = try makeGateway(keeper, await Self.switches(keeper))
+        let keeper = (state ?? Folders.state).map(SwitchKeeper.init(directory:))
+        let gateway = try makeGateway(wishes, interfaces, keeper, await Self.switches(keeper))
         server?.serve(gateway)
 
         let live = Task { await Self.showStatus(of: gateway, on: console) }
+        let reloads = Task {
+            await reloadRequest.forEach {
+                do {
+                    try await gateway.reload()
+                } catch {
+                    Logger(label: "tactus").error("not read again", metadata: ["error": "\(error)"])
+                }
+            }
+        }
         await stopRequest.wait()
+        reloads.cancel()
         live.cancel()
         await live.value
 
@@ -162,19 +196,44 @@ struct Run: AsyncParsableCommand {
         await closed
     }
 
+    /// Reads the configuration file and the profiles, and sees that what the command line names is there.
+    private func setup() throws(Failure) -> Setup {
+        for folder in profiles where !FileManager.default.fileExists(atPath: folder) {
+            throw Failure(.usage, "--profiles \(folder): there is no such folder")
+        }
+        let setup = try Self.configured { () throws(Mistakes) in try Setup(self) }
+        for id in output.compactMap(\.profile) {
+            do throws(UnknownProfile) {
+                _ = try setup.library.profile(id: id)
+            } catch {
+                throw Failure(.badFile, "--output: \(error)")
+            }
+        }
+        return setup
+    }
+
+    private static func configured<Value>(_ read: () throws(Mistakes) -> Value) throws(Failure) -> Value {
+        do {
+            return try read()
+        } catch {
+            throw Failure(.badFile, error.description)
+        }
+    }
+
+    private func address(_ setup: Setup) throws(Failure) -> HTTPAddress? {
+        let address = try Self.configured { () throws(Mistakes) in try setup.address() }
+        if let address, !address.isLoopback, setup.tokenFile == nil {
+            throw Failure(.usage, "--http \(address) lets others in; give it a secret with --http-token-file FILE")
+        }
+        return address
+    }
+
     private static func listen(at address: HTTPAddress, token: BearerToken?) async throws(Failure) -> ControlServer {
         do {
             return try await ControlServer.listening(at: address, token: token, log: Logger(label: "tactus.control"))
         } catch {
             throw Failure(error.code == EACCES ? .noPermission : .system, "\(error)")
         }
-    }
-
-    /// `--state`, or where the system keeps such things; nil where there is no home either.
-    private var stateDirectory: String? {
-        let environment = ProcessInfo.processInfo.environment
-        let systems = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? "\($0)/tactus" : nil }
-        return state ?? systems ?? environment["HOME"].map { "\($0)/.local/state/tactus" }
     }
 
     private static func switches(_ keeper: SwitchKeeper?) async -> Switches {
@@ -186,22 +245,25 @@ struct Run: AsyncParsableCommand {
         }
     }
 
-    private func makeGateway(_ keeper: SwitchKeeper?, _ switches: Switches) throws(Failure) -> Gateway {
+    private func makeGateway(
+        _ wishes: Wishes, _ interfaces: [String], _ keeper: SwitchKeeper?, _ switches: Switches
+    ) throws(Failure) -> Gateway {
         var configuration = GatewayConfiguration()
         configuration.tempo = tempo
-        configuration.quantum = quantum
         configuration.isLinkEnabled = link ?? switches.link ?? true
         configuration.isStartStopSyncEnabled = startStopSync ?? switches.startStopSync ?? false
         configuration.playsAtStart = play
-        configuration.outputs = output
-        configuration.hasClockPort = !noClockPort
-        configuration.follow = follow
+        configuration.wishes = wishes
         configuration.clockInDevice = clockIn
-        configuration.interfaces = interface
+        configuration.interfaces = interfaces
         configuration.realtimePriority = realtimePriority
         configuration.dispatch = dispatch
         do {
-            return try Gateway(configuration, keeper: keeper, log: Logger(label: "tactus"))
+            return try Gateway(configuration, keeper: keeper, log: Logger(label: "tactus")) { () throws(Mistakes) in
+                let setup = try Setup(self)
+                guard setup.library.mistakes.isEmpty else { throw Mistakes(setup.library.mistakes) }
+                return try setup.wishes()
+            }
         } catch {
             throw Failure(.system, "\(error)")
         }

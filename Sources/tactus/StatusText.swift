@@ -95,7 +95,7 @@ enum StatusText {
     }
 
     /// At most two decimals, and none that say nothing.
-    private static func decimals(_ value: Double) -> String {
+    static func decimals(_ value: Double) -> String {
         let text = String(format: "%.2f", value)
         guard text.contains(".") else { return text }
         return String(text.reversed().drop { $0 == "0" }.drop { $0 == "." }.reversed())

@@ -8,8 +8,7 @@ struct StopRequest: Sendable {
     private let requests: AsyncStream<Void>
 
     init() async {
-        // A closed terminal or a reader that went away does not stop the music.
-        signal(SIGHUP, SIG_IGN)
+        // A reader that went away does not stop the music.
         signal(SIGPIPE, SIG_IGN)
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let (requests, request) = AsyncStream<Void>.makeStream()

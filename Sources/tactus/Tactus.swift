@@ -14,7 +14,8 @@ struct Tactus: AsyncParsableCommand {
         version: Status.version,
         subcommands: [
             Run.self, StatusCommand.self, LinkCommand.self, StartStopSyncCommand.self, PlayCommand.self,
-            StopCommand.self, TempoCommand.self, FollowCommand.self, PortsCommand.self,
+            StopCommand.self, TempoCommand.self, FollowCommand.self,
+            NudgeCommand.self, RealignCommand.self, ReloadCommand.self, PortsCommand.self, ProfilesCommand.self,
         ])
 
     static func main() async {

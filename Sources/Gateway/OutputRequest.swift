@@ -1,0 +1,31 @@
+public import DeviceProfiles
+internal import MIDIClock
+
+/// An output that the user asks for.
+public struct OutputRequest: Hashable, Sendable {
+    public var address: OutputAddress
+    /// How its device wants to be told; nil for the profile that recognises it, or else the standard.
+    public var profile: Profile?
+    /// What is to be otherwise than the profile says.
+    public var overrides: ProfileOverrides
+    /// The tempos that a device takes whose profile does not say.
+    var tempos = TempoRange.all
+
+    public init(_ address: OutputAddress, profile: Profile? = nil, overrides: ProfileOverrides = ProfileOverrides()) {
+        self.address = address
+        self.profile = profile
+        self.overrides = overrides
+    }
+}
+
+/// Where an output's bytes go, as `--output` names it.
+public enum OutputAddress: Hashable, Sendable {
+    /// A sequencer port by name or a unique part of it; case and surrounding spaces do not count.
+    case name(String)
+    /// A sequencer port by number.
+    case numeric(client: Int, port: Int)
+    /// A sequencer port of our own that others subscribe to.
+    case virtual(String)
+    /// A device node, FIFO or serial line; the rate matters to serial lines only.
+    case raw(path: String, bitsPerSecond: Int)
+}

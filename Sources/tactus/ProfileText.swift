@@ -1,0 +1,81 @@
+import DeviceProfiles
+import Foundation
+import MIDIClock
+
+/// A profile as people read it.
+enum ProfileText {
+    static func lines(_ profile: Profile) -> [String] {
+        let rows: [(String, String)] =
+            [
+                ("name", profile.name),
+                (
+                    "recognised",
+                    profile.match.isEmpty
+                        ? "by nothing; name it with --output PORT=\(profile.id)" : profile.match.joined(separator: ", ")
+                ),
+            ] + clock(profile.settings) + transport(profile.settings) + [("input", input(profile.input))]
+        let notes = profile.notes.flatMap { note in
+            ["- \(note.fact)", "  \(note.confidence.rawValue), \(note.source)"]
+        }
+        let warnings = profile.warnings.map { "- note that \($0)" }
+        return (rows.map { "\($0.0.padded(to: 12))\($0.1)" } + notes + warnings).map(\.withoutControls)
+    }
+
+    private static func clock(_ settings: OutputSettings) -> [(String, String)] {
+        var parts = [settings.isClockAlwaysOn ? "always" : "while playing"]
+        if settings.preroll > 0 { parts.append("from \(settings.preroll) beats before Start") }
+        if settings.multiply > 1 { parts.append("times \(settings.multiply)") }
+        if settings.divide > 1 { parts.append("divided by \(settings.divide)") }
+        if settings.swing != 500 { parts.append("swing \(number(settings.swing, 10)) %") }
+        if settings.smoothing > 0 { parts.append("tempo changes spread over \(milliseconds(settings.smoothing))") }
+        if !settings.mayJump { parts.append("glides, never jumps") }
+        return [
+            ("clock", parts.joined(separator: ", ")), ("offset", milliseconds(settings.offset)),
+            (
+                "tempos",
+                settings.tempos == .all
+                    ? "all"
+                    : "\(number(settings.tempos.lowest, 1_000)) to \(number(settings.tempos.highest, 1_000)) BPM"
+            ),
+        ]
+    }
+
+    private static func transport(_ settings: OutputSettings) -> [(String, String)] {
+        let start =
+            switch settings.start {
+            case .start: "Start"
+            case .continue: "Continue"
+            case .none: "none"
+            }
+        let messages = [
+            settings.sendsStop ? "Stop" : nil, settings.takesContinue ? "Continue" : nil,
+            settings.takesSongPosition ? "Song Position" : nil,
+        ].compactMap(\.self)
+        let realign =
+            switch settings.realign {
+            case .songPosition: "by Song Position and Continue"
+            case .restart: "by Start at the next bar"
+            case .none: "not at all"
+            }
+        return [
+            ("starts by", start), ("takes", messages.isEmpty ? "nothing else" : messages.joined(separator: ", ")),
+            ("lead", "\(milliseconds(settings.lead)) from Start to its tick"),
+            ("realigned", realign),
+        ]
+    }
+
+    private static func input(_ input: Profile.Input) -> String {
+        let parts = [
+            input.isLeader ? "may lead while Link is off" : nil,
+            input.isRemoteControl ? "its Start and Stop play and stop the session" : nil,
+            input.echoes ? "passes on what it hears, so it is not followed while driven" : nil,
+        ].compactMap(\.self)
+        return parts.isEmpty ? "not listened to" : parts.joined(separator: ", ")
+    }
+
+    private static func milliseconds(_ microseconds: Int64) -> String { "\(number(microseconds, 1_000)) ms" }
+
+    private static func number(_ value: Int64, _ unit: Double) -> String {
+        (Double(value) / unit).formatted(.number.grouping(.never).locale(Locale(identifier: "en_US_POSIX")))
+    }
+}

@@ -1,0 +1,185 @@
+import ALSASequencer
+import BeatTime
+import ControlServer
+import DeviceProfiles
+import Foundation
+import Gateway
+import Logging
+import MIDIClock
+
+/// What a run of the gateway goes by: its options, and beneath them the configuration file.
+struct Setup {
+    private let options: Run
+    let file: ConfigurationFile
+    let library: ProfileLibrary
+
+    /// Reads the configuration file and all profiles.
+    ///
+    /// - Parameter options: of the command line.
+    /// - Throws: everything that is wrong with the configuration file.
+    init(_ options: Run) throws(Mistakes) {
+        self.options = options
+        file =
+            try (options.config ?? Folders.configuration).map(ConfigurationFile.init(contentsOf:))
+            ?? ConfigurationFile()
+        library = ProfileLibrary(folders: Folders.profiles + options.profiles)
+    }
+
+    /// What may change while the gateway runs.
+    ///
+    /// - Throws: everything in the configuration file that makes no sense, or that the profiles do not allow.
+    func wishes() throws(Mistakes) -> Wishes {
+        var reader = WishReader(library: library)
+        var wishes = Wishes()
+        wishes.outputs.library = library
+        wishes.outputs.outputs =
+            options.output.isEmpty
+            ? file.outputs.compactMap { reader.output($0) } : options.output.compactMap { reader.output($0) }
+        wishes.outputs.hasClockPort = !options.noClockPort
+        wishes.outputs.connectsRecognised = file.connectsRecognised ?? options.output.isEmpty
+        wishes.outputs.tempos = options.tempoRange ?? file.tempoRange ?? .all
+        wishes.quantum = options.quantum ?? file.link.quantum ?? Beats(4)
+        wishes.follow = options.follow ?? (options.clockIn == nil ? reader.follow(file.follow.source) : nil) ?? .auto
+        wishes.stopsWhenLost = file.follow.whenLost == .stop
+        try reader.finish(outputs: wishes.outputs.outputs.count)
+        return wishes
+    }
+
+    /// Where to serve HTTP; nil not to.
+    ///
+    /// - Throws: when the file names no address.
+    func address() throws(Mistakes) -> HTTPAddress? {
+        guard !options.noHttp else { return nil }
+        if let address = options.http { return address }
+        let host = file.http.address?.value ?? "127.0.0.1"
+        let text = "\(host.contains(":") ? "[\(host)]" : host):\(file.http.port?.value ?? 8808)"
+        if let address = HTTPAddress(text) { return address }
+        guard let place = file.http.address else { return nil }
+        throw Mistakes([place.mistake("'\(host)' is no address; it is numbers such as 127.0.0.1 or ::1")])
+    }
+
+    var tokenFile: String? { options.httpTokenFile ?? file.http.tokenFile?.value }
+
+    /// The networks that Link may use, by name.
+    func interfaces() throws(Mistakes) -> [String] {
+        guard options.interface.isEmpty else { return options.interface }
+        var mistakes: [Mistake] = []
+        let names = file.link.interfaces.compactMap { name in
+            do throws(BadArgument) {
+                return try interfaceName(argument: name.value)
+            } catch {
+                mistakes.append(name.mistake(error.description))
+                return nil
+            }
+        }
+        if !mistakes.isEmpty { throw Mistakes(mistakes) }
+        return names
+    }
+
+    var logLevel: Logger.Level {
+        options.logLevel ?? file.log.level.flatMap { Logger.Level(rawValue: $0.rawValue) } ?? .notice
+    }
+
+    var logFormat: LogFormatArgument {
+        options.logFormat ?? file.log.format.flatMap { LogFormatArgument(rawValue: $0.rawValue) } ?? .text
+    }
+}
+
+/// Reads what the configuration file leaves to the grammar of the command line, and gathers what is wrong.
+private struct WishReader {
+    let library: ProfileLibrary
+    private var mistakes: [Mistake] = []
+    private var addresses: [OutputAddress] = []
+    /// The newest output of the file.
+    private var last: Placed<String>?
+
+    init(library: ProfileLibrary) { self.library = library }
+
+    /// An output of the command line; its profile has been looked up before.
+    mutating func output(_ argument: OutputArgument) -> OutputRequest? {
+        OutputRequest(argument.address, profile: argument.profile.flatMap { try? library.profile(id: $0) })
+    }
+
+    mutating func output(_ output: ConfigurationFile.Output) -> OutputRequest? {
+        last = output.port
+        var request: OutputRequest?
+        do throws(BadArgument) {
+            let address = try OutputAddress(argument: output.port.value)
+            if addresses.contains(address) { throw BadArgument("this output is there already") }
+            addresses.append(address)
+            request = OutputRequest(address, overrides: output.overrides)
+        } catch {
+            mistakes.append(output.port.mistake("'\(output.port.value)': \(error)"))
+        }
+        if let profile = output.profile {
+            do throws(UnknownProfile) {
+                request?.profile = try library.profile(id: profile.value)
+            } catch {
+                mistakes.append(profile.mistake(error.description))
+            }
+        }
+        do throws(Mistakes) {
+            _ = try (request?.profile ?? Profile(id: "", name: "")).applying(output.overrides)
+        } catch {
+            mistakes += error.all
+        }
+        return request
+    }
+
+    mutating func follow(_ source: Placed<String>?) -> FollowChoice? {
+        guard let source else { return nil }
+        do throws(BadArgument) {
+            return try FollowChoice(argument: source.value)
+        } catch {
+            mistakes.append(source.mistake("'\(source.value)': \(error)"))
+            return nil
+        }
+    }
+
+    func finish(outputs: Int) throws(Mistakes) {
+        var mistakes = mistakes
+        if outputs > 63, let last { mistakes.append(last.mistake("there are \(outputs) outputs; 63 is the most")) }
+        if !mistakes.isEmpty { throw Mistakes(mistakes) }
+    }
+}
+
+/// Where files are, by the conventions of the system.
+enum Folders {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// A folder of the user's: by its variable, which counts if it is absolute, or below the home folder.
+    private static func own(_ variable: String, _ fallback: String) -> String? {
+        let named = environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return (named ?? environment["HOME"].map { "\($0)/\(fallback)" }).map { "\($0)/tactus" }
+    }
+
+    /// Where switches are kept; nil where there is no home.
+    static var state: String? { own("XDG_STATE_HOME", ".local/state") }
+
+    /// The configuration file there is: the user's, or else the machine's.
+    static var configuration: String? {
+        let candidates = [own("XDG_CONFIG_HOME", ".config"), "/etc/tactus"].compactMap(\.self)
+        return candidates.map { "\($0)/config.yaml" }.first(where: FileManager.default.fileExists(atPath:))
+    }
+
+    /// The folders that profiles are read from: those that came with the program, then the user's own.
+    static var profiles: [String] {
+        [installedProfiles, own("XDG_CONFIG_HOME", ".config").map { "\($0)/profiles" }].compactMap(\.self)
+    }
+
+    /// Beside the executable's folder in `share/tactus/profiles`, or in the checkout it was built in.
+    static var installedProfiles: String? {
+        guard let executable = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
+            return nil
+        }
+        var folder = URL(filePath: executable).deletingLastPathComponent()
+        let installed = folder.deletingLastPathComponent().appending(path: "share/tactus/profiles").path()
+        if FileManager.default.fileExists(atPath: installed) { return installed }
+        while folder.pathComponents.count > 1 {
+            let isBuildFolder = folder.lastPathComponent == ".build"
+            folder.deleteLastPathComponent()
+            if isBuildFolder { return folder.appending(path: "Profiles").path() }
+        }
+        return nil
+    }
+}
