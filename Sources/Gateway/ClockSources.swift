@@ -172,7 +172,12 @@ extension PortDescription {
 extension [PortDescription] {
     /// That a name means all of these, as a clause.
     var asAnswersToOneName: String {
-        let names = map { "\($0.portName) (\($0.address))" }.joined(separator: ", ")
+        // Equal names of different cards are told apart by the card.
+        let names = map { port in
+            let isTwin = contains { $0.portName == port.portName && $0.address != port.address }
+            let card = isTwin ? port.card.map { "\($0.id):" } ?? "" : ""
+            return "\(card)\(port.portName) (\(port.address))"
+        }.joined(separator: ", ")
         return "several ports answer to that name: \(names)"
     }
 }

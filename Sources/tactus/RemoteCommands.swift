@@ -123,6 +123,7 @@ struct FollowCommand: AsyncParsableCommand {
 struct NudgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nudge", abstract: "Send to one device, or to all, a little earlier or later; the session stays.",
+        usage: "tactus nudge <ms> [<output>] [--url <url>] [--token-file <file>] [--json]",
         discussion: """
             What is given is added to the offset there is. Play the device beside others and nudge until they are \
             together; the change glides, so nothing stumbles.
@@ -135,8 +136,8 @@ struct NudgeCommand: AsyncParsableCommand {
     @Argument(
         parsing: .allUnrecognized,
         help: ArgumentHelp(
-            "Milliseconds, negative for earlier, and the output as 'tactus status' names it.", valueName: "ms> [<output"
-        ))
+            "Milliseconds, negative for earlier; and the output as 'tactus status' names it, else all.",
+            valueName: "ms output"))
     var words: [String]
     @OptionGroup var remote: RemoteOptions
 
