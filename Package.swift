@@ -41,6 +41,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
@@ -51,6 +52,8 @@ let package = Package(
         part("LinkNetwork", uses: ["BeatTime", "RealTime", "LinkSession", "CLinux"]),
         part("MIDIClock", uses: ["BeatTime"]),
         part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock"]),
+        part(
+            "DeviceProfiles", uses: ["BeatTime", "MIDIClock"], products: [.product(name: "Yams", package: "Yams")]),
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "MIDIClock"]),
         part(
             "Gateway",
@@ -97,6 +100,7 @@ let package = Package(
         tests(of: "ALSASequencer"),
         tests(of: "Gateway", uses: ["ALSASequencer", "BeatTime", "MIDIClock", "RealTime", "Simulation"]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
+        tests(of: "DeviceProfiles", uses: ["BeatTime", "MIDIClock", "Simulation"], resources: [.copy("Corpus")]),
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
         tests(
             of: "ControlServer", uses: ["Gateway", "Arbiter"],

@@ -12,6 +12,7 @@ struct ImportTests {
             "LinkSession": ["BeatTime"],
             "MIDIClock": ["BeatTime"],
             "Arbiter": ["BeatTime", "LinkSession", "MIDIClock"],
+            "DeviceProfiles": ["BeatTime", "MIDIClock", "Foundation", "Yams"],
             "RealTime": ["BeatTime", "CLinux", "Glibc", "Synchronization"],
             "LinkNetwork": ["BeatTime", "RealTime", "LinkSession", "CLinux", "Glibc", "Synchronization"],
             "ALSASequencer": ["BeatTime", "RealTime", "MIDIClock", "CALSA", "Glibc", "Synchronization"],

@@ -1,0 +1,89 @@
+/// What has been found wrong while a file is read, and what its readers need to know of the whole.
+struct Reading {
+    var mistakes: [Mistake] = []
+    /// The sections that know a key, among those in reach, for keys that stand in the wrong one; "" is the file's top.
+    fileprivate var homes: [String: Set<String>] = [:]
+
+    mutating func note(_ place: Place, _ message: String) { mistakes.append(Mistake(place, message)) }
+
+    /// Reads a whole file into a value that holds the defaults.
+    ///
+    /// - Parameters:
+    ///   - bytes: the file's contents.
+    ///   - file: its name, for mistakes.
+    ///   - keys: what may stand in it.
+    ///   - whole: the defaults; what the file says replaces them.
+    ///   - check: looks at the value as a whole, once every key is read.
+    /// - Throws: everything that is wrong with the file.
+    static func file<Whole>(
+        _ bytes: [UInt8], named file: String, keys: [Key<Whole>], into whole: inout Whole,
+        check: (Whole, YAMLNode, inout Reading) -> Void = { _, _, _ in }
+    ) throws(Mistakes) {
+        var composer = YAMLComposer(try SourceText(bytes, file: file))
+        let root = try composer.tree()
+        guard !root.isEmpty else { throw Mistakes(root.place, "the file is empty; begin it with 'version: 1'") }
+        if let version = root["version"], version.content != .refused, !version.isVersion(Self.version) {
+            throw Mistakes(
+                version.place, "'version' \(version.finding); this program reads version \(Self.version)")
+        }
+        var reading = Reading()
+        reading.mistakes = composer.mistakes
+        for key in keys { reading.homes[key.name] = [""] }
+        root.read(into: &whole, keys: keys, section: nil, &reading)
+        if reading.mistakes.isEmpty { check(whole, root, &reading) }
+        if !reading.mistakes.isEmpty { throw Mistakes(reading.mistakes) }
+    }
+
+    /// The version of both kinds of file.
+    static let version = 1
+}
+
+extension YAMLNode {
+    fileprivate func isVersion(_ number: Int) -> Bool {
+        content == .scalar("\(number)", isQuoted: false)
+    }
+
+    /// Reads the keys of this section into a value; those that are not written leave it as it is.
+    ///
+    /// - Parameters:
+    ///   - whole: what to change.
+    ///   - keys: what may stand here.
+    ///   - section: what to call this section; nil for a whole file.
+    ///   - reading: where mistakes go.
+    func read<Whole>(into whole: inout Whole, keys: [Key<Whole>], section: String?, _ reading: inout Reading) {
+        guard content != .refused else { return }
+        guard case .section(let entries) = content else {
+            let example = keys.prefix(3).map { "'\($0.name)'" }.joined(separator: ", ")
+            reading.note(place, "\(section ?? "the file") \(finding); it takes keys such as \(example)")
+            return
+        }
+        let outer = reading.homes
+        defer { reading.homes = outer }
+        for key in keys {
+            for child in key.children { reading.homes[child, default: []].insert(key.name) }
+        }
+        for entry in entries {
+            if let key = keys.first(where: { $0.name == entry.key }) {
+                key.read(entry.value, "'\(entry.key)'", &whole, &reading)
+            } else {
+                reading.noteUnknown(entry, among: keys.map(\.name), section: section)
+            }
+        }
+        for key in keys where key.isRequired && self[key.name] == nil {
+            reading.note(place, "'\(key.name)' is missing\(section.map { " in \($0)" } ?? ""); \(key.missing)")
+        }
+    }
+}
+
+extension Reading {
+    fileprivate mutating func noteUnknown(_ entry: YAMLNode.Entry, among names: [String], section: String?) {
+        let unknown = "unknown key \(entry.key.inQuotes)\(section.map { " in \($0)" } ?? "")"
+        if let homes = homes[entry.key], let home = homes.first, homes.count == 1 {
+            note(entry.place, "\(unknown); it belongs \(home.isEmpty ? "at the top of the file" : "in '\(home)'")")
+        } else if let nearest = NearestWord.to(entry.key, among: names) {
+            note(entry.place, "\(unknown); did you mean '\(nearest)'?")
+        } else {
+            note(entry.place, "\(unknown); the keys here are \(names.joined(separator: ", "))")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/// What stands at one place of a file: text, a list or a section of keys.
+struct YAMLNode: Hashable, Sendable {
+    enum Content: Hashable, Sendable {
+        /// Text; `isQuoted` when it stands in quotes or as a block, and so is never a number or empty.
+        case scalar(String, isQuoted: Bool)
+        case list([YAMLNode])
+        /// Keys as they stand in the file, each once.
+        case section([Entry])
+        /// What is reported already and to be passed over.
+        case refused
+    }
+
+    struct Entry: Hashable, Sendable {
+        var key: String
+        var place: Place
+        var value: YAMLNode
+    }
+
+    var content: Content
+    var place: Place
+
+    /// Whether nothing is written here.
+    var isEmpty: Bool {
+        guard case .scalar(let text, isQuoted: false) = content else { return false }
+        return ["", "~", "null", "Null", "NULL"].contains(text)
+    }
+
+    /// The value of a key of this section.
+    subscript(key: String) -> YAMLNode? { entry(of: key)?.value }
+
+    /// Where a key of this section stands.
+    func place(of key: String) -> Place? { entry(of: key)?.place }
+
+    private func entry(of key: String) -> Entry? {
+        guard case .section(let entries) = content else { return nil }
+        return entries.first { $0.key == key }
+    }
+
+    /// What stands here, as the end of a clause that begins with its name.
+    var finding: String {
+        if isEmpty { return "is empty" }
+        return switch content {
+        case .scalar(let text, isQuoted: false): "is \(text.inQuotes)"
+        case .scalar(let text, isQuoted: true): "is \(text.inQuotes) in quotes"
+        case .list: "is a list"
+        case .section: "has keys of its own"
+        case .refused: "is refused"
+        }
+    }
+
+    /// The same where a list is wanted, and one stands there with too many or too few items.
+    var listFinding: String {
+        guard case .list(let items) = content else { return finding }
+        return items.count == 1 ? "has one item" : "has \(items.count) items"
+    }
+}
+
+extension String {
+    /// This text in single quotes, on one line and not too long to read.
+    var inQuotes: String {
+        var shown = ""
+        for scalar in unicodeScalars.prefix(41) {
+            let isPlain = scalar.properties.generalCategory != .control
+            shown.unicodeScalars.append(isPlain ? scalar : " ")
+        }
+        if unicodeScalars.count > 40 {
+            shown.unicodeScalars.removeLast()
+            shown += "…"
+        }
+        return "'\(shown)'"
+    }
+}
