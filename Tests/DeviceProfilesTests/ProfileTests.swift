@@ -6,6 +6,7 @@ import Testing
     @Test func `a profile says nothing and is the default`() throws {
         let profile = try Profile(yaml: Array("version: 1\nname: Box\n".utf8), file: "some/folder/my box.yaml")
         #expect(profile.id == "my box")
+        #expect(profile.file == "some/folder/my box.yaml")
         #expect(profile.name == "Box")
         #expect(profile.match.isEmpty)
         #expect(profile.settings == OutputSettings())
@@ -62,7 +63,7 @@ import Testing
 
     @Test(arguments: [
         ("{ song-position: false }", OutputSettings.Realign.restart), ("{ continue: false }", .restart),
-        ("{ start: none }", .songPosition), ("{ start: none, song-position: false }", .none),
+        ("{ start: none }", .none), ("{ stop: false }", .restart), ("{ start: none, song-position: false }", .none),
         ("{ song-position: false, realign: none }", .none), ("{ realign: restart }", .restart),
     ])
     func `a device is brought back by the best means it has unless the profile names one`(
