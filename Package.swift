@@ -104,6 +104,7 @@ let package = Package(
             of: "Gateway",
             uses: ["ALSASequencer", "Arbiter", "BeatTime", "DeviceProfiles", "MIDIClock", "RealTime", "Simulation"]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
+        tests(of: "DeviceProfiles", uses: ["BeatTime", "MIDIClock", "Simulation"], resources: [.copy("Corpus")]),
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
         tests(
             of: "ControlServer", uses: ["Gateway", "Arbiter"],
