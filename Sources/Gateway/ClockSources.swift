@@ -54,10 +54,10 @@ struct ClockSources: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - ports: those that can be heard, without our own.
-    ///   - library: the profiles.
-    mutating func recognise(_ ports: [PortDescription], _ library: ProfileLibrary) {
+    ///   - profile: gives a port's profile.
+    mutating func recognise(_ ports: [PortDescription], by profile: (PortDescription) -> Profile?) {
         for port in ports {
-            guard let input = library.profile(of: port)?.input else { continue }
+            guard let input = profile(port)?.input else { continue }
             let source = ClockSource(port.address)
             if input.isLeader { leaders.insert(source) }
             if input.isRemoteControl { remotes.insert(source) }

@@ -103,7 +103,10 @@ struct FollowCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A port as 'tactus ports' lists it, auto for whatever you subscribe to 'Clock In', or off.",
+            """
+            A port as 'tactus ports' lists it, auto for devices whose profile says so and whatever you subscribe to \
+            'Clock In', or off.
+            """,
             valueName: "port"), transform: FollowChoice.init(argument:))
     var source: FollowChoice
     @OptionGroup var remote: RemoteOptions
@@ -144,6 +147,7 @@ struct NudgeCommand: AsyncParsableCommand {
     func validate() throws { _ = try parts() }
 
     private func parts() throws -> (milliseconds: Double, output: String?) {
+        let words = words.filter { $0 != "--" }
         guard (1...2).contains(words.count), let milliseconds = signedDecimal(words[0]),
             OutputAdjustment.nudges.contains(milliseconds)
         else {
@@ -159,7 +163,7 @@ struct NudgeCommand: AsyncParsableCommand {
         if let output { body["output"] = .text(output) }
         let command = try JSONEncoder().encode(body)
         try await remote.ask("nudge", String(decoding: command, as: UTF8.self)) { status in
-            status.outputs.filter { output == nil || $0.id == output }
+            status.outputs.filter { output == nil || $0.id == output || $0.name.lowercased() == output?.lowercased() }
                 .map { "\($0.id): \(StatusText.decimals($0.offsetMilliseconds)) ms" }.joined(separator: "\n")
         }
     }

@@ -100,7 +100,7 @@ struct ClockSourcesTests {
         let (drums, remote) = (ClockSource.port(client: 24, port: 0), ClockSource.port(client: 25, port: 0))
         let cable = ClockSource.port(client: 14, port: 0)
         var sources = try Self.sources("auto")
-        sources.recognise(Self.ports, library)
+        sources.recognise(Self.ports, by: library.profile(of:))
         #expect(sources.wanted == [drums, remote])
         sources.names = [drums: "TR-8S", remote: "MPC", cable: "Through"]
         sources.subscribedByUser = [cable]
@@ -110,12 +110,12 @@ struct ClockSourcesTests {
         #expect(sources.unsafeMasters(driven: [drums]) == [drums])
 
         var off = try Self.sources("off")
-        off.recognise(Self.ports, library)
+        off.recognise(Self.ports, by: library.profile(of:))
         #expect(off.wanted == [remote])
         #expect(off.masters(driven: []) == .none)
 
         var named = try Self.sources("TR-8S")
-        named.recognise(Self.ports, library)
+        named.recognise(Self.ports, by: library.profile(of:))
         #expect(named.masters(driven: []) == .only(drums))
         #expect(named.masters(driven: [drums]) == .only(nil))
     }

@@ -29,6 +29,8 @@ extension ProfileLibrary {
     /// A library of profiles that are on the disk no longer.
     ///
     /// - Parameter profiles: the lines of each below its name, by their IDs.
+    /// - Returns: the library.
+    /// - Throws: when one of them is wrong.
     static func of(_ profiles: [String: String]) throws -> ProfileLibrary {
         let path = FileManager.default.temporaryDirectory.appending(path: "tactus-profiles-\(UUID())").path()
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

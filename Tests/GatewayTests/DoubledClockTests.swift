@@ -39,6 +39,8 @@ struct DoubledClockTests {
     func `two ports of one machine are one too many, two of an interface are not`() throws {
         let library = try ProfileLibrary.of(["drums": "match: [TR-8S]"])
         let both = [0: [second.address], 1: [device.address]]
+        let first = try ProfileLibrary.of(["drums": "match: [TR-8S MIDI 1]"])
+        #expect(doubled(both, library: first).count == 1)
         #expect(doubled(both, library: library).count == 1)
         #expect(doubled(both).isEmpty)
     }
