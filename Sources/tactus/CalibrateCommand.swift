@@ -44,7 +44,7 @@ struct CalibrateCommand: AsyncParsableCommand {
             let known = status.outputs.map(\.id).joined(separator: ", ")
             throw Failure(.unavailable, "no output is called \(output); there are: \(known)")
         }
-        let measured = try await Self.measure(target, input: input, seconds: seconds)
+        let (measured, device) = try await Self.measure(target, input: input, seconds: seconds)
         let offset = Self.offset(for: measured)
         if remote.json {
             print(try Result(measured, offset: offset).json)
@@ -53,7 +53,7 @@ struct CalibrateCommand: AsyncParsableCommand {
         }
         guard save else { return }
         try await remote.adjust(target.id, #"{"offsetMilliseconds":\#(offset)}"#)
-        let path = try OwnProfile(for: target).keep(offset: offset)
+        let path = try OwnProfile(for: target, recognisedBy: device).keep(offset: offset)
         if !remote.json { print("kept in \(path); 'tactus reload' reads it") }
     }
 
@@ -100,7 +100,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     /// Listens to what the output sends and to what comes back, both stamped by the kernel's one clock.
     private static func measure(
         _ output: Status.Output, input: String, seconds: Int
-    ) async throws(Failure) -> LoopBack {
+    ) async throws(Failure) -> (LoopBack, device: String?) {
         let (client, control, ports) = try open()
         let source = try returning(input, among: ports)
         let sender = try port(of: output, control, ports)
@@ -127,7 +127,7 @@ struct CalibrateCommand: AsyncParsableCommand {
                 .unavailable,
                 "no clock came back at \(input) in \(seconds) s; see that it is cabled, and that it passes on")
         }
-        return measured
+        return (measured, ports.first { $0.address.description == output.port && output.connected }?.portName)
     }
 
     private static func open() throws(Failure) -> (SequencerInput, SequencerControl, [PortDescription]) {

@@ -12,9 +12,13 @@ struct OwnProfile {
     private let library: ProfileLibrary
 
     /// The profile in force at an output, or a new one for it.
-    init(for output: Status.Output) {
+    ///
+    /// - Parameters:
+    ///   - output: as the gateway shows it.
+    ///   - port: the name of its device's port, by which a new profile recognises it.
+    init(for output: Status.Output, recognisedBy port: String?) {
         self.init(
-            id: output.profile ?? output.id, name: output.name, port: output.port, folder: Folders.ownProfiles,
+            id: output.profile ?? output.id, name: output.name, port: port, folder: Folders.ownProfiles,
             library: ProfileLibrary(folders: Folders.profiles))
     }
 
@@ -47,9 +51,11 @@ struct OwnProfile {
     private func text(_ offset: Double) throws(Failure) -> String {
         let known = try? library.profile(id: id)
         let old = known?.file.flatMap { try? String(contentsOfFile: $0, encoding: .utf8) }
-        let text = Self.setting(offset, in: old ?? "version: 1\nname: \(quoted(name))\n")
+        let match = port.map { "match: [\(quoted($0))]\n" } ?? ""
+        let text = Self.setting(offset, in: old ?? "version: 1\nname: \(quoted(name))\n\(match)")
         // Whatever the file looks like: it must still say the same but for the offset.
         var wanted = known ?? Profile(id: id, name: name)
+        if known == nil { wanted.match = port.map { [$0] } ?? [] }
         wanted.settings.offset = Int64((offset * 1_000).rounded())
         guard let new = try? Profile(yaml: Array(text.utf8), file: known?.file ?? "\(id).yaml"), new.isLike(wanted)
         else {

@@ -58,6 +58,19 @@ struct OwnProfileTests {
     }
 
     @Test
+    func `a device without a profile gets one that recognises it`() throws {
+        try withFolders("version: 1\nname: Other\n") { installed, own in
+            _ = try OwnProfile(
+                id: "usb-midi", name: "USB MIDI", port: #"USB "MIDI": 1"#, folder: own,
+                library: ProfileLibrary(folders: [installed])
+            ).keep(offset: 2)
+            let library = ProfileLibrary(folders: [installed, own])
+            #expect(library.mistakes.isEmpty)
+            #expect(library.profile(portName: #"USB "MIDI": 1"#, clientName: "USB")?.settings.offset == 2_000)
+        }
+    }
+
+    @Test
     func `a profile written in a way that is not changed safely is left alone`() throws {
         try withFolders("version: 1\nname: \"Drum\nclock:\"\nclock:\n  \"offset\": 2\n") { installed, own in
             let library = ProfileLibrary(folders: [installed])
