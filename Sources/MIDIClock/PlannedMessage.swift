@@ -14,6 +14,6 @@ public struct PlannedMessage: Hashable, Sendable, BitwiseCopyable {
     let pulse: Int64
     /// The fold under which pulses are counted so.
     let fold: TempoFold
-    /// How the device comes into the song, for transport messages.
+    /// How the device comes into the song with it.
     let entry: Entry?
 }

@@ -120,7 +120,7 @@ struct PulseTrain: BitwiseCopyable {
         account = Account(map)
         if change.jump != .none { (steps, spread) = (RateAccumulator(), RateAccumulator()) }
         change.isRegrouped = regroup(plan, on: map, next: &next, foldsAnywhere: !isRunning || change.jump == .broken)
-        if change.jump == .slid { next = slide(to: wasDue, on: map, at: now) }
+        if change.jump == .slid { next = slide(to: wasDue, on: map) }
         return change
     }
 
@@ -158,12 +158,12 @@ struct PulseTrain: BitwiseCopyable {
     }
 
     /// Goes on with the nearest pulse to a time, and owes what lies between: at most half a gap.
-    private mutating func slide(to time: HostTime, on map: TempoMap, at now: HostTime) -> Int64 {
+    private mutating func slide(to time: HostTime, on map: TempoMap) -> Int64 {
         var pulse = first(atOrAfter: time, on: map)
         var step = due(pulse, on: map).microseconds(to: time)
         let before = due(pulse - 1, on: map).microseconds(to: time)
         if before < -step { (pulse, step) = (pulse - 1, before) }
-        steps.owe(Double(step), at: nominal(at: now))
+        steps.owe(Double(step), at: map.time(of: grid.place(ofPulse: pulse)))
         return pulse
     }
 

@@ -113,16 +113,20 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         case .timingClock:
             nextPulse = planned.pulse + 1
             lastPulse = time
-            return
+            guard let entry = planned.entry else { return }
+            moves(by: entry)
         case .stop: device = .stopped
         case .songPosition: break
-        case .start, .continue:
-            if let entry = planned.entry { device = .playing(startTick: entry.startTick) }
-            joinsAtBar = false
+        case .start, .continue: if let entry = planned.entry { moves(by: entry) }
         }
         isMisplaced = false
         wantsRealignment = false
         entry = planned.entry?.afterMessage
+    }
+
+    private mutating func moves(by entry: Entry) {
+        device = .playing(startTick: entry.startTick)
+        joinsAtBar = false
     }
 
     /// Where the next pulse falls, when it leaves if nothing keeps it, and what keeps it.

@@ -22,19 +22,18 @@ extension TickPlanner {
             nextPulse = entry.pulse - Self.preroll(plan.settings)
         }
         self.entry = entry
-        let pulse = pulse(aim(train, map), train)
-        guard entry.cue == .silence else { return earlier(pulse, message(of: entry, plan, train, on: map)) }
-        if nextPulse == entry.pulse {
-            (device, self.entry, joinsAtBar) = (.playing(startTick: entry.startTick), nil, false)
+        guard entry.cue == .silence else {
+            return earlier(pulse(aim(train, map), train), message(of: entry, plan, train, on: map))
         }
-        return pulse
+        return pulse(aim(train, map), train, entry: nextPulse == entry.pulse ? entry : nil)
     }
 
-    func pulse(_ aim: Aim, _ train: PulseTrain) -> PlannedMessage {
+    /// The next pulse; without any other message it may be all that there is to an entry.
+    func pulse(_ aim: Aim, _ train: PulseTrain, entry: Entry? = nil) -> PlannedMessage {
         let due = max(aim.due, aim.gapEnd)
         return PlannedMessage(
             message: .timingClock, due: due, belated: aim.due.microseconds(to: due), place: aim.place,
-            pulse: nextPulse, fold: train.fold, entry: nil)
+            pulse: nextPulse, fold: train.fold, entry: entry)
     }
 
     private func message(
