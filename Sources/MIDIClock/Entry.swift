@@ -113,7 +113,7 @@ struct Entry: Hashable, BitwiseCopyable {
 
     /// Whether this entry's next message can still leave in time.
     func isInTime(_ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime) -> Bool {
-        let needed = cue == .silence ? 0 : stage == .move ? Self.leastLead : plan.settings.locate
+        let needed = cue == .silence ? 0 : max(Self.leastLead, stage == .move ? 0 : plan.settings.locate)
         return now.microseconds(to: train.due(pulse, on: map)) >= needed
     }
 

@@ -151,6 +151,16 @@ struct DialectTests {
         #expect(late.ticks.first == line.time(ofTick: 145).microseconds)
     }
 
+    @Test(arguments: [0, 200, 349] as [Int64])
+    func `a place told in less time than Start takes is told once`(locate: Int64) {
+        let line = line(beatsPerMinute: 120)
+        for step in Int64(0)..<40 {
+            var device = DeviceUnderClock(now: line.time(ofTick: 60).microseconds - 400 + step * 10)
+            device.run(playing(line, from: 24, OutputSettings(lead: 1_000, locate: locate)), until: 2_000_000)
+            #expect(device.transport.map(\.letter).joined() == "PC")
+        }
+    }
+
     @Test
     func `a device that is never stopped is started again in full run, right before a bar`() throws {
         var settings = OutputSettings()

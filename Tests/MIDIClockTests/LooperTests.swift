@@ -33,7 +33,9 @@ struct LooperTests {
         // Half a gap is owed at most; seven of its time constants pay for 99 percent of it.
         device.run(score, until: device.now + 3_000_000 + Int64(gap * 0.5 / (2.718 * 0.005) * 20))
         let gaps = zip(device.ticks, device.ticks.dropFirst()).map { Double($1 - $0) }
-        #expect(gaps.allSatisfy { abs($0 - gap) <= gap * 0.005 + 2 }, "\(gap): \(gaps.filter { abs($0 - gap) > gap * 0.005 + 2 })")
+        #expect(
+            gaps.allSatisfy { abs($0 - gap) <= gap * 0.005 + 2 },
+            "\(gap): \(gaps.filter { abs($0 - gap) > gap * 0.005 + 2 })")
         #expect(device.transport == (seed % 5 == 0 ? [] : [.start]))
         let last = device.ticks[device.ticks.count - 1] - settings.offset
         let tick = score.map.line.nearestTick(to: HostTime(microseconds: last))

@@ -13,7 +13,11 @@ extension DeviceUnderClock {
 
     /// The power of two between what the device would hear unfolded and what it hears.
     func heardFold(of score: Score) -> Int {
-        let ratio = heardTempo(ticks: score.plan.settings.swing == 500 ? 4 : 24) / score.unfoldedTempo
+        let (settings, beat) = (score.plan.settings, score.map.line.microsecondsPerBeat)
+        // Swung ticks are even over whole beats only.
+        let (start, beats) = (now - 2 * settings.divide * beat, Double(2 * settings.divide))
+        let swung = Double(ticks.reversed().prefix { $0 > start }.count) / 24 / beats * 60e6 / Double(beat)
+        let ratio = (settings.swing == 500 ? heardTempo() : swung) / score.unfoldedTempo
         return (-20...20).min { abs(ratio - pow2($0)) / pow2($0) < abs(ratio - pow2($1)) / pow2($1) } ?? 0
     }
 
