@@ -70,35 +70,6 @@ struct TickPlannerTests {
         #expect(known > 150, "it usually has not")
     }
 
-    @Test(arguments: [UInt64](1...30))
-    func `what was found to follow is asked for again when the tempo is folded`(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
-        var settings = OutputSettings(tempos: (60, 150))
-        settings.offset = [-4_000, 0, 300_000].randomElement(using: &random) ?? 0
-        settings.divide = [1, 2].randomElement(using: &random) ?? 1
-        var score = playing(line(beatsPerMinute: 120), from: 48, settings)
-        var (planner, now) = (TickPlanner(), HostTime(microseconds: 1))
-        var found: PlannedMessage?
-        for round in 0..<3_000 {
-            if round % 100 == 99 {
-                score.changeTempo(to: .random(in: 40...600, using: &random), at: now.microseconds)
-                found = nil
-            }
-            var asked = planner
-            guard let next = asked.next(score.plan, on: score.map, at: now) else { break }
-            let isKnown = found.map { planner.stillExpects($0, on: score.map, at: now) } ?? false
-            if isKnown { #expect(next == found) } else { planner = asked }
-            // As the output thread's copies do: it is the planner's own, and goes on from there.
-            var ahead = planner
-            ahead.sent(next, at: max(now, next.due))
-            asked.sent(next, at: max(now, next.due))
-            found = ahead.next(score.plan, on: score.map, at: max(now, next.due))
-            #expect(found == asked.next(score.plan, on: score.map, at: max(now, next.due)))
-            now = max(now, next.due)
-            planner.sent(next, at: now)
-        }
-    }
-
     @Test
     func `a song that stops sends Stop at once and the clock goes on`() {
         var device = DeviceUnderClock(now: 1)
