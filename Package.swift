@@ -55,6 +55,7 @@ let package = Package(
         part(
             "DeviceProfiles", uses: ["BeatTime", "MIDIClock"], products: [.product(name: "Yams", package: "Yams")]),
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "MIDIClock"]),
+        part("Doctor", uses: ["BeatTime", "RealTime", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux"]),
         part(
             "Gateway",
             uses: [
@@ -77,7 +78,7 @@ let package = Package(
             name: "tactus",
             dependencies: [
                 "Gateway", "ControlServer", "Arbiter", "DeviceProfiles", "MIDIClock", "ALSASequencer", "BeatTime",
-                logging,
+                "Doctor", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -100,6 +101,7 @@ let package = Package(
         tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),
         tests(of: "RealTime", uses: ["BeatTime"]),
         tests(of: "ALSASequencer"),
+        tests(of: "Doctor"),
         tests(
             of: "Gateway",
             uses: ["ALSASequencer", "Arbiter", "BeatTime", "DeviceProfiles", "MIDIClock", "RealTime", "Simulation"]),
@@ -120,7 +122,10 @@ let package = Package(
             ]),
         tests(
             of: "tactus",
-            uses: ["ALSASequencer", "Arbiter", "BeatTime", "ControlServer", "DeviceProfiles", "Gateway", "MIDIClock"],
+            uses: [
+                "ALSASequencer", "Arbiter", "BeatTime", "ControlServer", "DeviceProfiles", "Doctor", "Gateway",
+                "MIDIClock",
+            ],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ],

@@ -32,6 +32,14 @@ struct UDPSocket: ~Copyable {
         return socket
     }
 
+    /// A socket whose datagrams to the group come back to this host on the network of an address, and never leave it.
+    static func sendingWithinHost(on address: UInt32) throws(SystemCallError) -> UDPSocket {
+        let socket = try sending(from: address)
+        try socket.set(Int32(IPPROTO_IP), IP_MULTICAST_TTL, Int32(0))
+        try socket.set(Int32(IPPROTO_IP), IP_MULTICAST_LOOP, Int32(1))
+        return socket
+    }
+
     private static func open(on address: UInt32) throws(SystemCallError) -> UDPSocket {
         let type = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let socket = UDPSocket(descriptor: try checked("socket") { Glibc.socket(AF_INET, type, 0) })

@@ -16,7 +16,7 @@ struct Tactus: AsyncParsableCommand {
             Run.self, StatusCommand.self, LinkCommand.self, StartStopSyncCommand.self, PlayCommand.self,
             StopCommand.self, TempoCommand.self, FollowCommand.self,
             NudgeCommand.self, RealignCommand.self, ReloadCommand.self, CalibrateCommand.self, PortsCommand.self,
-            ProfilesCommand.self,
+            ProfilesCommand.self, DoctorCommand.self,
         ])
 
     static func main() async {

@@ -16,6 +16,11 @@ struct ImportTests {
             "RealTime": ["BeatTime", "CLinux", "Glibc", "Synchronization"],
             "LinkNetwork": ["BeatTime", "RealTime", "LinkSession", "CLinux", "Glibc", "Synchronization"],
             "ALSASequencer": ["BeatTime", "RealTime", "MIDIClock", "CALSA", "Glibc", "Synchronization"],
+            "Doctor": [
+                "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux", "Glibc", "Foundation",
+            ],
+            "Doctor/Facts": [],
+            "Doctor/Judgement": ["Foundation"],
             "Gateway": system.union([
                 "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "DeviceProfiles",
                 "ALSASequencer", "CLinux",
@@ -50,6 +55,7 @@ struct ImportTests {
     @Test
     func `every folder of the sources is accounted for`() throws {
         let folders = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path())
-        #expect(Set(folders) == Set(Self.allowed.keys).union(["tactus", "CALSA", "CLinux"]))
+        let parts = Self.allowed.keys.filter { !$0.contains("/") }
+        #expect(Set(folders) == Set(parts).union(["tactus", "CALSA", "CLinux"]))
     }
 }

@@ -1,5 +1,5 @@
 // The few Linux calls that Swift's Glibc import lacks, one wrapper each, named as the call with a prefix.
-// All return what the call returns; errno is as the call left it.
+// All return what the call returns, if nothing else is said; errno is as the call left it.
 #ifndef CLINUX_H
 #define CLINUX_H
 
@@ -30,5 +30,8 @@ int clinux_forgo_huge_pages(void);
 int clinux_set_raw_line(int descriptor, unsigned int speed);
 /// Turns IP_MULTICAST_ALL off, so that a socket hears only the groups it joined itself.
 int clinux_hear_only_joined_groups(int socket);
+/// Whether a wireless interface, by its number, sleeps between what the access point sends: 1 or 0.
+/// Negative if that is not known, as for interfaces that are not wireless.
+int clinux_wifi_power_save(unsigned int interface);
 
 #endif

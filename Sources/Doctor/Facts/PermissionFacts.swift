@@ -1,0 +1,104 @@
+/// What this user is allowed.
+struct PermissionFacts {
+    /// Whether the kernel gave a thread of this process real-time priority 80.
+    var isRealTimeGranted = true
+    /// Whether it locked some memory of this process.
+    var isMemoryLockGranted = true
+    var user = User()
+    var limits = Limits()
+    /// What the system's files grant those who log in.
+    var grants: [LimitGrant] = []
+    var isContainer = false
+
+    /// Who runs this process, and in which groups.
+    struct User: Hashable {
+        var name = ""
+        var isRoot = false
+        /// Who called root in, as sudo tells it.
+        var caller: String?
+        var isInAudio = false
+        /// Whether the system's list of groups says so; that counts from the next login.
+        var isListedInAudio = false
+        var hasAudioGroup = true
+    }
+
+    /// The limits of this process, hard ones; nil is none.
+    struct Limits: Hashable {
+        /// The highest real-time priority.
+        var realTimePriority: Int? = 0
+        /// Bytes.
+        var lockedMemory: Int? = 0
+    }
+}
+
+extension PermissionFacts.Limits {
+    /// Reads `/proc/self/limits`; what is not told counts as nothing.
+    init(_ text: String) {
+        for line in text.split(separator: "\n") {
+            // The soft limit, then the hard one.
+            if line.hasPrefix("Max realtime priority") { realTimePriority = Self.hard(line) }
+            if line.hasPrefix("Max locked memory") { lockedMemory = Self.hard(line) }
+        }
+    }
+
+    private static func hard(_ line: Substring) -> Int? {
+        let values = line.split(separator: " ").dropFirst(3)
+        guard let value = values.dropFirst().first else { return 0 }
+        return value == "unlimited" ? nil : Int(value) ?? 0
+    }
+}
+
+extension PermissionFacts.User {
+    /// Puts together who runs this process.
+    ///
+    /// - Parameters:
+    ///   - status: the text of `/proc/self/status`.
+    ///   - passwords: that of `/etc/passwd`.
+    ///   - groups: that of `/etc/group`.
+    ///   - caller: who used sudo.
+    init(status: String, passwords: String, groups: String, caller: String?) {
+        func numbers(_ key: String) -> [String] {
+            let line = status.split(separator: "\n").first { $0.hasPrefix("\(key):") }
+            return line?.dropFirst(key.count + 1).split(whereSeparator: \.isWhitespace).map(String.init) ?? []
+        }
+        // Real, effective, saved and file system's.
+        let id = numbers("Uid").dropFirst().first ?? ""
+        let user = Self.rows(passwords).first { $0.count > 3 && $0[2] == id }
+        let audio = Self.rows(groups).first { $0.count > 3 && $0[0] == "audio" }
+        name = user?[0] ?? ""
+        isRoot = id == "0"
+        self.caller = caller
+        hasAudioGroup = audio != nil
+        isInAudio = audio.map { (numbers("Gid") + numbers("Groups")).contains($0[2]) } ?? false
+        isListedInAudio =
+            audio.map { $0[3].split(separator: ",").contains(Substring(name)) || user?[3] == $0[2] } ?? false
+    }
+
+    private static func rows(_ text: String) -> [[String]] {
+        text.split(separator: "\n").map {
+            $0.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        }
+    }
+}
+
+/// A line of `/etc/security/limits.conf`, or of the files beside it, that raises a limit.
+struct LimitGrant: Hashable {
+    /// A user, a group after an `@`, or `*` for all.
+    var domain: String
+    /// `rtprio`, `memlock` and others.
+    var item: String
+    /// Nil is no limit.
+    var value: Int?
+
+    /// Reads all such lines of a file.
+    static func list(_ text: String) -> [LimitGrant] {
+        text.split(separator: "\n").compactMap { line in
+            let words = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace).map(String.init)
+            // A soft limit alone raises nothing.
+            guard words.count == 4, words[1] == "-" || words[1] == "hard" else { return nil }
+            let isWithoutLimit = ["unlimited", "infinity", "-1"].contains(words[3])
+            guard isWithoutLimit || Int(words[3]) != nil else { return nil }
+            return LimitGrant(domain: words[0], item: words[2], value: Int(words[3]).flatMap { $0 < 0 ? nil : $0 })
+        }
+    }
+}

@@ -1,0 +1,85 @@
+/// One thing that was looked at on this machine: what was found, and what mends it.
+public struct Finding: Hashable, Sendable {
+    /// What was looked at; the names stay, scripts go by them.
+    public enum Code: String, Sendable, CaseIterable {
+        case sequencer
+        case midiDevices = "midi-devices"
+        case queueTimer = "queue-timer"
+        case realTime = "realtime"
+        case lockedMemory = "locked-memory"
+        case audioGroup = "audio-group"
+        case preemption
+        case governor
+        case wakeUp = "wake-up"
+        case service
+        case networks
+        case multicast
+        case wifiPowerSave = "wifi-power-save"
+        case linkPort = "link-port"
+        case linkPeers = "link-peers"
+    }
+
+    /// How it is.
+    public enum Level: Int, Sendable, Comparable {
+        case ok
+        /// It works, but worse than it could.
+        case warning
+        /// Something does not work.
+        case problem
+
+        public var name: String {
+            switch self {
+            case .ok: "ok"
+            case .warning: "warning"
+            case .problem: "problem"
+            }
+        }
+
+        public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    public var code: Code
+    /// Which of several, such as a network's name; nil where there is but one.
+    public var subject: String?
+    public var level: Level
+    /// What was found.
+    public var found: String
+    /// The command that mends it, or what to do where no command can; nil if all is well.
+    public var fix: String?
+
+    static func ok(_ code: Code, of subject: String? = nil, _ found: String) -> Finding {
+        Finding(code: code, subject: subject, level: .ok, found: found, fix: nil)
+    }
+
+    static func warning(_ code: Code, of subject: String? = nil, _ found: String, fix: String) -> Finding {
+        Finding(code: code, subject: subject, level: .warning, found: found, fix: fix)
+    }
+
+    static func problem(_ code: Code, of subject: String? = nil, _ found: String, fix: String) -> Finding {
+        Finding(code: code, subject: subject, level: .problem, found: found, fix: fix)
+    }
+}
+
+extension Finding.Code {
+    /// Why it matters to who plays.
+    public var why: String {
+        switch self {
+        case .sequencer:
+            "MIDI devices and other programs are reached through it; without it only raw lines can be heard"
+        case .midiDevices: "a device is driven through its sequencer port; without one only its raw line can be used"
+        case .queueTimer: "it sends a tick on time when the computer is too busy to let the clock's own thread run"
+        case .realTime: "without it any busy program may hold ticks up, and the tempo is heard to waver"
+        case .lockedMemory: "a tick that must wait for memory to come back from the disk is milliseconds late"
+        case .audioGroup: "the system lets its members use MIDI devices and real-time priority"
+        case .preemption: "it decides for how long another program can keep the clock's thread from running"
+        case .governor: "a processor that saves power takes longer to wake, and the ticks wait for it"
+        case .wakeUp: "by so much ticks miss their time wherever the sequencer's queue cannot step in"
+        case .service: "a service gets its permissions from systemd, not from the groups and limits of who logs in"
+        case .networks: "Link reaches the programs on these networks, and no others"
+        case .multicast: "Link programs find one another by it; without it they do not see each other"
+        case .wifiPowerSave: "a Wi-Fi that naps hears the others late: peers come and go, and the beat is met less well"
+        case .linkPort: "all Link programs of a computer share this port; one that does not share it shuts out the rest"
+        case .linkPeers: "who is not heard does not play along"
+        }
+    }
+}

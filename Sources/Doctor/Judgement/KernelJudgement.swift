@@ -1,0 +1,75 @@
+extension KernelFacts {
+    /// What the facts mean.
+    ///
+    /// - Parameters:
+    ///   - hasFineQueue: whether the sequencer steps in where the clock's thread is held up.
+    ///   - realTimeFix: the way to real-time priority.
+    /// - Returns: one finding for each code.
+    func findings(hasFineQueue: Bool, _ realTimeFix: String) -> [Finding] {
+        [preemptionFinding(hasFineQueue), governorFinding, wakeUpFinding(realTimeFix)]
+    }
+
+    private var isHeldUp: Bool { preemption == Preemption.none || preemption == .voluntary }
+
+    private func preemptionFinding(_ hasFineQueue: Bool) -> Finding {
+        guard let preemption else {
+            return .warning(
+                .preemption, "the kernel does not say how it is pre-empted",
+                fix: "sudo cat /sys/kernel/debug/sched/preempt, or see CONFIG_PREEMPT in the kernel's configuration")
+        }
+        guard isHeldUp else { return .ok(.preemption, "\(preemption.rawValue)") }
+        guard !hasFineQueue else {
+            return .ok(.preemption, "\(preemption.rawValue); the sequencer's queue steps in where it matters")
+        }
+        return .warning(
+            .preemption, "\(preemption.rawValue), and no queue of the sequencer steps in", fix: preemptionFix)
+    }
+
+    private var preemptionFix: String {
+        guard isPreemptionChoosable else {
+            return "sudo apt install linux-image-rt-$(dpkg --print-architecture), then restart with that kernel"
+        }
+        guard hasGRUB else { return "add preempt=full to the kernel's command line, then restart" }
+        return "sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&preempt=full /' /etc/default/grub && sudo update-grub, "
+            + "then restart"
+    }
+
+    private var governorFinding: Finding {
+        guard !governors.isEmpty else { return .ok(.governor, "the processors' speed is not governed by this system") }
+        let slow = governors.filter { $0.value != "performance" }
+        guard !slow.isEmpty else { return .ok(.governor, "performance") }
+        let names = Set(slow.values).sorted().map { name in
+            let processors = slow.filter { $0.value == name }.keys.sorted().map { String($0) }
+            return "\(name) on processors \(processors.joined(separator: ", "))"
+        }
+        return .warning(.governor, names.joined(separator: "; "), fix: Self.governorFix)
+    }
+
+    private static let governorFix =
+        "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor, after each restart"
+
+    /// What Tactus makes up for by waking that much earlier, in microseconds.
+    private static let tolerated: Int64 = 250
+
+    private func wakeUpFinding(_ realTimeFix: String) -> Finding {
+        guard wakeUps.count > 0 else {
+            return .warning(.wakeUp, "no thread could be made to measure it", fix: "end programs, then try again")
+        }
+        let scheduling = wakeUps.isRealTime ? "a real-time thread" : "a thread without real-time priority"
+        let found =
+            "of \(wakeUps.count) wake-ups of \(scheduling) half were within \(wakeUps.median) us, 99 % within "
+            + "\(wakeUps.most) us, all within \(wakeUps.maximum) us"
+        guard wakeUps.most > Self.tolerated else { return .ok(.wakeUp, found) }
+        let fix =
+            if !wakeUps.isRealTime {
+                realTimeFix
+            } else if isHeldUp {
+                preemptionFix
+            } else if governors.values.contains(where: { $0 != "performance" }) {
+                Self.governorFix
+            } else {
+                "end what keeps the computer busy ('top -H' shows it); give a virtual machine processors of its own"
+            }
+        return .warning(.wakeUp, found, fix: fix)
+    }
+}

@@ -1,0 +1,156 @@
+internal import Foundation
+
+extension NetworkFacts {
+    var findings: [Finding] {
+        [networksFinding] + interfaces.filter(\.isUsable).map(multicastFinding)
+            + interfaces.filter { $0.isUsable && $0.isWireless }.map(powerSaveFinding) + [portFinding, peersFinding]
+    }
+
+    /// Those that lead out of this computer.
+    private var networks: [Interface] { interfaces.filter { $0.isUsable && !$0.isLoopback } }
+
+    private var networksFinding: Finding {
+        guard interfaces.contains(where: { $0.isLoopback && $0.isUsable }) else {
+            return .problem(
+                .networks, "the loopback interface is down, so that programs on this computer do not meet",
+                fix: "sudo ip link set lo up")
+        }
+        switch networks.count {
+        case 0: return noNetworkFinding
+        case 1: return .ok(.networks, "\(networks[0].name) (\(networks[0].networks.joined(separator: ", ")))")
+        default: return severalNetworksFinding
+        }
+    }
+
+    private var noNetworkFinding: Finding {
+        let found = "there is no network, so that only programs on this computer are met"
+        let others = interfaces.filter { !$0.isLoopback }
+        let waiting = others.first { $0.isUp && $0.isRunning } ?? others.first(where: \.isPhysical) ?? others.first
+        guard let waiting else { return .warning(.networks, found, fix: "plug in a cable, or switch Wi-Fi on") }
+        if !waiting.isUp { return .warning(.networks, found, fix: "sudo ip link set \(waiting.name) up") }
+        guard waiting.isRunning else {
+            return .warning(
+                .networks, found, fix: "\(waiting.name) is not connected: plug in its cable, or join a Wi-Fi")
+        }
+        return .warning(
+            .networks, "\(waiting.name) has no IPv4 address, so that only programs on this computer are met",
+            fix: "sudo dhclient \(waiting.name), or give it an address by hand")
+    }
+
+    private var severalNetworksFinding: Finding {
+        let names = networks.map { "\($0.name) (\($0.networks.joined(separator: ", ")))" }.joined(separator: ", ")
+        let twice = peers.filter { $0.interfaces.subtracting(loopbacks).count > 1 }.count
+        let heard = twice > 0 ? "; \(Self.programs(twice)) heard on more than one of them" : ""
+        // By cable rather than by Wi-Fi, by a device rather than by a program.
+        let best = networks.min { Self.rank($0) < Self.rank($1) } ?? networks[0]
+        return .warning(
+            .networks, "Link uses several networks at once: \(names)\(heard)",
+            fix: "tactus run --interface \(best.name)")
+    }
+
+    private static func rank(_ interface: Interface) -> Int {
+        (interface.isPhysical ? 0 : 2) + (interface.isWireless ? 1 : 0)
+    }
+
+    private var loopbacks: Set<String> { Set(interfaces.filter(\.isLoopback).map(\.name)) }
+
+    private func multicastFinding(_ interface: Interface) -> Finding {
+        let name = interface.name
+        // The loopback interface does not claim to carry it, and does.
+        guard interface.isMulticast || interface.isLoopback else {
+            return .problem(
+                .multicast, of: name, "it is switched off", fix: "sudo ip link set dev \(name) multicast on")
+        }
+        switch (interface.hearsItself, port) {
+        case (true, _): return .ok(.multicast, of: name, "what is sent to Link's group arrives")
+        case (false, _):
+            return .problem(
+                .multicast, of: name, "what is sent to Link's group does not arrive: a firewall keeps it",
+                fix: firewallFix(for: interface))
+        case (nil, .taken):
+            return .warning(
+                .multicast, of: name, "it could not be tried, since another program has Link's port", fix: portFix)
+        case (nil, _):
+            return .problem(
+                .multicast, of: name, "it cannot be used: \(interface.trouble ?? "the system does not say why")",
+                fix: "see 'ip address show dev \(name)'; taking the network down and up again may help")
+        }
+    }
+
+    /// Link's clocks are also asked for directly, at ports of the system's choice, so all of the network must come in.
+    private func firewallFix(for interface: Interface) -> String {
+        let network = interface.networks.first ?? "any"
+        return switch firewall {
+        case .ufw: "sudo ufw allow in on \(interface.name) proto udp from \(network)"
+        case .firewalld:
+            "sudo firewall-cmd --permanent --zone=trusted --add-source=\(network) && sudo firewall-cmd --reload"
+        case .other: "sudo nft insert rule inet filter input ip saddr \(network) meta l4proto udp accept"
+        }
+    }
+
+    private func powerSaveFinding(_ interface: Interface) -> Finding {
+        let name = interface.name
+        switch interface.savesPower {
+        case false: return .ok(.wifiPowerSave, of: name, "off")
+        case true:
+            return .warning(
+                .wifiPowerSave, of: name, "on", fix: "sudo iw dev \(name) set power_save off, after each restart")
+        case nil:
+            return .warning(
+                .wifiPowerSave, of: name, "its driver does not say whether it naps",
+                fix: "sudo iw dev \(name) set power_save off, or use a cable")
+        }
+    }
+
+    private var portFinding: Finding {
+        switch port {
+        case .free(let programs):
+            let names = programs.map(Self.name).joined(separator: ", ")
+            return .ok(.linkPort, programs.isEmpty ? "UDP port 20808 is free" : "UDP port 20808 is shared by \(names)")
+        case .taken(let programs):
+            let names = programs.map(Self.name).joined(separator: ", ")
+            let who = programs.isEmpty ? "a program of another user" : names
+            return .problem(.linkPort, "UDP port 20808 is taken by \(who), which does not share it", fix: portFix)
+        case .failing(let words):
+            return .problem(
+                .linkPort, "UDP port 20808 cannot be used: \(words)",
+                fix: "sudo ss -ulpn 'sport = :20808' shows who has it")
+        }
+    }
+
+    private var portFix: String {
+        guard case .taken(let programs) = port, !programs.isEmpty else {
+            return "sudo ss -ulpn 'sport = :20808' shows the program; end it"
+        }
+        return "kill " + programs.map { String($0.process) }.joined(separator: " ")
+    }
+
+    private static func name(_ program: Program) -> String { "\(program.name) (process \(program.process))" }
+
+    private static func programs(_ count: Int) -> String {
+        count == 1 ? "one Link program is" : "\(count) Link programs are"
+    }
+
+    private var peersFinding: Finding {
+        guard !peers.isEmpty else { return nobodyFinding }
+        let here = peers.filter(\.isHere).count
+        let places = [
+            here > 0 ? "\(here) on this computer" : "", peers.count > here ? "\(peers.count - here) on others" : "",
+        ]
+        let sessions = Dictionary(grouping: peers, by: \.session).values.map { $0[0].beatsPerMinute }.sorted()
+        let tempos = sessions.map { String(format: "%.2f BPM", $0) }.joined(separator: ", ")
+        let session = sessions.count == 1 ? "one session at \(tempos)" : "\(sessions.count) sessions at \(tempos)"
+        let where_ = places.filter { !$0.isEmpty }.joined(separator: ", ")
+        return .ok(.linkPeers, "\(Self.programs(peers.count)) heard (\(where_)), \(session)")
+    }
+
+    private var nobodyFinding: Finding {
+        if case .free = port, !networks.isEmpty {
+            return .warning(
+                .linkPeers, "no Link program is heard",
+                fix: "if one runs: switch Link on in it, have it join the network of \(networks[0].name), let its "
+                    + "firewall pass UDP, and see that the Wi-Fi does not keep its guests apart")
+        }
+        return .ok(.linkPeers, "no Link program is heard on this computer")
+    }
+}

@@ -1,0 +1,64 @@
+extension PermissionFacts {
+    func findings(opensSequencer: Bool) -> [Finding] {
+        [realTimeFinding, memoryFinding, groupFinding(opensSequencer: opensSequencer)]
+    }
+
+    /// What the clock's thread asks for unless `--realtime-priority` says otherwise.
+    static let priority = 80
+    /// Bytes that are enough for what the clock's thread uses.
+    static let lockedMemory = 1 << 20
+
+    private var realTimeFinding: Finding {
+        guard !isRealTimeGranted else {
+            let root = user.isRoot ? ", as anything is to root" : ""
+            let caller = user.caller.map { "; this says nothing of \($0)" } ?? ""
+            return .ok(.realTime, "priority \(Self.priority) is granted\(root)\(caller)")
+        }
+        let limit = limits.realTimePriority.map { "the limit is \($0)" } ?? "although there is no limit"
+        return .warning(.realTime, "priority \(Self.priority) is refused (\(limit))", fix: realTimeFix)
+    }
+
+    /// The way to real-time priority.
+    var realTimeFix: String { fix(for: "rtprio", worth: 95, atLeast: Self.priority, docker: "rtprio=95") }
+
+    private var memoryFinding: Finding {
+        let limit = limits.lockedMemory.map { "the limit is \($0 / 1024) KiB" } ?? "there is no limit"
+        guard !isMemoryLockGranted else { return .ok(.lockedMemory, "memory can be locked (\(limit))") }
+        return .warning(
+            .lockedMemory, "memory cannot be locked (\(limit))",
+            fix: fix(for: "memlock", worth: 65536, atLeast: Self.lockedMemory / 1024, docker: "memlock=67108864"))
+    }
+
+    private func fix(for item: String, worth value: Int, atLeast least: Int, docker: String) -> String {
+        if user.isRoot || isContainer {
+            return "this is a container: start it with --cap-add SYS_NICE --cap-add IPC_LOCK --ulimit \(docker)"
+        }
+        let granted = grants.filter { $0.item == item && ($0.value ?? .max) >= least }.map(\.domain)
+        let newGroup = user.hasAudioGroup ? "" : "sudo groupadd --system audio && "
+        let join = "\(newGroup)sudo usermod -aG audio $USER"
+        let login = "then log out and in again"
+        let isIn = user.isInAudio || user.isListedInAudio
+        if granted.contains(user.name) || granted.contains("*") || (granted.contains("@audio") && isIn) {
+            return "it is granted from the next login: log out and in again"
+        }
+        if granted.contains("@audio") { return "\(join), \(login)" }
+        let grant = "echo '@audio - \(item) \(value)' | sudo tee -a /etc/security/limits.d/tactus.conf"
+        return isIn ? "\(grant), \(login)" : "\(grant) && \(join), \(login)"
+    }
+
+    private func groupFinding(opensSequencer: Bool) -> Finding {
+        if user.isRoot { return .ok(.audioGroup, "root needs no group") }
+        if user.isInAudio { return .ok(.audioGroup, "\(user.name) is in the group audio") }
+        if user.isListedInAudio {
+            return .warning(
+                .audioGroup, "\(user.name) is in the group audio from the next login", fix: "log out and in again")
+        }
+        if opensSequencer, isRealTimeGranted, isMemoryLockGranted {
+            return .ok(.audioGroup, "not in the group audio, and it is not needed here")
+        }
+        let newGroup = user.hasAudioGroup ? "" : "sudo groupadd --system audio && "
+        return .warning(
+            .audioGroup, "not in the group audio",
+            fix: "\(newGroup)sudo usermod -aG audio $USER, then log out and in again")
+    }
+}

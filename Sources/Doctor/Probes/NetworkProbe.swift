@@ -1,0 +1,103 @@
+internal import BeatTime
+internal import CLinux
+internal import Glibc
+internal import LinkNetwork
+internal import LinkSession
+internal import RealTime
+
+extension NetworkFacts {
+    /// Reads the networks, then listens on them.
+    static func read(_ tree: SystemTree) -> NetworkFacts {
+        var facts = NetworkFacts()
+        facts.interfaces = interfaces(tree)
+        facts.firewall = firewall(tree)
+        let holders = PortHolders.programs(holding: port, tree)
+        facts.listen(holders)
+        return facts
+    }
+
+    private static let port: UInt16 = 20808
+    /// A peer speaks four times a second, or less if it has much to answer.
+    private static let listeningTime: Int64 = 1_500
+
+    private mutating func listen(_ holders: [Program]) {
+        let survey = LinkSurvey(milliseconds: Self.listeningTime)
+        let refusals = survey.networks.compactMap(\.trouble).filter { $0.operation.hasPrefix("bind") }
+        port =
+            if refusals.contains(where: { $0.code == EADDRINUSE }) {
+                .taken(holders)
+            } else if let refusal = refusals.first {
+                .failing(refusal.description)
+            } else {
+                .free(holders)
+            }
+        for index in interfaces.indices {
+            let heard = survey.networks.filter { $0.name == interfaces[index].name }
+            interfaces[index].trouble = heard.compactMap(\.trouble).first?.description
+            let answers = heard.compactMap(\.hearsItself)
+            interfaces[index].hearsItself = answers.isEmpty ? nil : answers.allSatisfy(\.self)
+        }
+        let own = Set(survey.networks.map(\.address))
+        peers = survey.peers.map { peer in
+            Peer(
+                session: peer.session.description, beatsPerMinute: peer.tempo.beatsPerMinute,
+                isHere: own.contains(peer.source), interfaces: peer.interfaces)
+        }
+    }
+
+    private static func firewall(_ tree: SystemTree) -> Firewall {
+        let ufw = tree.text("etc/ufw/ufw.conf")?.split(separator: "\n") ?? []
+        if ufw.contains("ENABLED=yes") { return .ufw }
+        return tree.exists("sys/fs/cgroup/system.slice/firewalld.service") ? .firewalld : .other
+    }
+
+    /// All interfaces, whether Link can use them or not.
+    private static func interfaces(_ tree: SystemTree) -> [Interface] {
+        var first: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&first) == 0 else { return [] }
+        defer { freeifaddrs(first) }
+        var found: [Interface] = []
+        for pointer in sequence(first: first, next: { $0?.pointee.ifa_next }) {
+            guard let entry = pointer?.pointee else { continue }
+            let label = String(cString: entry.ifa_name)
+            // Without the label of an additional address.
+            let name = label.split(separator: ":").first.map(String.init) ?? label
+            if !found.contains(where: { $0.name == name }) {
+                found.append(interface(name, flags: entry.ifa_flags, tree))
+            }
+            guard let network = network(of: entry), let index = found.firstIndex(where: { $0.name == name }),
+                !found[index].networks.contains(network)
+            else { continue }
+            found[index].networks.append(network)
+        }
+        return found
+    }
+
+    private static func interface(_ name: String, flags: UInt32, _ tree: SystemTree) -> Interface {
+        let folder = "sys/class/net/\(name)"
+        var interface = Interface(name: name)
+        interface.isLoopback = flags & UInt32(IFF_LOOPBACK) != 0
+        interface.isUp = flags & UInt32(IFF_UP) != 0
+        interface.isRunning = flags & UInt32(IFF_RUNNING) != 0
+        interface.isMulticast = flags & UInt32(IFF_MULTICAST) != 0
+        interface.isPhysical = tree.exists("\(folder)/device")
+        interface.isWireless = tree.exists("\(folder)/phy80211") || tree.exists("\(folder)/wireless")
+        if interface.isWireless {
+            let state = clinux_wifi_power_save(if_nametoindex(name))
+            interface.savesPower = state < 0 ? nil : state == 1
+        }
+        return interface
+    }
+
+    /// The IPv4 network of an entry of the system's list.
+    private static func network(of entry: ifaddrs) -> String? {
+        guard let address = entry.ifa_addr, address.pointee.sa_family == sa_family_t(AF_INET),
+            let mask = entry.ifa_netmask
+        else { return nil }
+        return network(of: bits(address), mask: bits(mask))
+    }
+
+    private static func bits(_ address: UnsafeMutablePointer<sockaddr>) -> UInt32 {
+        address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { UInt32(bigEndian: $0.pointee.sin_addr.s_addr) }
+    }
+}

@@ -1,0 +1,23 @@
+internal import Foundation
+
+extension ServiceFacts {
+    static func read(_ tree: SystemTree) -> ServiceFacts {
+        var facts = ServiceFacts()
+        facts.hasSystemd = tree.exists("run/systemd/system")
+        let system = ["etc/systemd/system", "usr/local/lib/systemd/system", "usr/lib/systemd/system"]
+        if let folder = system.first(where: { tree.exists("\($0)/\(unit)") }) {
+            // What overrides a unit may lie in any of the folders; the nearest to the administrator has the last word.
+            let overrides = system.reversed().flatMap { folder in
+                tree.names("\(folder)/\(unit).d").filter { $0.hasSuffix(".conf") }.map { "\(folder)/\(unit).d/\($0)" }
+            }
+            let texts = (["\(folder)/\(unit)"] + overrides).compactMap(tree.text)
+            facts.systemUnit = Unit(path: "/\(folder)/\(unit)", texts: texts)
+        }
+        let home = ProcessInfo.processInfo.environment["HOME"].map { "\($0.dropFirst())/.config/systemd/user" }
+        let user = [home, "etc/systemd/user", "usr/local/lib/systemd/user", "usr/lib/systemd/user"].compactMap(\.self)
+        facts.userUnit = user.first { tree.exists("\($0)/\(unit)") }.map { "/\($0)/\(unit)" }
+        return facts
+    }
+
+    private static let unit = "tactus.service"
+}

@@ -1,0 +1,29 @@
+internal import Foundation
+
+/// The files in which the system tells about itself, below some root.
+struct SystemTree {
+    let root: String
+
+    /// The text of a file, such as `proc/self/limits`; nil if it is not there or may not be read.
+    func text(_ path: String) -> String? {
+        FileManager.default.contents(atPath: root + path).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The text of a file of one line.
+    func line(_ path: String) -> String? {
+        text(path)?.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// The names in a folder, sorted; none if it may not be read.
+    func names(_ path: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: root + path)) ?? []).sorted()
+    }
+
+    func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: root + path) }
+
+    /// What a symbolic link says.
+    func link(_ path: String) -> String? { try? FileManager.default.destinationOfSymbolicLink(atPath: root + path) }
+
+    /// Whether this system runs in a container, as far as container engines tell.
+    var isContainer: Bool { exists(".dockerenv") || exists("run/.containerenv") }
+}

@@ -1,0 +1,96 @@
+import Arbiter
+import ArgumentParser
+import Doctor
+import Foundation
+
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor", abstract: "See what this machine allows, and how to mend what is in the way.",
+        discussion: """
+            Looks at the sequencer and its timer, real-time permission and how late a thread wakes, the processors' \
+            governor, and at the networks: multicast, Wi-Fi that naps, and who else speaks Link. It takes about two \
+            seconds, needs no root, changes nothing, and disturbs nobody who plays. The gateway may be running.
+
+            A problem is what does not work; a warning is what works, but worse. The exit code is 1 if there is a \
+            problem, else 0.
+
+            EXAMPLES
+              tactus doctor                            everything, in words
+              tactus doctor --json | jq '.findings[]'  the same for programs
+            """)
+
+    @Flag(help: "Print the findings as JSON.")
+    var json = false
+
+    func run() throws {
+        let findings = Examination.findings()
+        print(try json ? DoctorReport.json(findings) : DoctorReport.text(findings))
+        if findings.contains(where: { $0.level == .problem }) { Foundation.exit(1) }
+    }
+}
+
+/// Findings as people and as programs read them.
+enum DoctorReport {
+    /// A line for each finding, and two more where something is to be mended.
+    static func text(_ findings: [Finding]) -> String {
+        let titles = findings.map { finding in
+            finding.subject.map { "\(finding.code.rawValue) \($0)" } ?? finding.code.rawValue
+        }
+        let width = (titles.map(\.count).max() ?? 0) + 2
+        let blocks = zip(titles, findings).map { title, finding in
+            let margin = String(repeating: " ", count: "warning  ".count)
+            var lines = ["\(finding.level.name.padded(to: margin.count))\(title.padded(to: width))\(finding.found)"]
+            if let fix = finding.fix {
+                lines += ["\(margin)\("  why".padded(to: width))\(finding.code.why)"]
+                lines += ["\(margin)\("  fix".padded(to: width))\(fix)"]
+            }
+            return lines.map(\.withoutControls).joined(separator: "\n")
+        }
+        return (blocks + ["", summary(findings)]).joined(separator: "\n")
+    }
+
+    private static func summary(_ findings: [Finding]) -> String {
+        func count(_ level: Finding.Level) -> Int { findings.filter { $0.level == level }.count }
+        func words(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+        let (problems, warnings) = (count(.problem), count(.warning))
+        guard problems + warnings > 0 else { return "all is well" }
+        return "\(words(problems, "problem")), \(words(warnings, "warning"))"
+    }
+
+    static func json(_ findings: [Finding]) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(Report(findings)), as: UTF8.self)
+    }
+
+    private struct Report: Encodable {
+        var version = Status.version
+        /// The worst of all.
+        var level: String
+        var findings: [Row]
+
+        init(_ findings: [Finding]) {
+            level = (findings.map(\.level).max() ?? .ok).name
+            self.findings = findings.map(Row.init)
+        }
+    }
+
+    /// A finding as scripts read it; no key ever vanishes.
+    private struct Row: Encodable {
+        let finding: Finding
+
+        init(_ finding: Finding) { self.finding = finding }
+
+        private enum Key: String, CodingKey { case code, subject, level, found, why, fix }
+
+        func encode(to encoder: any Encoder) throws {
+            var row = encoder.container(keyedBy: Key.self)
+            try row.encode(finding.code.rawValue, forKey: .code)
+            try row.encode(finding.subject, forKey: .subject)
+            try row.encode(finding.level.name, forKey: .level)
+            try row.encode(finding.found, forKey: .found)
+            try row.encode(finding.code.why, forKey: .why)
+            try row.encode(finding.fix, forKey: .fix)
+        }
+    }
+}
