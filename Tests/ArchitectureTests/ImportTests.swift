@@ -20,7 +20,7 @@ struct ImportTests {
                 "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux", "Glibc", "Foundation",
             ],
             "Doctor/Facts": [],
-            "Doctor/Judgement": ["Foundation"],
+            "Doctor/Judgement": [],
             "Gateway": system.union([
                 "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "DeviceProfiles",
                 "ALSASequencer", "CLinux",

@@ -1,5 +1,3 @@
-internal import Foundation
-
 extension NetworkFacts {
     var findings: [Finding] {
         [networksFinding] + interfaces.filter(\.isUsable).map(multicastFinding)
@@ -133,15 +131,13 @@ extension NetworkFacts {
 
     private var peersFinding: Finding {
         guard !peers.isEmpty else { return nobodyFinding }
-        let here = peers.filter(\.isHere).count
-        let places = [
-            here > 0 ? "\(here) on this computer" : "", peers.count > here ? "\(peers.count - here) on others" : "",
-        ]
+        let (here, away) = (peers.filter(\.isHere).count, peers.filter { !$0.isHere }.count)
+        let places = [(here, "on this computer"), (away, "on others")].filter { $0.0 > 0 }
+            .map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         let sessions = Dictionary(grouping: peers, by: \.session).values.map { $0[0].beatsPerMinute }.sorted()
-        let tempos = sessions.map { String(format: "%.2f BPM", $0) }.joined(separator: ", ")
+        let tempos = sessions.map { "\(($0 * 100).rounded() / 100) BPM" }.joined(separator: ", ")
         let session = sessions.count == 1 ? "one session at \(tempos)" : "\(sessions.count) sessions at \(tempos)"
-        let where_ = places.filter { !$0.isEmpty }.joined(separator: ", ")
-        return .ok(.linkPeers, "\(Self.programs(peers.count)) heard (\(where_)), \(session)")
+        return .ok(.linkPeers, "\(Self.programs(peers.count)) heard (\(places)), \(session)")
     }
 
     private var nobodyFinding: Finding {

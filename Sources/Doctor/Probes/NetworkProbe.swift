@@ -51,7 +51,7 @@ extension NetworkFacts {
         return tree.exists("sys/fs/cgroup/system.slice/firewalld.service") ? .firewalld : .other
     }
 
-    /// All interfaces, whether Link can use them or not.
+    /// All interfaces by their names, whether Link can use them or not.
     private static func interfaces(_ tree: SystemTree) -> [Interface] {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return [] }
@@ -70,7 +70,7 @@ extension NetworkFacts {
             else { continue }
             found[index].networks.append(network)
         }
-        return found
+        return found.sorted { $0.name < $1.name }
     }
 
     private static func interface(_ name: String, flags: UInt32, _ tree: SystemTree) -> Interface {

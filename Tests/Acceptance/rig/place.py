@@ -1,0 +1,40 @@
+"""A network of its own, with an empty room for cables, rules and programs; gone when the test is over."""
+
+import subprocess
+
+from rig.gateway import run_tactus
+
+
+class Place:
+    """A network namespace, held by a process that does nothing."""
+
+    def __init__(self, *commands):
+        self.holder = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "sh", "-c", "echo; exec sleep 600"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        self.holder.stdout.readline()  # it is there
+        self.enter = ["nsenter", f"--target={self.holder.pid}", "--net", "--mount", "--"]
+        self.run("ip link set lo up", *commands)
+
+    def close(self):
+        self.holder.kill()
+        self.holder.wait()
+        self.holder.stdout.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def run(self, *commands):
+        for command in commands:
+            subprocess.run([*self.enter, "sh", "-ec", command], check=True, stdin=subprocess.DEVNULL, timeout=10)
+
+    def start(self, *command, **options):
+        """A program in this place, which ends with the test at the latest."""
+        return subprocess.Popen(
+            [*self.enter, "setpriv", "--pdeathsig", "KILL", *map(str, command)], stdin=subprocess.DEVNULL, **options)
+
+    def tactus(self, *arguments, **options):
+        return run_tactus(*arguments, before=self.enter, **options)

@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+@testable import Doctor
+
+/// The probes, on a system made of files.
+@Suite
+final class ProbeTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "tactus-doctor-\(UUID())")
+    private var tree: SystemTree { SystemTree(root: folder.path() + "/") }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func write(_ path: String, _ text: String) throws {
+        let file = folder.appending(path: path)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try text.write(to: file, atomically: false, encoding: .utf8)
+    }
+
+    private func link(_ path: String, to target: String) throws {
+        let file = folder.appending(path: path)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: file.path(), withDestinationPath: target)
+    }
+
+    @Test
+    func `governors are those of the processors that have one`() throws {
+        try write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "schedutil\n")
+        try write("sys/devices/system/cpu/cpu11/cpufreq/scaling_governor", "performance\n")
+        try write("sys/devices/system/cpu/cpu2/online", "0\n")
+        try write("sys/devices/system/cpu/cpufreq/boost", "1\n")
+        #expect(KernelFacts.read(tree).governors == [0: "schedutil", 11: "performance"])
+    }
+
+    @Test
+    func `pre-emption is read from wherever it is told`() throws {
+        try write("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian\n")
+        try write("proc/sys/kernel/osrelease", "6.1.0-0-amd64\n")
+        try write("boot/config-6.1.0-0-amd64", "CONFIG_PREEMPT_VOLUNTARY=y\n")
+        #expect(KernelFacts.read(tree).preemption == .voluntary)
+        #expect(KernelFacts.read(tree).isPreemptionChoosable)
+        try write("proc/cmdline", "quiet preempt=full\n")
+        #expect(KernelFacts.read(tree).preemption == .full)
+        try write("sys/kernel/debug/sched/preempt", "(none) voluntary full\n")
+        #expect(KernelFacts.read(tree).preemption == Preemption.none)
+        try write("etc/default/grub", "GRUB_CMDLINE_LINUX=\"\"\n")
+        #expect(KernelFacts.read(tree).hasGRUB)
+    }
+
+    @Test
+    func `who holds a port is found by the socket`() throws {
+        let header =
+            "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+        let row = "00000000:0000 07 00000000:00000000 00:00000000 00000000  1000        0"
+        try write("proc/net/udp", header + "  1: 00000000:5148 \(row) 777 2 0 0\n  2: 00000000:5149 \(row) 778 2 0 0\n")
+        try write("proc/net/udp6", header + "  1: 00000000000000000000000000000000:5148 \(row) 779 2 0 0\n  cut\n")
+        try link("proc/42/fd/3", to: "socket:[777]")
+        try write("proc/42/comm", "Live\n")
+        try link("proc/7/fd/9", to: "socket:[779]")
+        try link("proc/8/fd/9", to: "socket:[778]")
+        try link("proc/self/fd/9", to: "socket:[777]")
+        #expect(
+            PortHolders.programs(holding: 20808, tree)
+                == [.init(name: "a program", process: 7), .init(name: "Live", process: 42)])
+        #expect(PortHolders.programs(holding: 20810, tree).isEmpty)
+    }
+
+    @Test
+    func `a service is found where the administrator or the package put it, with its overrides`() throws {
+        try write("run/systemd/system/x", "")
+        #expect(ServiceFacts.read(tree).systemUnit == nil)
+        try write("usr/lib/systemd/system/tactus.service", "LimitRTPRIO=10\n")
+        #expect(ServiceFacts.read(tree).systemUnit?.realTimePriority == "10")
+        try write("usr/local/lib/systemd/system/tactus.service", "LimitRTPRIO=20\n")
+        #expect(ServiceFacts.read(tree).systemUnit?.path == "/usr/local/lib/systemd/system/tactus.service")
+        try write("usr/lib/systemd/system/tactus.service.d/a.conf", "LimitRTPRIO=30\n")
+        try write("etc/systemd/system/tactus.service.d/limits.conf", "[Service]\nLimitRTPRIO=95\n")
+        try write("etc/systemd/system/tactus.service.d/readme", "LimitRTPRIO=1\n")
+        #expect(ServiceFacts.read(tree).systemUnit?.realTimePriority == "95")
+        try write("usr/lib/systemd/user/tactus.service", "")
+        #expect(ServiceFacts.read(tree).userUnit == "/usr/lib/systemd/user/tactus.service")
+    }
+
+    @Test(arguments: [
+        (nil, false, "", SequencerFacts.Module.installed),
+        ("kernel/sound/core/seq/snd-seq.ko.xz: kernel/x.ko", false, "ID=debian", .installed),
+        ("kernel/net/x.ko:", false, "ID=debian\nNAME=ubuntu", .absent(isUbuntu: false)),
+        ("kernel/net/x.ko:", false, "ID=mint\nID_LIKE=\"ubuntu debian\"", .absent(isUbuntu: true)),
+        ("kernel/net/x.ko:", true, "ID=debian", .outside),
+    ])
+    func `where the sequencer's module is`(
+        modules: String?, isContainer: Bool, system: String, expected: SequencerFacts.Module
+    ) {
+        let found = SequencerFacts.Module(modules: modules, isContainer: isContainer, system: system)
+        #expect(found == expected)
+    }
+
+    @Test
+    func `networks are written as their address and length`() {
+        #expect(NetworkFacts.network(of: 0xc0a8_072a, mask: 0xffff_ff00) == "192.168.7.0/24")
+    }
+
+    @Test
+    func `a system that tells nothing is read without harm`() {
+        let facts = KernelFacts.read(tree)
+        #expect(facts.preemption == nil)
+        #expect(facts.governors.isEmpty)
+        #expect(PortHolders.programs(holding: 20808, tree).isEmpty)
+        #expect(ServiceFacts.read(tree).finding.level == .ok)
+        let permissions = PermissionFacts.read(tree)
+        #expect(
+            permissions.user
+                == PermissionFacts.User(
+                    status: "", passwords: "", groups: "",
+                    caller: permissions.user.caller))
+        #expect(permissions.limits == PermissionFacts.Limits())
+    }
+}
