@@ -15,6 +15,8 @@ SWIFT ?= swift
 RELEASE := .build/release/tactus
 RELEASE_OPTIONS := -c release --static-swift-stdlib
 BUILD_RELEASE := $(SWIFT) build $(RELEASE_OPTIONS) --product tactus
+# Manual pages and completion scripts, made by what the built program says of itself.
+DOCUMENTS := .build/documents
 FORMATTED := Sources Tests Package.swift Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
 	Benchmarks/Follower/Package.swift Benchmarks/Follower/Sources/bench-follower
 # The system's own Python: one that a user installed at home cannot be read by the lab's unprivileged user.
@@ -25,7 +27,7 @@ RESULTS := .build/results
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
 .PHONY: help run build test check lint format unit network acceptance lab bench bench-full bench-micro
-.PHONY: bench-follower install clean packages toolchain
+.PHONY: bench-follower documents install clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
@@ -36,6 +38,12 @@ run: build  ## install what is missing, build, run the gateway; ARGS='--tempo 10
 build: toolchain  ## the release executable
 	@Packaging/install-packages build
 	$(BUILD_RELEASE)
+	@$(MAKE) documents
+
+documents:  ## manual pages and completion scripts of the release executable, into .build/documents
+	@rm -rf $(DOCUMENTS) && mkdir -p $(DOCUMENTS)
+	@Packaging/manual $(RELEASE) $(DOCUMENTS)/man1
+	@for shell in bash zsh fish; do $(RELEASE) --generate-completion-script $$shell >$(DOCUMENTS)/tactus.$$shell; done
 
 test: packages $(VENV)  ## install what is missing, run every tier: lint, unit, simulation, network, acceptance, lab
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
@@ -92,11 +100,22 @@ bench-micro: toolchain  ## what one step of each engine costs, in nanoseconds on
 bench-follower: toolchain  ## the clock follower beside the published methods: Benchmarks/follower.md
 	$(SWIFT) run -c release --package-path Benchmarks/Follower bench-follower Benchmarks/follower.md
 
-install:  ## copy executable and profiles under PREFIX (and DESTDIR)
-	@test -x $(RELEASE) || $(MAKE) build
+# Where Debian's shells look, below /usr and below /usr/local.
+ZSH_COMPLETIONS := $(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
+SHARE := $(DESTDIR)$(PREFIX)/share
+UNITS := $(DESTDIR)$(PREFIX)/lib/systemd
+
+install:  ## copy executable, profiles, manual, completions and systemd units under PREFIX (and DESTDIR)
+	@test -x $(RELEASE) -a -d $(DOCUMENTS) || $(MAKE) build
 	install -D -s -m 755 $(RELEASE) '$(DESTDIR)$(PREFIX)/bin/tactus'
-	install -d '$(DESTDIR)$(PREFIX)/share/tactus/profiles'
-	install -m 644 Profiles/*.yaml '$(DESTDIR)$(PREFIX)/share/tactus/profiles'
+	install -d '$(SHARE)/tactus/profiles' '$(SHARE)/man/man1' '$(UNITS)/system' '$(UNITS)/user'
+	install -m 644 Profiles/*.yaml '$(SHARE)/tactus/profiles'
+	install -m 644 $(DOCUMENTS)/man1/*.1 '$(SHARE)/man/man1'
+	install -D -m 644 $(DOCUMENTS)/tactus.bash '$(SHARE)/bash-completion/completions/tactus'
+	install -D -m 644 $(DOCUMENTS)/tactus.zsh '$(SHARE)/zsh/$(ZSH_COMPLETIONS)/_tactus'
+	install -D -m 644 $(DOCUMENTS)/tactus.fish '$(SHARE)/fish/vendor_completions.d/tactus.fish'
+	sed 's|@PREFIX@|$(PREFIX)|' Packaging/tactus.service >'$(UNITS)/system/tactus.service'
+	sed 's|@PREFIX@|$(PREFIX)|' Packaging/tactus.user.service >'$(UNITS)/user/tactus.service'
 
 clean:  ## remove everything made here
 	rm -rf .build .lab .venv
