@@ -1,0 +1,93 @@
+"""What `make install` brings: the program's own words as manual pages and completions, and units that systemd takes."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from rig.gateway import PROJECT, TACTUS, run_tactus
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A system's folder with everything in it; the program is the one under test."""
+    folder = tmp_path_factory.mktemp("system")
+    subprocess.run(
+        ["make", "documents", "install", f"DOCUMENTS={folder}/documents", f"DESTDIR={folder}", "PREFIX=/usr",
+         f"RELEASE={TACTUS}"], cwd=PROJECT, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=60)
+    return folder / "usr"
+
+
+def commands(command, path=()):
+    """All commands with their arguments, as the parser has them."""
+    path = (*path, command["commandName"])
+    yield path, command
+    for sub in command.get("subcommands") or []:
+        if sub["commandName"] != "help":
+            yield from commands(sub, path)
+
+
+def parser():
+    return list(commands(json.loads(run_tactus("--experimental-dump-help").stdout)["command"]))
+
+
+def text(page):
+    """A page's words, without roff."""
+    plain = re.sub(r"\\f.|\\&", "", page.read_text()).replace("\\-", "-").replace("\\(aq", "'")
+    return " ".join(re.sub(r"^\.\w+", "", line) for line in plain.splitlines())
+
+
+def test_each_command_has_a_page_that_names_its_options_and_examples(installed):
+    pages = {page.stem for page in (installed / "share/man/man1").glob("*.1")}
+    assert pages == {"-".join(path) for path, _ in parser()}
+    for path, command in parser():
+        page = text(installed / f"share/man/man1/{'-'.join(path)}.1")
+        assert " ".join(path) in page
+        for argument in command.get("arguments") or []:
+            if argument["shouldDisplay"]:
+                name = argument.get("preferredName")
+                assert (f"--{name['name']}" if name else argument["valueName"]) in page, (path, argument)
+                assert " ".join((argument.get("abstract") or "").split()) in page, (path, argument)
+        for line in (command.get("discussion") or "").partition("EXAMPLES\n")[2].splitlines():
+            assert line.strip() in page, (path, line)
+
+
+def test_no_page_upsets_the_formatter(installed):
+    for page in sorted((installed / "share/man/man1").glob("*.1")):
+        done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", page], capture_output=True, text=True, timeout=10)
+        assert done.stderr == "", page
+
+
+def completed(script, *words):
+    """What bash offers for the last of these words."""
+    line = " ".join(words)
+    asking = f"""
+        shopt -s extglob
+        source {script}
+        COMP_WORDS=({' '.join(words[:-1])} "{words[-1]}") COMP_CWORD={len(words) - 1}
+        COMP_LINE='{line}' COMP_POINT={len(line)}
+        "$(complete -p tactus | sed -E 's/.*-F ([^ ]+).*/\\1/')" tactus "{words[-1]}" "{words[-2]}"
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run(
+        ["bash", "--norc", "-c", asking], capture_output=True, text=True, timeout=10,
+        env={**os.environ, "PATH": f"{os.path.dirname(TACTUS)}:{os.environ['PATH']}"})
+    return done.stdout.split()
+
+
+def test_the_shell_completes_commands_and_options(installed):
+    script = installed / "share/bash-completion/completions/tactus"
+    assert completed(script, "tactus", "doc") == ["doctor"]
+    assert set(completed(script, "tactus", "re")) >= {"realign", "reload"}
+    assert "--json" in completed(script, "tactus", "doctor", "--j")
+    assert (installed / "share/zsh/vendor-completions/_tactus").read_text().startswith("#compdef tactus")
+    assert "doctor" in (installed / "share/fish/vendor_completions.d/tactus.fish").read_text()
+
+
+def test_systemd_takes_the_unit_and_grants_what_the_clock_wants(installed):
+    unit = installed / "lib/systemd/system/tactus.service"
+    assert "ExecStart=/usr/bin/tactus run" in unit.read_text()
+    assert "LimitRTPRIO=95" in unit.read_text() and "LimitMEMLOCK=64M" in unit.read_text()
+    assert "ExecStart=/usr/bin/tactus run" in (installed / "lib/systemd/user/tactus.service").read_text()
