@@ -29,12 +29,18 @@ struct RemoteOptions: ParsableArguments {
     func status() async throws -> Status { try await client.ask("status", nil).status }
 
     /// Changes an output of the gateway.
-    func adjust(_ id: String, _ command: String) async throws {
-        _ = try await client.ask("outputs/\(id)", command, method: .PATCH)
+    ///
+    /// - Returns: the status afterwards.
+    func adjust(_ id: String, _ command: String) async throws -> Status {
+        try await client.ask("outputs/\(id)", command, method: .PATCH).status
     }
 
     private var client: ControlClient {
-        get throws { ControlClient(url: url, token: try tokenFile.map(BearerToken.init(file:))) }
+        get throws {
+            var token: BearerToken?
+            if let tokenFile { token = try BearerToken(file: tokenFile) }
+            return ControlClient(url: url, token: token)
+        }
     }
 }
 
