@@ -36,8 +36,8 @@ struct ControlClient {
     ///   - command: the JSON to send; nil only asks.
     ///   - method: how a command is sent.
     /// - Returns: the status, and the very JSON that said so.
-    /// - Throws: a `Failure` when nobody answers, or the gateway refuses. It is not named below: the optimizer of Swift
-    ///   6.3 breaks down at asynchronous functions that throw a type of their own.
+    /// - Throws: a `Failure` when nobody answers, or the gateway refuses. It is not named below, since the optimizer of
+    ///   Swift 6.3 breaks down where it is.
     func ask(
         _ path: String, _ command: String?, method: HTTPMethod = .POST
     ) async throws -> (status: Status, json: String) {
