@@ -204,6 +204,8 @@ struct RealignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "realign", abstract: "Have a device that lost its place find it again at the next bar.")
 
+    @Flag(help: "At the next sixteenth, where the device knows song positions.") var now = false
+
     @Argument(help: "The output as 'tactus status' names it. (default: all)") var output: String?
     @OptionGroup var remote: RemoteOptions
 
@@ -211,8 +213,8 @@ struct RealignCommand: AsyncParsableCommand {
         let path = output.map {
             "outputs/\($0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? $0)/realign"
         }
-        try await remote.ask(path ?? "realign", "{}") { _ in
-            "\(output ?? "every output") finds its place at the next bar"
+        try await remote.ask(path ?? "realign", #"{"when":"\#(now ? "now" : "bar")"}"#) { _ in
+            "\(output ?? "every output") finds its place \(now ? "as soon as it can" : "at the next bar")"
         }
     }
 }
