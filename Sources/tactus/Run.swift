@@ -26,10 +26,12 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "A configuration file; options win. (default: ~/.config/tactus/config.yaml, else /etc/tactus/config.yaml)",
-            valueName: "file"))
+            valueName: "file"), completion: .file(extensions: ["yaml"]))
     var config: String?
 
-    @Option(help: ArgumentHelp("One more folder of device profiles. Repeatable.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("One more folder of device profiles. Repeatable.", valueName: "dir"),
+        completion: .directory)
     var profiles: [String] = []
 
     @Flag(inversion: .prefixedNo, help: "Take part in the Link session. (default: as last switched, else yes)")
@@ -90,6 +92,7 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Use only this network for Link, such as eth0. Repeatable. (default: all)", valueName: "name"),
+        completion: .shellCommand("ls /sys/class/net"),
         transform: interfaceName(argument:))
     var interface: [String] = []
 
@@ -105,7 +108,8 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file with a secret that clients must show; needed if others can reach --http.", valueName: "file"))
+            "A file with a secret that clients must show; needed if others can reach --http.", valueName: "file"),
+        completion: .file())
     var httpTokenFile: String?
 
     @Option(
@@ -120,19 +124,20 @@ struct Run: AsyncParsableCommand {
             """
             How ticks leave: direct from the clock's own thread; backstop, where the sequencer's queue steps in when \
             that thread is held up; queue, by the sequencer alone; or auto, what this machine allows. (default: auto)
-            """, valueName: "way"), transform: dispatchChoice(argument:))
+            """, valueName: "way"), completion: .list(DispatchChoice.allCases.map(\.rawValue)),
+        transform: dispatchChoice(argument:))
     var dispatch = DispatchChoice.auto
 
     @Option(
         help: ArgumentHelp(
             "Where switches are kept for the next run. (default: tactus in $XDG_STATE_HOME, or ~/.local/state/tactus)",
-            valueName: "dir"))
+            valueName: "dir"), completion: .directory)
     var state: String?
 
     @Option(
         help: ArgumentHelp(
             "What to log: trace, debug, info, notice, warning, error or critical. (default: notice)", valueName: "level"
-        ),
+        ), completion: .list(Logger.Level.allCases.map(\.rawValue)),
         transform: logLevel(argument:))
     var logLevel: Logger.Level?
 

@@ -104,7 +104,8 @@ extension NetworkFacts {
         switch port {
         case .free(let programs):
             let names = programs.map(Self.name).joined(separator: ", ")
-            return .ok(.linkPort, programs.isEmpty ? "UDP port 20808 is free" : "UDP port 20808 is shared by \(names)")
+            return .ok(
+                .linkPort, programs.isEmpty ? "UDP port 20808 can be used" : "UDP port 20808 is shared by \(names)")
         case .taken(let programs):
             let names = programs.map(Self.name).joined(separator: ", ")
             let who = programs.isEmpty ? "a program of another user" : names

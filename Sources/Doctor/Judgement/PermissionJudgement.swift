@@ -23,9 +23,9 @@ extension PermissionFacts {
 
     private var memoryFinding: Finding {
         let limit = limits.lockedMemory.map { "the limit is \($0 / 1024) KiB" } ?? "there is no limit"
-        guard !isMemoryLockGranted else { return .ok(.lockedMemory, "memory can be locked (\(limit))") }
+        guard !isMemoryLockGranted else { return .ok(.lockedMemory, "a megabyte of memory can be locked (\(limit))") }
         return .warning(
-            .lockedMemory, "memory cannot be locked (\(limit))",
+            .lockedMemory, "a megabyte of memory cannot be locked (\(limit)), which many outputs may want",
             fix: fix(for: "memlock", worth: 65536, atLeast: Self.lockedMemory / 1024, docker: "memlock=67108864"))
     }
 
