@@ -7,7 +7,7 @@ from rig.labs import record
 
 @pytest.fixture(scope="module")
 def scenes():
-    return record("doctor.py", timeout=300)
+    return record("doctor.py", ["--shift", 3], timeout=300)
 
 
 def test_the_lab_itself_is_fine(scenes):

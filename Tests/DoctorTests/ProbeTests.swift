@@ -96,6 +96,17 @@ final class ProbeTests {
     }
 
     @Test
+    func `a container is told by its mark, unless the kernel's own processes are at home here`() throws {
+        #expect(tree.isContainer == false)
+        try write(".dockerenv", "")
+        #expect(tree.isContainer)
+        try write("proc/2/comm", "tactus\n")
+        #expect(tree.isContainer)
+        try write("proc/2/comm", "kthreadd\n")
+        #expect(tree.isContainer == false)
+    }
+
+    @Test
     func `networks are written as their address and length`() {
         #expect(NetworkFacts.network(of: 0xc0a8_072a, mask: 0xffff_ff00) == "192.168.7.0/24")
     }

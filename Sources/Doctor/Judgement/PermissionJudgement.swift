@@ -48,10 +48,11 @@ extension PermissionFacts {
 
     private func groupFinding(opensSequencer: Bool) -> Finding {
         if user.isRoot { return .ok(.audioGroup, "root needs no group") }
-        if user.isInAudio { return .ok(.audioGroup, "\(user.name) is in the group audio") }
+        let name = user.name.isEmpty ? "this user" : user.name
+        if user.isInAudio { return .ok(.audioGroup, "\(name) is in the group audio") }
         if user.isListedInAudio {
             return .warning(
-                .audioGroup, "\(user.name) is in the group audio from the next login", fix: "log out and in again")
+                .audioGroup, "\(name) is in the group audio from the next login", fix: "log out and in again")
         }
         if opensSequencer, isRealTimeGranted, isMemoryLockGranted {
             return .ok(.audioGroup, "not in the group audio, and it is not needed here")

@@ -25,5 +25,9 @@ struct SystemTree {
     func link(_ path: String) -> String? { try? FileManager.default.destinationOfSymbolicLink(atPath: root + path) }
 
     /// Whether this system runs in a container, as far as container engines tell.
-    var isContainer: Bool { exists(".dockerenv") || exists("run/.containerenv") }
+    ///
+    /// A virtual machine may have been made from a container's files; its second process is the kernel's own.
+    var isContainer: Bool {
+        (exists(".dockerenv") || exists("run/.containerenv")) && line("proc/2/comm") != "kthreadd"
+    }
 }
