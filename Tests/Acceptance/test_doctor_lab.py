@@ -38,7 +38,7 @@ def test_a_member_lacks_only_the_limit(scenes):
     assert found["realtime"]["level"] == "warning" and "usermod" not in found["realtime"]["fix"]
     assert all(scenes["member"][code]["level"] == "ok" for code in ("realtime", "locked-memory", "wake-up"))
     assert scenes["limit from the next login"]["realtime"]["fix"].endswith("log out and in again")
-    assert scenes["stranger with a limit"]["realtime"]["fix"].startswith("sudo usermod -aG audio $USER,")
+    assert scenes["stranger with a limit"]["realtime"]["fix"].startswith("sudo usermod -aG audio $USER #")
 
 
 def test_a_kernel_that_does_not_let_go_of_long_copies_has_even_a_real_time_thread_wake_late(scenes):

@@ -23,7 +23,7 @@ struct KernelJudgementTests {
     }
 
     @Test(arguments: [
-        (true, true, "update-grub, then restart"), (true, false, "add preempt=full to the kernel's command line"),
+        (true, true, "update-grub # then restart"), (true, false, "add preempt=full to the kernel's command line"),
         (false, true, "sudo apt install linux-image-rt-$(dpkg --print-architecture)"),
     ])
     func `without a queue it is to be started otherwise, or another`(isChoosable: Bool, hasGRUB: Bool, fix: String) {

@@ -40,9 +40,9 @@ struct PermissionJudgementTests {
         #expect(
             found[.realTime]?.fix
                 == "echo '@audio - rtprio 95' | sudo tee -a /etc/security/limits.d/tactus.conf && "
-                + "sudo usermod -aG audio $USER, then log out and in again")
+                + "sudo usermod -aG audio $USER # then log out and in again")
         #expect(found[.lockedMemory]?.fix?.hasPrefix("echo '@audio - memlock 65536'") == true)
-        #expect(found[.audioGroup]?.fix == "sudo usermod -aG audio $USER, then log out and in again")
+        #expect(found[.audioGroup]?.fix == "sudo usermod -aG audio $USER # then log out and in again")
     }
 
     @Test
@@ -61,15 +61,15 @@ struct PermissionJudgementTests {
         let found = findings(refused(user))
         #expect(
             found[.realTime]?.fix
-                == "echo '@audio - rtprio 95' | sudo tee -a /etc/security/limits.d/tactus.conf, "
-                + "then log out and in again")
+                == "echo '@audio - rtprio 95' | sudo tee -a /etc/security/limits.d/tactus.conf "
+                + "# then log out and in again")
         #expect(found[.audioGroup]?.level == .ok)
     }
 
     @Test
     func `who is not a member only lacks the group if the limit is written down`() {
         let fix = findings(refused(Self.anna, [Self.grant]))[.realTime]?.fix
-        #expect(fix == "sudo usermod -aG audio $USER, then log out and in again")
+        #expect(fix == "sudo usermod -aG audio $USER # then log out and in again")
     }
 
     @Test(arguments: ["@audio", "anna", "*"])

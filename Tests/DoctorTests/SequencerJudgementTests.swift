@@ -12,9 +12,12 @@ struct SequencerJudgementTests {
     }
 
     @Test(arguments: [
-        (SequencerFacts.Module.installed, "sudo modprobe snd-seq; for good"),
+        (SequencerFacts.Module.installed, "sudo modprobe snd-seq && echo snd-seq | sudo tee -a"),
         (.absent(isUbuntu: true), "sudo apt install linux-modules-extra-$(uname -r) && sudo modprobe snd-seq"),
-        (.absent(isUbuntu: false), "sudo apt install linux-image-$(dpkg --print-architecture), then restart"),
+        (
+            .absent(isUbuntu: false),
+            "sudo apt install linux-image-$(dpkg --print-architecture) # this kernel has no sound"
+        ),
         (.outside, "on the computer around this container"),
     ])
     func `without a sequencer the fix is where its module is`(module: SequencerFacts.Module, fix: String) {
@@ -28,7 +31,7 @@ struct SequencerJudgementTests {
     func `a sequencer for others is a matter of the group audio`() {
         let finding = SequencerFacts(access: .refused).findings[0]
         #expect(finding.level == .problem)
-        #expect(finding.fix == "sudo usermod -aG audio $USER, then log out and in again")
+        #expect(finding.fix == "sudo usermod -aG audio $USER # then log out and in again")
     }
 
     @Test
@@ -44,7 +47,7 @@ struct SequencerJudgementTests {
         let finding = SequencerFacts(devices: devices, cardsWithPorts: [2]).findings[1]
         #expect(finding.level == .warning)
         #expect(finding.found == "no sequencer port for TR8S")
-        #expect(finding.fix?.hasPrefix("sudo modprobe snd-seq-midi;") == true)
+        #expect(finding.fix?.hasPrefix("sudo modprobe snd-seq-midi &&") == true)
         let fine = SequencerFacts(devices: devices, cardsWithPorts: [1, 2]).findings[1]
         #expect(fine.level == .ok)
         #expect(fine.found == "TR8S, UM1: all have sequencer ports")
@@ -54,7 +57,7 @@ struct SequencerJudgementTests {
     func `a coarse queue wants the timer loaded, or else a queue set free`() {
         let untimed = SequencerFacts(hasFineQueue: false, hasFineTimer: false).findings[2]
         #expect(untimed.level == .warning)
-        #expect(untimed.fix?.hasPrefix("sudo modprobe snd-hrtimer;") == true)
+        #expect(untimed.fix?.hasPrefix("sudo modprobe snd-hrtimer &&") == true)
         let held = SequencerFacts(hasFineQueue: false, hasFineTimer: true).findings[2]
         #expect(held.level == .warning)
         #expect(held.fix?.contains("cat /proc/asound/seq/queues") == true)

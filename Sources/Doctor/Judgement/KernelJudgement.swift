@@ -15,7 +15,7 @@ extension KernelFacts {
         guard let preemption else {
             return .warning(
                 .preemption, "the kernel does not say how it is pre-empted",
-                fix: "sudo cat /sys/kernel/debug/sched/preempt, or see CONFIG_PREEMPT in the kernel's configuration")
+                fix: "sudo cat /sys/kernel/debug/sched/preempt # or ask who built the kernel")
         }
         guard isHeldUp else { return .ok(.preemption, "\(preemption.rawValue)") }
         guard !hasFineQueue else {
@@ -27,11 +27,11 @@ extension KernelFacts {
 
     private var preemptionFix: String {
         guard isPreemptionChoosable else {
-            return "sudo apt install linux-image-rt-$(dpkg --print-architecture), then restart with that kernel"
+            return "sudo apt install linux-image-rt-$(dpkg --print-architecture) # then restart with that kernel"
         }
         guard hasGRUB else { return "add preempt=full to the kernel's command line, then restart" }
-        return "sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&preempt=full /' /etc/default/grub && sudo update-grub, "
-            + "then restart"
+        return "sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&preempt=full /' /etc/default/grub && sudo update-grub "
+            + "# then restart"
     }
 
     private var governorFinding: Finding {
@@ -46,7 +46,7 @@ extension KernelFacts {
     }
 
     private static let governorFix =
-        "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor, after each restart"
+        "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor # after each restart"
 
     /// What Tactus makes up for by waking that much earlier, in microseconds.
     private static let tolerated: Int64 = 250

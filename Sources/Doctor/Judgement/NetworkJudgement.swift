@@ -32,7 +32,7 @@ extension NetworkFacts {
         }
         return .warning(
             .networks, "\(waiting.name) has no IPv4 address, so that only programs on this computer are met",
-            fix: "sudo dhclient \(waiting.name), or give it an address by hand")
+            fix: "sudo dhclient \(waiting.name) # or give it an address by hand")
     }
 
     private var severalNetworksFinding: Finding {
@@ -71,7 +71,7 @@ extension NetworkFacts {
         case (nil, _):
             return .problem(
                 .multicast, of: name, "it cannot be used: \(interface.trouble ?? "the system does not say why")",
-                fix: "see 'ip address show dev \(name)'; taking the network down and up again may help")
+                fix: "sudo ip link set \(name) down && sudo ip link set \(name) up")
         }
     }
 
@@ -82,7 +82,8 @@ extension NetworkFacts {
         case .ufw: "sudo ufw allow in on \(interface.name) proto udp from \(network)"
         case .firewalld:
             "sudo firewall-cmd --permanent --zone=trusted --add-source=\(network) && sudo firewall-cmd --reload"
-        case .other: "sudo nft insert rule inet filter input ip saddr \(network) meta l4proto udp accept"
+        case .other:
+            "sudo nft insert rule inet filter input ip saddr \(network) meta l4proto udp accept # also in /etc/nftables.conf"
         }
     }
 
@@ -92,11 +93,11 @@ extension NetworkFacts {
         case false: return .ok(.wifiPowerSave, of: name, "off")
         case true:
             return .warning(
-                .wifiPowerSave, of: name, "on", fix: "sudo iw dev \(name) set power_save off, after each restart")
+                .wifiPowerSave, of: name, "on", fix: "sudo iw dev \(name) set power_save off # after each restart")
         case nil:
             return .warning(
                 .wifiPowerSave, of: name, "its driver does not say whether it naps",
-                fix: "sudo iw dev \(name) set power_save off, or use a cable")
+                fix: "sudo iw dev \(name) set power_save off # or use a cable")
         }
     }
 
@@ -113,13 +114,13 @@ extension NetworkFacts {
         case .failing(let words):
             return .problem(
                 .linkPort, "UDP port 20808 cannot be used: \(words)",
-                fix: "sudo ss -ulpn 'sport = :20808' shows who has it")
+                fix: "sudo ss -ulpn 'sport = :20808' # shows who has it")
         }
     }
 
     private var portFix: String {
         guard case .taken(let programs) = port, !programs.isEmpty else {
-            return "sudo ss -ulpn 'sport = :20808' shows the program; end it"
+            return "sudo ss -ulpn 'sport = :20808' # shows the program; end it"
         }
         return "kill " + programs.map { String($0.process) }.joined(separator: " ")
     }

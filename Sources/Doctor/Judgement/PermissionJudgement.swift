@@ -34,16 +34,18 @@ extension PermissionFacts {
             return "this is a container: start it with --cap-add SYS_NICE --cap-add IPC_LOCK --ulimit \(docker)"
         }
         let granted = grants.filter { $0.item == item && ($0.value ?? .max) >= least }.map(\.domain)
-        let newGroup = user.hasAudioGroup ? "" : "sudo groupadd --system audio && "
-        let join = "\(newGroup)sudo usermod -aG audio $USER"
-        let login = "then log out and in again"
         let isIn = user.isInAudio || user.isListedInAudio
         if granted.contains(user.name) || granted.contains("*") || (granted.contains("@audio") && isIn) {
             return "it is granted from the next login: log out and in again"
         }
-        if granted.contains("@audio") { return "\(join), \(login)" }
+        if granted.contains("@audio") { return joinFix }
         let grant = "echo '@audio - \(item) \(value)' | sudo tee -a /etc/security/limits.d/tactus.conf"
-        return isIn ? "\(grant), \(login)" : "\(grant) && \(join), \(login)"
+        return isIn ? "\(grant) # then log out and in again" : "\(grant) && \(joinFix)"
+    }
+
+    private var joinFix: String {
+        let newGroup = user.hasAudioGroup ? "" : "sudo groupadd --system audio && "
+        return "\(newGroup)sudo usermod -aG audio $USER # then log out and in again"
     }
 
     private func groupFinding(opensSequencer: Bool) -> Finding {
@@ -57,9 +59,6 @@ extension PermissionFacts {
         if opensSequencer, isRealTimeGranted, isMemoryLockGranted {
             return .ok(.audioGroup, "not in the group audio, and it is not needed here")
         }
-        let newGroup = user.hasAudioGroup ? "" : "sudo groupadd --system audio && "
-        return .warning(
-            .audioGroup, "not in the group audio",
-            fix: "\(newGroup)sudo usermod -aG audio $USER, then log out and in again")
+        return .warning(.audioGroup, "not in the group audio", fix: joinFix)
     }
 }

@@ -11,23 +11,28 @@ extension SequencerFacts {
         case .refused:
             .problem(
                 .sequencer, "/dev/snd/seq is there, but not for this user",
-                fix: "sudo usermod -aG audio $USER, then log out and in again")
+                fix: "sudo usermod -aG audio $USER # then log out and in again")
         case .failing(let words):
             .problem(
                 .sequencer, "the ALSA sequencer cannot be used: \(words)",
-                fix: "sudo modprobe -r snd-seq && sudo modprobe snd-seq; if that is refused, restart")
+                fix: "sudo modprobe -r snd-seq && sudo modprobe snd-seq # or restart")
         }
+    }
+
+    /// Loads a module of the kernel, now and whenever the system starts.
+    private static func loading(_ module: String) -> String {
+        "sudo modprobe \(module) && echo \(module) | sudo tee -a /etc/modules-load.d/tactus.conf"
     }
 
     private var moduleFix: String {
         switch module {
         case .installed:
-            "sudo modprobe snd-seq; for good: echo snd-seq | sudo tee /etc/modules-load.d/tactus.conf"
+            Self.loading("snd-seq")
         case .absent(isUbuntu: true): "sudo apt install linux-modules-extra-$(uname -r) && sudo modprobe snd-seq"
         case .absent(isUbuntu: false):
-            "this kernel comes without sound: sudo apt install linux-image-$(dpkg --print-architecture), then restart"
+            "sudo apt install linux-image-$(dpkg --print-architecture) # this kernel has no sound; then restart with that one"
         case .outside:
-            "sudo modprobe snd-seq on the computer around this container; then start it with --device /dev/snd"
+            "sudo modprobe snd-seq # on the computer around this container; then start it with --device /dev/snd"
         }
     }
 
@@ -36,8 +41,7 @@ extension SequencerFacts {
         guard without.isEmpty else {
             return .warning(
                 .midiDevices, "no sequencer port for \(without.joined(separator: ", "))",
-                fix: "sudo modprobe snd-seq-midi; for good: echo snd-seq-midi | sudo tee -a "
-                    + "/etc/modules-load.d/tactus.conf")
+                fix: Self.loading("snd-seq-midi"))
         }
         let names = devices.map(\.name).joined(separator: ", ")
         return .ok(.midiDevices, devices.isEmpty ? "none is connected" : "\(names): all have sequencer ports")
@@ -48,11 +52,10 @@ extension SequencerFacts {
         guard hasFineTimer else {
             return .warning(
                 .queueTimer, "the sequencer's queues have no high-resolution timer",
-                fix: "sudo modprobe snd-hrtimer; for good: echo snd-hrtimer | sudo tee -a "
-                    + "/etc/modules-load.d/tactus.conf")
+                fix: Self.loading("snd-hrtimer"))
         }
         return .warning(
             .queueTimer, "the sequencer gives no queue that beats every 160 us",
-            fix: "see who holds the queues with 'cat /proc/asound/seq/queues', and end a program that needs none")
+            fix: "cat /proc/asound/seq/queues # shows who holds them; end a program that needs none")
     }
 }
