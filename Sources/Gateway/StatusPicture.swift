@@ -10,7 +10,7 @@ internal import Synchronization
 
 /// What the status is made of, as the gateway thread last saw it; what moves by itself is worked out when asked.
 struct StatusPicture: Sendable {
-    var profiles: [Profile]
+    var wishes: Wishes
     var link: LinkState
     var leadership: Leadership
     var outputs: [Output]
@@ -47,7 +47,7 @@ struct StatusPicture: Sendable {
                 priority: realtime.scheduling == .fifo ? realtime.wanted : 0,
                 memoryLocked: realtime.isProcessLocked || counters.isMemoryLocked, dispatch: counters.mode.name,
                 wakeUpLatencyMicroseconds: Status.Lateness(counters.wakeUps)),
-            warnings: warnings + outputWarnings + inputWarnings + dispatchWarning(counters)
+            warnings: warnings + wishes.warnings + outputWarnings + inputWarnings + dispatchWarning(counters)
                 + slots.compactMap { droppedWarning(slot: $0, counters) })
     }
 
