@@ -122,10 +122,12 @@ extension Arbiter {
         guard var following else { return isPlaying ? .play(reach: reach) : .stop }
         if isPlaying, !transport.isPlaying {
             // As without a master: the tick becomes beat 0, and none moves.
-            let top = line.firstTick(atOrAfter: now.advanced(byMicroseconds: reach))
-            transport.startTick = top
-            following.beatOrigin = Beats(microbeats: (line.tickOrigin - top) * 1_000_000 / TickLine.ticksPerBeat)
-            following.playingSince = line.time(ofTick: top)
+            var line = line
+            line.tickOrigin = line.firstTick(atOrAfter: now.advanced(byMicroseconds: reach))
+            line.timeOrigin = map.line.time(ofTick: line.tickOrigin)
+            map.restate(line)
+            transport.startTick = line.tickOrigin
+            (following.beatOrigin, following.playingSince) = (.zero, line.timeOrigin)
         } else if !isPlaying {
             following.playingSince = nil
         }

@@ -50,7 +50,7 @@ public final class Gateway: Sendable {
 
     /// Carries out a command; returns once ``status()`` shows it, and what it has switched is kept.
     public func perform(_ command: Command) async throws(CommandRefusal) {
-        let order = try await carryOut { core, reply in core.post(command, reply: reply) }
+        let order = try await outcome { core, reply in core.post(command, reply: reply) }.get()
         do {
             try await keeper?.note(command, order: order)
         } catch {
@@ -58,18 +58,15 @@ public final class Gateway: Sendable {
         }
     }
 
-    private func carryOut(
+    private func outcome(
         _ post: (GatewayCore, @escaping GatewayCore.Reply) -> Void
-    ) async throws(CommandRefusal) -> UInt64 {
-        let result = await withCheckedContinuation { continuation in
-            post(core) { continuation.resume(returning: $0) }
-        }
-        return try result.get()
+    ) async -> Result<UInt64, CommandRefusal> {
+        await withCheckedContinuation { continuation in post(core) { continuation.resume(returning: $0) } }
     }
 
     /// Reads configuration and profiles again, and has what is wished otherwise come into force, all of it or nothing.
     public func reload() async throws(CommandRefusal) {
-        _ = try await carryOut { core, reply in
+        let outcome = await outcome { core, reply in
             // Of two at once the one that reads later is also carried out later.
             reading.withLock { reading in
                 do throws(Mistakes) {
@@ -79,6 +76,7 @@ public final class Gateway: Sendable {
                 }
             }
         }
+        _ = try outcome.get()
     }
 
     /// Stops the devices that play, says bye-bye to the peers and ends all threads; returns when that has happened.

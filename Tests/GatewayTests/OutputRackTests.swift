@@ -1,5 +1,7 @@
 import ALSASequencer
+import Arbiter
 import DeviceProfiles
+import Foundation
 import MIDIClock
 import RealTime
 import Testing
@@ -135,5 +137,29 @@ struct OutputRackTests {
         #expect(rack.outputs[0].profile?.id == "drums")
         rack.configure(wishes(.name("Synth")), devices: [])
         #expect(rack.outputs[0].profile == nil)
+    }
+
+    @Test
+    func `a line that is wanted at another speed is opened once the Stop has left at the old one`() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "tactus-\(UUID())").path()
+        try #require(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDONLY | O_NONBLOCK)
+        defer {
+            close(reader)
+            unlink(path)
+        }
+        func tend(_ rack: inout OutputRack) {
+            _ = rack.tendLines(isBroken: { _ in false }, generations: (inUse: 1, published: 0))
+        }
+        var rack = rack(wishes(.raw(path: path, bitsPerSecond: 31_250)))
+        tend(&rack)
+        #expect(rack.outputs[0].connectedTo == path)
+        rack.configure(wishes(.raw(path: path, bitsPerSecond: 38_400)), devices: [])
+        tend(&rack)
+        #expect(rack.outputs[0].sink != .away)
+        #expect(rack.outputs[1].connectedTo == nil)
+        settle(&rack)
+        tend(&rack)
+        #expect(rack.outputs[1].connectedTo == path)
     }
 }

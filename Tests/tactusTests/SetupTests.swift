@@ -1,3 +1,4 @@
+import Arbiter
 import ArgumentParser
 import BeatTime
 import ControlServer
@@ -17,12 +18,12 @@ struct SetupTests {
         _ configuration: String, _ options: [String] = [], _ body: (Setup) throws -> Result
     ) throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tactus-setup-\(UUID())").path()
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: "\(folder)/profiles", withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try configuration.write(toFile: "\(folder)/config.yaml", atomically: false, encoding: .utf8)
         try "version: 1\nname: Test Drum\nclock: { offset: -2 }\n".write(
-            toFile: "\(folder)/test-drum.yaml", atomically: false, encoding: .utf8)
-        let words = ["run", "--config", "\(folder)/config.yaml", "--profiles", folder] + options
+            toFile: "\(folder)/profiles/test-drum.yaml", atomically: false, encoding: .utf8)
+        let words = ["run", "--config", "\(folder)/config.yaml", "--profiles", "\(folder)/profiles"] + options
         let run = try #require(try Tactus.parseAsRoot(words) as? Run)
         return try body(try Setup(run))
     }
@@ -111,7 +112,7 @@ struct SetupTests {
         ),
         (
             "version: 1\noutputs: [{ port: TR-8S }, { port: tr-8s }]\n",
-            "2:34: 'tr-8s': this output is there already"
+            "2:36: 'tr-8s': this output is there already"
         ),
         (
             "version: 1\noutputs:\n  - port: virtual:Clock\n",
