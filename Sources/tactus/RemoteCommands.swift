@@ -229,7 +229,8 @@ struct ReloadCommand: AsyncParsableCommand {
         try await remote.ask("reload", "{}") { status in
             let told = ["restart-needed", "configuration-moved", "profile", "overrides"]
             let warnings = status.warnings.filter { told.contains($0.code) }.map { "\($0.message); \($0.fix)" }
-            return (["read again: \(status.outputs.count) outputs"] + warnings).map(\.withoutControls)
+            let count = status.outputs.count
+            return (["read again: \(count) \(count == 1 ? "output" : "outputs")"] + warnings).map(\.withoutControls)
                 .joined(separator: "\n")
         }
     }

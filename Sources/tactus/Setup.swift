@@ -52,7 +52,9 @@ struct Setup {
     private var profileWarnings: [Status.Warning] {
         let fix = "mend it, then 'tactus reload'; 'tactus profiles check FILE' tells all that is wrong with a file"
         let all =
-            library.mistakes.map { Status.Warning(code: "profile-left-out", message: "\($0)", fix: fix) }
+            library.mistakes.map {
+                Status.Warning(code: "profile-left-out", message: "profile left out: \($0)", fix: fix)
+            }
             + library.warnings.map { Status.Warning(code: "profile", message: $0, fix: fix) }
         guard all.count > Self.mostTold else { return all }
         let rest = "\(all.count - Self.mostTold) more like these"

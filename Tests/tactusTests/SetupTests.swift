@@ -160,7 +160,7 @@ struct SetupTests {
             let setup = try Setup(started.options)
             let place = "\(folder)/x.yaml:3:1: unknown key 'clok'; did you mean 'clock'?"
             let warning = try setup.wishes().warnings.first { $0.code == "profile-left-out" }
-            #expect(warning?.message == place)
+            #expect(warning?.message == "profile left out: \(place)")
             #expect(warning?.fix.contains("profiles check") == true)
             let mistakes = #expect(throws: Mistakes.self) { try setup.wishes(since: started) }
             #expect(mistakes?.description == place)
