@@ -1,0 +1,361 @@
+"""In the lab: devices that come, go and are configured while a gateway runs, and what each of them heard.
+
+    devices.py RESULT.json SCENE...
+
+Nothing is judged here; test_devices.py does that on the host. All times are microseconds of Link's host time.
+"""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from alsa_midi import SequencerClient  # noqa: E402
+
+from rig.cards import ahead_of_everyone, make_cards, plug, pull, sequencer  # noqa: E402
+from rig.clocks import raw_microseconds  # noqa: E402
+from rig.framed import FramedLine  # noqa: E402
+from rig.gateway import PROJECT, TACTUS, Gateway, environment  # noqa: E402
+from rig.guest import preload  # noqa: E402
+from rig.master import START, STOP, Master  # noqa: E402
+from rig.usb import Gadget, make_sockets  # noqa: E402
+
+TEMPO = 120
+# Bars of 0.39 s, so that two hundred returns take minutes.
+FAST, RETURNS = 617, 200
+LEADER = 101.3
+
+
+class Scene:
+    """A gateway in a folder of its own, with the profiles and the configuration it is given."""
+
+    def __init__(self, *arguments, profiles=None, configuration=None, tempo=TEMPO):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name)
+        words = ["--no-link", "--tempo", tempo, "--profiles", self.write_profiles(profiles or {})]
+        if configuration is not None:
+            words += ["--config", self.write(configuration)]
+        self.gateway = Gateway(*words, *arguments, folder=self.path / "gateway")
+
+    def write_profiles(self, profiles):
+        folder = self.path / "profiles"
+        folder.mkdir()
+        for name, lines in profiles.items():
+            (folder / f"{name}.yaml").write_text(f"version: 1\nname: {name}\n{lines}")
+        return folder
+
+    def write(self, configuration):
+        path = self.path / "config.yaml"
+        path.write_text(configuration)
+        return path
+
+    def __enter__(self):
+        self.gateway.wait_ready(within=120)
+        preload(self.gateway.process.pid, "self")
+        time.sleep(1)
+        return self.gateway
+
+    def __exit__(self, *_):
+        self.gateway.kill()
+        self.folder.cleanup()
+
+
+def matching(*names, rest=""):
+    return f"match: {json.dumps(names)}\n{rest}"
+
+
+def connected(status):
+    return {output["name"]: output["connected"] for output in status["outputs"]}
+
+
+def warned(status, code):
+    return [warning["message"] for warning in status["warnings"] if warning["code"] == code]
+
+
+def resident(process):
+    """Bytes of a process in memory."""
+    return int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+# Scene 1: one device is pulled and plugged in again while others play on.
+
+
+def plugging():
+    make_cards(1, 2)
+    chance = random.Random(1)
+    profiles = {"wobbly": matching("VirMIDI 0-0"), "steady": matching("VirMIDI 1-0", "VirMIDI 1-1")}
+    bar = 4 * 60 / FAST
+    returns, samples = [], []
+    lines = [FramedLine(number, card=1) for number in range(2)]
+    with Scene(profiles=profiles, tempo=FAST) as gateway:
+        device = FramedLine(0)
+        gateway.post("transport", {"playing": True})
+        time.sleep(2 * bar)
+        first = device
+        for number in range(RETURNS):
+            device.read()
+            device.close()
+            with ahead_of_everyone():
+                pulled = raw_microseconds()
+                pull(0)
+            time.sleep(chance.uniform(0.002, 0.2))
+            with ahead_of_everyone():
+                plugged = raw_microseconds()
+                plug(0)
+                device = FramedLine(0)
+            time.sleep(bar + chance.uniform(0.1, 0.3))
+            device.read()
+            returns.append({
+                "pulled": pulled, "plugged": plugged, "read": raw_microseconds(), "events": device.events,
+                "positions": device.positions})
+            for line in lines:
+                line.read()
+            if number % 10 == 9:
+                samples.append([resident(gateway.process.pid), sequencer()])
+        status = gateway.status()
+        gateway.stop(within=2)
+    for line in lines:
+        line.read()
+        line.close()
+    device.close()
+    return {
+        "first": first.events, "returns": returns, "others": [line.events for line in lines], "samples": samples,
+        "status": status,
+    }
+
+
+# Scene 2: who is connected without being named.
+
+
+def recognising():
+    make_cards(4, 4)
+    profiles = {"by-port": matching("VirMIDI 0-0"), "by-client": matching("virtual raw midi 1-2")}
+    patchbay = SequencerClient("Patchbay")
+    with Scene(profiles=profiles) as gateway:
+        record = {"alone": gateway.status(), "ports": sequencer()}
+        clock = next(port for port in patchbay.list_ports() if (port.client_name, port.name) == ("Tactus", "Clock"))
+        device = next(port for port in patchbay.list_ports() if port.name.strip() == "VirMIDI 0-0")
+        patchbay.subscribe_port(clock, device)
+        record["twice"] = gateway.wait_status(lambda status: warned(status, "clock-twice"), 5, "the warning")
+        patchbay.unsubscribe_port(clock, device)
+        record["once"] = gateway.wait_status(lambda status: not warned(status, "clock-twice"), 5, "it has gone")
+        gateway.stop(within=2)
+    with Scene("--output", "VirMIDI 0-0", profiles=profiles, configuration="version: 1\nauto-connect: true\n") as gateway:
+        record["named"] = gateway.status()
+        record["ports named"] = sequencer()
+        gateway.stop(within=2)
+    patchbay.close()
+    return record
+
+
+def equal():
+    """Two devices of one kind, and one of their outputs disabled; then they come in the other order."""
+    if not make_sockets(2):
+        return None
+    devices = [Gadget("TR-8S", socket) for socket in range(2)]
+    for device in devices:
+        device.plug()
+        time.sleep(1)
+    profile = (PROJECT / "Profiles/roland-tr-8s.yaml").read_text().split("\n", 2)[2]
+
+    def heard():
+        """How many bytes each device receives in a second."""
+        lines = [FramedLine(0, card=device.card) for device in devices]
+        time.sleep(1)
+        for line in lines:
+            line.read()
+            line.close()
+        return [len(line.events) for line in lines]
+
+    with Scene(profiles={"roland-tr-8s": profile}) as gateway:
+        status = gateway.status()
+        gateway.request("PATCH", f"/api/v1/outputs/{status['outputs'][-1]['id']}", {"enabled": False})
+        record = {"first": status, "heard first": heard()}
+        for device in devices:
+            device.pull()
+        record["away"] = gateway.wait_status(lambda status: not any(connected(status).values()), 5, "both are away")
+        for device in reversed(devices):
+            device.plug()
+            time.sleep(1)
+        record["swapped"] = gateway.wait_status(
+            lambda status: all(list(connected(status).values())[1:]), 5, "both are back")
+        record["heard swapped"] = heard()
+        gateway.stop(within=2)
+    for device in devices:
+        device.pull()
+    return record
+
+
+# Scene 3: a configuration that changes while it runs.
+
+
+CONFIGURATION = """\
+version: 1
+outputs:
+  - port: VirMIDI 0-0
+    clock: {{ offset: {offset} }}
+  - port: VirMIDI {second}
+  - port: VirMIDI 0-2
+auto-connect: false
+"""
+BROKEN = """\
+version: 1
+outputs:
+  - port: VirMIDI 0-0
+    clock: { ofset: -2 }
+  - port: VirMIDI 0-3
+    profile: nonesuch
+"""
+
+
+def configuring():
+    make_cards(4)
+    lines = [FramedLine(number) for number in range(4)]
+    marks, record = {}, {}
+    scene = Scene(
+        profiles={"tempting": matching("VirMIDI 0-1", "VirMIDI 0-3")},
+        configuration=CONFIGURATION.format(offset=0, second="0-1"))
+
+    def mark(name, seconds):
+        marks[name] = raw_microseconds()
+        time.sleep(seconds)
+        record[name] = {"status": gateway.status(), "ports": sequencer()}
+
+    with scene as gateway:
+        gateway.post("transport", {"playing": True})
+        mark("started", 3)
+        scene.write(CONFIGURATION.format(offset=-4.5, second="0-1"))
+        gateway.process.send_signal(signal.SIGHUP)
+        mark("offset", 4)
+        scene.write(CONFIGURATION.format(offset=-4.5, second="0-3"))
+        marks["asked"] = raw_microseconds()
+        record["reload"] = ended(gateway.command("reload"))
+        mark("exchanged", 4)
+        path = str(scene.write(BROKEN))
+        record["refused"] = ended(gateway.command("reload"))
+        record["http"] = gateway.request("POST", "/api/v1/reload", {})
+        gateway.process.send_signal(signal.SIGHUP)
+        mark("broken", 2)
+        record["log"] = gateway.stderr
+        gateway.stop(within=2)
+        record["path"] = path
+        record["start"] = ended(subprocess.run(
+            [TACTUS, "run", "--no-http", "--no-link", "--config", path], env=environment(scene.path), timeout=60,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True))
+    for line in lines:
+        line.read()
+        line.close()
+    return {**record, "marks": marks, "lines": [line.events for line in lines]}
+
+
+def ended(process):
+    return [process.returncode, process.stdout, process.stderr]
+
+
+# Scene 4: what comes from devices.
+
+
+def remote():
+    """A device whose buttons are a remote control, and which sends its own clock all the while."""
+    make_cards(1, 1)
+    profiles = {
+        "panel": matching("VirMIDI 0-0", rest="input: { transport: true }\n"), "drums": matching("VirMIDI 1-0")}
+    line, pressed, record = FramedLine(0, card=1), [], {}
+    with Scene(profiles=profiles) as gateway:
+        master = Master(LEADER, number=0)
+        time.sleep(4)
+        for mode in ("internal", "link"):
+            if mode == "link":
+                gateway.post("link", {"enabled": True})
+                gateway.wait_status(lambda status: status["mode"] == "link", 5, "Link is on")
+                time.sleep(2)
+            record[mode] = [gateway.status()]
+            for word, playing in ((START, True), (STOP, False)):
+                tick = master.soon(word)
+                gateway.wait_status(lambda status: status["playing"] == playing, 5, f"{mode}, playing: {playing}")
+                time.sleep(2)
+                pressed.append([mode, master.truth[tick]])
+                record[mode].append(gateway.status())
+        gateway.stop(within=2)
+        master.stop()
+    line.read()
+    line.close()
+    return {**record, "pressed": pressed, "events": line.events}
+
+
+def leading(profile, *arguments, seconds):
+    """A device that a profile recognises sends its clock; the gateway is told nothing else of it."""
+    make_cards(1, 1)
+    line, own, statuses = FramedLine(0, card=1), FramedLine(0), []
+    with Scene(*arguments, profiles={"box": matching("VirMIDI 0-0", rest=profile), "drums": matching("VirMIDI 1-0")}) as gateway:
+        master = Master(LEADER, number=0)
+        for _ in range(seconds):
+            time.sleep(1)
+            statuses.append(gateway.status())
+        gateway.stop(within=2)
+        master.stop()
+    for heard in (line, own):
+        heard.read()
+        heard.close()
+    return {"statuses": statuses, "events": line.events, "own": own.events}
+
+
+def leader():
+    return leading("input: { role: leader }\n", seconds=10)
+
+
+def echo():
+    return leading("input: { role: leader, echoes: true }\n", seconds=12)
+
+
+# Scene 5: sixteen outputs, each with settings of its own.
+
+
+SIXTEEN = [
+    {}, {"offset": -12.5}, {"offset": 7.25}, {"offset": 250}, {"multiply": 2}, {"multiply": 4, "offset": -3},
+    {"divide": 2}, {"divide": 3, "offset": 11}, {"divide": 24}, {"multiply": 3, "divide": 2}, {"swing": 54},
+    {"swing": 66.7, "offset": -20}, {"swing": 75}, {"multiply": 2, "swing": 60}, {"divide": 2, "swing": 62.5},
+    {"multiply": 2, "divide": 3, "offset": -77.7, "swing": 58},
+]
+
+
+def sixteen():
+    make_cards(4, 4, 4, 4)
+    places = [(number // 4, number % 4) for number in range(len(SIXTEEN))]
+    lines = [FramedLine(number, card=card) for card, number in places]
+    outputs = "".join(
+        f"  - port: VirMIDI {card}-{number}\n    clock: {json.dumps(settings)}\n"
+        for (card, number), settings in zip(places, SIXTEEN))
+    with Scene("--play", configuration=f"version: 1\noutputs:\n{outputs}", tempo=133.7) as gateway:
+        since = raw_microseconds()
+        for _ in range(10):
+            time.sleep(1)
+            for line in lines:
+                line.read()
+        to = raw_microseconds()
+        status = gateway.status()
+        gateway.stop(within=2)
+    for line in lines:
+        line.read()
+        line.close()
+    return {
+        "settings": SIXTEEN, "lines": [line.events for line in lines], "status": status, "since": since, "to": to,
+        "interval": round(60e6 / 133.7) / 24,
+    }
+
+
+SCENES = {
+    "plugging": plugging, "recognising": recognising, "equal": equal, "configuring": configuring, "remote": remote, "leader": leader,
+    "echo": echo, "sixteen": sixteen,
+}
+
+if __name__ == "__main__":
+    result, *scenes = sys.argv[1:]
+    pathlib.Path(result).write_text(json.dumps({scene: SCENES[scene]() for scene in scenes}))

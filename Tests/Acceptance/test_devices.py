@@ -1,0 +1,310 @@
+"""Devices that come and go, are recognised, configured and listened to while the gateway runs: in the lab.
+
+Everything was heard at the raw side of ports that stand for devices, stamped by the kernel. Figures are
+instruction-times.
+"""
+
+import bisect
+import statistics
+
+import pytest
+
+from rig.figures import PER_BEAT, steady
+from rig.labs import Recordings
+
+TEMPO, LEADER = 120, 101.3
+INTERVAL = 60e6 / TEMPO / PER_BEAT
+BAR = 4 * PER_BEAT
+BOOTS = {
+    "plugging": ["plugging"],
+    "others": ["recognising", "equal", "configuring", "remote", "leader", "echo", "sixteen"],
+}
+
+
+@pytest.fixture(scope="module")
+def recordings():
+    made = Recordings()
+    for boot, scenes in BOOTS.items():
+        made.prepare(boot, "devices.py", ["--kernel-args", "transparent_hugepage=never"], scenes, timeout=900)
+    yield lambda scene: next(made[boot] for boot, scenes in BOOTS.items() if scene in scenes)[scene]
+    made.close()
+
+
+def ticks(events, since=0.0, to=float("inf")):
+    return [at for name, at in events if name == "clock" and since <= at < to]
+
+
+def moves(events):
+    return [name for name, _ in events if name not in ("clock", "position")]
+
+
+def first_tick_after(events, kind):
+    at = next(at for name, at in events if name == kind)
+    return next(tick for name, tick in events if name == "clock" and tick > at)
+
+
+def song(events):
+    """The ticks of an output that has played from the song's top; its first is the song's beat 0."""
+    return ticks(events, first_tick_after(events, "start"))
+
+
+def nearest(times, at):
+    """The number of the nearest of some times, and how much later `at` is."""
+    index = bisect.bisect(times, at)
+    number = min(range(max(0, index - 1), min(len(times), index + 1)), key=lambda number: abs(times[number] - at))
+    return number, at - times[number]
+
+
+def widest(times):
+    """The farthest that neighbours are from the median distance."""
+    distances = [b - a for a, b in zip(times, times[1:])]
+    usual = statistics.median(distances)
+    return max(abs(distance - usual) for distance in distances)
+
+
+def connected(status):
+    return {output["name"]: output["connected"] for output in status["outputs"]}
+
+
+def named(status):
+    return [output["name"] for output in status["outputs"]]
+
+
+def codes(status):
+    return [warning["code"] for warning in status["warnings"]]
+
+
+def heard_by(ports, name):
+    """The gateway's own ports that a port of that name hears."""
+    (address,) = [address for address, port in ports.items() if port["name"] == name]
+    return [port["name"] for port in ports.values() if port["client"] == "Tactus" and address in port["to"]]
+
+
+# A device is pulled and plugged in again two hundred times.
+
+
+def test_a_device_that_returns_is_stopped_placed_and_continued_on_a_bar(recordings, figure):
+    record = recordings("plugging")
+    bars = song(record["others"][0])[::BAR]
+    errors = []
+    for back in record["returns"]:
+        names = [name for name, _ in back["events"]]
+        assert [name for name in names if name != "clock"] == ["stop", "position", "continue"]
+        assert "clock" not in names[:names.index("stop")]
+        bar, late = nearest(bars, first_tick_after(back["events"], "continue"))
+        assert [value for value, _ in back["positions"]] == [16 * bar]
+        errors.append(late)
+    figure("returns", len(errors))
+    figure("farthest from the bar", f"{max(map(abs, errors)):.0f} us instruction-time", "1000 us")
+    assert max(map(abs, errors)) < 1_000
+
+
+def test_after_its_return_a_device_hears_every_tick_that_the_others_hear(recordings):
+    record = recordings("plugging")
+    others = ticks(record["others"][0])
+    for back in record["returns"]:
+        since = first_tick_after(back["events"], "continue")
+        numbers = [nearest(others, at)[0] for at in ticks(back["events"], since)]
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+        assert len(numbers) >= PER_BEAT
+
+
+def test_while_one_device_comes_and_goes_the_others_miss_nothing(recordings, figure):
+    for number, events in enumerate(recordings("plugging")["others"]):
+        assert moves(events) == ["start", "stop"]
+        steady(ticks(events))
+        figure(f"output {number}: unevenest gap by", f"{widest(ticks(events)):.0f} us instruction-time", "1000 us")
+        assert widest(ticks(events)) < 1_000
+
+
+def test_two_hundred_returns_leave_nothing_behind(recordings, figure):
+    record = recordings("plugging")
+    counts = [
+        (len(own := [port for port in ports.values() if port["client"].startswith("Tactus")]),
+         sum(len(port["to"]) for port in own)) for _, ports in record["samples"]]
+    assert len(set(counts)) == 1, counts
+    resident = [size for size, _ in record["samples"]]
+    # Half of them are enough for buffers to reach their sizes.
+    growth = resident[-1] - resident[len(resident) // 2]
+    figure("ports and subscriptions", counts[-1])
+    figure("resident memory", f"{resident[0] >> 10} KiB, then {resident[-1] >> 10} KiB")
+    figure("growth over the second half", f"{growth >> 10} KiB", "64 KiB")
+    assert growth < 64 << 10
+    assert connected(record["status"])["Virtual Raw MIDI 0-0"]
+
+
+# Devices are recognised.
+
+
+def test_devices_that_a_profile_recognises_are_driven_and_no_others(recordings):
+    record = recordings("recognising")
+    outputs = {output["name"]: output for output in record["alone"]["outputs"]}
+    assert set(outputs) == {"Clock", "Virtual Raw MIDI 0-0", "Virtual Raw MIDI 1-2"}
+    for name, profile, port in (
+            ("Virtual Raw MIDI 0-0", "by-port", "VirMIDI 0-0"), ("Virtual Raw MIDI 1-2", "by-client", "VirMIDI 1-2")):
+        assert outputs[name]["connected"] and outputs[name]["profile"] == profile
+        assert heard_by(record["ports"], port) == [name]
+    assert not any(heard_by(record["ports"], f"VirMIDI {port}") for port in ("0-1", "0-2", "0-3", "1-0", "1-1", "1-3"))
+    assert not codes(record["alone"])
+
+
+def test_a_recognised_device_that_the_user_names_is_driven_once(recordings):
+    record = recordings("recognising")
+    assert named(record["named"]) == ["Clock", "VirMIDI 0-0", "Virtual Raw MIDI 1-2"]
+    assert heard_by(record["ports named"], "VirMIDI 0-0") == ["VirMIDI 0-0"]
+    assert record["named"]["outputs"][1]["profile"] == "by-port"
+
+
+def test_a_device_that_is_also_subscribed_to_clock_is_warned_of_until_it_is_not(recordings):
+    record = recordings("recognising")
+    (warning,) = record["twice"]["warnings"]
+    assert warning["code"] == "clock-twice" and "VirMIDI 0-0" in warning["message"]
+    clock, device = record["twice"]["outputs"][0]["port"], record["twice"]["outputs"][1]["port"]
+    assert clock == device and warning["fix"].endswith(f" {device}")
+    assert not codes(record["once"])
+
+
+def test_equal_devices_have_an_output_each_and_keep_it_by_their_sockets(recordings):
+    record = recordings("equal")
+    if record is None:
+        pytest.skip("this kernel has no USB gadgets")
+    for status in (record["first"], record["swapped"]):
+        assert [(output["name"], output["profile"]) for output in status["outputs"][1:]] == [
+            ("TR-8S", "roland-tr-8s"), ("TR-8S 2", "roland-tr-8s")]
+        assert all(output["connected"] for output in status["outputs"][1:])
+    ports = [[output["port"] for output in record[when]["outputs"][1:]] for when in ("first", "swapped")]
+    assert ports[1] == ports[0][::-1], "they came in another order, so they have each other's numbers"
+    for heard, silent in (record["heard first"], record["heard swapped"]):
+        assert heard > 24 and silent == 0, "the first device is still the one whose output is enabled"
+
+
+# A configuration is read again.
+
+
+def test_outputs_that_a_new_configuration_does_not_touch_go_on_without_a_gap(recordings, figure):
+    events = recordings("configuring")["lines"][2]
+    assert moves(events) == ["start", "stop"]
+    steady(ticks(events))
+    figure("unevenest gap by", f"{widest(ticks(events)):.0f} us instruction-time", "1000 us")
+    assert widest(ticks(events)) < 1_000
+
+
+def test_sighup_brings_an_edited_offset_into_force_without_a_seam(recordings, figure):
+    record = recordings("configuring")
+    edited, other, marks = record["lines"][0], ticks(record["lines"][2]), record["marks"]
+    assert moves(edited) == ["start", "stop"]
+    assert widest(ticks(edited)) < 1_000
+    for since, to, offset in (("started", "offset", 0), ("exchanged", "broken", -4_500)):
+        late = statistics.median(nearest(other, at)[1] for at in ticks(edited, marks[since] + 1e6, marks[to]))
+        figure(f"{since}: offset", f"{late:.0f} us instruction-time", offset)
+        assert abs(late - offset) < 100
+    assert record["offset"]["status"]["outputs"][1]["offsetMilliseconds"] == -4.5
+
+
+def test_reload_stops_the_output_that_went_and_has_the_new_one_join_at_a_bar(recordings, figure):
+    record = recordings("configuring")
+    code, text, error = record["reload"]
+    assert (code, error) == (0, "") and "4 outputs" in text
+    _, gone, steady_one, new = record["lines"]
+    assert moves(gone) == ["start", "stop"] and gone[-1][0] == "stop"
+    assert record["marks"]["asked"] < gone[-1][1] < record["marks"]["exchanged"] + 0.5e6
+    assert moves(new) == ["continue", "stop"]
+    bars = song(steady_one)[::BAR]
+    _, late = nearest(bars, first_tick_after(new, "continue"))
+    figure("the new output's first tick from the bar", f"{late:.0f} us instruction-time", "1000 us")
+    assert abs(late) < 1_000
+    assert named(record["exchanged"]["status"]) == ["Clock", "VirMIDI 0-0", "VirMIDI 0-2", "VirMIDI 0-3"] or (
+        sorted(named(record["exchanged"]["status"])) == ["Clock", "VirMIDI 0-0", "VirMIDI 0-2", "VirMIDI 0-3"])
+    own = sorted(port["name"] for port in record["exchanged"]["ports"].values() if port["client"] == "Tactus")
+    assert [name for name in own if name != "Witness"] == ["Clock", "VirMIDI 0-0", "VirMIDI 0-2", "VirMIDI 0-3"]
+
+
+def test_devices_that_a_profile_recognises_are_left_alone_where_the_configuration_says_so(recordings):
+    record = recordings("configuring")
+    assert not heard_by(record["offset"]["ports"], "VirMIDI 0-3")
+    assert record["offset"]["status"]["outputs"][2]["profile"] == "tempting"
+
+
+def test_a_broken_configuration_is_refused_with_its_places_and_everything_goes_on(recordings):
+    record = recordings("configuring")
+    places = [f"{record['path']}:4:14: ", f"{record['path']}:6:14: "]
+    code, text, error = record["refused"]
+    assert (code, text) == (65, "") and all(place in error for place in places)
+    status, body = record["http"]
+    assert status == 422 and body["error"]["code"] == "bad-configuration"
+    assert all(place in body["error"]["message"] for place in places)
+    assert all(place in record["log"] for place in places)
+    code, text, error = record["start"]
+    assert (code, text) == (65, "") and all(place in error for place in places)
+    before, after = record["exchanged"]["status"], record["broken"]["status"]
+    assert connected(after) == connected(before) and after["playing"]
+
+
+# Devices are listened to.
+
+
+@pytest.mark.parametrize("mode", ["internal", "link"])
+def test_a_devices_buttons_start_and_stop_the_song_and_its_ticks_are_not_followed(recordings, mode):
+    record = recordings("remote")
+    assert [status["playing"] for status in record[mode]] == [False, True, False]
+    assert all(status["mode"] == mode and status["tempo"] == TEMPO for status in record[mode])
+
+
+def test_a_remote_control_moves_the_other_devices_and_none_of_their_ticks(recordings, figure):
+    record = recordings("remote")
+    assert moves(record["events"]) == ["start", "stop"] * 2
+    heard = [at for name, at in record["events"] if name in ("start", "stop")]
+    took = [at - (pressed - 3_000) for at, (_, pressed) in zip(heard, record["pressed"])]
+    figure("from the button to the other device", f"{max(took) / 1000:.1f} ms instruction-time", "30 ms")
+    assert all(0 < delay < 30_000 for delay in took)
+    steady(ticks(record["events"]))
+    assert widest(ticks(record["events"])) < 1_000
+
+
+def test_a_device_whose_profile_calls_it_a_leader_is_followed_by_itself(recordings):
+    record = recordings("leader")
+    last = record["statuses"][-1]
+    assert last["mode"] == "follow" and "VirMIDI 0-0" in last["reason"]
+    assert abs(last["tempo"] - LEADER) < 0.3
+    gaps = [b - a for a, b in zip(heard := ticks(record["events"])[-100:], heard[1:])]
+    assert abs(statistics.fmean(gaps) - 2.5e6 / LEADER) < 0.003 * 2.5e6 / LEADER
+    assert not ticks(record["own"], heard[0]), "it hears nothing of what is made of its own clock"
+
+
+def test_a_leader_that_passes_on_what_it_hears_is_not_followed_while_it_is_driven(recordings):
+    record = recordings("echo")
+    assert all(status["mode"] == "internal" and status["tempo"] == TEMPO for status in record["statuses"])
+    assert all("echoes" in codes(status) for status in record["statuses"])
+    (message,) = [
+        warning["message"] for warning in record["statuses"][-1]["warnings"] if warning["code"] == "echoes"]
+    assert "VirMIDI 0-0" in message
+
+
+# Sixteen outputs at once.
+
+
+def place(pulse, multiply=1, divide=1, swing=50.0, **_):
+    """Where a pulse falls, in ticks after the song's top."""
+    eighth, inside = divmod(pulse * divide / multiply, 12)
+    long = 12 * swing / 100
+    return eighth * 12 + (inside * long / 6 if inside < 6 else long + (inside - 6) * (12 - long) / 6)
+
+
+def test_sixteen_outputs_have_every_tick_where_their_settings_put_it(recordings, figure):
+    record = recordings("sixteen")
+    interval, plain = record["interval"], song(record["lines"][0])
+    top = statistics.median(at - number * interval for number, at in enumerate(plain))
+    worst, count = {}, 0
+    for number, (settings, events) in enumerate(zip(record["settings"], record["lines"])):
+        assert moves(events) == ["start", "stop"], settings
+        heard = song([event for event in events if event[1] < record["to"]])
+        offset = settings.get("offset", 0) * 1000
+        errors = [
+            at - (top + offset + place(pulse, **settings) * interval) for pulse, at in enumerate(heard)]
+        expected = (record["to"] - top - offset) / interval * settings.get("multiply", 1) / settings.get("divide", 1)
+        assert abs(len(heard) - expected) < 3, settings
+        worst[number] = max(map(abs, errors))
+        count += len(heard)
+    figure("ticks", count)
+    figure("farthest from its place", f"{max(worst.values()):.0f} us instruction-time", "300 us")
+    assert max(worst.values()) < 300, worst
