@@ -76,7 +76,8 @@ let package = Package(
         .executableTarget(
             name: "tactus",
             dependencies: [
-                "Gateway", "ControlServer", "Arbiter", "DeviceProfiles", "MIDIClock", "ALSASequencer", "BeatTime", logging,
+                "Gateway", "ControlServer", "Arbiter", "DeviceProfiles", "MIDIClock", "ALSASequencer", "BeatTime",
+                logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -99,8 +100,11 @@ let package = Package(
         tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),
         tests(of: "RealTime", uses: ["BeatTime"]),
         tests(of: "ALSASequencer"),
-        tests(of: "Gateway", uses: ["ALSASequencer", "BeatTime", "MIDIClock", "RealTime", "Simulation"]),
+        tests(
+            of: "Gateway",
+            uses: ["ALSASequencer", "Arbiter", "BeatTime", "DeviceProfiles", "MIDIClock", "RealTime", "Simulation"]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
+        tests(of: "DeviceProfiles", uses: ["BeatTime", "MIDIClock", "Simulation"], resources: [.copy("Corpus")]),
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
         tests(
             of: "ControlServer", uses: ["Gateway", "Arbiter"],
@@ -115,7 +119,8 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ]),
         tests(
-            of: "tactus", uses: ["ALSASequencer", "Arbiter", "BeatTime", "ControlServer", "Gateway"],
+            of: "tactus",
+            uses: ["ALSASequencer", "Arbiter", "BeatTime", "ControlServer", "DeviceProfiles", "Gateway", "MIDIClock"],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ],

@@ -68,6 +68,11 @@ public struct Arbiter: Sendable {
     /// Whether there are peers in the session.
     public var isConnected: Bool { link.state.isConnected }
 
+    /// Whether the Link switch is on, or off, already, and nothing is under way.
+    public func isLinkSettled(on isOn: Bool) -> Bool {
+        wantsLink == isOn && link.isEnabled == isOn && link.switchings == switchingsAsked
+    }
+
     /// The user's hand is on the Link switch; to be called before the Link peer is told.
     ///
     /// Whoever leads now ceases to before the peer can join a session, and nobody is followed again before it has left.

@@ -79,7 +79,7 @@ struct ClockMasters: Sendable {
     ///   - arrival: what came, when and from whom.
     ///   - refusal: why it is not obeyed; nil if it is.
     mutating func received(_ arrival: ClockArrival, refusal: Refusal?) {
-        let index = index(of: arrival.source, at: arrival.time)
+        let index = index(of: arrival.source, isWanted: refusal == nil, at: arrival.time)
         if let refusal = index == nil ? .crowded : refusal {
             refused.count(arrival.message)
             if let index {
@@ -120,11 +120,14 @@ struct ClockMasters: Sendable {
         all.lazy.filter { $0.follower.state != .lost }.compactMap(\.follower.lostAt).min()
     }
 
-    private mutating func index(of source: ClockSource, at now: HostTime) -> Int? {
+    /// The place of a source, which may take that of a silent one; one that may lead, that of any that may not.
+    private mutating func index(of source: ClockSource, isWanted: Bool, at now: HostTime) -> Int? {
         if let index = all.firstIndex(where: { $0.source == source }) { return index }
         if all.count == Self.most {
-            let quietest = all.indices.min { all[$0].heardAt < all[$1].heardAt }
-            guard let quietest, all[quietest].heardAt.microseconds(to: now) > Self.patience else { return nil }
+            let free = all.indices.filter {
+                all[$0].heardAt.microseconds(to: now) > Self.patience || isWanted && all[$0].refusal != nil
+            }
+            guard let quietest = free.min(by: { all[$0].heardAt < all[$1].heardAt }) else { return nil }
             all.remove(at: quietest)
         }
         all.append(ClockMaster(source, at: now))

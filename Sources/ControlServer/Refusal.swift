@@ -42,21 +42,16 @@ struct Refusal: Error, HTTPResponseError {
 
     /// What the gateway itself refuses.
     init(_ refusal: CommandRefusal) {
-        switch refusal {
-        case .notLeader(let leader):
-            self.init(status: .conflict, code: "not-leader", message: "\(leader) leads")
-        case .noSuchOutput(let id, let known):
-            self.init(
-                status: .notFound, code: "no-such-output",
-                message: "no output is called \(id); there are: \(known.joined(separator: ", "))")
-        case .badConfiguration(let mistakes):
-            self.init(
-                status: .unprocessableContent, code: "bad-configuration", message: mistakes.joined(separator: "\n"))
-        case .busy:
-            self.init(
-                status: .serviceUnavailable, code: "busy", message: "too many commands are waiting",
-                headers: [.retryAfter: "1"])
-        }
+        let (status, code): (HTTPResponse.Status, String) =
+            switch refusal {
+            case .notLeader: (.conflict, "not-leader")
+            case .noSuchOutput: (.notFound, "no-such-output")
+            case .badConfiguration: (.unprocessableContent, "bad-configuration")
+            case .busy: (.serviceUnavailable, "busy")
+            }
+        self.init(
+            status: status, code: code, message: refusal.description,
+            headers: refusal == .busy ? [.retryAfter: "1"] : [:])
     }
 
     /// What the HTTP library refuses, in our form.

@@ -6,6 +6,8 @@ public import MIDIClock
 public struct Profile: Hashable, Sendable {
     /// The file's name without `.yaml`, by which users name the profile.
     public var id: String
+    /// Where it was read, as the path was given; nil for one that was not.
+    public internal(set) var file: String?
     /// What people call the device.
     public var name: String
     /// The names of the ports it is recognised by.
@@ -65,8 +67,7 @@ public struct Profile: Hashable, Sendable {
     /// Brings a device back by the best means it has, unless the file names one.
     mutating func settleRealign() {
         let best: OutputSettings.Realign =
-            settings.takesSongPosition && settings.takesContinue
-            ? .songPosition : settings.start == .none ? .none : .restart
+            settings.lackingForSongPosition == nil ? .songPosition : settings.start == .none ? .none : .restart
         settings.realign = statedRealign ?? best
     }
 }

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import MIDIClock
 
 extension Profile {
@@ -11,6 +10,7 @@ extension Profile {
     public init(yaml bytes: [UInt8], file: String) throws(Mistakes) {
         let name = file.split(separator: "/").last.map(String.init) ?? file
         self.init(id: name.hasSuffix(".yaml") ? String(name.dropLast(5)) : name, name: "")
+        self.file = file
         try Reading.file(bytes, named: file, keys: Self.keys, into: &self) { profile, root, reading in
             reading.mistakes += profile.contradictions(in: root["transport"])
         }
@@ -83,14 +83,11 @@ extension Profile {
             guard let place = keys.lazy.compactMap({ section?.place(of: $0) }).first else { return }
             found.append(Mistake(place, message))
         }
-        if statedRealign == .songPosition, !settings.takesSongPosition {
+        if statedRealign == .songPosition, let lacking = settings.lackingForSongPosition {
             exclude(
-                ["realign", "song-position"],
-                "'realign: song-position' cannot be with 'song-position: false'; write 'realign: restart'")
-        } else if statedRealign == .songPosition, !settings.takesContinue {
-            exclude(
-                ["realign", "continue"],
-                "'realign: song-position' cannot be with 'continue: false'; write 'realign: restart'")
+                ["realign", lacking.key],
+                "'realign: song-position' cannot be with '\(lacking.key): \(lacking.value)'; "
+                    + "write 'realign: \(settings.start == .none ? "none" : "restart")'")
         }
         if statedRealign == .restart, settings.start == .none {
             exclude(["realign", "start"], "'realign: restart' cannot be with 'start: none'; write 'realign: none'")
@@ -101,6 +98,16 @@ extension Profile {
                 "'start: continue' cannot be with 'continue: false'; write 'start: start' or 'continue: true'")
         }
         return found
+    }
+}
+
+extension OutputSettings {
+    /// The first key without which a device that plays cannot be told a new place: Stop, Song Position, Continue.
+    var lackingForSongPosition: (key: String, value: String)? {
+        if start == .none { return ("start", "none") }
+        if !sendsStop { return ("stop", "false") }
+        if !takesContinue { return ("continue", "false") }
+        return takesSongPosition ? nil : ("song-position", "false")
     }
 }
 

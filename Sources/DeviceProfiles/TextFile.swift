@@ -8,8 +8,10 @@ enum TextFile {
         let target = URL(filePath: path).resolvingSymlinksInPath()
         do {
             let kind = try FileManager.default.attributesOfItem(atPath: target.path(percentEncoded: false))[.type]
-            guard kind as? FileAttributeType == .typeRegular else {
-                throw Mistakes(place, "this is no ordinary file")
+            switch kind as? FileAttributeType {
+            case .typeRegular: break
+            case .typeSymbolicLink: throw Mistakes(place, "this is a link to a file that does not exist")
+            default: throw Mistakes(place, "this is no ordinary file")
             }
             let handle = try FileHandle(forReadingFrom: target)
             defer { try? handle.close() }

@@ -54,10 +54,10 @@ struct ClockSources: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - ports: those that can be heard, without our own.
-    ///   - library: the profiles.
-    mutating func recognise(_ ports: [PortDescription], _ library: ProfileLibrary) {
+    ///   - profile: gives a port's profile.
+    mutating func recognise(_ ports: [PortDescription], by profile: (PortDescription) -> Profile?) {
         for port in ports {
-            guard let input = library.profile(of: port)?.input else { continue }
+            guard let input = profile(port)?.input else { continue }
             let source = ClockSource(port.address)
             if input.isLeader { leaders.insert(source) }
             if input.isRemoteControl { remotes.insert(source) }
@@ -172,7 +172,12 @@ extension PortDescription {
 extension [PortDescription] {
     /// That a name means all of these, as a clause.
     var asAnswersToOneName: String {
-        let names = map { "\($0.portName) (\($0.address))" }.joined(separator: ", ")
+        // Equal names of different cards are told apart by the card.
+        let names = map { port in
+            let isTwin = contains { $0.portName == port.portName && $0.address != port.address }
+            let card = isTwin ? port.card.map { "\($0.id):" } ?? "" : ""
+            return "\(card)\(port.portName) (\(port.address))"
+        }.joined(separator: ", ")
         return "several ports answer to that name: \(names)"
     }
 }

@@ -21,7 +21,7 @@ public enum Command: Hashable, Sendable {
 }
 
 /// Why a command is not carried out.
-public enum CommandRefusal: Error, Hashable, Sendable {
+public enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The leader's role excludes it; names the leader.
     case notLeader(String)
     /// No output has that ID; names those there are.
@@ -30,4 +30,14 @@ public enum CommandRefusal: Error, Hashable, Sendable {
     case badConfiguration([String])
     /// Too many commands are waiting.
     case busy
+
+    /// What is wrong, and what would be right where that is known; a line for each mistake.
+    public var description: String {
+        switch self {
+        case .notLeader(let leader): "\(leader) leads"
+        case .noSuchOutput(let id, let known): "no output is called \(id); there are: \(known.joined(separator: ", "))"
+        case .badConfiguration(let mistakes): mistakes.joined(separator: "\n")
+        case .busy: "too many commands are waiting"
+        }
+    }
 }

@@ -24,20 +24,19 @@ struct DoubledClock: Hashable, Sendable {
         _ outputs: [Output], subscribers: [Int: [PortAddress]], among ports: [PortDescription],
         library: ProfileLibrary
     ) -> [DoubledClock] {
+        let machines = Set(
+            ports.filter { $0.card != nil && library.profile(of: $0) != nil }.map(\.address.client))
         var hearers: [PortAddress: [(slot: Int, port: PortDescription)]] = [:]
         for (slot, addresses) in subscribers where outputs[slot].isEnabled {
             for address in addresses {
                 guard let port = ports.first(where: { $0.address == address }) else { continue }
-                hearers[key(of: port, library), default: []].append((slot, port))
+                // Known to be one machine, it hears the clock by whichever port.
+                let isOneMachine = machines.contains(address.client)
+                let hearer = isOneMachine ? PortAddress(client: address.client, port: 0) : address
+                hearers[hearer, default: []].append((slot, port))
             }
         }
         return hearers.values.compactMap { DoubledClock($0, outputs) }.sorted { $0.device < $1.device }
-    }
-
-    /// The port itself, or the whole device it belongs to where that is known to be one machine.
-    private static func key(of port: PortDescription, _ library: ProfileLibrary) -> PortAddress {
-        let isOneMachine = port.card != nil && library.profile(of: port) != nil
-        return isOneMachine ? PortAddress(client: port.address.client, port: 0) : port.address
     }
 
     private init?(_ hearers: [(slot: Int, port: PortDescription)], _ outputs: [Output]) {

@@ -49,12 +49,12 @@ public final class Gateway: Sendable {
 
     /// Carries out a command; returns once ``status()`` shows it, and what it has switched is kept.
     public func perform(_ command: Command) async throws(CommandRefusal) {
-        let result: Result<Void, CommandRefusal> = await withCheckedContinuation { continuation in
+        let result: Result<UInt64, CommandRefusal> = await withCheckedContinuation { continuation in
             core.post(command) { continuation.resume(returning: $0) }
         }
-        try result.get()
+        let order = try result.get()
         do {
-            try await keeper?.note(command)
+            try await keeper?.note(command, order: order)
         } catch {
             log.warning("switch not kept for the next run", metadata: ["error": "\(error)"])
         }

@@ -32,6 +32,7 @@ extension GatewayCore {
     /// Brings outputs and inputs up to date with the ports there are.
     func portsChanged() {
         if rack.connectDevices() { boardChanged() }
+        inputs.named = Dictionary(rack.outputs.compactMap(\.namedProfile)) { first, _ in first }
         if inputs.update(device: input?.device) { sourcesChanged() }
     }
 

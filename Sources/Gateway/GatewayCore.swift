@@ -18,31 +18,35 @@ final class GatewayCore: @unchecked Sendable {
     var rack: OutputRack
     var inputs: InputRack
     var arbiter: Arbiter
-    private var wishes: Wishes
+    var wishes: Wishes
     /// The machines heard that hear what we send.
     var driven: Set<ClockSource> = []
+    var commandsTaken: UInt64 = 0
     private var board: OutputBoard
     private var playsOnceReady: MonotonicTime?
 
-    private let mailbox: Mailbox<Event>
-    private let peer: LinkPeer
+    let mailbox: Mailbox<Event>
+    let peer: LinkPeer
     private let snapshot: Snapshot<OutputBoard>
     private let output: OutputThread
     private let outputThread: RealTimeThread
     let input: ClockInput?
     private let startsWithLink: Bool
-    private let picture: Mutex<StatusPicture>
+    let picture: Mutex<StatusPicture>
     private let log: Logger
     private let isStopping = Atomic(false)
 
     enum Event: Sendable {
         case link(LinkState)
-        case command(Command, reply: @Sendable (Result<Void, CommandRefusal>) -> Void)
+        case command(Command, reply: Reply)
         /// What other machines' clocks sent.
         case clocks([ClockInput.Event])
         /// A command's effect has come back from the Link peer.
-        case done(reply: @Sendable (Result<Void, CommandRefusal>) -> Void)
+        case done(order: UInt64, reply: Reply)
     }
+
+    /// Takes what became of a command: which it was of all commands, in the order they were carried out.
+    typealias Reply = @Sendable (Result<UInt64, CommandRefusal>) -> Void
 
     /// How long to look for a session before playing by itself (`--play`), in nanoseconds.
     private static let settlingTime: Int64 = 1_500_000_000
@@ -114,7 +118,7 @@ final class GatewayCore: @unchecked Sendable {
 
     // Any thread.
 
-    func post(_ command: Command, reply: @escaping @Sendable (Result<Void, CommandRefusal>) -> Void) {
+    func post(_ command: Command, reply: @escaping Reply) {
         if !mailbox.post(.command(command, reply: reply)) { reply(.failure(.busy)) }
     }
 
@@ -171,75 +175,12 @@ final class GatewayCore: @unchecked Sendable {
         switch event {
         case .link(let state): linkChanged(state)
         case .clocks(let events): take(events)
-        case .done(let reply): reply(.success(()))
-        case .command(let command, let reply):
-            let whenDone: @Sendable () -> Void = { [mailbox] in
-                // The news of the change is in the mailbox already, so the reply comes after it.
-                if !mailbox.post(.done(reply: reply)) { reply(.success(())) }
-            }
-            switch command {
-            case .enableLink(let isEnabled): switchLink(on: isEnabled, whenDone: whenDone)
-            case .enableStartStopSync(let isEnabled): peer.setStartStopSync(isEnabled, whenDone: whenDone)
-            case .setPlaying, .setTempo:
-                if let leader = arbiter.leaderName {
-                    reply(.failure(.notLeader(leader)))
-                } else if case .setTempo(let tempo) = command {
-                    edit(.setTempo(tempo), whenDone: whenDone)
-                } else {
-                    edit(command == .setPlaying(true) ? .play(reach: reach) : .stop, whenDone: whenDone)
-                }
-            case .follow(let choice):
-                inputs.choose(choice, device: input?.device)
-                sourcesChanged()
-                reply(.success(()))
-            case .setQuantum(let quantum):
-                setQuantum(quantum)
-                reply(.success(()))
-            case .configure(let wishes):
-                configure(wishes)
-                reply(.success(()))
-            case .adjust(let id, let adjustment): reply(changeOutput(id) { $0.adjust(adjustment) })
-            case .realign(let id): reply(changeOutput(id) { $0.realignments &+= 1 })
-            }
+        case .done(let order, let reply): reply(.success(order))
+        case .command(let command, let reply): perform(command, reply)
         }
     }
 
-    private func setQuantum(_ quantum: Beats) {
-        conduct { arbiter, _ in
-            arbiter.quantum = quantum
-            return nil
-        }
-    }
-
-    /// Takes what is wished otherwise than before.
-    private func configure(_ new: Wishes) {
-        let old = wishes
-        wishes = new
-        picture.withLock { $0.profiles = new.outputs.library.profiles }
-        if new.quantum != old.quantum { setQuantum(new.quantum) }
-        if new.stopsWhenLost != old.stopsWhenLost { arbiter.stopsWhenLost = new.stopsWhenLost }
-        if new.outputs != old.outputs {
-            rack.configure(new.outputs)
-            boardChanged()
-        }
-        inputs.library = new.outputs.library
-        if new.follow != old.follow { inputs.choose(new.follow, device: input?.device) }
-        portsChanged()
-        sourcesChanged()
-    }
-
-    private func changeOutput(_ id: String?, _ change: (inout Output) -> Void) -> Result<Void, CommandRefusal> {
-        do throws(CommandRefusal) {
-            try rack.change(id, change)
-        } catch {
-            return .failure(error)
-        }
-        boardChanged()
-        sourcesChanged()
-        return .success(())
-    }
-
-    private func edit(_ edit: SessionEdit, whenDone: (@Sendable () -> Void)? = nil) {
+    func edit(_ edit: SessionEdit, whenDone: (@Sendable () -> Void)? = nil) {
         peer.edit({ edit.apply(to: &$0, at: $1) }, whenDone: whenDone)
     }
 
@@ -272,15 +213,6 @@ final class GatewayCore: @unchecked Sendable {
         if before.0 != arbiter.mode, [before.0, arbiter.mode].contains(.follow) {
             log.notice("leader changed", metadata: ["reason": "\(leadership.reason)"])
         }
-    }
-
-    /// Nobody is followed from before the peer is told to join until it has left.
-    private func switchLink(on isOn: Bool, whenDone: (@Sendable () -> Void)? = nil) {
-        conduct { arbiter, _ in
-            arbiter.linkSwitched(on: isOn)
-            return nil
-        }
-        peer.setEnabled(isOn, whenDone: whenDone)
     }
 
     /// How soon every output can play, in microseconds.
@@ -326,7 +258,7 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     private func publish() {
-        rack.setMaster(arbiter.leader.flatMap(PortAddress.init))
+        rack.setMaster(arbiter.leader, device: input?.device?.name)
         board.map = arbiter.map
         board.transport = arbiter.transport
         board.take(rack.outputs, probing: arbiter.probing)
@@ -344,7 +276,7 @@ final class GatewayCore: @unchecked Sendable {
         for event in mailbox.takeAll() {
             switch event {
             case .command(_, let reply): reply(.failure(.busy))
-            case .done(let reply): reply(.success(()))
+            case .done(let order, let reply): reply(.success(order))
             case .link, .clocks: break
             }
         }

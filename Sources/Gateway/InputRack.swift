@@ -9,6 +9,8 @@ struct InputRack {
     private(set) var sources: ClockSources
     /// Tells which machines may lead, and whose buttons are a remote control.
     var library: ProfileLibrary
+    /// The profiles that the user has named for ports, which count before the library's.
+    var named: [PortAddress: Profile] = [:]
     private let control: SequencerControl?
     /// The port `Clock In`.
     private let clockIn: PortAddress?
@@ -54,7 +56,9 @@ struct InputRack {
         let before = sources
         let ports = control?.ports() ?? []
         sources = ClockSources(before.choice, ports: ports, own: own, device: device)
-        sources.recognise(ports.filter { $0.isReadable && !own.contains($0.address.client) }, library)
+        sources.recognise(ports.filter { $0.isReadable && !own.contains($0.address.client) }) { [named, library] port in
+            named[port.address] ?? library.profile(of: port)
+        }
         subscribe()
         if let device, device.isThere { sources.names[.device] = device.name }
         if let control, let clockIn {

@@ -29,6 +29,8 @@ struct Output: Sendable {
     private(set) var connections: UInt32 = 0
     /// The device's port or path while it is there.
     private(set) var connectedTo: String?
+    /// The device's port as it was listed when it came.
+    private var port: PortDescription?
     /// The port that we have subscribed.
     var subscribed: PortAddress?
     /// Whether its device is the clock that leads, which hears nothing of what is made of it.
@@ -122,8 +124,28 @@ struct Output: Sendable {
         settle()
     }
 
+    /// Whether it came by itself for a device that a user could name so.
+    func isRecognised(as target: Target) -> Bool {
+        guard case .device = self.target, presence == .here, connectedTo != nil, let port else { return false }
+        return switch target {
+        case .named(let name): PortMatch.find(name, among: [port]) == .found(port)
+        case .numbered(let address): port.address == address
+        case .subscribers, .line, .device: false
+        }
+    }
+
+    /// From now on it is what a user has named.
+    mutating func name(_ target: Target) { self.target = target }
+
+    /// The port of its device and the profile that the user has named for it, if both are there.
+    var namedProfile: (port: PortAddress, profile: Profile)? {
+        guard connectedTo != nil, let port, let profile = request.profile else { return nil }
+        return (port.address, profile)
+    }
+
     /// Takes note of the port it drives, and the profile that recognises it, unless the user has named one.
     mutating func recognise(_ port: PortDescription, _ profile: Profile?) {
+        self.port = port
         if case .device = target { target = .device(Device(port)) }
         guard request.profile == nil, let profile, profile != self.profile else { return }
         self.profile = profile
@@ -140,10 +162,26 @@ struct Output: Sendable {
     }
 
     /// Notes which machine leads; one that no longer does joins like a device that has come.
-    mutating func setMaster(_ master: PortAddress?) {
-        let leads = hasOneDevice && master != nil && connectedTo == master?.description
+    ///
+    /// - Parameters:
+    ///   - leader: where its clock comes from; nil if no machine leads.
+    ///   - device: the raw device that is read, if one is.
+    mutating func setMaster(_ leader: ClockSource?, device: String?) {
+        let leads = hasOneDevice && connectedTo != nil && isSameMachine(leader, device)
         if isMaster, !leads { connections &+= 1 }
         isMaster = leads
+    }
+
+    private func isSameMachine(_ leader: ClockSource?, _ device: String?) -> Bool {
+        guard let port, let leader else { return false }
+        guard let address = PortAddress(leader) else {
+            // hw:CARD,DEVICE, with the card's number or short name.
+            let name = device?.dropFirst("hw:".count).split(separator: ",").first.map(String.init)
+            return port.card.map { name == $0.id || name == "\($0.number)" } ?? false
+        }
+        // A device that a profile recognises is one machine, whichever of its ports speaks.
+        let isRecognised = if case .device = target { true } else { false }
+        return port.address == address || isRecognised && port.address.client == address.client
     }
 
     /// Notes that a device has come or gone.

@@ -2,6 +2,7 @@ internal import ALSASequencer
 internal import Arbiter
 internal import DeviceProfiles
 internal import Glibc
+internal import MIDIClock
 internal import RealTime
 
 /// All outputs: who they are, and where in the board.
@@ -75,14 +76,18 @@ struct OutputRack: ~Copyable {
     }
 
     /// Silences the output whose device leads, if there is one, and lets the others sound.
-    mutating func setMaster(_ master: PortAddress?) {
-        for index in outputs.indices { outputs[index].setMaster(master) }
+    ///
+    /// - Parameters:
+    ///   - leader: where the leader's clock comes from; nil if no machine leads.
+    ///   - device: the raw device that is read, if one is.
+    mutating func setMaster(_ leader: ClockSource?, device: String?) {
+        for index in outputs.indices { outputs[index].setMaster(leader, device: device) }
     }
 
     /// Changes an output in place.
     ///
     /// - Parameters:
-    ///   - id: of the output; nil for all.
+    ///   - id: of the output, or its name; nil for all.
     ///   - body: makes the change.
     /// - Throws: when no output has that ID.
     mutating func change(_ id: String?, _ body: (inout Output) -> Void) throws(CommandRefusal) {
@@ -90,7 +95,9 @@ struct OutputRack: ~Copyable {
             for slot in outputs.indices where outputs[slot].presence == .here { body(&outputs[slot]) }
             return
         }
-        let index = outputs.firstIndex { $0.id == id && $0.presence == .here }
+        let index =
+            outputs.firstIndex { $0.id == id && $0.presence == .here }
+            ?? outputs.firstIndex { $0.name.lowercased() == id.lowercased() && $0.presence == .here }
         guard let index else {
             throw .noSuchOutput(id, known: outputs.filter { $0.presence == .here }.map(\.id))
         }
@@ -100,6 +107,7 @@ struct OutputRack: ~Copyable {
     /// Takes new wishes: what is wanted as before goes on untouched.
     mutating func configure(_ wishes: OutputWishes) {
         self.wishes = wishes
+        adoptRecognised()
         for slot in outputs.indices where outputs[slot].presence == .here {
             if case .device = outputs[slot].target {
                 var request = outputs[slot].request
@@ -113,6 +121,16 @@ struct OutputRack: ~Copyable {
             }
         }
         addMissing()
+    }
+
+    /// An output that came by itself becomes the one that the user now names: nothing of it is interrupted.
+    private mutating func adoptRecognised() {
+        for request in wishes.requests {
+            let target = Output.Target(request.address)
+            guard !outputs.contains(where: { $0.target == target && $0.presence == .here }) else { continue }
+            guard let slot = outputs.firstIndex(where: { $0.isRecognised(as: target) }) else { continue }
+            outputs[slot].name(target)
+        }
     }
 
     private mutating func settle(_ slot: Int, _ request: OutputRequest) {

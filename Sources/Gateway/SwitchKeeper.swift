@@ -25,6 +25,8 @@ public actor SwitchKeeper {
 
     private let directory: String
     private var switches = Switches()
+    /// The newest command known of each switch, by the order they were carried out.
+    private var newest = (link: UInt64(0), startStopSync: UInt64(0))
 
     /// - Parameter directory: is made when there is something to keep.
     public init(directory: String) { self.directory = directory }
@@ -49,12 +51,17 @@ public actor SwitchKeeper {
 
     /// Keeps what a command has switched; one that switches nothing is nothing to keep.
     ///
+    /// - Parameters:
+    ///   - command: one that has been carried out.
+    ///   - order: rises with every command; what comes here late does not undo what was switched since.
     /// - Throws: when the disk does not take it.
-    func note(_ command: Command) throws(Trouble) {
+    func note(_ command: Command, order: UInt64) throws(Trouble) {
         var changed = switches
         switch command {
-        case .enableLink(let isEnabled): changed.link = isEnabled
-        case .enableStartStopSync(let isEnabled): changed.startStopSync = isEnabled
+        case .enableLink(let isEnabled) where order > newest.link:
+            (changed.link, newest.link) = (isEnabled, order)
+        case .enableStartStopSync(let isEnabled) where order > newest.startStopSync:
+            (changed.startStopSync, newest.startStopSync) = (isEnabled, order)
         default: return
         }
         switches = changed

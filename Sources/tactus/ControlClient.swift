@@ -76,6 +76,7 @@ struct ControlClient {
         switch code {
         case .unauthorized: return Failure(.noPermission, "\(url) wants a token; name its file with --token-file")
         case .forbidden: return Failure(.noPermission, "\(url): \(problem.message)")
+        case .unprocessableEntity: return Failure(.badFile, problem.message)
         case .badRequest: return Failure(.usage, problem.message)
         default: return Failure(.refused, problem.message)
         }

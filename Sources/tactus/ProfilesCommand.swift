@@ -4,7 +4,7 @@ import Foundation
 
 struct ProfilesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "profiles", abstract: "What is known of devices: list, show and check profiles.",
+        commandName: "profiles", abstract: "List, show and check profiles: what is known of devices.",
         discussion: """
             A profile says how a device wants to be driven. Those that came with Tactus are joined by your own in \
             ~/.config/tactus/profiles, which win.

@@ -103,7 +103,10 @@ struct FollowCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A port as 'tactus ports' lists it, auto for whatever you subscribe to 'Clock In', or off.",
+            """
+            A port as 'tactus ports' lists it, auto for devices whose profile says so and whatever you subscribe to \
+            'Clock In', or off.
+            """,
             valueName: "port"), transform: FollowChoice.init(argument:))
     var source: FollowChoice
     @OptionGroup var remote: RemoteOptions
@@ -123,6 +126,7 @@ struct FollowCommand: AsyncParsableCommand {
 struct NudgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nudge", abstract: "Send to one device, or to all, a little earlier or later; the session stays.",
+        usage: "tactus nudge <ms> [<output>] [--url <url>] [--token-file <file>] [--json]",
         discussion: """
             What is given is added to the offset there is. Play the device beside others and nudge until they are \
             together; the change glides, so nothing stumbles.
@@ -135,14 +139,15 @@ struct NudgeCommand: AsyncParsableCommand {
     @Argument(
         parsing: .allUnrecognized,
         help: ArgumentHelp(
-            "Milliseconds, negative for earlier, and the output as 'tactus status' names it.", valueName: "ms> [<output"
-        ))
+            "Milliseconds, negative for earlier; and the output as 'tactus status' names it, else all.",
+            valueName: "ms output"))
     var words: [String]
     @OptionGroup var remote: RemoteOptions
 
     func validate() throws { _ = try parts() }
 
     private func parts() throws -> (milliseconds: Double, output: String?) {
+        let words = words.filter { $0 != "--" }
         guard (1...2).contains(words.count), let milliseconds = signedDecimal(words[0]),
             OutputAdjustment.nudges.contains(milliseconds)
         else {
@@ -158,7 +163,7 @@ struct NudgeCommand: AsyncParsableCommand {
         if let output { body["output"] = .text(output) }
         let command = try JSONEncoder().encode(body)
         try await remote.ask("nudge", String(decoding: command, as: UTF8.self)) { status in
-            status.outputs.filter { output == nil || $0.id == output }
+            status.outputs.filter { output == nil || $0.id == output || $0.name.lowercased() == output?.lowercased() }
                 .map { "\($0.id): \(StatusText.decimals($0.offsetMilliseconds)) ms" }.joined(separator: "\n")
         }
     }

@@ -17,7 +17,7 @@ struct Run: AsyncParsableCommand {
 
             EXAMPLES
               tactus run --output TR-8S                a device, by part of its name
-              tactus run --output UM-ONE=korg-volca    a machine behind an interface, by its profile
+              tactus run --output UM-ONE=korg-volca    a machine on a DIN cable
               tactus run --output 24:0 --output 28:0   two ports of 'tactus ports'
               tactus run --output raw:/dev/ttyAMA0     a small board's serial port
               tactus run --no-link --follow MPC        follow another machine's clock
@@ -25,7 +25,7 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A configuration; options win over it. (default: ~/.config/tactus/config.yaml, else /etc/tactus/config.yaml)",
+            "A configuration file; options win. (default: ~/.config/tactus/config.yaml, else /etc/tactus/config.yaml)",
             valueName: "file"))
     var config: String?
 
@@ -55,7 +55,7 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Fold tempos outside of it into it, for devices whose profiles do not say. (default: 20-999)",
+            "Halve or double other tempos into it, for devices whose profiles name no tempos. (default: 20-999)",
             valueName: "low-high"), transform: TempoRange.init(argument:))
     var tempoRange: TempoRange?
 

@@ -68,14 +68,16 @@ enum StatusText {
     }
 
     private static func output(_ output: Status.Output) -> String {
-        var parts = ["\(output.ticks) ticks", "\(output.lateTicks) late"]
+        var parts = output.profile.map { ["profile \($0)"] } ?? []
+        parts += ["\(output.ticks) ticks", "\(output.lateTicks) late"]
         if let lateness = output.latenessMicroseconds { parts.append("99 % within \(whole(lateness.p99)) us") }
         if output.offsetMilliseconds != 0 { parts.append("offset \(decimals(output.offsetMilliseconds)) ms") }
         if output.multiply != 1 { parts.append("times \(output.multiply)") }
         if output.divide != 1 { parts.append("divided by \(output.divide)") }
         if output.swing != 50 { parts.append("swing \(decimals(output.swing)) %") }
         let place = output.port ?? "away"
-        return "\(output.name), \(output.enabled ? place : "disabled"): \(parts.joined(separator: ", "))"
+        let id = output.id == output.name.lowercased() ? "" : " (\(output.id))"
+        return "\(output.name)\(id), \(output.enabled ? place : "disabled"): \(parts.joined(separator: ", "))"
     }
 
     private static func realtime(_ realtime: Status.Realtime) -> String {

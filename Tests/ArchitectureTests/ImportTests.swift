@@ -12,14 +12,17 @@ struct ImportTests {
             "LinkSession": ["BeatTime"],
             "MIDIClock": ["BeatTime"],
             "Arbiter": ["BeatTime", "LinkSession", "MIDIClock"],
+            "DeviceProfiles": ["BeatTime", "MIDIClock", "Foundation", "Yams"],
             "RealTime": ["BeatTime", "CLinux", "Glibc", "Synchronization"],
             "LinkNetwork": ["BeatTime", "RealTime", "LinkSession", "CLinux", "Glibc", "Synchronization"],
             "ALSASequencer": ["BeatTime", "RealTime", "MIDIClock", "CALSA", "Glibc", "Synchronization"],
             "Gateway": system.union([
-                "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "ALSASequencer", "CLinux",
+                "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "DeviceProfiles",
+                "ALSASequencer", "CLinux",
             ]),
             "ControlServer": system.union([
-                "BeatTime", "Arbiter", "Gateway", "Hummingbird", "HummingbirdCore", "ServiceLifecycle", "NIOCore",
+                "BeatTime", "Arbiter", "DeviceProfiles", "Gateway", "Hummingbird", "HummingbirdCore",
+                "ServiceLifecycle", "NIOCore",
                 "NIOHTTPTypes", "HTTPTypes",
             ]),
         ]

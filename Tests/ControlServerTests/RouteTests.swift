@@ -115,10 +115,13 @@ struct RouteTests {
         (#"{"divide":97,"multiply":2}"#, "divide: a whole number from 1 to 96"),
         (#"{"swing":76}"#, "swing: 50 to 75"),
         (#"{"swing":null}"#, "swing: 50 to 75"),
-        (#"{"offset":1}"#, "offset: unknown; the keys here are offsetMilliseconds, multiply, divide, swing"),
+        (
+            #"{"offset":1}"#,
+            "offset: unknown; the keys here are offsetMilliseconds, multiply, divide, swing, range, enabled"
+        ),
         (
             "[]",
-            "the body is to be one JSON object with any of the keys offsetMilliseconds, multiply, divide, swing"
+            "the body is to be one JSON object with any of the keys offsetMilliseconds, multiply, divide, swing, range, enabled"
         ),
     ])
     func `a wrong adjustment is told what would be right and changes nothing`(

@@ -19,8 +19,8 @@ struct ServedGateway {
     func serve(_ body: @Sendable (Client) async throws -> Void) async throws {
         var configuration = GatewayConfiguration()
         configuration.isLinkEnabled = false
-        configuration.hasClockPort = false
-        configuration.outputs = [.virtual("Drums")]
+        configuration.wishes.outputs.hasClockPort = false
+        configuration.wishes.outputs.outputs = [OutputRequest(.virtual("Drums"))]
         configuration.realtimePriority = 0
         let gateway = try Gateway(configuration, log: Self.log)
         let serving = Serving(isStarted ? gateway : nil)

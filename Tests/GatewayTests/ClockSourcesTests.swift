@@ -1,4 +1,6 @@
 import ALSASequencer
+import Arbiter
+import DeviceProfiles
 import MIDIClock
 import Testing
 
@@ -87,5 +89,34 @@ struct ClockSourcesTests {
     ])
     func `what can be no port is refused with a reason`(text: String) {
         #expect(throws: FollowChoice.Refusal.self) { try FollowChoice(text) }
+    }
+
+    @Test
+    func `profiles say who may lead unasked, and who never while it is driven`() throws {
+        let library = try ProfileLibrary.of([
+            "leader": "match: [TR-8S MIDI 1]\ninput: { role: leader, echoes: true }",
+            "remote": "match: [MPC One MIDI 1]\ninput: { transport: true }",
+        ])
+        let (drums, remote) = (ClockSource.port(client: 24, port: 0), ClockSource.port(client: 25, port: 0))
+        let cable = ClockSource.port(client: 14, port: 0)
+        var sources = try Self.sources("auto")
+        sources.recognise(Self.ports, by: library.profile(of:))
+        #expect(sources.wanted == [drums, remote])
+        sources.names = [drums: "TR-8S", remote: "MPC", cable: "Through"]
+        sources.subscribedByUser = [cable]
+        #expect(sources.remotes == [remote])
+        #expect(sources.masters(driven: []) == .anyOf([drums, cable]))
+        #expect(sources.masters(driven: [drums]) == .anyOf([cable]))
+        #expect(sources.unsafeMasters(driven: [drums]) == [drums])
+
+        var off = try Self.sources("off")
+        off.recognise(Self.ports, by: library.profile(of:))
+        #expect(off.wanted == [remote])
+        #expect(off.masters(driven: []) == .none)
+
+        var named = try Self.sources("TR-8S")
+        named.recognise(Self.ports, by: library.profile(of:))
+        #expect(named.masters(driven: []) == .only(drums))
+        #expect(named.masters(driven: [drums]) == .only(nil))
     }
 }

@@ -2,6 +2,7 @@ import BeatTime
 import MIDIClock
 import RealTime
 import Simulation
+import Synchronization
 import Testing
 
 @testable import Gateway
@@ -46,7 +47,9 @@ final class DispatchStage {
                 board.generation += 1
                 news.removeFirst()
             }
-            let deadline = dispatcher.turn(board).nanoseconds
+            let turn = dispatcher.turn(board)
+            if dispatcher.changePort(before: turn) { continue }
+            let deadline = turn.nanoseconds
             guard kernel.now < deadline else { continue }
             let wakeUp = min(deadline, news.first?.at ?? .max)
             kernel.advance(to: wakeUp + wakeUpLatency())
@@ -57,6 +60,9 @@ final class DispatchStage {
 
     /// By how much a tick of an output was late at most, in microseconds.
     func longestLateness(slot: Int) -> Int64 { counters[slot].lateness.maximum }
+
+    /// How many ticks an output has counted.
+    func ticksCounted(slot: Int) -> Int { counters[slot].ticks.load(ordering: .relaxed) }
 
     func messages(_ port: UInt8 = 0) -> [SimulatedKernel.Delivery] { kernel.delivered.filter { $0.port == port } }
 

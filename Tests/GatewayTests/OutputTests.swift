@@ -10,21 +10,21 @@ struct OutputTests {
         ("24:0", "24-0"), ("Ä", "output"),
     ])
     func `an output's ID is a slug of its name`(name: String, id: String) {
-        #expect(Output(name: name, target: .subscribers, source: nil, takenIDs: []).id == id)
+        #expect(Output(name).id == id)
     }
 
     @Test
     func `equal names get a number`() {
         var taken: [String] = []
         for _ in 0..<3 {
-            taken.append(Output(name: "Drums", target: .subscribers, source: nil, takenIDs: taken).id)
+            taken.append(Output("Drums", takenIDs: taken).id)
         }
         #expect(taken == ["drums", "drums-2", "drums-3"])
     }
 
     @Test
     func `each coming of a device counts, and its going or staying does not`() {
-        var output = Output(name: "Drums", target: .subscribers, source: nil, takenIDs: [])
+        var output = Output("Drums")
         let coming = output.setConnected(to: "24:0")
         let staying = output.setConnected(to: "24:0")
         #expect(coming && !staying)

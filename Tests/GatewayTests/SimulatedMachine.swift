@@ -38,6 +38,17 @@ final class SimulatedKernel {
     private var hasOverflown = false
 
     var loadAverage = 0.0
+    /// The output ports there are, one bit each, and when each came or went.
+    private(set) var ports: UInt64 = 0
+    private(set) var portChanges: [(at: Int64, port: UInt8, exists: Bool)] = []
+    /// How long making a port takes.
+    var portTime: Int64 = 50_000
+
+    func setPort(_ port: UInt8, exists: Bool) {
+        portChanges.append((now, port, exists))
+        spend(portTime)
+        if exists { ports |= 1 << UInt64(port) } else { ports &= ~(1 << UInt64(port)) }
+    }
 
     func spend(_ time: Int64) { advance(to: now + time) }
 
@@ -165,6 +176,10 @@ struct SimulatedMachine: DispatchMachine {
     }
 
     mutating func setPacemaker(_ isRunning: Bool) {}
+
+    var existingPorts: UInt64 { kernel.ports }
+    var refusedPorts: UInt64 { 0 }
+    mutating func setPort(_ port: UInt8, exists: Bool) { kernel.setPort(port, exists: exists) }
 
     mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int? {
         spend()

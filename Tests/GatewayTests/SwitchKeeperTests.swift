@@ -13,13 +13,13 @@ struct SwitchKeeperTests {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let first = SwitchKeeper(directory: directory)
         #expect(try await first.load() == Switches())
-        try await first.note(.enableLink(false))
-        try await first.note(.enableStartStopSync(true))
-        try await first.note(.setPlaying(true))
+        try await first.note(.enableLink(false), order: 1)
+        try await first.note(.enableStartStopSync(true), order: 2)
+        try await first.note(.setPlaying(true), order: 3)
         #expect(try await SwitchKeeper(directory: directory).load() == Switches(link: false, startStopSync: true))
         let second = SwitchKeeper(directory: directory)
         _ = try await second.load()
-        try await second.note(.enableLink(true))
+        try await second.note(.enableLink(true), order: 4)
         #expect(try await SwitchKeeper(directory: directory).load() == Switches(link: true, startStopSync: true))
     }
 
@@ -32,7 +32,7 @@ struct SwitchKeeperTests {
         await #expect(throws: SwitchKeeper.Trouble(description: "\(directory)/switches.json holds no switches")) {
             try await keeper.load()
         }
-        try await keeper.note(.enableLink(false))
+        try await keeper.note(.enableLink(false), order: 5)
         #expect(try await SwitchKeeper(directory: directory).load() == Switches(link: false))
     }
 
@@ -40,7 +40,16 @@ struct SwitchKeeperTests {
     func `a place that takes no file is named`() async throws {
         let keeper = SwitchKeeper(directory: "/proc/tactus")
         await #expect(throws: SwitchKeeper.Trouble(description: "/proc/tactus cannot be made")) {
-            try await keeper.note(.enableLink(true))
+            try await keeper.note(.enableLink(true), order: 6)
         }
+    }
+
+    @Test
+    func `what comes late does not undo what was switched since`() async throws {
+        let keeper = SwitchKeeper(directory: directory)
+        try await keeper.note(.enableLink(false), order: 2)
+        try await keeper.note(.enableLink(true), order: 1)
+        try await keeper.note(.enableStartStopSync(true), order: 3)
+        #expect(try await SwitchKeeper(directory: directory).load() == Switches(link: false, startStopSync: true))
     }
 }

@@ -4,6 +4,7 @@ import ControlServer
 import Foundation
 import Gateway
 import Logging
+import MIDIClock
 import Testing
 
 @testable import tactus
@@ -16,17 +17,20 @@ struct CommandLineTests {
         #expect(run.link == nil)
         #expect(run.startStopSync == nil)
         #expect(run.play == false)
-        #expect(run.quantum == Beats(4))
+        #expect(run.quantum == nil)
         #expect(run.tempo == Tempo(beatsPerMinute: 120))
         #expect(run.output.isEmpty)
         #expect(run.noClockPort == false)
-        #expect(run.follow == .auto)
+        #expect(run.follow == nil)
         #expect(run.clockIn == nil)
-        #expect(run.address == HTTPAddress("127.0.0.1:8808"))
+        #expect(run.http == nil)
+        #expect(run.config == nil)
+        #expect(run.profiles.isEmpty)
+        #expect(run.tempoRange == nil)
         #expect(run.realtimePriority == 80)
         #expect(run.dispatch == .auto)
-        #expect(run.logLevel == .notice)
-        #expect(run.logFormat == .text)
+        #expect(run.logLevel == nil)
+        #expect(run.logFormat == nil)
     }
 
     @Test
@@ -34,6 +38,7 @@ struct CommandLineTests {
         let line = """
             run --no-link --start-stop-sync --play --quantum 0.5 --tempo 999 --output 24:0 --output virtual:Drums \
             --no-clock-port --follow 28:0 --interface eth0 --interface wlan0 --http [::1]:9000 --http-token-file token \
+            --config my.yaml --profiles mine --profiles more --tempo-range 60-180 \
             --realtime-priority 0 --dispatch backstop --state kept --log-level debug --log-format json
             """
         let run = try #require(try Tactus.parseAsRoot(line.split(separator: " ").map(String.init)) as? Run)
@@ -43,11 +48,14 @@ struct CommandLineTests {
         #expect(run.play)
         #expect(run.quantum == Beats(0.5))
         #expect(run.tempo == Tempo(beatsPerMinute: 999))
-        #expect(run.output == [.numeric(client: 24, port: 0), .virtual("Drums")])
+        #expect(run.output.map(\.address) == [.numeric(client: 24, port: 0), .virtual("Drums")])
+        #expect(run.config == "my.yaml")
+        #expect(run.profiles == ["mine", "more"])
+        #expect(run.tempoRange == TempoRange(lowest: 60_000, highest: 180_000))
         #expect(run.noClockPort)
         #expect(run.follow == .port("28:0"))
         #expect(run.interface == ["eth0", "wlan0"])
-        #expect(run.address == HTTPAddress("[::1]:9000"))
+        #expect(run.http == HTTPAddress("[::1]:9000"))
         #expect(run.httpTokenFile == "token")
         #expect(run.realtimePriority == 0)
         #expect(run.dispatch == .backstop)
@@ -93,9 +101,11 @@ struct CommandLineTests {
 
     private static let tempo = "a tempo is a number from 20 to 999, such as 128.5"
     private static let quantum = "a quantum is a number of beats from 0 to 64, such as 4"
+    private static let nudge =
+        "a nudge is milliseconds from -1000 to 1000, then the output's name if only one is meant"
     private static let address = "an address is numbers and a port, such as 127.0.0.1:8808 or [::1]:8808"
 
-    @Test(arguments: [
+    private static let wrong: [(String, String)] = [
         ("bogus", "unexpected argument 'bogus'"),
         ("run --bogus", "unknown option '--bogus'"),
         ("run --tmpo 100", "unknown option '--tmpo'. Did you mean '--tempo'?"),
@@ -121,9 +131,16 @@ struct CommandLineTests {
         ("run --http 127.0.0.1:0", "the value '127.0.0.1:0' is invalid for '--http <address:port>': \(address)"),
         ("run --http rack.local:80", "the value 'rack.local:80' is invalid for '--http <address:port>': \(address)"),
         (
-            "run --http 0.0.0.0:8808",
-            "--http 0.0.0.0:8808 lets others in; give it a secret with --http-token-file FILE"
+            "run --tempo-range 100-150",
+            "the value '100-150' is invalid for '--tempo-range <low-high>': "
+                + "a range is two tempos from 20 to 999, the second at least twice the first, such as 60-180"
         ),
+        ("nudge", "missing expected argument '<ms output> ...'"),
+        ("nudge soon", nudge),
+        ("nudge 1001", nudge),
+        ("nudge -2 tr-8s volca", nudge),
+        ("realign tr-8s volca", "unexpected argument 'volca'"),
+        ("profiles show", "missing expected argument '<name>'"),
         ("run --http 127.0.0.1:9000 --no-http", "--http and --no-http exclude each other"),
         ("run --clock-in hw:1,0 --follow TR-8S", "--clock-in and --follow exclude each other"),
         ("follow", "missing expected argument '<port>'"),
@@ -159,7 +176,9 @@ struct CommandLineTests {
             "status --url ftp://rack",
             "the value 'ftp://rack' is invalid for '--url <url>': a URL is such as http://127.0.0.1:8808"
         ),
-    ])
+    ]
+
+    @Test(arguments: wrong)
     func `wrong input gets one line and exit code 64`(line: String, text: String) throws {
         let error = try #require(throws: (any Error).self) {
             _ = try Tactus.parseAsRoot(line.split(separator: " ").map(String.init))

@@ -38,10 +38,31 @@ struct OutputArgumentTests {
         ("192:0", "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
         ("24:254", "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
         ("99999999999999999999:0", "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
-        ("TR-8S=roland-tr-8s", "device profiles are not supported yet; leave out '=roland-tr-8s'"),
+        ("TR-8S=", "a profile follows =, such as roland-tr-8s"),
+        ("=roland-tr-8s", "the name is empty; an output is such as TR-8S"),
     ])
     func `a wrong output is told what would be right`(text: String, reason: String) {
-        #expect(throws: BadArgument(reason)) { try OutputAddress(argument: text) }
+        #expect(throws: BadArgument(reason)) { try OutputArgument(argument: text) }
+    }
+
+    @Test(
+        arguments: [
+            ("TR-8S=roland-tr-8s", .name("TR-8S"), "roland-tr-8s"),
+            ("24:0=generic", .numeric(client: 24, port: 0), "generic"),
+            ("virtual:A=B=looper", .virtual("A=B"), "looper"),
+            (
+                "raw:/dev/ttyAMA0@31250=din-sync-converter", .raw(path: "/dev/ttyAMA0", bitsPerSecond: 31250),
+                "din-sync-converter"
+            ),
+            ("Synth = left", .name("Synth = left"), nil),
+            ("raw:/tmp/a=b/midi", .raw(path: "/tmp/a=b/midi", bitsPerSecond: 31250), nil),
+        ] as [(String, OutputAddress, String?)])
+    func `what follows the last = names a profile, if it can`(
+        text: String, address: OutputAddress, profile: String?
+    ) throws {
+        let output = try OutputArgument(argument: text)
+        #expect(output.address == address)
+        #expect(output.profile == profile)
     }
 
     @Test

@@ -11,19 +11,19 @@ struct Kind<Value>: Sendable {
     ///   - wanted: what it takes, as the end of a clause.
     ///   - scalar: reads the text; a throw says what is wrong with it, as the end of a clause that begins with its name.
     init(
-        wanted: @escaping @Sendable () -> String,
+        wanted: String,
         scalar: @escaping @Sendable (String, _ isQuoted: Bool) throws(Complaint) -> Value
     ) {
         self.init { node, label, reading in
             guard node.content != .refused else { return nil }
             guard case .scalar(let text, let isQuoted) = node.content, !node.isEmpty else {
-                reading.note(node.place, "\(label) \(node.finding); it takes \(wanted())")
+                reading.note(node.place, "\(label) \(node.finding); it takes \(wanted)")
                 return nil
             }
             do throws(Complaint) {
                 return try scalar(text, isQuoted)
             } catch {
-                let advice = error.advice ?? "it takes \(wanted())"
+                let advice = error.advice ?? "it takes \(wanted)"
                 reading.note(node.place, "\(label) \(error.finding ?? node.finding); \(advice)")
                 return nil
             }

@@ -3,7 +3,7 @@ internal import MIDIClock
 extension Kind<Bool> {
     /// `true` or `false` and no other spelling.
     static var boolean: Self {
-        Kind(wanted: { "true or false" }) { text, isQuoted throws(Complaint) in
+        Kind(wanted: "true or false") { text, isQuoted throws(Complaint) in
             switch text {
             case "true" where !isQuoted: return true
             case "false" where !isQuoted: return false
@@ -19,7 +19,7 @@ extension Kind where Value: Sendable {
     static func choice(_ words: KeyValuePairs<String, Value>) -> Self {
         let choices = words.map { (word: $0.key, value: $0.value) }
         let names = choices.map(\.word)
-        return Kind(wanted: { names.oneOfThem }) { text, _ throws(Complaint) in
+        return Kind(wanted: names.oneOfThem) { text, _ throws(Complaint) in
             if let choice = choices.first(where: { $0.word == text }) { return choice.value }
             throw Complaint(advice: NearestWord.to(text, among: names).map { "did you mean '\($0)'?" })
         }
@@ -30,7 +30,7 @@ extension Kind where Value: CaseIterable & RawRepresentable<String> & Sendable {
     /// One of the words of an enumeration.
     static var word: Self {
         let names = Value.allCases.map(\.rawValue)
-        return Kind(wanted: { names.oneOfThem }) { text, _ throws(Complaint) in
+        return Kind(wanted: names.oneOfThem) { text, _ throws(Complaint) in
             if let value = Value(rawValue: text) { return value }
             throw Complaint(advice: NearestWord.to(text, among: names).map { "did you mean '\($0)'?" })
         }
@@ -45,7 +45,7 @@ extension Kind<String> {
     ///   - example: a text as it is written.
     /// - Returns: a kind that refuses what is longer, blank or has control characters.
     static func text(longest: Int = 127, example: String) -> Self {
-        Kind(wanted: { "text such as \(example)" }) { text, _ throws(Complaint) in
+        Kind(wanted: "text such as \(example)") { text, _ throws(Complaint) in
             let trimmed = text.trimmed
             guard !trimmed.isEmpty else { throw Complaint(finding: "is blank") }
             guard trimmed.unicodeScalars.count <= longest else {
@@ -63,7 +63,7 @@ extension Kind where Value: FixedWidthInteger & Sendable {
     /// A whole number.
     static func whole(_ range: ClosedRange<Value>) -> Self {
         let wanted = "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        return Kind(wanted: { wanted }) { text, isQuoted throws(Complaint) in
+        return Kind(wanted: wanted) { text, isQuoted throws(Complaint) in
             try Self.number(text, isQuoted, decimals: 0, in: range)
         }
     }
@@ -78,7 +78,7 @@ extension Kind where Value: FixedWidthInteger & Sendable {
     static func decimal(_ range: ClosedRange<Value>, decimals: Int, of unit: String) -> Self {
         let bounds = [range.lowerBound, range.upperBound].map { Decimal.text(Int64($0), decimals: decimals) }
         let wanted = "\(unit) from \(bounds[0]) to \(bounds[1])"
-        return Kind(wanted: { wanted }) { text, isQuoted throws(Complaint) in
+        return Kind(wanted: wanted) { text, isQuoted throws(Complaint) in
             try Self.number(text, isQuoted, decimals: decimals, in: range)
         }
     }

@@ -13,7 +13,7 @@ struct Reading {
     ///   - file: its name, for mistakes.
     ///   - keys: what may stand in it.
     ///   - whole: the defaults; what the file says replaces them.
-    ///   - check: looks at the value as a whole, once every key is read.
+    ///   - check: looks at the value as a whole, once every key is read; what was wrong there has its default.
     /// - Throws: everything that is wrong with the file.
     static func file<Whole>(
         _ bytes: [UInt8], named file: String, keys: [Key<Whole>], into whole: inout Whole,
@@ -30,7 +30,7 @@ struct Reading {
         reading.mistakes = composer.mistakes
         for key in keys { reading.homes[key.name] = [""] }
         root.read(into: &whole, keys: keys, section: nil, &reading)
-        if reading.mistakes.isEmpty { check(whole, root, &reading) }
+        check(whole, root, &reading)
         if !reading.mistakes.isEmpty { throw Mistakes(reading.mistakes) }
     }
 

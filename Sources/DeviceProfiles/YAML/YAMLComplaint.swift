@@ -30,10 +30,10 @@ struct YAMLComplaint {
         if character == "\t" || problem.hasPrefix("found a tab") {
             return Advice(text: "a tab has no place here; indent with spaces")
         }
-        if let character, "]}".unicodeScalars.contains(character), problem.hasPrefix("did not find expected") {
-            return Advice(text: "this bracket closes nothing; delete it")
+        if let known = problems[problem] {
+            let isBracket = character == "]" || character == "}"
+            return isBracket && known.text == unlined ? Advice(text: "this bracket closes nothing; delete it") : known
         }
-        if let known = problems[problem] { return known }
         return switch context {
         case "while scanning a tag", "while parsing a tag", "while parsing a node":
             Advice(text: "'!' has no place here; put quotes around text that begins with it", isAtBeginning: true)

@@ -1,0 +1,107 @@
+import ALSASequencer
+import DeviceProfiles
+import Testing
+
+@testable import Gateway
+
+@Suite
+struct DeviceAssignmentTests {
+    private let library: ProfileLibrary
+
+    init() throws {
+        library = try .of(["drums": #"match: ["TR-8S MIDI 1"]"#, "deluge": "match: [Deluge]"])
+    }
+
+    private func assignment(
+        _ outputs: [Output], _ ports: [PortDescription], connectsRecognised: Bool = true
+    ) -> DeviceAssignment {
+        DeviceAssignment(outputs, among: ports, library: library, connectsRecognised: connectsRecognised)
+    }
+
+    private let drums = PortDescription.device(24, "TR-8S", "TR-8S MIDI 1", card: 1, at: "usb-1")
+    private let drumsSecond = PortDescription.device(24, "TR-8S", "TR-8S MIDI 2", port: 1, card: 1, at: "usb-1")
+    private let twin = PortDescription.device(32, "TR-8S", "TR-8S MIDI 1", card: 4, at: "usb-2")
+    private let stranger = PortDescription.device(28, "USB MIDI", "USB MIDI Port 1", card: 2)
+
+    @Test
+    func `a device that a profile recognises wants an output, at the port the profile names`() {
+        let found = assignment([], [drumsSecond, drums, stranger])
+        #expect(found.newcomers == [drums])
+        #expect(assignment([], [drums], connectsRecognised: false).newcomers.isEmpty)
+    }
+
+    @Test
+    func `of several ports that a profile recognises one gets the clock`() {
+        let ports = (0..<3).map { PortDescription.device(30, "Deluge", "Deluge MIDI \($0 + 1)", port: $0, card: 3) }
+        #expect(assignment([], ports).newcomers == [ports[0]])
+    }
+
+    @Test
+    func `a device that the user names by any port gets no other output`() {
+        let found = assignment([Output("TR-8S MIDI 2", .named("tr-8s midi 2"))], [drums, drumsSecond])
+        #expect(found.ports == [0: drumsSecond])
+        #expect(found.newcomers.isEmpty)
+    }
+
+    @Test
+    func `a name that means one recognised device means its clock port`() {
+        let found = assignment([Output("TR-8S", .named("TR-8S"))], [drumsSecond, drums])
+        #expect(found.ports == [0: drums])
+        #expect(found.troubles.isEmpty)
+    }
+
+    @Test
+    func `a name that means two devices is nobody's, and says how to tell them apart`() {
+        let found = assignment([Output("TR-8S", .named("TR-8S MIDI 1"))], [drums, twin])
+        #expect(found.ports.isEmpty)
+        #expect(
+            found.troubles[0]
+                == "several ports answer to that name: card1:TR-8S MIDI 1 (24:0), card4:TR-8S MIDI 1 (32:0)")
+        #expect(assignment([Output("TR-8S", .named("card4:TR-8S MIDI 1"))], [drums, twin]).ports == [0: twin])
+    }
+
+    @Test
+    func `a device that returns under another number gets the output it had`() {
+        var again = drums
+        again.address.client = 40
+        again.card?.number = 7
+        let found = assignment([Output("TR-8S", .device(Device(drums)))], [again])
+        #expect(found.ports == [0: again])
+        #expect(found.newcomers.isEmpty)
+        #expect(found.leavers.isEmpty)
+    }
+
+    @Test
+    func `one that is plugged in somewhere else gets it, too`() {
+        var elsewhere = drums
+        elsewhere.card?.place = "usb-9"
+        let found = assignment([Output("TR-8S", .device(Device(drums)))], [elsewhere])
+        #expect(found.ports == [0: elsewhere])
+        #expect(found.leavers.isEmpty)
+    }
+
+    @Test
+    func `two equal devices are told apart by where they are plugged in`() {
+        let outputs = [Output("TR-8S", .device(Device(twin))), Output("TR-8S 2", .device(Device(drums)))]
+        #expect(assignment(outputs, [drums, twin]).ports == [0: twin, 1: drums])
+        #expect(assignment(outputs, [twin]).ports == [0: twin])
+        #expect(assignment(outputs, [drums]).ports == [1: drums])
+        #expect(assignment([outputs[0]], [drums, twin]).newcomers == [drums])
+    }
+
+    @Test
+    func `an output that came by itself keeps waiting for a device that is away`() {
+        let found = assignment([Output("TR-8S", .device(Device(drums)))], [stranger])
+        #expect(found.leavers.isEmpty)
+        #expect(found.ports.isEmpty)
+    }
+
+    @Test
+    func `it goes when the user drives its device, or wants no such outputs`() {
+        let automatic = Output("TR-8S", .device(Device(drums)))
+        let named = Output("Drums", .named("TR-8S MIDI 1"))
+        #expect(assignment([automatic, named], [drums]).leavers == [0])
+        #expect(assignment([automatic], [drums], connectsRecognised: false).leavers == [0])
+        #expect(assignment([automatic], [drums]).leavers.isEmpty)
+    }
+}

@@ -1,0 +1,47 @@
+import ALSASequencer
+import Arbiter
+import DeviceProfiles
+import Testing
+
+@testable import Gateway
+
+@Suite
+struct DoubledClockTests {
+    private let device = PortDescription.device(24, "TR-8S", "TR-8S MIDI 1", card: 1)
+    private let second = PortDescription.device(24, "TR-8S", "TR-8S MIDI 2", port: 1, card: 1)
+
+    private func output(_ name: String, _ slot: Int, _ target: Output.Target) -> Output {
+        Output(
+            name: name, target: target, request: OutputRequest(.name(name)),
+            source: PortAddress(client: 128, port: slot), takenIDs: [])
+    }
+
+    private func doubled(
+        _ subscribers: [Int: [PortAddress]], library: ProfileLibrary = ProfileLibrary()
+    ) -> [DoubledClock] {
+        let outputs = [output("Clock", 0, .subscribers("Clock")), output("TR-8S", 1, .named("TR-8S"))]
+        return DoubledClock.all(outputs, subscribers: subscribers, among: [device, second], library: library)
+    }
+
+    @Test
+    func `a port that hears two outputs is named, with the subscription that is one too many`() throws {
+        let found = try #require(doubled([0: [device.address], 1: [device.address]]).first)
+        #expect(found.warning.message == "TR-8S MIDI 1 hears the clock twice, from TR-8S and Clock, and runs too fast")
+        #expect(found.warning.fix == "aconnect -d 128:0 24:0")
+    }
+
+    @Test
+    func `one output for one port is as it should be`() {
+        #expect(doubled([0: [], 1: [device.address]]).isEmpty)
+    }
+
+    @Test
+    func `two ports of one machine are one too many, two of an interface are not`() throws {
+        let library = try ProfileLibrary.of(["drums": "match: [TR-8S]"])
+        let both = [0: [second.address], 1: [device.address]]
+        let first = try ProfileLibrary.of(["drums": "match: [TR-8S MIDI 1]"])
+        #expect(doubled(both, library: first).count == 1)
+        #expect(doubled(both, library: library).count == 1)
+        #expect(doubled(both).isEmpty)
+    }
+}

@@ -1,0 +1,124 @@
+import ArgumentParser
+import BeatTime
+import ControlServer
+import DeviceProfiles
+import Foundation
+import Gateway
+import Logging
+import MIDIClock
+import Testing
+
+@testable import tactus
+
+@Suite
+struct SetupTests {
+    /// A run with a configuration file of its own, which is gone when `body` returns.
+    private func withSetup<Result>(
+        _ configuration: String, _ options: [String] = [], _ body: (Setup) throws -> Result
+    ) throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tactus-setup-\(UUID())").path()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try configuration.write(toFile: "\(folder)/config.yaml", atomically: false, encoding: .utf8)
+        try "version: 1\nname: Test Drum\nclock: { offset: -2 }\n".write(
+            toFile: "\(folder)/test-drum.yaml", atomically: false, encoding: .utf8)
+        let words = ["run", "--config", "\(folder)/config.yaml", "--profiles", folder] + options
+        let run = try #require(try Tactus.parseAsRoot(words) as? Run)
+        return try body(try Setup(run))
+    }
+
+    private static let whole = """
+        version: 1
+        outputs:
+          - port: TR-8S
+            profile: test-drum
+            clock: { offset: -3.5 }
+          - port: raw:/dev/ttyAMA0@31250
+        auto-connect: false
+        follow: { source: MPC, when-lost: stop }
+        link: { quantum: 3, interfaces: [eth0] }
+        tempo-range: [60, 180]
+        http: { address: "::1", port: 9000, token-file: /etc/token }
+        log: { level: debug, format: json }
+        """
+
+    @Test
+    func `a configuration file says all that the command line leaves open`() throws {
+        try withSetup(Self.whole) { setup in
+            let wishes = try setup.wishes()
+            #expect(
+                wishes.outputs.outputs.map(\.address) == [
+                    .name("TR-8S"), .raw(path: "/dev/ttyAMA0", bitsPerSecond: 31250),
+                ])
+            let drums = try #require(wishes.outputs.outputs.first)
+            #expect(try drums.profile?.applying(drums.overrides).settings.offset == -3_500)
+            #expect(!wishes.outputs.connectsRecognised)
+            #expect(wishes.outputs.tempos == TempoRange(lowest: 60_000, highest: 180_000))
+            #expect(wishes.follow == .port("MPC"))
+            #expect(wishes.stopsWhenLost)
+            #expect(wishes.quantum == Beats(3))
+            #expect(try setup.address() == HTTPAddress("[::1]:9000"))
+            #expect(try setup.interfaces() == ["eth0"])
+            #expect(setup.tokenFile == "/etc/token")
+            #expect(setup.logLevel == .debug)
+            #expect(setup.logFormat == .json)
+        }
+    }
+
+    @Test
+    func `the command line wins over it`() throws {
+        let options = [
+            "--output", "Volca=test-drum", "--follow", "off", "--quantum", "7", "--tempo-range", "90-180", "--http",
+            "127.0.0.1:1", "--interface", "wlan0", "--log-level", "error", "--log-format", "text",
+        ]
+        try withSetup(Self.whole, options) { setup in
+            let wishes = try setup.wishes()
+            #expect(wishes.outputs.outputs.map(\.address) == [.name("Volca")])
+            #expect(wishes.outputs.outputs.first?.profile?.name == "Test Drum")
+            #expect(wishes.follow == .off)
+            #expect(wishes.quantum == Beats(7))
+            #expect(wishes.outputs.tempos == TempoRange(lowest: 90_000, highest: 180_000))
+            #expect(try setup.address() == HTTPAddress("127.0.0.1:1"))
+            #expect(try setup.interfaces() == ["wlan0"])
+            #expect(setup.logLevel == .error)
+            #expect(setup.logFormat == .text)
+        }
+    }
+
+    @Test
+    func `recognised devices come by themselves unless outputs are named or the file says no`() throws {
+        func connectsRecognised(_ file: String, _ options: String...) throws -> Bool {
+            try withSetup(file, options) { try $0.wishes().outputs.connectsRecognised }
+        }
+        #expect(try connectsRecognised("version: 1"))
+        #expect(try !connectsRecognised("version: 1", "--output", "TR-8S"))
+        #expect(try connectsRecognised("version: 1\nauto-connect: true", "--output", "TR-8S"))
+        #expect(try connectsRecognised("version: 1\noutputs: [{ port: TR-8S }]"))
+    }
+
+    @Test(arguments: [
+        (
+            "version: 1\noutputs:\n  - port: 24:254\n",
+            "3:11: '24:254': a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"
+        ),
+        (
+            "version: 1\noutputs:\n  - port: TR-8S\n    profile: test-drumm\n",
+            "4:14: there is no profile 'test-drumm'; did you mean 'test-drum'?"
+        ),
+        (
+            "version: 1\noutputs:\n  - port: TR-8S\n  - { port: TR-8S }\n",
+            "4:13: 'TR-8S': this output is there already"
+        ),
+        (
+            "version: 1\nfollow: { source: 192:0 }\n",
+            "2:19: '192:0': a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"
+        ),
+        ("version: 1\nqantum: 4\n", "2:1: "),
+    ])
+    func `what makes no sense is told with its place`(text: String, message: String) throws {
+        let mistakes = #expect(throws: Mistakes.self) { try withSetup(text) { _ = try $0.wishes() } }
+        let told = try #require(mistakes?.all.first)
+        #expect(mistakes?.all.count == 1)
+        #expect("\(told.place.line):\(told.place.column): \(told.message)".hasPrefix(message))
+    }
+}
