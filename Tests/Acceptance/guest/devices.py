@@ -211,7 +211,8 @@ outputs:
   - port: VirMIDI 0-0
     clock: { ofset: -2 }
   - port: VirMIDI 0-3
-    profile: nonesuch
+    transport: { stop: true }
+  - profile: generic
 """
 
 
