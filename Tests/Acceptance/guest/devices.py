@@ -25,6 +25,7 @@ from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import PROJECT, TACTUS, Gateway, environment  # noqa: E402
 from rig.guest import preload  # noqa: E402
 from rig.master import START, STOP, Master  # noqa: E402
+from rig.sequencer import Observer  # noqa: E402
 from rig.usb import Gadget, make_sockets  # noqa: E402
 
 TEMPO = 120
@@ -91,43 +92,48 @@ def plugging():
     make_cards(1, 2)
     chance = random.Random(1)
     profiles = {"wobbly": matching("VirMIDI 0-0"), "steady": matching("VirMIDI 1-0", "VirMIDI 1-1")}
-    bar = 4 * 60 / FAST
+    bar = 4 * round(60e6 / FAST)
     returns, samples = [], []
     lines = [FramedLine(number, card=1) for number in range(2)]
+    # The device's own side can only be opened once it is there, which may be after the first word to it.
+    observer = Observer()
     with Scene(profiles=profiles, tempo=FAST) as gateway:
+        observer.subscribe(observer.find("Tactus", "Virtual Raw MIDI 0-0"))
         device = FramedLine(0)
         gateway.post("transport", {"playing": True})
-        time.sleep(2 * bar)
-        first = device
+        time.sleep(1)
+        lines[0].read()
+        top = next(at for name, at in lines[0].events if name == "start")
         for number in range(RETURNS):
-            device.read()
             device.close()
-            with ahead_of_everyone():
-                pulled = raw_microseconds()
-                pull(0)
+            pulled = raw_microseconds()
+            pull(0)
             time.sleep(chance.uniform(0.002, 0.2))
+            # Long enough before a bar that nobody comes too late to hear the device placed.
+            while (raw_microseconds() - top) % bar > 0.7 * bar:
+                time.sleep(0.01)
+            plugged = raw_microseconds()
             with ahead_of_everyone():
-                plugged = raw_microseconds()
                 plug(0)
                 device = FramedLine(0)
-            time.sleep(bar + chance.uniform(0.1, 0.3))
+            time.sleep(bar / 1e6 + chance.uniform(0.1, 0.3))
             device.read()
             returns.append({
                 "pulled": pulled, "plugged": plugged, "read": raw_microseconds(), "events": device.events,
                 "positions": device.positions})
-            for line in lines:
+            for line in (*lines, observer):
                 line.read()
             if number % 10 == 9:
                 samples.append([resident(gateway.process.pid), sequencer()])
         status = gateway.status()
         gateway.stop(within=2)
-    for line in lines:
+    for line in (*lines, device):
         line.read()
         line.close()
-    device.close()
+    observer.read()
     return {
-        "first": first.events, "returns": returns, "others": [line.events for line in lines], "samples": samples,
-        "status": status,
+        "returns": returns, "others": [line.events for line in lines], "sent": observer.events(), "samples": samples,
+        "status": status, "interval": bar / 96,
     }
 
 
