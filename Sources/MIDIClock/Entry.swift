@@ -2,18 +2,16 @@ internal import BeatTime
 
 /// How and at which pulse a device comes into a song.
 ///
-/// At the song's top it is a Start. Anywhere later it is Song Position Pointer, then Continue, at a sixteenth: the
-/// only places that message can name; or, for a device that knows no song position, Start at a bar. Nobody starts
-/// late in place.
+/// At the song's top and at a later place it is cued as its profile says: see ``Cue``. Song Position Pointer can name
+/// sixteenths only; all else is for bars. Nobody starts late in place.
 struct Entry: Hashable, BitwiseCopyable {
     /// The song's beat 0 this entry belongs to.
     let startTick: Int64
     /// The pulse with which the device begins to move, counted from the song's beat 0.
     let pulse: Int64
+    let cue: Cue
     /// The messages that are still to be sent.
     var stage: Stage
-    /// Whether the device is told its place before it moves.
-    let isLocating: Bool
 
     enum Stage: Hashable, BitwiseCopyable {
         /// The device still plays and is to be stopped.
@@ -36,6 +34,13 @@ struct Entry: Hashable, BitwiseCopyable {
         case barAnew
     }
 
+    private init(_ cue: Cue, at pulse: Int64, _ plan: OutputPlan, isStopping: Bool = false) {
+        startTick = plan.transport.startTick
+        self.pulse = pulse
+        self.cue = cue
+        stage = isStopping && plan.settings.sendsStop ? .stop : cue.isLocating ? .locate : .move
+    }
+
     /// The first entry that can be met.
     ///
     /// - Parameters:
@@ -50,15 +55,14 @@ struct Entry: Hashable, BitwiseCopyable {
         _ place: Place, from earliest: Int64, _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap,
         at now: HostTime
     ) -> Entry {
-        let (startTick, isLocating) = (plan.transport.startTick, plan.settings.realign == .songPosition)
-        let top = Entry(startTick: startTick, pulse: 0, stage: .move, isLocating: false)
+        let top = Entry(plan.settings.topCue, at: 0, plan)
         if place != .barAnew, earliest <= 0, top.isInTime(plan, train, on: map, at: now) { return top }
-        let stage: Stage = place == .barAnew ? .stop : isLocating ? .locate : .move
-        let steps = place == .topOrSixteenth && isLocating ? Steps.sixteenths : .bars(isLocating: isLocating)
+        let cue = plan.settings.laterCue
+        let steps = Steps(cue, place)
         var number = steps.last(before: max(earliest, 1), plan.transport, train.grid)
         while true {
             let pulse = steps.pulse(number, plan.transport, train.grid)
-            let entry = Entry(startTick: startTick, pulse: pulse, stage: stage, isLocating: isLocating)
+            let entry = Entry(cue, at: pulse, plan, isStopping: place == .barAnew)
             if pulse >= max(earliest, 1), entry.isInTime(plan, train, on: map, at: now) { return entry }
             number += 1
         }
@@ -66,37 +70,58 @@ struct Entry: Hashable, BitwiseCopyable {
 
     /// The places after the top, counted.
     private enum Steps {
+        /// Where a clock alone may begin: anywhere.
+        case pulses
         /// Those of the device's own count.
         case sixteenths
         /// Bars of the session; with its pulses divided the device's next sixteenth may come a little later.
         case bars(isLocating: Bool)
 
+        init(_ cue: Cue, _ place: Place) {
+            switch cue {
+            case .silence: self = .pulses
+            case .locate where place == .topOrSixteenth: self = .sixteenths
+            default: self = .bars(isLocating: cue == .locate)
+            }
+        }
+
         func pulse(_ number: Int64, _ transport: PlannedTransport, _ grid: PulseGrid) -> Int64 {
-            guard case .bars(let isLocating) = self else { return number * PulseGrid.pulsesPerSixteenth }
-            let pulse = grid.pulse(ofBar: number, transport)
-            guard isLocating else { return pulse }
             let sixteenth = PulseGrid.pulsesPerSixteenth
-            return -(-pulse).floorDivided(by: sixteenth) * sixteenth
+            switch self {
+            case .pulses: return number
+            case .sixteenths: return number * sixteenth
+            case .bars(let isLocating):
+                let pulse = grid.pulse(ofBar: number, transport)
+                return isLocating ? -(-pulse).floorDivided(by: sixteenth) * sixteenth : pulse
+            }
         }
 
         /// A step that lies before a pulse, and not many before it.
         func last(before pulse: Int64, _ transport: PlannedTransport, _ grid: PulseGrid) -> Int64 {
-            guard case .bars = self else { return pulse / PulseGrid.pulsesPerSixteenth }
-            return (pulse * grid.divide / grid.multiply) / transport.ticksPerBar
+            switch self {
+            case .pulses: pulse
+            case .sixteenths: pulse / PulseGrid.pulsesPerSixteenth
+            case .bars: (pulse * grid.divide / grid.multiply) / transport.ticksPerBar
+            }
         }
+    }
+
+    /// Whether it is what newer settings would have the device told, too.
+    func suits(_ settings: OutputSettings) -> Bool {
+        cue == (pulse == 0 ? settings.topCue : settings.laterCue) && (stage != .stop || settings.sendsStop)
     }
 
     /// Whether this entry's next message can still leave in time.
     func isInTime(_ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime) -> Bool {
-        let needed = stage == .move ? Self.leastLead : plan.settings.locate
+        let needed = cue == .silence ? 0 : max(Self.leastLead, stage == .move ? 0 : plan.settings.locate)
         return now.microseconds(to: train.due(pulse, on: map)) >= needed
     }
 
     func message(_ plan: OutputPlan, _ train: PulseTrain) -> ClockMessage {
         switch stage {
         case .stop: .stop
-        case .locate: .songPosition(train.grid.songPosition(ofPulse: pulse, plan.transport))
-        case .move: isLocating ? .continue : .start
+        case .locate: .songPosition(cue == .locateTop ? 0 : train.grid.songPosition(ofPulse: pulse, plan.transport))
+        case .move: cue == .start ? .start : .continue
         }
     }
 
@@ -116,7 +141,7 @@ struct Entry: Hashable, BitwiseCopyable {
     var afterMessage: Entry? {
         var rest = self
         switch stage {
-        case .stop: rest.stage = isLocating ? .locate : .move
+        case .stop: rest.stage = cue.isLocating ? .locate : .move
         case .locate: rest.stage = .move
         case .move: return nil
         }

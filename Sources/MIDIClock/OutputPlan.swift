@@ -80,7 +80,7 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
         case songPosition
         /// The device knows no song position: Start at the next bar.
         case restart
-        /// A device that plays is left where it is.
+        /// A device that plays is left where it is, unless somebody asks.
         case none
     }
 
@@ -103,9 +103,10 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
     /// - Parameter microsecondsPerBeat: the tempo.
     /// - Returns: microseconds; negative for an output that sends late.
     public func reach(microsecondsPerBeat: Int64) -> Int64 {
-        guard !isClockAlwaysOn else { return lead - offset }
-        let grid = PulseGrid(self, tickLength: microsecondsPerBeat / TickLine.ticksPerBeat, origin: 0)
-        return lead - offset + preroll * microsecondsPerBeat * grid.divide / grid.multiply
+        guard !isClockAlwaysOn else { return topLead - offset }
+        let fold = TempoFold.none.following(self, microsecondsPerBeat: microsecondsPerBeat)
+        let grid = PulseGrid(self, fold, tickLength: microsecondsPerBeat / TickLine.ticksPerBeat, origin: 0)
+        return topLead - offset + preroll * microsecondsPerBeat * grid.divide / grid.multiply
     }
 }
 
@@ -115,6 +116,7 @@ public struct TempoRange: Hashable, Sendable, BitwiseCopyable {
     public let lowest: Int64
     public let highest: Int64
 
+    /// All that a session can have: nothing is folded, however an output multiplies or divides it.
     public static let all = TempoRange(20_000, 999_000)
 
     /// A range, if it is an octave wide and positive, so that any tempo can be folded into it.

@@ -12,6 +12,8 @@ public struct PlannedMessage: Hashable, Sendable, BitwiseCopyable {
     public let place: TickPlace
     /// The pulse it is, or that it precedes.
     let pulse: Int64
-    /// How the device comes into the song, for transport messages.
+    /// The fold under which pulses are counted so.
+    let fold: TempoFold
+    /// How the device comes into the song with it.
     let entry: Entry?
 }

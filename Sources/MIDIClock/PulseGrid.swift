@@ -1,9 +1,10 @@
 internal import BeatTime
 
-/// Which places on the ticks an output's pulses fall on: multiplied, divided, swung, counted from the song's top.
+/// Which places on the ticks an output's pulses fall on: multiplied, divided, folded, swung, counted from the song's
+/// top.
 ///
 /// Pulse 0 is the top; a device counts 24 of them to a beat of its own. Multiplied pulses stay on the ticks they
-/// share with the session, and swing leaves every eighth where it is.
+/// share with the session, and swing leaves every eighth of the session where it is.
 struct PulseGrid: Hashable, BitwiseCopyable {
     /// The tick of pulse 0.
     var origin: Int64
@@ -15,14 +16,17 @@ struct PulseGrid: Hashable, BitwiseCopyable {
     ///
     /// - Parameters:
     ///   - settings: of the output.
-    ///   - tickLength: of the tempo, in microseconds.
+    ///   - fold: of its tempo.
+    ///   - tickLength: of the session's tempo, in microseconds.
     ///   - origin: the tick of pulse 0.
-    init(_ settings: OutputSettings, tickLength: Int64, origin: Int64) {
+    init(_ settings: OutputSettings, _ fold: TempoFold, tickLength: Int64, origin: Int64) {
         self.origin = origin
-        divide = settings.divide.clamped(to: OutputSettings.divisors)
-        multiply = settings.multiply.clamped(to: OutputSettings.multipliers)
+        let wish = fold(
+            settings.multiply.clamped(to: OutputSettings.multipliers),
+            settings.divide.clamped(to: OutputSettings.divisors))
+        (multiply, divide) = wish
         // The next smaller number that divides the wish keeps the pulses a subset of those wished for.
-        while multiply > 1, tickLength * divide < multiply * Self.closest || settings.multiply % multiply != 0 {
+        while multiply > 1, tickLength * divide < multiply * Self.closest || wish.multiply % multiply != 0 {
             multiply -= 1
         }
         // The pulses of the short sixteenth lie (2 - swing/50 %) of a straight gap apart.
@@ -75,11 +79,13 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         pulse(atOrAfter: TickPlace(tick: origin &+ bar &* transport.ticksPerBar))
     }
 
-    /// Pulses from one bar that begins with a sixteenth of the device's own to the next.
-    private func pulsesPerBar(_ transport: PlannedTransport) -> Int64 {
+    /// Sixteenths of the device's own from one place where a bar of its own begins with one of the session to the next.
+    private func sixteenthsPerBar(_ transport: PlannedTransport) -> Int64 {
         let ticks = multiply * transport.ticksPerBar
         let pulses = ticks / Self.commonDivisor(ticks, divide)
-        return pulses * (Self.pulsesPerSixteenth / Self.commonDivisor(pulses, Self.pulsesPerSixteenth))
+        // A bar of its own has as many pulses as one of the session has ticks, and a whole number of sixteenths.
+        return pulses / Self.commonDivisor(pulses, transport.ticksPerBar) * transport.ticksPerBar
+            / Self.pulsesPerSixteenth
     }
 
     private static func commonDivisor(_ first: Int64, _ second: Int64) -> Int64 {
@@ -92,14 +98,14 @@ struct PulseGrid: Hashable, BitwiseCopyable {
     ///
     /// Beyond 16383 it wraps at the largest whole number of bars that fits, so bars stay where they are.
     func songPosition(ofPulse pulse: Int64, _ transport: PlannedTransport) -> UInt16 {
-        let sixteenthsPerBar = pulsesPerBar(transport) / Self.pulsesPerSixteenth
+        let sixteenthsPerBar = min(sixteenthsPerBar(transport), 16_384)
         let cycle = 16_384 / sixteenthsPerBar * sixteenthsPerBar
         return UInt16(truncatingIfNeeded: pulse / Self.pulsesPerSixteenth % cycle)
     }
 }
 
 extension Int64 {
-    fileprivate func clamped(to range: ClosedRange<Int64>) -> Int64 {
+    func clamped(to range: ClosedRange<Int64>) -> Int64 {
         Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
     }
 }

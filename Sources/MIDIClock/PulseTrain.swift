@@ -3,6 +3,7 @@ internal import BeatTime
 /// When an output's pulses leave: the grid they lie on, the output's offset, and what it still owes.
 struct PulseTrain: BitwiseCopyable {
     private(set) var grid: PulseGrid
+    private(set) var fold: TempoFold
     private var offset: Int64
     /// Steps of the grid and of the offset that are being paid off.
     private var steps = RateAccumulator()
@@ -13,27 +14,40 @@ struct PulseTrain: BitwiseCopyable {
 
     /// What of a tempo map has been taken into account already.
     private struct Account: Hashable, BitwiseCopyable {
-        var tempoChanges: UInt32 = 0
-        var glides: Int64 = 0
-        var jumps: UInt32 = 0
+        var tempoChanges: UInt32
+        var glides: Int64
+        var jumps: UInt32
+        var line: TickLine
+
+        init(_ map: TempoMap) {
+            (tempoChanges, glides, jumps, line) = (map.tempoChanges, map.glides, map.jumps, map.line)
+        }
     }
 
     /// What a new map or new settings mean for the pulses that come next.
-    enum Change: BitwiseCopyable {
-        /// They go on.
+    struct Change: BitwiseCopyable {
+        var jump = Jump.none
+        /// Whether they are counted otherwise, so that a device may no longer be where the song is.
+        var isRegrouped = false
+    }
+
+    /// How pulses follow a grid that has moved too far to glide all the way.
+    enum Jump: BitwiseCopyable {
+        /// It has not.
         case none
-        /// They go on, but a device that counts them is no longer where the song is.
-        case regrouped
-        /// The grid has moved too far to glide after it.
+        /// They go on where the new grid has them.
         case broken
+        /// They glide to the nearest pulse of the new grid.
+        case slid
     }
 
     /// The first look at a map: nothing is owed.
     init(_ plan: OutputPlan, on map: TempoMap) {
         offset = plan.settings.offset
         probe = plan.probe
-        account = Account(tempoChanges: map.tempoChanges, glides: map.glides, jumps: map.jumps)
-        grid = PulseGrid(plan.settings, tickLength: map.line.tickLength, origin: plan.transport.startTick)
+        account = Account(map)
+        fold = TempoFold.none.following(plan.settings, microsecondsPerBeat: map.line.microsecondsPerBeat)
+        grid = PulseGrid(plan.settings, fold, tickLength: map.line.tickLength, origin: plan.transport.startTick)
     }
 
     /// When a pulse leaves.
@@ -88,32 +102,69 @@ struct PulseTrain: BitwiseCopyable {
     ///   - plan: the newest plan.
     ///   - map: the newest map.
     ///   - next: the next pulse to be sent; pulses may be counted otherwise afterwards.
+    ///   - isRunning: whether a device hears the pulses.
     ///   - now: the present host time.
     /// - Returns: what that means for the pulses that come next.
     mutating func follow(
-        _ plan: OutputPlan, on map: TempoMap, next: inout Int64, at now: HostTime
+        _ plan: OutputPlan, on map: TempoMap, next: inout Int64, isRunning: Bool, at now: HostTime
     ) -> Change {
-        var isBroken = map.jumps != account.jumps
+        let wasDue = plan.settings.mayJump ? now : formerDue(next)
+        let hasJumped = map.jumps != account.jumps
         if account.tempoChanges != map.tempoChanges { followTempo(plan.settings, map, at: now) }
         let step = map.glides &- account.glides &+ plan.settings.offset &- offset
         let isOwed = step == 0 || owe(Double(-step), on: map.line, at: now)
-        isBroken = isBroken || !isOwed
+        var change = Change()
+        if hasJumped || !isOwed { change.jump = plan.settings.mayJump || !isRunning ? .broken : .slid }
         offset = plan.settings.offset
         probe = plan.probe
-        account = Account(tempoChanges: map.tempoChanges, glides: map.glides, jumps: map.jumps)
-        if isBroken { (steps, spread) = (RateAccumulator(), RateAccumulator()) }
-        let isRegrouped = regroup(plan, tickLength: map.line.tickLength, next: &next)
-        return isBroken ? .broken : isRegrouped ? .regrouped : .none
+        account = Account(map)
+        if change.jump != .none { (steps, spread) = (RateAccumulator(), RateAccumulator()) }
+        change.isRegrouped = regroup(plan, on: map, next: &next, foldsAnywhere: !isRunning || change.jump == .broken)
+        if change.jump == .slid { next = slide(to: wasDue, on: map) }
+        return change
     }
 
     /// Counts pulses from a new top, or puts more or fewer of them on a tick.
-    private mutating func regroup(_ plan: OutputPlan, tickLength: Int64, next: inout Int64) -> Bool {
+    private mutating func regroup(
+        _ plan: OutputPlan, on map: TempoMap, next: inout Int64, foldsAnywhere: Bool
+    ) -> Bool {
+        let place = grid.straightPlace(ofPulse: next)
         let origin = plan.transport.isPlaying ? plan.transport.startTick : grid.origin
-        let wanted = PulseGrid(plan.settings, tickLength: tickLength, origin: origin)
+        if plan.settings.tempos != .all || fold != .none {
+            let tempo = map.microsecondsPerBeat(at: place)
+            if foldsAnywhere {
+                fold = TempoFold.none.following(plan.settings, microsecondsPerBeat: tempo)
+            } else if isFirstOfBeat(next, at: place, countedFrom: origin) {
+                fold = fold.following(plan.settings, microsecondsPerBeat: tempo)
+            }
+        }
+        let wanted = PulseGrid(plan.settings, fold, tickLength: map.line.tickLength, origin: origin)
         guard wanted != grid else { return false }
         defer { grid = wanted }
-        next = wanted.pulse(atOrAfter: grid.straightPlace(ofPulse: next))
+        next = wanted.pulse(atOrAfter: place)
         return wanted.multiply != grid.multiply || wanted.divide != grid.divide
+    }
+
+    /// Whether a pulse is the first that falls on a beat or after it.
+    private func isFirstOfBeat(_ pulse: Int64, at place: TickPlace, countedFrom origin: Int64) -> Bool {
+        let beat = (place.tick &- origin).floorDivided(by: TickLine.ticksPerBeat) * TickLine.ticksPerBeat &+ origin
+        return grid.straightPlace(ofPulse: pulse - 1).tick < beat
+    }
+
+    /// When a pulse was due before the newest map and settings.
+    private func formerDue(_ pulse: Int64) -> HostTime {
+        let time = account.line.time(of: grid.place(ofPulse: pulse))
+        return time.advanced(byMicroseconds: offset + debt(at: time))
+    }
+
+    /// Goes on with the nearest pulse to a time, and owes what lies between: at most half a gap.
+    private mutating func slide(to time: HostTime, on map: TempoMap) -> Int64 {
+        var pulse = first(atOrAfter: time, on: map)
+        var step = due(pulse, on: map).microseconds(to: time)
+        let before = due(pulse - 1, on: map).microseconds(to: time)
+        if before < -step { (pulse, step) = (pulse - 1, before) }
+        steps.owe(Double(step), at: map.time(of: grid.place(ofPulse: pulse)))
+        return pulse
     }
 
     /// The time on the timeline whose pulses leave now.

@@ -85,6 +85,13 @@ public struct TempoMap: Sendable, BitwiseCopyable {
     /// When a tick falls, before any offset of an output.
     public func time(ofTick tick: Int64) -> HostTime { time(of: TickPlace(tick: tick)) }
 
+    /// The tempo at a place, in microseconds a beat.
+    func microsecondsPerBeat(at place: TickPlace) -> Int64 {
+        guard formerCount > 0, line.time(of: place) < since else { return line.microsecondsPerBeat }
+        let index = (0..<formerCount).first { former[$0].line.time(of: place) >= former[$0].since }
+        return former[index ?? formerCount - 1].line.microsecondsPerBeat
+    }
+
     /// The first tick that does not fall before a time.
     func firstTick(atOrAfter time: HostTime) -> Int64 {
         guard time < since, formerCount > 0 else { return line.firstTick(atOrAfter: time) }

@@ -13,23 +13,27 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// Nil before the first plan.
     private var train: PulseTrain?
     /// The next pulse to send, counted as the train counts them.
-    private var nextPulse: Int64 = 0
+    var nextPulse: Int64 = 0
     /// When the last pulse left, from which the next must keep its distance.
     private var lastPulse = HostTime(microseconds: .min / 2)
-    private var device = Device.stopped
+    var device = Device.stopped
     /// Whether the device plays at the wrong place of the song.
     private var isMisplaced = false
-    private var entry: Entry?
+    var entry: Entry?
     /// Whether the device was connected anew and has to find a bar to join at.
-    private var joinsAtBar = false
+    var joinsAtBar = false
     /// Whether the device, though playing, is to be placed anew at a bar.
-    private var wantsRealignment = false
+    var wantsRealignment = false
+    /// Whether the device may be sent Stop, by the last plan.
+    private var sendsStop = true
 
     /// What the device is doing, as far as it obeys.
-    private enum Device: Hashable, BitwiseCopyable {
+    enum Device: Hashable, BitwiseCopyable {
         case stopped
         /// Its song position is counted from the tick given.
         case playing(startTick: Int64)
+        /// It was away, and may have played on.
+        case returned
     }
 
     public init() {}
@@ -39,18 +43,18 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// - Parameter isReturning: whether one was here before. It may have played on behind a pulled cable, so it is
     ///   stopped first.
     public mutating func deviceConnected(isReturning: Bool) {
-        device = isReturning ? .playing(startTick: .min) : .stopped
+        device = isReturning ? .returned : .stopped
         entry = nil
         joinsAtBar = true
     }
 
-    /// Places the device anew at the next bar, if it plays.
+    /// Places the device anew at the next bar, if it plays and its place can be told.
     public mutating func realign() { wantsRealignment = device != .stopped }
 
     /// The last message for a device that plays, for when the program ends.
     public mutating func finish() -> ClockMessage? {
         defer { device = .stopped }
-        return device == .stopped ? nil : .stop
+        return device == .stopped || !sendsStop ? nil : .stop
     }
 
     /// What leaves next, and when.
@@ -63,24 +67,26 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     public mutating func next(
         _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage? {
-        var (train, aim) = follow(plan, on: map, at: now)
-        defer { self.train = train }
-        if case .playing(let startTick) = device {
-            guard plan.transport.isPlaying, plan.transport.startTick == startTick, !isMisplaced else {
+        sendsStop = plan.settings.sendsStop
+        let (train, aim) = follow(plan, on: map, at: now)
+        self.train = train
+        if device != .stopped {
+            if playsOn(plan) { return goOn(plan, train, aim, on: map, at: now) }
+            guard !sendsStop else {
                 return PlannedMessage(
-                    message: .stop, due: now, belated: 0, place: train.grid.place(ofPulse: nextPulse),
-                    pulse: nextPulse, entry: nil)
+                    message: .stop, due: now, belated: 0, place: aim.place, pulse: nextPulse, fold: train.fold,
+                    entry: nil)
             }
-            return goOn(plan, train, aim, on: map, at: now)
+            device = .stopped
         }
         isMisplaced = false
         wantsRealignment = false
         guard plan.transport.isPlaying else {
             entry = nil
             joinsAtBar = false
-            return plan.settings.isClockAlwaysOn ? pulse(aim) : nil
+            return plan.settings.isClockAlwaysOn ? pulse(aim, train) : nil
         }
-        return enter(plan, &train, on: map, at: now)
+        return enter(plan, train, on: map, at: now)
     }
 
     /// Whether ``next(_:on:at:)`` would say again what it said of a copy that went ahead, plan and map being the same.
@@ -91,8 +97,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     ///   - now: the present host time.
     /// - Returns: whether it need not be asked again.
     public func stillExpects(_ ahead: PlannedMessage, on map: TempoMap, at now: HostTime) -> Bool {
-        guard let train, ahead.message == .timingClock, ahead.pulse == nextPulse, ahead.belated == 0,
-            entry == nil, !isMisplaced, !wantsRealignment
+        guard let train, ahead.message == .timingClock, ahead.pulse == nextPulse, ahead.fold == train.fold,
+            ahead.belated == 0, entry == nil, !isMisplaced, !wantsRealignment
         else { return false }
         return now <= ahead.due && gapEnd(train, map) <= ahead.due
     }
@@ -107,26 +113,30 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         case .timingClock:
             nextPulse = planned.pulse + 1
             lastPulse = time
-            return
+            guard let entry = planned.entry else { return }
+            moves(by: entry)
         case .stop: device = .stopped
         case .songPosition: break
-        case .start, .continue:
-            if let entry = planned.entry { device = .playing(startTick: entry.startTick) }
-            joinsAtBar = false
+        case .start, .continue: if let entry = planned.entry { moves(by: entry) }
         }
         isMisplaced = false
         wantsRealignment = false
         entry = planned.entry?.afterMessage
     }
 
+    private mutating func moves(by entry: Entry) {
+        device = .playing(startTick: entry.startTick)
+        joinsAtBar = false
+    }
+
     /// Where the next pulse falls, when it leaves if nothing keeps it, and what keeps it.
-    private struct Aim: BitwiseCopyable {
+    struct Aim: BitwiseCopyable {
         var place: TickPlace
         var due: HostTime
         var gapEnd: HostTime
     }
 
-    private func aim(_ train: PulseTrain, _ map: TempoMap) -> Aim {
+    func aim(_ train: PulseTrain, _ map: TempoMap) -> Aim {
         let place = train.grid.place(ofPulse: nextPulse)
         return Aim(place: place, due: train.due(at: place, on: map), gapEnd: gapEnd(train, map))
     }
@@ -138,19 +148,22 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             nextPulse = train.first(atOrAfter: now, on: map)
             return (train, aim(train, map))
         }
-        var isBroken = false
         let isClockOn = plan.settings.isClockAlwaysOn || device != .stopped
-        switch train.follow(plan, on: map, next: &nextPulse, at: now) {
-        case .none: break
-        case .regrouped:
-            wantsRealignment = device != .stopped
-            entry = nil
-        case .broken: isBroken = true
+        let (count, isRunning) = (nextPulse, isClockOn || entry != nil)
+        let change = train.follow(plan, on: map, next: &nextPulse, isRunning: isRunning, at: now)
+        if change.isRegrouped || change.jump == .slid { entry = nil }
+        if change.isRegrouped, nextPulse != count, device != .stopped, plan.settings.isBroughtBack {
+            wantsRealignment = true
         }
+        // Who has slid into another song, past its top, plays that.
+        if change.jump == .slid, device != .stopped, plan.transport.isPlaying, nextPulse > 0 {
+            device = .playing(startTick: plan.transport.startTick)
+        }
+        var isBroken = change.jump == .broken
         // Late after a stall; that pulses keep their distance is not lateness, whenever it is asked for.
         let aim = aim(train, map)
         let lateness = aim.due.microseconds(to: max(now, aim.gapEnd))
-        if isClockOn || entry != nil, lateness > train.catchUpLimit(map.line) { isBroken = true }
+        if isRunning, lateness > train.catchUpLimit(map.line) { isBroken = true }
         // Far ahead after a tempo that fell while nobody told us.
         if isClockOn, train.due(nextPulse - 7, on: map) > now { isBroken = true }
         guard isBroken else { return (train, aim) }
@@ -161,73 +174,20 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     }
 
     /// Before this time no pulse may leave, whatever the map says.
-    private func gapEnd(_ train: PulseTrain, _ map: TempoMap) -> HostTime {
+    func gapEnd(_ train: PulseTrain, _ map: TempoMap) -> HostTime {
         lastPulse.advanced(byMicroseconds: train.minimumGap(map.line))
     }
 
-    private func pulse(_ aim: Aim) -> PlannedMessage {
-        let due = max(aim.due, aim.gapEnd)
-        return PlannedMessage(
-            message: .timingClock, due: due, belated: aim.due.microseconds(to: due), place: aim.place,
-            pulse: nextPulse, entry: nil)
-    }
-
-    /// A device that plays where it should: pulses, and a realignment if one is wanted.
-    private mutating func goOn(
-        _ plan: OutputPlan, _ train: PulseTrain, _ aim: Aim, on map: TempoMap, at now: HostTime
-    ) -> PlannedMessage {
-        let pulse = pulse(aim)
-        guard wantsRealignment else { return pulse }
-        let entry = validEntry(.barAnew, plan, train, on: map, at: now)
-        self.entry = entry
-        return earlier(pulse, message(of: entry, plan, train, on: map))
-    }
-
-    /// Brings a stopped device into a song that plays: its messages among the pulses, each in its turn.
-    private mutating func enter(
-        _ plan: OutputPlan, _ train: inout PulseTrain, on map: TempoMap, at now: HostTime
-    ) -> PlannedMessage {
-        let entry = validEntry(joinsAtBar ? .topOrBar : .topOrSixteenth, plan, train, on: map, at: now)
-        if !plan.settings.isClockAlwaysOn, entry != self.entry {
-            nextPulse = entry.pulse - Self.preroll(plan.settings)
-        }
-        self.entry = entry
-        let pulse = pulse(aim(train, map))
-        // Start and Continue come right before their own pulse; Song Position Pointer may come among earlier ones.
-        guard nextPulse == entry.pulse || entry.stage != .move else { return pulse }
-        return earlier(pulse, message(of: entry, plan, train, on: map))
-    }
-
-    private func message(
-        of entry: Entry, _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap
-    ) -> PlannedMessage {
-        PlannedMessage(
-            message: entry.message(plan, train), due: entry.due(plan, train, on: map), belated: 0,
-            place: train.grid.place(ofPulse: entry.pulse), pulse: entry.pulse, entry: entry)
-    }
-
-    private func earlier(_ pulse: PlannedMessage, _ other: PlannedMessage) -> PlannedMessage {
-        pulse.due < other.due ? pulse : other
-    }
-
-    /// The entry in progress if it can still be met, else a new one.
-    private mutating func validEntry(
-        _ place: Entry.Place, _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime
-    ) -> Entry {
-        if let entry, entry.startTick == plan.transport.startTick, nextPulse <= entry.pulse,
-            entry.isInTime(plan, train, on: map, at: now)
-        {
-            return entry
-        }
-        if device == .stopped, !plan.settings.isClockAlwaysOn {
-            nextPulse = train.first(atOrAfter: max(now, gapEnd(train, map)), on: map)
-        }
-        let earliest = nextPulse + Self.preroll(plan.settings)
-        return Entry.first(place, from: earliest, plan, train, on: map, at: now)
-    }
-
-    /// Pulses that go before Start where the clock is not always on.
-    private static func preroll(_ settings: OutputSettings) -> Int64 {
-        settings.isClockAlwaysOn ? 0 : settings.preroll * TickLine.ticksPerBeat
+    /// Whether the device, which plays, may go on: where it should be, or where it is.
+    private mutating func playsOn(_ plan: OutputPlan) -> Bool {
+        guard plan.transport.isPlaying else { return false }
+        let inPlace = Device.playing(startTick: plan.transport.startTick)
+        guard device != inPlace || isMisplaced else { return true }
+        // A song whose top is still to come is entered there, and one who was away enters as if new.
+        let isAnew = nextPulse <= 0 || device == .returned
+        let isLeft = plan.settings.start == .none || !isAnew && !plan.settings.isBroughtBack
+        guard isLeft else { return false }
+        (device, isMisplaced) = (inPlace, false)
+        return true
     }
 }

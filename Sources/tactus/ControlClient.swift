@@ -33,13 +33,16 @@ struct ControlClient {
     ///
     /// - Parameters:
     ///   - path: under `/api/v1/`.
-    ///   - command: the JSON to post; nil only asks.
+    ///   - command: the JSON to send; nil only asks.
+    ///   - method: how a command is sent.
     /// - Returns: the status, and the very JSON that said so.
     /// - Throws: when nobody answers, or the gateway refuses.
-    func ask(_ path: String, _ command: String?) async throws(Failure) -> (status: Status, json: String) {
+    func ask(
+        _ path: String, _ command: String?, method: HTTPMethod = .POST
+    ) async throws(Failure) -> (status: Status, json: String) {
         var request = HTTPClientRequest(url: "\(url)/api/v1/\(path)")
         if let command {
-            request.method = .POST
+            request.method = method
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(string: command))
         }

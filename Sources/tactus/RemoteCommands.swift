@@ -4,6 +4,7 @@ import BeatTime
 import ControlServer
 import Foundation
 import Gateway
+import NIOHTTP1
 
 /// Which gateway a command talks to, and how it shows the answer.
 struct RemoteOptions: ParsableArguments {
@@ -20,9 +21,20 @@ struct RemoteOptions: ParsableArguments {
 
     /// Asks the gateway, or gives it a command, and prints the status it answers with.
     func ask(_ path: String, _ command: String? = nil, describe: (Status) -> String) async throws {
-        let token = try tokenFile.map(BearerToken.init(file:))
-        let answer = try await ControlClient(url: url, token: token).ask(path, command)
+        let answer = try await client.ask(path, command)
         print(json ? answer.json : describe(answer.status))
+    }
+
+    /// Asks the gateway for its status.
+    func status() async throws -> Status { try await client.ask("status", nil).status }
+
+    /// Changes an output of the gateway.
+    func adjust(_ id: String, _ command: String) async throws {
+        _ = try await client.ask("outputs/\(id)", command, method: .PATCH)
+    }
+
+    private var client: ControlClient {
+        get throws { ControlClient(url: url, token: try tokenFile.map(BearerToken.init(file:))) }
     }
 }
 

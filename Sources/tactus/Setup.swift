@@ -164,8 +164,11 @@ enum Folders {
 
     /// The folders that profiles are read from: those that came with the program, then the user's own.
     static var profiles: [String] {
-        [installedProfiles, own("XDG_CONFIG_HOME", ".config").map { "\($0)/profiles" }].compactMap(\.self)
+        [installedProfiles, ownProfiles].compactMap(\.self)
     }
+
+    /// The folder of the user's own profiles; nil where there is no home.
+    static var ownProfiles: String? { own("XDG_CONFIG_HOME", ".config").map { "\($0)/profiles" } }
 
     /// Beside the executable's folder in `share/tactus/profiles`, or in the checkout it was built in.
     static var installedProfiles: String? {

@@ -8,6 +8,8 @@ struct DeviceUnderClock {
     var planner = TickPlanner()
     var now: Int64
     var machine = DrumMachine()
+    /// The places on the session's ticks that the ticks sent belong to.
+    private(set) var places: [TickPlace] = []
     /// The longest sleep between two looks at the plan, in microseconds.
     private let slice: Int64 = 5_000
 
@@ -23,6 +25,7 @@ struct DeviceUnderClock {
                 continue
             }
             planner.sent(planned, at: time)
+            if planned.message == .timingClock { places.append(planned.place) }
             let fault = machine.take(planned.message, at: now, on: score.map.line, score.plan.settings)
             #expect(fault == nil, sourceLocation: sourceLocation)
         }

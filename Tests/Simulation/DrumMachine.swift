@@ -58,17 +58,34 @@ public struct DrumMachine: Sendable {
     private func fault(
         of message: ClockMessage, at time: Int64, on line: TickLine, _ settings: OutputSettings
     ) -> String? {
+        guard !Self.isBarred(message, by: settings) else { return "\(message), which it is never to be sent" }
         switch message {
         case .timingClock:
             guard let lastTick else { return nil }
             let straight = line.tickLength * settings.divide / settings.multiply
-            let gap = max(700, min(2_000, straight * (1_000 - settings.swing) / 500 * 4 / 5))
+            // Whose tempo is folded has more ticks, until the next beat, than the newest tempo would give it.
+            let nominal = settings.tempos == .all ? straight * (1_000 - settings.swing) / 500 : 0
+            let gap = max(700, min(2_000, nominal * 4 / 5))
             return time - lastTick < gap ? "a tick \(time - lastTick) us after the one before" : nil
-        case .start, .songPosition: return isPlaying ? "\(message) while playing" : nil
+        case .songPosition: return isPlaying ? "\(message) while playing" : nil
+        case .start: return isPlaying && settings.sendsStop ? "Start while playing" : nil
         case .continue:
-            if isPlaying { return "Continue while playing" }
-            return isLocated ? nil : "Continue without a song position"
-        case .stop: return isPlaying ? nil : "Stop while stopped"
+            if isPlaying, settings.sendsStop { return "Continue while playing" }
+            let goesOnAlone = settings.start == .continue && !(settings.takesSongPosition && settings.sendsStop)
+            return isLocated || goesOnAlone ? nil : "Continue without a song position"
+        // Its owner may have set it going.
+        case .stop: return isPlaying || settings.start == .none ? nil : "Stop while stopped"
+        }
+    }
+
+    /// Whether a profile keeps a message from its device.
+    public static func isBarred(_ message: ClockMessage, by settings: OutputSettings) -> Bool {
+        switch message {
+        case .timingClock: false
+        case .start: settings.start == .none || settings.start == .continue && settings.takesContinue
+        case .continue: settings.start == .none || !settings.takesContinue
+        case .songPosition: settings.start == .none || !settings.takesSongPosition
+        case .stop: !settings.sendsStop
         }
     }
 

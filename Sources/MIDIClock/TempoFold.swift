@@ -1,0 +1,66 @@
+/// The power of two by which an output's tempo is folded into the range that its device takes.
+///
+/// It is the one nearest 1 that fits. A fold that was entered is left only when the tempo is 2 % inside the range
+/// again, so a tempo that wavers about the limit does not fold to and fro. A range of little more than an octave is
+/// therefore exceeded by up to 2 % at its other end.
+struct TempoFold: Hashable, BitwiseCopyable {
+    /// The device hears the tempo times two to this power.
+    private(set) var exponent: Int8 = 0
+
+    static let none = TempoFold()
+
+    /// How far inside the range a tempo must be before a fold is left.
+    private static let hysteresis = 0.02
+    /// What is forgiven beyond the range: a session's tempo is rounded to whole microseconds, a master's wavers.
+    private static let tolerance = 0.000_1
+    /// Beyond any session's tempo, multiplied or divided at will.
+    private static let deepest: Int8 = 16
+
+    /// The fold for another tempo.
+    ///
+    /// - Parameters:
+    ///   - settings: of the output; what the device hears counts its multiplier and divider.
+    ///   - microsecondsPerBeat: the session's tempo.
+    /// - Returns: this one, if it will still do.
+    func following(_ settings: OutputSettings, microsecondsPerBeat: Int64) -> TempoFold {
+        guard settings.tempos != .all else { return .none }
+        var fold = self
+        let (lowest, highest) = (Double(settings.tempos.lowest), Double(settings.tempos.highest))
+        var tempo = settings.heardTempo(microsecondsPerBeat: microsecondsPerBeat)
+        tempo *= Double(sign: .plus, exponent: Int(exponent), significand: 1)
+        while fold.exponent < 0, tempo * 2 <= highest * (1 - Self.hysteresis) { fold.double(&tempo) }
+        while fold.exponent > 0, tempo / 2 >= lowest * (1 + Self.hysteresis) { fold.halve(&tempo) }
+        while -Self.deepest < fold.exponent, fold.exponent <= 0, tempo > highest * (1 + Self.tolerance) {
+            fold.halve(&tempo)
+        }
+        while 0 <= fold.exponent, fold.exponent < Self.deepest, tempo < lowest * (1 - Self.tolerance) {
+            fold.double(&tempo)
+        }
+        return fold
+    }
+
+    private mutating func double(_ tempo: inout Double) { (exponent, tempo) = (exponent + 1, tempo * 2) }
+
+    private mutating func halve(_ tempo: inout Double) { (exponent, tempo) = (exponent - 1, tempo / 2) }
+
+    /// What a multiplier over a divider becomes.
+    func callAsFunction(_ multiply: Int64, _ divide: Int64) -> (multiply: Int64, divide: Int64) {
+        var (multiply, divide) = (multiply, divide)
+        for _ in 0..<abs(exponent) {
+            if exponent > 0 {
+                if divide % 2 == 0 { divide /= 2 } else { multiply *= 2 }
+            } else {
+                if multiply % 2 == 0 { multiply /= 2 } else { divide *= 2 }
+            }
+        }
+        return (multiply, divide)
+    }
+}
+
+extension OutputSettings {
+    /// What the device would hear if nothing were folded, in thousandths of a beat per minute.
+    fileprivate func heardTempo(microsecondsPerBeat: Int64) -> Double {
+        let (multiply, divide) = (multiply.clamped(to: Self.multipliers), divide.clamped(to: Self.divisors))
+        return 60e9 * Double(multiply) / Double(microsecondsPerBeat * divide)
+    }
+}

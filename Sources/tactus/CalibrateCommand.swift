@@ -1,0 +1,173 @@
+import ALSASequencer
+import Arbiter
+import ArgumentParser
+import BeatTime
+import DeviceProfiles
+import Foundation
+import MIDIClock
+
+struct CalibrateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "calibrate",
+        abstract: "Measure how long a device or a cable takes, and have the output send so much earlier.",
+        discussion: """
+            The clock of the output must come back at --input: by a cable, or by a device that passes on what it hears. \
+            What is measured is the way out and back; a device that is heard only has its way out, so judge by ear, too.
+
+            EXAMPLES
+              tactus calibrate tr-8s --input UM-ONE           measure for ten seconds
+              tactus calibrate tr-8s --input UM-ONE --save    and keep the offset in your own profile
+            """)
+
+    @Argument(help: "The output as 'tactus status' names it.") var output: String
+
+    @Option(
+        help: ArgumentHelp("The port at which its clock comes back, as 'tactus ports' lists it.", valueName: "port"))
+    var input: String
+
+    @Option(help: ArgumentHelp("How long to measure, 1 to 600. (default: 10)", valueName: "seconds"))
+    var seconds = 10
+
+    @Flag(help: "Have the output send earlier from now on, and keep that in a profile of your own.")
+    var save = false
+
+    @OptionGroup var remote: RemoteOptions
+
+    func validate() throws {
+        guard (1...600).contains(seconds) else { throw ValidationError("--seconds is a whole number from 1 to 600") }
+    }
+
+    func run() async throws {
+        let status = try await remote.status()
+        let wanted = output.lowercased()
+        guard let target = status.outputs.first(where: { $0.id == wanted || $0.name.lowercased() == wanted }) else {
+            let known = status.outputs.map(\.id).joined(separator: ", ")
+            throw Failure(.unavailable, "no output is called \(output); there are: \(known)")
+        }
+        let (measured, device) = try await Self.measure(target, input: input, seconds: seconds)
+        let offset = Self.offset(for: measured)
+        if remote.json {
+            print(try Result(measured, offset: offset).json)
+        } else {
+            print(Self.lines(measured, of: target.name, offset: offset).joined(separator: "\n").withoutControls)
+        }
+        guard save else { return }
+        try await remote.adjust(target.id, #"{"offsetMilliseconds":\#(offset)}"#)
+        let path = try OwnProfile(for: target, recognisedBy: device).keep(offset: offset)
+        if !remote.json { print("kept in \(path); 'tactus reload' reads it") }
+    }
+
+    /// Milliseconds, to a hundredth, by which to send earlier.
+    static func offset(for measured: LoopBack) -> Double { -(Double(measured.median) / 10).rounded() / 100 }
+
+    static func lines(_ measured: LoopBack, of name: String, offset: Double) -> [String] {
+        func milliseconds(_ value: Double) -> String { String(format: "%.2f ms", value / 1_000) }
+        let range = measured.range
+        return [
+            "\(name): out and back in \(milliseconds(Double(measured.median)))",
+            "spread: \(milliseconds(Double(range.lowerBound))) to \(milliseconds(Double(range.upperBound))), standard "
+                + "deviation \(milliseconds(measured.spread))",
+            "ticks: \(measured.returned) of \(measured.sent) came back",
+            "to be on the beat there, its offset is \(String(format: "%.2f", offset)) ms",
+        ]
+    }
+
+    /// What programs read.
+    private struct Result: Encodable {
+        var sent, returned: Int
+        var medianMicroseconds, shortestMicroseconds, longestMicroseconds: Int64
+        var deviationMicroseconds: Double
+        var offsetMilliseconds: Double
+
+        init(_ measured: LoopBack, offset: Double) {
+            (sent, returned) = (measured.sent, measured.returned)
+            medianMicroseconds = measured.median
+            shortestMicroseconds = measured.range.lowerBound
+            longestMicroseconds = measured.range.upperBound
+            deviationMicroseconds = measured.spread
+            offsetMilliseconds = offset
+        }
+
+        var json: String {
+            get throws {
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.sortedKeys]
+                return String(decoding: try encoder.encode(self), as: UTF8.self)
+            }
+        }
+    }
+
+    /// Listens to what the output sends and to what comes back, both stamped by the kernel's one clock.
+    private static func measure(
+        _ output: Status.Output, input: String, seconds: Int
+    ) async throws(Failure) -> (LoopBack, device: String?) {
+        let (client, control, ports) = try open()
+        let source = try returning(input, among: ports)
+        let sender = try port(of: output, control, ports)
+        guard sender != source else { throw Failure(.unavailable, "\(input) is the gateway's own port") }
+        do {
+            for port in [sender, source] { try control.subscribe(client.address, to: port) }
+        } catch {
+            throw Failure(.system, "\(error)")
+        }
+        var events: [ClockInputEvent] = []
+        let end = ContinuousClock.now.advanced(by: .seconds(seconds))
+        while ContinuousClock.now < end {
+            try? await Task.sleep(for: .milliseconds(100))
+            client.take(into: &events)
+        }
+        func ticks(from port: PortAddress) -> [HostTime] {
+            events.compactMap { event in
+                guard case .arrival(let arrival) = event, arrival.message == .timingClock else { return nil }
+                return "\(arrival.source)" == port.description ? arrival.time : nil
+            }
+        }
+        guard let measured = LoopBack(sent: ticks(from: sender), returned: ticks(from: source)) else {
+            throw Failure(
+                .unavailable,
+                "no clock came back at \(input) in \(seconds) s; see that it is cabled, and that it passes on")
+        }
+        return (measured, ports.first { $0.address.description == output.port && output.connected }?.portName)
+    }
+
+    private static func open() throws(Failure) -> (SequencerInput, SequencerControl, [PortDescription]) {
+        ALSAComplaints.capture { _ in }  // the error says as much
+        do {
+            let client = try SequencerInput(name: "Tactus Calibrate", portName: "Calibrate")
+            let control = try SequencerControl(name: "Tactus Calibrate Control")
+            return (client, control, control.ports())
+        } catch {
+            throw Failure(error.code == -EACCES ? .noPermission : .system, "\(error)")
+        }
+    }
+
+    private static func returning(_ name: String, among ports: [PortDescription]) throws(Failure) -> PortAddress {
+        if case .address(let address) = PortAddress.read(name) {
+            guard ports.contains(where: { $0.address == address && $0.isReadable }) else {
+                throw Failure(.unavailable, "no port \(name) sends; 'tactus ports' lists those that do")
+            }
+            return address
+        }
+        switch PortMatch.find(name, among: ports.filter(\.isReadable)) {
+        case .found(let port): return port.address
+        case .none: throw Failure(.unavailable, "no port called \(name) sends; 'tactus ports' lists those that do")
+        case .ambiguous(let several):
+            let names = several.map { "\($0.portName) (\($0.address))" }.joined(separator: ", ")
+            throw Failure(.unavailable, "several ports answer to \(name): \(names)")
+        }
+    }
+
+    /// The gateway's port that carries an output.
+    private static func port(
+        of output: Status.Output, _ control: SequencerControl, _ ports: [PortDescription]
+    ) throws(Failure) -> PortAddress {
+        let own = ports.filter { $0.clientName == "Tactus" && $0.portName == output.name }.map(\.address)
+        // Where several gateways run, the one whose output drives this device.
+        if let port = own.first(where: { control.subscribers(of: $0).map(\.description).contains(output.port ?? "") })
+            ?? own.first
+        {
+            return port
+        }
+        throw Failure(.unavailable, "\(output.name) has no sequencer port of this machine; raw lines are not measured")
+    }
+}

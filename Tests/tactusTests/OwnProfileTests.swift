@@ -1,0 +1,83 @@
+import DeviceProfiles
+import Foundation
+import MIDIClock
+import Testing
+
+@testable import tactus
+
+@Suite
+struct OwnProfileTests {
+    @Test(arguments: [
+        ("version: 1\nname: X\n", "version: 1\nname: X\nclock:\n  offset: -3.25\n"),
+        (
+            "version: 1\nname: X\nclock:\n  # late\n  offset: -1.5  # by ear\n  swing: 60\n",
+            "version: 1\nname: X\nclock:\n  # late\n  offset: -3.25  # by ear\n  swing: 60\n"
+        ),
+        (
+            "version: 1\nname: X\nclock:\n    swing: 60\ntransport:\n    lead: 2\n",
+            "version: 1\nname: X\nclock:\n    offset: -3.25\n    swing: 60\ntransport:\n    lead: 2\n"
+        ),
+        (
+            "version: 1\nname: X\nclock: { swing: 60 }\n", "version: 1\nname: X\nclock: { offset: -3.25, swing: 60 }\n"
+        ),
+        (
+            "version: 1\nname: X\nclock: { offset: 4, swing: 60 }\n",
+            "version: 1\nname: X\nclock: { offset: -3.25, swing: 60 }\n"
+        ),
+    ])
+    func `an offset is written where the profile has it, and all else stays`(old: String, new: String) throws {
+        #expect(OwnProfile.setting(-3.25, in: old) == new)
+        #expect(try Profile(yaml: Array(new.utf8), file: "x.yaml").settings.offset == -3_250)
+    }
+
+    private func withFolders(
+        _ installed: String, _ body: (_ installed: String, _ own: String) throws -> Void
+    ) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tactus-own-\(UUID())").path()
+        try FileManager.default.createDirectory(atPath: "\(folder)/installed", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try installed.write(toFile: "\(folder)/installed/drum.yaml", atomically: false, encoding: .utf8)
+        try body("\(folder)/installed", "\(folder)/own/profiles")
+    }
+
+    @Test
+    func `a profile that came with the program is kept as one's own, which wins`() throws {
+        let text = "version: 1\nname: Drum\nmatch: [Drum MIDI 1]  # the first port\nclock:\n  swing: 60\n"
+        try withFolders(text) { installed, own in
+            let library = ProfileLibrary(folders: [installed, own])
+            let path = try OwnProfile(id: "drum", name: "Drum", port: nil, folder: own, library: library)
+                .keep(offset: -3.25)
+            #expect(path == "\(own)/drum.yaml")
+            let now = try ProfileLibrary(folders: [installed, own]).profile(id: "drum")
+            #expect(now.settings.offset == -3_250)
+            #expect(now.settings.swing == 600)
+            #expect(now.match == ["Drum MIDI 1"])
+            #expect(try String(contentsOfFile: path, encoding: .utf8).contains("# the first port"))
+            #expect(try String(contentsOfFile: "\(installed)/drum.yaml", encoding: .utf8) == text)
+        }
+    }
+
+    @Test
+    func `a device without a profile gets one that recognises it`() throws {
+        try withFolders("version: 1\nname: Other\n") { installed, own in
+            _ = try OwnProfile(
+                id: "usb-midi", name: "USB MIDI", port: #"USB "MIDI": 1"#, folder: own,
+                library: ProfileLibrary(folders: [installed])
+            ).keep(offset: 2)
+            let library = ProfileLibrary(folders: [installed, own])
+            #expect(library.mistakes.isEmpty)
+            #expect(library.profile(portName: #"USB "MIDI": 1"#, clientName: "USB")?.settings.offset == 2_000)
+        }
+    }
+
+    @Test
+    func `a profile written in a way that is not changed safely is left alone`() throws {
+        try withFolders("version: 1\nname: \"Drum\nclock:\"\nclock:\n  \"offset\": 2\n") { installed, own in
+            let library = ProfileLibrary(folders: [installed])
+            let profile = OwnProfile(id: "drum", name: "Drum", port: nil, folder: own, library: library)
+            let failure = #expect(throws: Failure.self) { _ = try profile.keep(offset: 1) }
+            #expect(failure?.status == .badFile)
+            #expect(!FileManager.default.fileExists(atPath: "\(own)/drum.yaml"))
+        }
+    }
+}
