@@ -113,8 +113,18 @@ struct Entry: Hashable, BitwiseCopyable {
 
     /// Whether this entry's next message can still leave in time.
     func isInTime(_ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime) -> Bool {
-        let needed = cue == .silence ? 0 : max(Self.leastLead, stage == .move ? 0 : plan.settings.locate)
-        return now.microseconds(to: train.due(pulse, on: map)) >= needed
+        let left = now.microseconds(to: train.due(pulse, on: map))
+        switch (cue, stage) {
+        case (.silence, _): return left >= 0
+        case (_, .move): return left >= Self.leastLead(plan.settings)
+        case (_, .stop), (_, .locate): return left >= max(Self.leastLead, plan.settings.locate)
+        }
+    }
+
+    /// The least time that must be left for Start or Continue: a device that wants them together with their pulse, or
+    /// nearly, gets them a little late rather than never.
+    private static func leastLead(_ settings: OutputSettings) -> Int64 {
+        settings.lead < leastLead ? settings.lead - leastLead : leastLead
     }
 
     func message(_ plan: OutputPlan, _ train: PulseTrain) -> ClockMessage {

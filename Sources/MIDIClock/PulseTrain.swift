@@ -119,7 +119,11 @@ struct PulseTrain: BitwiseCopyable {
         probe = plan.probe
         account = Account(map)
         if change.jump != .none { (steps, spread) = (RateAccumulator(), RateAccumulator()) }
+        let (origin, last) = (grid.origin, grid.straightPlace(ofPulse: next - 1))
         change.isRegrouped = regroup(plan, on: map, next: &next, foldsAnywhere: !isRunning || change.jump == .broken)
+        if grid.origin != origin, plan.settings.mayJump {
+            next = min(next, max(first(after: last), first(atOrAfter: now, on: map)))
+        }
         if change.jump == .slid { next = slide(to: wasDue, on: map) }
         return change
     }
@@ -143,6 +147,15 @@ struct PulseTrain: BitwiseCopyable {
         defer { grid = wanted }
         next = wanted.pulse(atOrAfter: place)
         return wanted.multiply != grid.multiply || wanted.divide != grid.divide
+    }
+
+    /// The first pulse behind a place.
+    ///
+    /// Divided pulses that are counted from a new top may fall sooner than the next of those before, and the first of
+    /// them is the song's.
+    private func first(after place: TickPlace) -> Int64 {
+        let pulse = grid.pulse(atOrAfter: place)
+        return grid.straightPlace(ofPulse: pulse) == place ? pulse + 1 : pulse
     }
 
     /// Whether a pulse is the first that falls on a beat or after it.

@@ -1,9 +1,9 @@
 import BeatTime
-import DeviceProfiles
+public import DeviceProfiles
 import Foundation
 import MIDIClock
 import Simulation
-import Testing
+public import Testing
 
 /// Every installed profile in one session: what its device hears is what its keys say, and nothing else.
 @Suite
@@ -40,7 +40,7 @@ struct InstalledSessionTests {
                 let time = HostTime(microseconds: now)
                 let next = planner.next(plan, on: map, at: time)
                 guard let next, next.due <= time else {
-                    now = min(next?.due.microseconds ?? .max, now + 5_000, end)
+                    now = min(next?.due.microseconds ?? .max, end)
                     continue
                 }
                 planner.sent(next, at: time)
@@ -105,6 +105,10 @@ struct InstalledSessionTests {
         let (lowest, highest) = (Double(settings.tempos.lowest) / 1_000, Double(settings.tempos.highest) / 1_000)
         #expect(heard > lowest * 0.97 && heard < highest * 1.03, "\(heard) BPM out of \(unfolded)")
     }
+}
+
+extension Profile: CustomTestStringConvertible {
+    public var testDescription: String { id }
 }
 
 extension Double {

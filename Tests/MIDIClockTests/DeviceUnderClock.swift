@@ -10,6 +10,8 @@ struct DeviceUnderClock {
     var machine = DrumMachine()
     /// The places on the session's ticks that the ticks sent belong to.
     private(set) var places: [TickPlace] = []
+    /// How much later than asked for it wakes, in microseconds.
+    var lateness: Int64 = 0
     /// The longest sleep between two looks at the plan, in microseconds.
     private let slice: Int64 = 5_000
 
@@ -21,7 +23,7 @@ struct DeviceUnderClock {
             let time = HostTime(microseconds: now)
             guard let planned = planner.next(score.plan, on: score.map, at: time), planned.due <= time else {
                 let due = planner.next(score.plan, on: score.map, at: time)?.due.microseconds ?? .max
-                now = min(due, now + slice, end)
+                now = min(max(due, now) + lateness, now + slice, end)
                 continue
             }
             planner.sent(planned, at: time)

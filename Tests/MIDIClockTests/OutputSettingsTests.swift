@@ -56,6 +56,21 @@ struct OutputSettingsTests {
         #expect(device.songPosition == Int64(pulses.count))
     }
 
+    @Test(arguments: [(1, 2), (1, 3), (3, 2), (1, 24), (1, 96)], [97, 100, 119, 120, 145] as [Int64])
+    func `a divided clock starts with the song's top, wherever between its pulses that falls`(
+        shape: (multiply: Int64, divide: Int64), top: Int64
+    ) throws {
+        let line = line(beatsPerMinute: 120)
+        let settings = OutputSettings(multiply: shape.multiply, divide: shape.divide)
+        var device = DeviceUnderClock(now: 1)
+        device.run(stopped(line, settings), until: line.time(ofTick: top).microseconds - 10_000)
+        device.run(playing(line, from: top, settings), until: line.time(ofTick: top + 500).microseconds)
+        #expect(device.transport == [.start])
+        let start = try #require(device.events.firstIndex { $0.message == .start })
+        #expect(device.events[start + 1].at == line.time(ofTick: top).microseconds)
+        #expect(device.songPosition == (500 * shape.multiply - 1) / shape.divide + 1)
+    }
+
     @Test(arguments: [500, 541, 600, 666, 750] as [Int64])
     func `swing moves the second sixteenth, spreads the ticks evenly, and leaves every eighth alone`(
         swing: Int64

@@ -147,7 +147,7 @@ struct SettlingTests {
 extension OutputSettings {
     /// Anything a profile could say.
     static func random(using random: inout SeededGenerator) -> OutputSettings {
-        var settings = OutputSettings(lead: Int64.random(in: 350...9_000, using: &random))
+        var settings = OutputSettings(lead: Int64.random(in: 0...9_000, using: &random))
         settings.locate = Int64.random(in: 0...30_000, using: &random)
         settings.realign = Bool.random(using: &random) ? .restart : .songPosition
         settings.isClockAlwaysOn = Int.random(in: 0..<3, using: &random) > 0

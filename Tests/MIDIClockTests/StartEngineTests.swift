@@ -22,6 +22,23 @@ struct StartEngineTests {
         #expect(device.events[start + 1].at == top)
     }
 
+    @Test(arguments: [0, 100, 349] as [Int64], [0, 3, 200] as [Int64])
+    func `a Start that is wanted with its tick is sent before it, however late the wake-up`(
+        lead: Int64, lateness: Int64
+    ) throws {
+        let line = line(beatsPerMinute: 120)
+        var device = DeviceUnderClock(now: 1)
+        device.lateness = lateness
+        device.run(playing(line, from: 96, OutputSettings(lead: lead)), until: line.time(ofTick: 200).microseconds)
+        #expect(device.transport == [.start])
+        let start = try #require(device.events.firstIndex { $0.message == .start })
+        let top = line.time(ofTick: 96).microseconds
+        #expect(device.events[start].at == top - lead + lateness)
+        #expect(device.events[start + 1].message == .timingClock)
+        #expect(device.events[start + 1].at <= top + lateness + 1)
+        #expect(device.songPosition == 104)
+    }
+
     @Test(arguments: [4_095.75, 4_096, 4_096.25, 8_192], [3, 4, 7] as [Int64])
     func `a device that joins far into the song is told its place in the bar`(beats: Double, quantum: Int64) throws {
         // The song's top lies so far back that the device joins at about the beat given.
