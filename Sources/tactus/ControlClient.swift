@@ -36,10 +36,11 @@ struct ControlClient {
     ///   - command: the JSON to send; nil only asks.
     ///   - method: how a command is sent.
     /// - Returns: the status, and the very JSON that said so.
-    /// - Throws: when nobody answers, or the gateway refuses.
+    /// - Throws: a ``Failure`` when nobody answers, or the gateway refuses.
     func ask(
         _ path: String, _ command: String?, method: HTTPMethod = .POST
-    ) async throws(Failure) -> (status: Status, json: String) {
+    ) async throws -> (status: Status, json: String) {
+        // Not throws(Failure): Swift 6.3.1 crashes when it optimises callers that do more than one thing.
         var request = HTTPClientRequest(url: "\(url)/api/v1/\(path)")
         if let command {
             request.method = method
