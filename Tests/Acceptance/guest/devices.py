@@ -85,49 +85,54 @@ def resident(process):
     return int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-# Scene 1: one device is pulled and plugged in again while others play on.
+# Scene 1: two devices are pulled and plugged in again while others play on.
 
 
 def plugging():
-    make_cards(1, 2)
+    make_cards(1, 1, 2)
     chance = random.Random(1)
-    profiles = {"wobbly": matching("VirMIDI 0-0"), "steady": matching("VirMIDI 1-0", "VirMIDI 1-1")}
+    names = ["VirMIDI 0-0", "VirMIDI 1-0"]
+    profiles = {"wobbly": matching(*names), "steady": matching("VirMIDI 2-0", "VirMIDI 2-1")}
     bar = 4 * round(60e6 / FAST)
     returns, samples = [], []
-    lines = [FramedLine(number, card=1) for number in range(2)]
-    # The device's own side can only be opened once it is there, which may be after the first word to it.
+    lines = [FramedLine(number, card=2) for number in range(2)]
+    # A device's own side can only be opened once it is there, which may be after the first word to it.
     observer = Observer()
     with Scene(profiles=profiles, tempo=FAST) as gateway:
-        observer.subscribe(observer.find("Tactus", "Virtual Raw MIDI 0-0"))
-        device = FramedLine(0)
+        ports = [observer.find("Tactus", f"Virtual Raw MIDI {card}-0") for card in range(2)]
+        for port in ports:
+            observer.subscribe(port)
+        devices = [FramedLine(0, card=card) for card in range(2)]
         gateway.post("transport", {"playing": True})
         time.sleep(1)
         lines[0].read()
         top = next(at for name, at in lines[0].events if name == "start")
-        for number in range(RETURNS):
-            device.close()
-            pulled = raw_microseconds()
-            pull(0)
-            time.sleep(chance.uniform(0.002, 0.2))
+        for number in range(RETURNS // 2):
+            for card, device in enumerate(devices):
+                device.close()
+                pull(card)
+                time.sleep(chance.uniform(0.002, 0.1))
             # Long enough before a bar that nobody comes too late to hear the device placed.
             while (raw_microseconds() - top) % bar > 0.7 * bar:
                 time.sleep(0.01)
             plugged = raw_microseconds()
             with ahead_of_everyone():
-                plug(0)
-                device = FramedLine(0)
+                for card in range(2):
+                    plug(card)
+                    devices[card] = FramedLine(0, card=card)
             time.sleep(bar / 1e6 + chance.uniform(0.1, 0.3))
-            device.read()
-            returns.append({
-                "pulled": pulled, "plugged": plugged, "read": raw_microseconds(), "events": device.events,
-                "positions": device.positions})
+            for port, device in zip(ports, devices):
+                device.read()
+                returns.append({
+                    "output": "{}:{}".format(*port), "plugged": plugged, "read": raw_microseconds(),
+                    "events": list(device.events), "positions": device.positions})
             for line in (*lines, observer):
                 line.read()
-            if number % 10 == 9:
+            if number % 5 == 4:
                 samples.append([resident(gateway.process.pid), sequencer()])
         status = gateway.status()
         gateway.stop(within=2)
-    for line in (*lines, device):
+    for line in (*lines, *devices):
         line.read()
         line.close()
     observer.read()
@@ -322,15 +327,18 @@ def echo():
     return leading("input: { role: leader, echoes: true }\n", seconds=12)
 
 
-# Scene 5: sixteen outputs, each with settings of its own.
+# Scene 5: sixteen outputs, each with settings of its own, at tempos that some of their devices do not take.
 
 
 SIXTEEN = [
-    {}, {"offset": -12.5}, {"offset": 7.25}, {"offset": 250}, {"multiply": 2}, {"multiply": 4, "offset": -3},
-    {"divide": 2}, {"divide": 3, "offset": 11}, {"divide": 24}, {"multiply": 3, "divide": 2}, {"swing": 54},
-    {"swing": 66.7, "offset": -20}, {"swing": 75}, {"multiply": 2, "swing": 60}, {"divide": 2, "swing": 62.5},
-    {"multiply": 2, "divide": 3, "offset": -77.7, "swing": 58},
+    {}, {"offset": -12.5}, {"offset": 7.25, "range": [90, 200]}, {"offset": 250},
+    {"multiply": 2, "range": [200, 420]}, {"multiply": 4, "offset": -3}, {"divide": 2, "range": [40, 100]},
+    {"divide": 3, "offset": 11}, {"divide": 24}, {"multiply": 3, "divide": 2}, {"swing": 54, "range": [40, 250]},
+    {"swing": 66.7, "offset": -20, "range": [60, 125]}, {"swing": 75}, {"multiply": 2, "swing": 60},
+    {"divide": 2, "swing": 62.5}, {"multiply": 2, "divide": 3, "offset": -77.7, "swing": 58, "range": [100, 210]},
 ]
+# In BPM, with the seconds each is heard for.
+STAGES = ((133.7, 5), (66.6, 11), (290, 7))
 
 
 def sixteen():
@@ -340,27 +348,30 @@ def sixteen():
     outputs = "".join(
         f"  - port: VirMIDI {card}-{number}\n    clock: {json.dumps(settings)}\n"
         for (card, number), settings in zip(places, SIXTEEN))
-    with Scene("--play", configuration=f"version: 1\noutputs:\n{outputs}", tempo=133.7) as gateway:
-        since = raw_microseconds()
-        for _ in range(10):
-            time.sleep(1)
-            for line in lines:
-                line.read()
-        to = raw_microseconds()
-        status = gateway.status()
+    configuration = f"version: 1\noutputs:\n{outputs}"
+    stages = []
+    with Scene("--play", configuration=configuration, tempo=STAGES[0][0]) as gateway:
+        for tempo, seconds in STAGES:
+            since = raw_microseconds()
+            gateway.post("tempo", {"bpm": tempo})
+            for _ in range(seconds):
+                time.sleep(1)
+                for line in lines:
+                    line.read()
+            stages.append([tempo, since, raw_microseconds()])
         gateway.stop(within=2)
     for line in lines:
         line.read()
         line.close()
     return {
-        "settings": SIXTEEN, "lines": [line.events for line in lines], "status": status, "since": since, "to": to,
-        "interval": round(60e6 / 133.7) / 24,
+        "settings": SIXTEEN, "stages": stages, "lines": [line.events for line in lines],
+        "positions": [line.positions for line in lines],
     }
 
 
 SCENES = {
-    "plugging": plugging, "recognising": recognising, "equal": equal, "configuring": configuring, "remote": remote, "leader": leader,
-    "echo": echo, "sixteen": sixteen,
+    scene.__name__: scene
+    for scene in (plugging, recognising, equal, configuring, remote, leader, echo, sixteen)
 }
 
 if __name__ == "__main__":
