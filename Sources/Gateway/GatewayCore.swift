@@ -24,6 +24,7 @@ final class GatewayCore: @unchecked Sendable {
     var commandsTaken: UInt64 = 0
     private var board: OutputBoard
     private var playsOnceReady: MonotonicTime?
+    private var watch = DeviceWatch()
 
     let mailbox: Mailbox<Event>
     let peer: LinkPeer
@@ -164,6 +165,7 @@ final class GatewayCore: @unchecked Sendable {
             let time = ClockReading.take().monotonicTime(of: silence)
             deadline = min(time, deadline ?? time)
         }
+        if let look = watch.next { deadline = min(look, deadline ?? look) }
         if rack.needsTending {
             let check = MonotonicTime.now().advanced(byNanoseconds: Self.lineCheck)
             deadline = min(check, deadline ?? check)
@@ -234,7 +236,8 @@ final class GatewayCore: @unchecked Sendable {
             isBroken: { slot in
                 output.withCounters(of: slot) { $0.isLineBroken.exchange(false, ordering: .relaxed) }
             }, generations: (output.generationInUse, board.generation))
-        if isFreed || changed { boardChanged() }
+        let isLookDue = watch.isDue(isWanted: rack.needsWatching, at: .now())
+        if isLookDue && rack.watchDevices() || isFreed || changed { boardChanged() }
     }
 
     func boardChanged() {
@@ -254,6 +257,10 @@ final class GatewayCore: @unchecked Sendable {
         }
         for (old, new) in zip(before, rack.outputs) where new.trouble != nil && old.trouble != new.trouble {
             log.warning("output away", metadata: ["output": "\(new.name)", "error": "\(new.trouble ?? "")"])
+        }
+        for (old, new) in zip(before, rack.outputs) where old.isStuck != new.isStuck {
+            log.warning(
+                new.isStuck ? "device takes nothing" : "device takes again", metadata: ["output": "\(new.name)"])
         }
     }
 
