@@ -5,6 +5,7 @@ instruction-times.
 """
 
 import bisect
+import json
 import statistics
 
 import pytest
@@ -16,7 +17,7 @@ TEMPO, LEADER, RETURNS = 120, 101.3, 200
 INTERVAL = 60e6 / TEMPO / PER_BEAT
 BAR = 4 * PER_BEAT
 BOOTS = {
-    "plugging": ["plugging"],
+    "plugging": ["plugging", "calibrating", "silent"],
     "others": ["recognising", "equal", "configuring", "remote", "leader", "echo", "sixteen"],
 }
 
@@ -375,3 +376,98 @@ def test_devices_whose_tempo_is_folded_or_unfolded_are_together_again_at_the_nex
             changes += 1
     figure("folds and unfolds", changes)
     assert changes == 11
+
+
+# How long the way to a device is.
+
+
+def test_calibrate_measures_the_delay_of_a_cable_and_its_spread(recordings, figure):
+    code, text, error = recordings("calibrating")["measured"]
+    assert (code, error) == (0, "")
+    measured = json.loads(text)
+    for name, wanted in {"shortest": 2800, "median": 3000, "longest": 3200}.items():
+        found = measured[f"{name}Microseconds"]
+        figure(name, f"{found} us instruction-time", f"{wanted} to {wanted + 200} us")
+        assert wanted <= found < wanted + 200
+    figure("standard deviation", f"{measured['deviationMicroseconds']:.0f} us", "163 us, as it was made")
+    assert abs(measured["deviationMicroseconds"] - 163) < 20
+    assert measured["offsetMilliseconds"] == round(-measured["medianMicroseconds"] / 1000, 2)
+    assert abs(measured["sent"] - measured["returned"]) <= 1 and measured["sent"] > 180
+
+
+def test_calibrate_says_so_if_no_clock_comes_back(recordings):
+    code, text, error = recordings("calibrating")["silent"]
+    assert (code, text) == (69, "") and "no clock came back at VirMIDI 0-1" in error
+
+
+def test_the_offset_that_calibrate_keeps_is_in_force_at_once_and_in_the_next_run(recordings, figure):
+    record = recordings("calibrating")
+    code, text, error = record["kept"]
+    assert (code, error) == (0, "") and f"kept in {record['profile']}" in text
+    offset = record["status"]["outputs"][1]["offsetMilliseconds"]
+    assert -3.2 < offset <= -3 and f"its offset is {offset:.2f} ms" in text
+    assert record["checked"][0] == 0
+    again = record["again"]["outputs"][1]
+    assert again["offsetMilliseconds"] == offset and record["profile"].endswith(f"/{again['profile']}.yaml")
+    calibrated, plain = (ticks(events) for events in record["lines"])
+    earlier = [nearest(plain, at)[1] for at in calibrated if record["since"] < at < record["since"] + 2.5e6]
+    figure("earlier than another output", f"{-statistics.median(earlier):.0f} us instruction-time", f"{-offset:.2f} ms")
+    assert len(earlier) > 100 and all(abs(late - offset * 1000) < 100 for late in earlier)
+
+
+# Devices that are there and hear nothing.
+
+
+@pytest.fixture
+def silent(recordings):
+    record = recordings("silent")
+    if record is None:
+        pytest.skip("this kernel has no USB gadgets")
+    return record
+
+
+def warning(status, code):
+    return next(warning for warning in status["warnings"] if warning["code"] == code)
+
+
+def test_a_device_that_another_program_has_is_named_and_connected_once_it_is_free(silent, figure):
+    taken = warning(silent["taken"], "output-away")
+    assert "UM-1" in taken["message"] and "another program" in taken["message"] and "close" in taken["fix"]
+    assert not codes(silent["free"])
+    took = (silent["marks"]["free"][1] - silent["marks"]["free"][0]) / 1e6
+    figure("free until connected", f"{took:.1f} s", "4 s")
+    assert took < 4
+
+
+def test_a_device_that_is_there_but_takes_nothing_is_noticed_within_seconds(silent, figure):
+    assert connected(silent["well"])["UM-1"] and not codes(silent["well"])
+    stuck = warning(silent["stuck"], "device-stuck")
+    assert "UM-1" in stuck["message"] and "plug it in" in stuck["fix"]
+    took = (silent["marks"]["stuck"][1] - silent["marks"]["stuck"][0]) / 1e6
+    figure("dead until told", f"{took:.1f} s", "7 s")
+    assert took < 7
+    assert silent["log"].count("device takes nothing") == 1
+
+
+def test_a_device_that_takes_again_is_placed_anew(silent):
+    assert not codes(silent["last"])
+    back, _ = silent["marks"]["again"]
+    later = [event for event in silent["events"] if event[1] > back]
+    assert moves(later) == ["stop", "continue", "stop"]
+    (position,) = [value for value, at in silent["positions"] if at > back]
+    assert position % 16 == 0
+    assert len(ticks(later, first_tick_after(later, "continue"))) > PER_BEAT
+
+
+def test_a_subscription_that_somebody_undoes_is_made_again_and_its_device_joins_at_a_bar(silent, figure):
+    drums, steady = silent["lines"]
+    assert moves(drums) == ["start", "stop", "continue", "stop"]
+    _, late = nearest(song(steady)[::BAR], first_tick_after(drums, "continue"))
+    figure("its first tick from the bar", f"{late:.0f} us instruction-time", "1000 us")
+    assert abs(late) < 1_000
+    assert heard_by(silent["ports"], "VirMIDI 0-0") == ["Virtual Raw MIDI 0-0"]
+
+
+def test_whatever_becomes_of_them_other_outputs_miss_nothing(silent):
+    _, steady = silent["lines"]
+    assert moves(steady) == ["start", "stop"] and unevenness(ticks(steady)) < 1_000

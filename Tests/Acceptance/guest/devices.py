@@ -19,6 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from alsa_midi import SequencerClient  # noqa: E402
 
+from rig.cable import Cable  # noqa: E402
 from rig.cards import ahead_of_everyone, make_cards, plug, pull, sequencer  # noqa: E402
 from rig.clocks import raw_microseconds  # noqa: E402
 from rig.framed import FramedLine  # noqa: E402
@@ -26,7 +27,7 @@ from rig.gateway import PROJECT, TACTUS, Gateway, environment  # noqa: E402
 from rig.guest import preload  # noqa: E402
 from rig.master import START, STOP, Master  # noqa: E402
 from rig.sequencer import Observer  # noqa: E402
-from rig.usb import Gadget, make_sockets  # noqa: E402
+from rig.usb import Instrument, Interface, make_sockets  # noqa: E402
 
 TEMPO = 120
 # Bars of 0.39 s, so that two hundred returns take minutes.
@@ -168,9 +169,9 @@ def recognising():
 
 def equal():
     """Two devices of one kind, and one of their outputs disabled; then they come in the other order."""
-    if not make_sockets(2):
+    if not make_sockets():
         return None
-    devices = [Gadget("TR-8S", socket) for socket in range(2)]
+    devices = [Instrument("TR-8S", socket) for socket in range(2)]
     for device in devices:
         device.plug()
         time.sleep(1)
@@ -369,9 +370,102 @@ def sixteen():
     }
 
 
+# Scene 6: how long the way to a device is.
+
+
+DELAYS = (2800, 3000, 3200)
+
+
+def calibrating():
+    make_cards(2)
+    cable, lines, record = Cable(DELAYS), [FramedLine(number) for number in range(2)], {}
+    outputs = [word for number in range(2) for word in ("--output", f"VirMIDI 0-{number}")]
+    with Scene(*outputs) as gateway:
+
+        def tactus(*words):
+            return ended(subprocess.run(
+                [TACTUS, *words], env=environment(gateway.folder), timeout=120, stdin=subprocess.DEVNULL,
+                capture_output=True, text=True))
+
+        def calibrate(port, seconds, *words):
+            return tactus("calibrate", "virmidi-0-0", "--input", port, "--seconds", str(seconds), *words)
+
+        record["silent"] = calibrate("VirMIDI 0-1", 1)
+        record["measured"] = calibrate("VirMIDI 0-0", 4, "--json")
+        record["kept"] = calibrate("VirMIDI 0-0", 4, "--save")
+        record["status"] = gateway.status()
+        (path,) = gateway.folder.glob("config/tactus/profiles/*")
+        record["profile"] = str(path)
+        record["checked"] = tactus("profiles", "check", str(path))
+        gateway.stop(within=2)
+        with Gateway("--no-link", "--tempo", TEMPO, *outputs, folder=gateway.folder) as again:
+            preload(again.process.pid)
+            time.sleep(1)
+            since = raw_microseconds()
+            time.sleep(3)
+            record["again"] = again.status()
+            again.stop(within=2)
+    cable.pull()
+    for line in lines:
+        line.read()
+        line.close()
+    return {**record, "since": since, "lines": [line.events for line in lines]}
+
+
+# Scene 7: devices that are there and hear nothing.
+
+
+def silent():
+    """One that another program has, that takes nothing for a while; and one whose subscription somebody undoes."""
+    if not make_sockets():
+        return None
+    make_cards(2)
+    device = Interface(2)
+    device.plug()
+    time.sleep(1)
+    profiles = {
+        "interface": matching(f"{device.NAME} MIDI 1"), "drums": matching("VirMIDI 0-0"),
+        "steady": matching("VirMIDI 0-1")}
+    lines, record, marks = [FramedLine(number) for number in range(2)], {}, {}
+    patchbay = SequencerClient("Patchbay")
+
+    def port(name):
+        return next(port for port in patchbay.list_ports() if port.name.strip() == name)
+
+    def mark(name, condition, within=12):
+        since = raw_microseconds()
+        record[name] = gateway.wait_status(condition, within, name)
+        marks[name] = [since, raw_microseconds()]
+
+    other = os.open(f"/dev/snd/midiC{device.card}D0", os.O_WRONLY)
+    with Scene("--play", profiles=profiles) as gateway:
+        mark("taken", lambda status: warned(status, "output-away"))
+        os.close(other)
+        mark("free", lambda status: connected(status)[device.NAME])
+        time.sleep(7)
+        record["well"] = gateway.status()
+        patchbay.unsubscribe_port(port("Virtual Raw MIDI 0-0"), port("VirMIDI 0-0"))
+        device.taking.clear()
+        mark("stuck", lambda status: warned(status, "device-stuck"))
+        record["kernel"] = pathlib.Path(f"/proc/asound/card{device.card}/midi0").read_text()
+        device.taking.set()
+        mark("again", lambda status: not warned(status, "device-stuck"))
+        time.sleep(5)
+        record["last"], record["ports"], record["log"] = gateway.status(), sequencer(), gateway.stderr
+        gateway.stop(within=2)
+    device.pull()
+    patchbay.close()
+    for line in lines:
+        line.read()
+        line.close()
+    return {
+        **record, "marks": marks, "events": device.events, "positions": device.positions,
+        "lines": [line.events for line in lines]}
+
+
 SCENES = {
     scene.__name__: scene
-    for scene in (plugging, recognising, equal, configuring, remote, leader, echo, sixteen)
+    for scene in (plugging, recognising, equal, configuring, remote, leader, echo, sixteen, calibrating, silent)
 }
 
 if __name__ == "__main__":
