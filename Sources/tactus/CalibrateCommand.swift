@@ -1,5 +1,8 @@
+import ALSASequencer
 import Arbiter
 import ArgumentParser
+import BeatTime
+import DeviceProfiles
 import Foundation
 import MIDIClock
 
@@ -35,32 +38,33 @@ struct CalibrateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let target = try wanted(in: try await remote.status())
-        let way = try ClockLoop(of: target, input: input)
-        let measured = try way.measured(in: await way.listen(seconds: seconds), seconds: seconds)
+        let target = try target(among: await remote.status().outputs)
+        let (measured, device) = try await Self.measure(target, input: input, seconds: seconds)
         let offset = Self.offset(for: measured)
         try show(measured, of: target, offset: offset)
         guard save else { return }
-        try await remote.adjust(target.id, #"{"offsetMilliseconds":\#(offset)}"#)
-        let path = try OwnProfile(for: target, recognisedBy: way.device).keep(offset: offset)
-        if !remote.json { print("kept in \(path); 'tactus reload' reads it") }
+        _ = try await remote.adjust(target.id, #"{"offsetMilliseconds":\#(offset)}"#)
+        try keep(offset, for: target, recognisedBy: device)
     }
 
-    private func wanted(in status: Status) throws -> Status.Output {
+    private func target(among outputs: [Status.Output]) throws -> Status.Output {
         let wanted = output.lowercased()
-        guard let target = status.outputs.first(where: { $0.id == wanted || $0.name.lowercased() == wanted }) else {
-            let known = status.outputs.map(\.id).joined(separator: ", ")
-            throw Failure(.unavailable, "no output is called \(output); there are: \(known)")
-        }
-        return target
+        if let target = outputs.first(where: { $0.id == wanted || $0.name.lowercased() == wanted }) { return target }
+        let known = outputs.map(\.id).joined(separator: ", ")
+        throw Failure(.unavailable, "no output is called \(output); there are: \(known)")
     }
 
-    private func show(_ measured: LoopBack, of output: Status.Output, offset: Double) throws {
+    private func show(_ measured: LoopBack, of target: Status.Output, offset: Double) throws {
         if remote.json {
             print(try Result(measured, offset: offset).json)
         } else {
-            print(Self.lines(measured, of: output.name, offset: offset).joined(separator: "\n").withoutControls)
+            print(Self.lines(measured, of: target.name, offset: offset).joined(separator: "\n").withoutControls)
         }
+    }
+
+    private func keep(_ offset: Double, for target: Status.Output, recognisedBy device: String?) throws {
+        let path = try OwnProfile(for: target, recognisedBy: device).keep(offset: offset)
+        if !remote.json { print("kept in \(path); 'tactus reload' reads it") }
     }
 
     /// Milliseconds, to a hundredth, by which to send earlier.
@@ -101,5 +105,79 @@ struct CalibrateCommand: AsyncParsableCommand {
                 return String(decoding: try encoder.encode(self), as: UTF8.self)
             }
         }
+    }
+
+    /// Listens to what the output sends and to what comes back, both stamped by the kernel's one clock.
+    private static func measure(
+        _ output: Status.Output, input: String, seconds: Int
+    ) async throws -> (LoopBack, device: String?) {
+        let (client, control, ports) = try open()
+        let source = try returning(input, among: ports)
+        let sender = try port(of: output, control, ports)
+        guard sender != source else { throw Failure(.unavailable, "\(input) is the gateway's own port") }
+        do {
+            for port in [sender, source] { try control.subscribe(client.address, to: port) }
+        } catch {
+            throw Failure(.system, "\(error)")
+        }
+        var events: [ClockInputEvent] = []
+        let end = ContinuousClock.now.advanced(by: .seconds(seconds))
+        while ContinuousClock.now < end {
+            try? await Task.sleep(for: .milliseconds(100))
+            client.take(into: &events)
+        }
+        func ticks(from port: PortAddress) -> [HostTime] {
+            events.compactMap { event in
+                guard case .arrival(let arrival) = event, arrival.message == .timingClock else { return nil }
+                return "\(arrival.source)" == port.description ? arrival.time : nil
+            }
+        }
+        guard let measured = LoopBack(sent: ticks(from: sender), returned: ticks(from: source)) else {
+            throw Failure(
+                .unavailable,
+                "no clock came back at \(input) in \(seconds) s; see that it is cabled, and that it passes on")
+        }
+        return (measured, ports.first { $0.address.description == output.port && output.connected }?.portName)
+    }
+
+    private static func open() throws(Failure) -> (SequencerInput, SequencerControl, [PortDescription]) {
+        ALSAComplaints.capture { _ in }  // the error says as much
+        do {
+            let client = try SequencerInput(name: "Tactus Calibrate", portName: "Calibrate")
+            let control = try SequencerControl(name: "Tactus Calibrate Control")
+            return (client, control, control.ports())
+        } catch {
+            throw Failure(error.code == -EACCES ? .noPermission : .system, "\(error)")
+        }
+    }
+
+    private static func returning(_ name: String, among ports: [PortDescription]) throws(Failure) -> PortAddress {
+        if case .address(let address) = PortAddress.read(name) {
+            guard ports.contains(where: { $0.address == address && $0.isReadable }) else {
+                throw Failure(.unavailable, "no port \(name) sends; 'tactus ports' lists those that do")
+            }
+            return address
+        }
+        switch PortMatch.find(name, among: ports.filter(\.isReadable)) {
+        case .found(let port): return port.address
+        case .none: throw Failure(.unavailable, "no port called \(name) sends; 'tactus ports' lists those that do")
+        case .ambiguous(let several):
+            let names = several.map { "\($0.portName) (\($0.address))" }.joined(separator: ", ")
+            throw Failure(.unavailable, "several ports answer to \(name): \(names)")
+        }
+    }
+
+    /// The gateway's port that carries an output.
+    private static func port(
+        of output: Status.Output, _ control: SequencerControl, _ ports: [PortDescription]
+    ) throws(Failure) -> PortAddress {
+        let own = ports.filter { $0.clientName == "Tactus" && $0.portName == output.name }.map(\.address)
+        // Where several gateways run, the one whose output drives this device.
+        if let port = own.first(where: { control.subscribers(of: $0).map(\.description).contains(output.port ?? "") })
+            ?? own.first
+        {
+            return port
+        }
+        throw Failure(.unavailable, "\(output.name) has no sequencer port of this machine; raw lines are not measured")
     }
 }
