@@ -39,9 +39,10 @@ class Gadget:
                 "idVendor": vendor, "idProduct": product, "strings/0x409/manufacturer": "Tests",
                 "strings/0x409/product": name}.items():
             (self.root / path).write_text(value)
-        (self.root / "configs/c.1" / function).symlink_to(self.function)
 
     def plug(self):
+        if not (link := self.root / "configs/c.1" / self.function.name).exists():
+            link.symlink_to(self.function)
         (self.root / "UDC").write_text(f"dummy_udc.{self.socket}\n")
 
     def pull(self):
