@@ -336,10 +336,10 @@ SIXTEEN = [
     {"multiply": 2, "range": [200, 420]}, {"multiply": 4, "offset": -3}, {"divide": 2, "range": [40, 100]},
     {"divide": 3, "offset": 11}, {"divide": 24}, {"multiply": 3, "divide": 2}, {"swing": 54, "range": [40, 250]},
     {"swing": 66.7, "offset": -20, "range": [60, 125]}, {"swing": 75}, {"multiply": 2, "swing": 60},
-    {"divide": 2, "swing": 62.5}, {"multiply": 2, "divide": 3, "offset": -77.7, "swing": 58, "range": [100, 210]},
+    {"divide": 2, "swing": 62.5}, {"multiply": 2, "divide": 3, "offset": -7.7, "swing": 58, "range": [100, 210]},
 ]
 # In BPM, with the seconds each is heard for.
-STAGES = ((133.7, 5), (66.6, 11), (290, 7))
+STAGES = ((133.7, 5), (66.6, 12), (290, 6))
 
 
 def sixteen():
