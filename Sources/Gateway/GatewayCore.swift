@@ -23,6 +23,7 @@ final class GatewayCore: @unchecked Sendable {
     var commandsTaken: UInt64 = 0
     private var board: OutputBoard
     private var playsOnceReady: MonotonicTime?
+    private var watch = DeviceWatch()
 
     let mailbox: Mailbox<Event>
     let peer: LinkPeer
@@ -163,6 +164,7 @@ final class GatewayCore: @unchecked Sendable {
             let time = ClockReading.take().monotonicTime(of: silence)
             deadline = min(time, deadline ?? time)
         }
+        if let look = watch.next { deadline = min(look, deadline ?? look) }
         if rack.needsTending {
             let check = MonotonicTime.now().advanced(byNanoseconds: Self.lineCheck)
             deadline = min(check, deadline ?? check)
@@ -238,7 +240,8 @@ final class GatewayCore: @unchecked Sendable {
             isBroken: { slot in
                 output.withCounters(of: slot) { $0.isLineBroken.exchange(false, ordering: .relaxed) }
             }, generations: generations)
-        if isFreed || changed { boardChanged() }
+        let isLookDue = watch.isDue(isWanted: rack.needsWatching, at: .now())
+        if isLookDue && rack.watchDevices() || isFreed || changed { boardChanged() }
         // Somebody may have been waiting for a slot.
         if isFreed { portsChanged() }
     }

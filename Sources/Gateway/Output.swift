@@ -39,6 +39,12 @@ struct Output: Sendable {
     private(set) var isMaster = false
     /// Why it is away, when there is more to say than that.
     var trouble: String?
+    /// Whether its device is there, and another program has it to itself.
+    var isTaken = false
+    /// How its device's driver fared when it was last looked at.
+    private var buffer: DriverBuffer?
+    /// Whether its device is there and takes nothing.
+    private(set) var isStuck = false
     var presence = Presence.here
 
     enum Target: Hashable, Sendable {
@@ -196,7 +202,30 @@ struct Output: Sendable {
         // Among many subscribers the first to be named may change, and nobody has come.
         if place != nil, connectedTo == nil || !takesSubscribers { connections &+= 1 }
         connectedTo = place
+        (buffer, isStuck) = (nil, false)
         return true
+    }
+
+    /// The port of its device, if one is connected whose driver tells how it fares.
+    var watchedPort: PortDescription? { connectedTo != nil && port?.isHardware == true ? port : nil }
+
+    /// Notes how its device's driver fares, seconds after the last time.
+    ///
+    /// A device that has taken nothing in between although something waited for it is stuck. What its driver keeps for
+    /// it is old once it takes something again, so then it joins like a device that has come.
+    ///
+    /// - Parameter buffer: nil where nobody tells.
+    /// - Returns: whether there is news.
+    mutating func note(_ buffer: DriverBuffer?) -> Bool {
+        let wasStuck = isStuck
+        if let old = self.buffer, let buffer {
+            isStuck = old.waiting > 0 && buffer.waiting > 0 && buffer.sent == old.sent
+        } else {
+            isStuck = false
+        }
+        self.buffer = buffer
+        if wasStuck, !isStuck { connections &+= 1 }
+        return isStuck != wasStuck
     }
 }
 

@@ -24,6 +24,9 @@ extension Logger {
         } else if let place = old?.connectedTo, new.connectedTo == nil {
             info("output away", metadata: output.merging(["port": "\(place)"]) { $1 })
         }
+        if new.isStuck != (old?.isStuck ?? false) {
+            warning(new.isStuck ? "device takes nothing" : "device takes again", metadata: output)
+        }
         // Once for as long as it lasts: how trouble is worded may change with every name that somebody gives a port.
         if let trouble = new.trouble, old?.trouble == nil {
             warning("output away", metadata: output.merging(["error": "\(trouble)"]) { $1 })

@@ -81,6 +81,7 @@ extension OutputRack {
             return outputs[slot].setConnected(to: control?.subscribers(of: source).first?.description)
         }
         var (device, trouble, changed) = (port?.address, trouble, false)
+        outputs[slot].isTaken = false
         if let old = outputs[slot].subscribed, old != device {
             control?.unsubscribe(old, from: source)
             outputs[slot].subscribed = nil
@@ -92,13 +93,29 @@ extension OutputRack {
                 try control?.subscribe(wanted, to: source)
                 outputs[slot].subscribed = wanted
             } catch {
-                (device, trouble) = (nil, error.description)
+                outputs[slot].isTaken = error.isTaken
+                (device, trouble) = (nil, error.isTaken ? "another program has it to itself" : error.description)
             }
         }
         if device != nil, let port { outputs[slot].recognise(port, wishes.library.profile(of: port)) }
         let isNewTrouble = outputs[slot].trouble != trouble
         outputs[slot].trouble = trouble
         return outputs[slot].setConnected(to: device?.description) || isNewTrouble || changed
+    }
+
+    /// Whether there is something to look at now and then, since nobody announces it.
+    var needsWatching: Bool { outputs.contains { $0.presence == .here && ($0.isTaken || $0.watchedPort != nil) } }
+
+    /// Looks for devices that are there but take nothing, and for those that another program has let go.
+    ///
+    /// - Returns: whether an output's device fares otherwise than before.
+    mutating func watchDevices() -> Bool {
+        var changed = outputs.contains { $0.presence == .here && $0.isTaken } && connectDevices()
+        for slot in outputs.indices where outputs[slot].presence == .here {
+            guard let port = outputs[slot].watchedPort else { continue }
+            changed = outputs[slot].note(DriverBuffer.behind(port)) || changed
+        }
+        return changed
     }
 
     private static let ownClients = ["Tactus", "Tactus In", "Tactus Control"]

@@ -125,8 +125,17 @@ struct StatusPicture: Sendable {
                 warnings.append(
                     .init(
                         code: "output-away", message: "output \(output.name) is away: \(trouble)",
-                        fix: "connect it; 'tactus ports' lists what is there"))
+                        fix: output.isTaken
+                            ? "close that program; the output is connected within a few seconds"
+                            : "connect it; 'tactus ports' lists what is there"))
             }
+        }
+        for output in slots.map({ outputs[$0] }) where output.isStuck {
+            warnings.append(
+                .init(
+                    code: "device-stuck",
+                    message: "the device at output \(output.name) is there but has stopped taking what is sent",
+                    fix: "switch it off and on, or plug it in anew; it joins the song by itself"))
         }
         return warnings
     }
