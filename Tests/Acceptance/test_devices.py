@@ -17,8 +17,9 @@ TEMPO, LEADER, RETURNS = 120, 101.3, 200
 INTERVAL = 60e6 / TEMPO / PER_BEAT
 BAR = 4 * PER_BEAT
 BOOTS = {
-    "plugging": ["plugging", "calibrating", "silent"],
+    "plugging": ["plugging", "calibrating"],
     "others": ["recognising", "equal", "configuring", "remote", "leader", "echo", "sixteen"],
+    "silent": ["silent"],
 }
 
 
