@@ -34,7 +34,6 @@ TEMPO = 120
 # Bars of 0.39 s, so that two hundred returns take minutes.
 FAST, RETURNS = 617, 200
 LEADER = 101.3
-ENDING = 8  # seconds at most: pages that are first needed then are waited for, which lasts by chance
 
 
 class Scene:
@@ -134,7 +133,7 @@ def plugging():
             if number % 5 == 4:
                 samples.append([resident(gateway.process.pid), sequencer()])
         status = gateway.status()
-        gateway.stop(within=ENDING)
+        gateway.stop()
     for line in (*lines, *devices):
         line.read()
         line.close()
@@ -160,11 +159,11 @@ def recognising():
         record["twice"] = gateway.wait_status(lambda status: warned(status, "clock-twice"), 5, "the warning")
         patchbay.unsubscribe_port(clock, device)
         record["once"] = gateway.wait_status(lambda status: not warned(status, "clock-twice"), 5, "it has gone")
-        gateway.stop(within=ENDING)
+        gateway.stop()
     with Scene("--output", "VirMIDI 0-0", profiles=profiles, configuration="version: 1\nauto-connect: true\n") as gateway:
         record["named"] = gateway.status()
         record["ports named"] = sequencer()
-        gateway.stop(within=ENDING)
+        gateway.stop()
     patchbay.close()
     return record
 
@@ -201,7 +200,7 @@ def equal():
         record["swapped"] = gateway.wait_status(
             lambda status: all(list(connected(status).values())[1:]), 60, "both are back")
         record["heard swapped"] = heard()
-        gateway.stop(within=ENDING)
+        gateway.stop()
     for device in devices:
         device.pull()
     return record
@@ -259,7 +258,7 @@ def configuring():
         gateway.process.send_signal(signal.SIGHUP)
         mark("broken", 2)
         record["log"] = gateway.stderr
-        gateway.stop(within=ENDING)
+        gateway.stop()
         record["path"] = path
         record["start"] = ended(subprocess.run(
             [TACTUS, "run", "--no-http", "--no-link", "--config", path], env=environment(scene.path), timeout=60,
@@ -298,7 +297,7 @@ def remote():
                 time.sleep(2)
                 pressed.append([mode, master.truth[tick]])
                 record[mode].append(gateway.status())
-        gateway.stop(within=ENDING)
+        gateway.stop()
         master.stop()
     line.read()
     line.close()
@@ -314,7 +313,7 @@ def leading(profile, *arguments, seconds):
         for _ in range(seconds):
             time.sleep(1)
             statuses.append(gateway.status())
-        gateway.stop(within=ENDING)
+        gateway.stop()
         master.stop()
     for heard in (line, own):
         heard.read()
@@ -362,7 +361,7 @@ def sixteen():
                 for line in lines:
                     line.read()
             stages.append([tempo, since, raw_microseconds()])
-        gateway.stop(within=ENDING)
+        gateway.stop()
     for line in lines:
         line.read()
         line.close()
@@ -400,14 +399,14 @@ def calibrating():
         (path,) = gateway.folder.glob("config/tactus/profiles/*")
         record["profile"] = str(path)
         record["checked"] = tactus("profiles", "check", str(path))
-        gateway.stop(within=ENDING)
+        gateway.stop()
         with Gateway("--no-link", "--tempo", TEMPO, *outputs, folder=gateway.folder) as again:
             preload(again.process.pid)
             time.sleep(1)
             since = raw_microseconds()
             time.sleep(3)
             record["again"] = again.status()
-            again.stop(within=ENDING)
+            again.stop()
     cable.pull()
     for line in lines:
         line.read()
@@ -461,7 +460,7 @@ def silent():
         mark("again", lambda status: not warned(status, "device-stuck"))
         time.sleep(5)
         record["last"], record["ports"], record["log"] = gateway.status(), sequencer(), gateway.stderr
-        gateway.stop(within=ENDING)
+        gateway.stop()
     own.read()
     own.close()
     device.pull()
