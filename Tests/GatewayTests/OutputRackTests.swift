@@ -47,6 +47,17 @@ struct OutputRackTests {
     }
 
     @Test
+    func `what is strange about a profile is told of outputs that it drives, and of no others`() throws {
+        var wishes = wishes()
+        wishes.library = try .of(["slow": "match: [Slow]\ntransport: { lead: 9.5 }"])
+        var rack = rack(wishes)
+        #expect(rack.warnings.isEmpty)
+        _ = rack.assign([.device(20, "Slow", "Slow", card: 1, at: "usb-1")])
+        #expect(rack.warnings.map(\.code) == ["profile"])
+        #expect(rack.warnings.first?.message.hasPrefix("Slow: a 'lead' of 9.5 ms has room up to 157 BPM") == true)
+    }
+
+    @Test
     func `a slot is another's once the old output's port is deleted, and not before`() {
         var rack = rack(wishes(.virtual("Old")))
         rack.configure(wishes(.virtual("New")), devices: [])
