@@ -48,13 +48,13 @@ struct OutputRackTests {
 
     @Test
     func `what is strange about a profile is told of outputs that it drives, and of no others`() throws {
-        var wishes = wishes()
-        wishes.library = try .of(["slow": "match: [Slow]\ntransport: { lead: 9.5 }"])
-        var rack = rack(wishes)
-        #expect(rack.warnings.isEmpty)
-        _ = rack.assign([.device(20, "Slow", "Slow", card: 1, at: "usb-1")])
-        #expect(rack.warnings.map(\.code) == ["profile"])
-        #expect(rack.warnings.first?.message.hasPrefix("Slow: a 'lead' of 9.5 ms has room up to 157 BPM") == true)
+        var wishes = wishes(.virtual("Slow"))
+        wishes.library = try .of(["slow": "transport: { lead: 9.5 }"])
+        #expect(rack(wishes).warnings.isEmpty)
+        wishes.outputs[0].profile = try wishes.library.profile(id: "slow")
+        let warnings = rack(wishes).warnings
+        #expect(warnings.map(\.code) == ["profile"])
+        #expect(warnings.first?.message.hasPrefix("Slow: a 'lead' of 9.5 ms has room up to 157 BPM") == true)
     }
 
     @Test
