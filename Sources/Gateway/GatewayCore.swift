@@ -18,12 +18,12 @@ final class GatewayCore: @unchecked Sendable {
     var rack: OutputRack
     var inputs: InputRack
     var arbiter: Arbiter
-    var wishes: Wishes
     /// The machines heard that hear what we send.
     var driven: Set<ClockSource> = []
     var commandsTaken: UInt64 = 0
     private var board: OutputBoard
     private var playsOnceReady: MonotonicTime?
+    private var watch = DeviceWatch()
 
     let mailbox: Mailbox<Event>
     let peer: LinkPeer
@@ -33,7 +33,7 @@ final class GatewayCore: @unchecked Sendable {
     let input: ClockInput?
     private let startsWithLink: Bool
     let picture: Mutex<StatusPicture>
-    private let log: Logger
+    let log: Logger
     private let isStopping = Atomic(false)
 
     enum Event: Sendable {
@@ -48,8 +48,10 @@ final class GatewayCore: @unchecked Sendable {
     /// Takes what became of a command: which it was of all commands, in the order they were carried out.
     typealias Reply = @Sendable (Result<UInt64, CommandRefusal>) -> Void
 
-    /// How long to look for a session before playing by itself (`--play`), in nanoseconds.
+    /// How long to look for a session, and to wait for ports, before playing by itself (`--play`), in nanoseconds.
     private static let settlingTime: Int64 = 1_500_000_000
+    /// How often to look whether that is over, in nanoseconds: the output thread announces nothing.
+    private static let readyCheck: Int64 = 10_000_000
     /// How often lines are looked after, in nanoseconds; nobody announces their coming.
     private static let lineCheck: Int64 = 250_000_000
 
@@ -83,8 +85,9 @@ final class GatewayCore: @unchecked Sendable {
             _ = mailbox.post(.link(state))
         }
         let state = peer.state
-        let arbiter = Arbiter(
+        var arbiter = Arbiter(
             LinkView(state), quantum: wishes.quantum, following: .none, seed: .random(in: 0 ... .max))
+        arbiter.stopsWhenLost = wishes.stopsWhenLost
         var board = OutputBoard(map: arbiter.map, transport: arbiter.transport)
         board.take(rack.outputs)
         let snapshot = Snapshot(board)
@@ -95,7 +98,7 @@ final class GatewayCore: @unchecked Sendable {
         let isProcessLocked = LockedMemory.lockProcess()
         picture = Mutex(
             StatusPicture(
-                profiles: wishes.outputs.library.profiles, link: state, leadership: arbiter.leadership,
+                wishes: wishes, link: state, leadership: arbiter.leadership,
                 outputs: rack.outputs,
                 realtime: .init(
                     wanted: configuration.realtimePriority, scheduling: outputThread.scheduling,
@@ -103,9 +106,7 @@ final class GatewayCore: @unchecked Sendable {
                 sequencerTrouble: (rack.sequencerTrouble ?? inputTrouble)?.description))
         startsWithLink = configuration.isLinkEnabled
         playsOnceReady =
-            configuration.playsAtStart
-            ? MonotonicTime.now().advanced(byNanoseconds: configuration.isLinkEnabled ? Self.settlingTime : 0) : nil
-        self.wishes = wishes
+            configuration.playsAtStart ? MonotonicTime.now().advanced(byNanoseconds: Self.settlingTime) : nil
         self.mailbox = mailbox
         self.rack = rack
         self.peer = peer
@@ -129,7 +130,7 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     /// The profiles in force.
-    var profiles: [Profile] { picture.withLock { $0.profiles } }
+    var profiles: [Profile] { picture.withLock { $0.wishes.outputs.library.profiles } }
 
     func status(at now: HostTime) -> Status {
         picture.withLock { $0 }.status(at: now, counters: output)
@@ -144,12 +145,12 @@ final class GatewayCore: @unchecked Sendable {
         portsChanged()
         while !isStopping.load(ordering: .acquiring) {
             tendOutputs()
+            playIfReady()
             waitForNews()
             if rack.control?.takeAnnouncements() == true { portsChanged() }
             for event in mailbox.takeAll() { take(event) }
             if mailbox.takeOverflow() { linkChanged(peer.state) }
             if let deadline = arbiter.nextDeadline, deadline <= HostTime.now() { conduct { $0.timePassed(to: $1) } }
-            playIfReady()
         }
         end()
     }
@@ -159,11 +160,12 @@ final class GatewayCore: @unchecked Sendable {
         if let control = rack.control {
             descriptors.append(pollfd(fd: control.descriptor, events: Int16(POLLIN), revents: 0))
         }
-        var deadline = playsOnceReady
+        var deadline = playsOnceReady.map { min($0, MonotonicTime.now().advanced(byNanoseconds: Self.readyCheck)) }
         if let silence = arbiter.nextDeadline {
             let time = ClockReading.take().monotonicTime(of: silence)
             deadline = min(time, deadline ?? time)
         }
+        if let look = watch.next { deadline = min(look, deadline ?? look) }
         if rack.needsTending {
             let check = MonotonicTime.now().advanced(byNanoseconds: Self.lineCheck)
             deadline = min(check, deadline ?? check)
@@ -194,11 +196,15 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     /// Lets the arbiter decide, and tells everyone what it has decided.
-    func conduct(_ body: (inout Arbiter, HostTime) -> SessionEdit?) {
+    ///
+    /// - Parameters:
+    ///   - body: has the arbiter decide, and returns what it answers.
+    ///   - whenDone: is told when the answer has had its effect.
+    func conduct(_ body: (inout Arbiter, HostTime) -> SessionEdit?, whenDone: (@Sendable () -> Void)? = nil) {
         let before = (arbiter.mode, arbiter.transport, arbiter.line)
         let (asked, probe) = (arbiter.probing?.outputs, arbiter.probing?.probe)
         let answer = body(&arbiter, HostTime.now())
-        if let answer { edit(answer) }
+        if let answer { edit(answer, whenDone: whenDone) } else { whenDone?() }
         let (leadership, warnings) = (arbiter.leadership, inputWarnings)
         picture.withLock { picture in
             picture.leadership = leadership
@@ -218,23 +224,31 @@ final class GatewayCore: @unchecked Sendable {
     /// How soon every output can play, in microseconds.
     var reach: Int64 {
         let beat = arbiter.line.microsecondsPerBeat
-        let slowest = rack.outputs.map { $0.settings.reach(microsecondsPerBeat: beat) }.max() ?? 0
+        let slowest = rack.outputs.filter(\.isEnabled).map { $0.settings.reach(microsecondsPerBeat: beat) }.max() ?? 0
         return SessionEdit.newsTime + max(0, slowest)
     }
 
     private func playIfReady() {
-        guard let deadline = playsOnceReady, arbiter.isConnected || MonotonicTime.now() >= deadline else { return }
+        guard let deadline = playsOnceReady else { return }
+        let isInSession = arbiter.isConnected || !startsWithLink
+        let arePortsMade = !output.hasSequencer || board.ports & ~output.existingPorts == 0
+        let isReady = isInSession && arePortsMade && output.generationInUse == board.generation
+        guard isReady || MonotonicTime.now() >= deadline else { return }
         playsOnceReady = nil
-        if arbiter.leader == nil { edit(.play(reach: reach)) }
+        setPlaying(true)
     }
 
     private func tendOutputs() {
-        let isFreed = rack.freeSlots(published: board.generation)
+        let generations = (inUse: output.generationInUse, published: board.generation)
+        let isFreed = rack.freeSlots(existingPorts: output.existingPorts, generations: generations)
         let changed = rack.tendLines(
             isBroken: { slot in
                 output.withCounters(of: slot) { $0.isLineBroken.exchange(false, ordering: .relaxed) }
-            }, generations: (output.generationInUse, board.generation))
-        if isFreed || changed { boardChanged() }
+            }, generations: generations)
+        let isLookDue = watch.isDue(isWanted: rack.needsWatching, at: .now())
+        if isLookDue && rack.watchDevices() || isFreed || changed { boardChanged() }
+        // Somebody may have been waiting for a slot.
+        if isFreed { portsChanged() }
     }
 
     func boardChanged() {
@@ -243,17 +257,9 @@ final class GatewayCore: @unchecked Sendable {
             return picture.outputs
         }
         publish()
-        for new in rack.outputs.dropFirst(before.count) {
-            log.info("output made", metadata: ["output": "\(new.name)", "profile": "\(new.profile?.id ?? "")"])
-        }
-        for (old, new) in zip(before, rack.outputs) where old.connectedTo != new.connectedTo {
-            let port: Logger.Metadata = [
-                "output": "\(new.name)", "port": "\(new.connectedTo ?? old.connectedTo ?? "")",
-            ]
-            log.info(new.connectedTo == nil ? "output away" : "output connected", metadata: port)
-        }
-        for (old, new) in zip(before, rack.outputs) where new.trouble != nil && old.trouble != new.trouble {
-            log.warning("output away", metadata: ["output": "\(new.name)", "error": "\(new.trouble ?? "")"])
+        for (slot, output) in rack.outputs.enumerated() {
+            let old = slot < before.count && before[slot].tenant == output.tenant ? before[slot] : nil
+            log.noteChange(from: old, to: output)
         }
     }
 
@@ -283,8 +289,6 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     private func logStart() {
-        for warning in status(at: HostTime.now()).warnings {
-            log.warning("\(warning.message)", metadata: ["fix": "\(warning.fix)"])
-        }
+        for warning in status(at: HostTime.now()).warnings { log.note(warning) }
     }
 }

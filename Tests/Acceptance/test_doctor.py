@@ -1,4 +1,4 @@
-"""`tactus doctor` in networks that have something wrong with them; what concerns the kernel is in test_doctor_lab.py."""
+"""`tactus doctor` in networks that have something wrong with them; the kernel: test_doctor_lab.py."""
 
 import contextlib
 import json
@@ -21,6 +21,13 @@ from rig.peer import Peer
 with Peer(float(sys.argv[1])):
     print(flush=True)
     time.sleep(600)
+"""
+SELFISH = """
+import socket, time
+holder = socket.socket(type=socket.SOCK_DGRAM)
+holder.bind(('', 20808))
+print(flush=True)
+time.sleep(600)
 """
 SNIFFER = """
 import socket, signal, sys
@@ -121,10 +128,8 @@ def test_a_firewall_that_keeps_link_out_is_a_problem_and_the_fix_mends_it():
 
 
 def test_a_port_that_is_not_shared_names_the_program_and_the_fix_ends_it():
-    selfish = "import socket, time; s = socket.socket(type=socket.SOCK_DGRAM); s.bind(('', 20808)); print(flush=True); " \
-        "time.sleep(600)"
     with Place() as place:
-        process = place.start(sys.executable, "-c", selfish, stdout=subprocess.PIPE)
+        process = place.start(sys.executable, "-c", SELFISH, stdout=subprocess.PIPE)
         process.stdout.readline()
         try:
             findings = examine(place)

@@ -56,7 +56,8 @@ def test_each_command_has_a_page_that_names_its_options_and_examples(installed):
 
 def test_no_page_upsets_the_formatter(installed):
     for page in sorted((installed / "share/man/man1").glob("*.1")):
-        done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", page], capture_output=True, text=True, timeout=10)
+        command = ["groff", "-man", "-Tutf8", "-ww", "-z", page]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
         assert done.stderr == "", page
 
 
