@@ -4,22 +4,22 @@ public import BeatTime
 ///
 /// A plain value. Nothing done to it has an effect until it is committed, and a commit carries only what differs from
 /// what was captured.
-public struct SessionState: Hashable, Sendable {
+public struct SessionState: Hashable, Sendable, BitwiseCopyable {
     /// The timeline in host time; its time origin is the host time of the session's beat 0.
     public package(set) var timeline: HostTimeline
     /// Whether the transport plays.
-    public private(set) var isPlaying: Bool
+    public package(set) var isPlaying: Bool
     /// The host time at which the last start or stop takes effect.
-    public private(set) var timeForIsPlaying: HostTime
+    public package(set) var timeForIsPlaying: HostTime
     /// Whether there was at least one peer when the state was captured.
-    public let isConnected: Bool
+    public package(set) var isConnected: Bool
 
-    let original: Captured
+    private(set) var original: Captured
     /// Counts the sessions joined before the capture: a timeline captured in one session is foreign to the next.
-    let joinsBefore: UInt64
+    package let joinsBefore: UInt64
 
     /// What a commit is compared with.
-    struct Captured: Hashable, Sendable {
+    struct Captured: Hashable, Sendable, BitwiseCopyable {
         var timeline: HostTimeline
         var isPlaying: Bool
         var timeForIsPlaying: HostTime
@@ -35,11 +35,25 @@ public struct SessionState: Hashable, Sendable {
     }
 
     /// Whether the timeline differs from the captured one.
-    var hasTimelineChanged: Bool { timeline != original.timeline }
+    package var hasTimelineChanged: Bool { timeline != original.timeline }
 
     /// Whether play or stop, or its time, differs from what was captured.
-    var hasStartStopChanged: Bool {
+    package var hasStartStopChanged: Bool {
         isPlaying != original.isPlaying || timeForIsPlaying != original.timeForIsPlaying
+    }
+
+    /// The same state as if it had been captured as it is now.
+    package var recaptured: SessionState {
+        var state = self
+        state.original = Captured(timeline: timeline, isPlaying: isPlaying, timeForIsPlaying: timeForIsPlaying)
+        return state
+    }
+
+    /// The same state as if it had been made of what another was made of.
+    package func changed(from earlier: SessionState) -> SessionState {
+        var state = self
+        state.original = earlier.original
+        return state
     }
 }
 
