@@ -16,7 +16,8 @@ RELEASE := .build/release/tactus
 RELEASE_OPTIONS := -c release --static-swift-stdlib
 BUILD_RELEASE := $(SWIFT) build $(RELEASE_OPTIONS) --product tactus
 FORMATTED := Sources Tests Package.swift Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
-	Benchmarks/Follower/Package.swift Benchmarks/Follower/Sources/bench-follower
+	Benchmarks/Follower/Package.swift Benchmarks/Follower/Sources/bench-follower Benchmarks/Link/Package.swift \
+	Benchmarks/Link/Sources/link-trials Benchmarks/Link/Sources/link-fuzz Examples
 # The system's own Python: one that a user installed at home cannot be read by the lab's unprivileged user.
 PYTHON ?= /usr/bin/python3
 VENV := .venv/.installed
@@ -25,7 +26,7 @@ RESULTS := .build/results
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
 .PHONY: help run build test check lint format unit network acceptance lab bench bench-full bench-micro
-.PHONY: bench-follower install clean packages toolchain
+.PHONY: bench-follower link-trials link-fuzz install clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
@@ -66,6 +67,7 @@ network: toolchain
 acceptance: $(VENV)
 	@mkdir -p $(RESULTS)
 	timeout 1200 $(SWIFT) build $(RELEASE_OPTIONS) --product clock-probe
+	timeout 1200 $(SWIFT) build $(RELEASE_OPTIONS) --product metronome
 	@Tests/Lab/lab --prepare
 	timeout 2700 Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance Benchmarks/timing \
 		--junitxml $(RESULTS)/acceptance.xml $(ARGS)
@@ -91,6 +93,20 @@ bench-micro: toolchain  ## what one step of each engine costs, in nanoseconds on
 # A package of its own, so that a build of the gateway never sees it; only our values are compiled into it.
 bench-follower: toolchain  ## the clock follower beside the published methods: Benchmarks/follower.md
 	$(SWIFT) run -c release --package-path Benchmarks/Follower bench-follower Benchmarks/follower.md
+
+# The engine in virtual time, at a length that no run of the tests has; RUNS=1000 for a short look.
+link-trials: toolchain  ## a hundred Link peers, a day of two with bad crystals, a thousand random sessions
+	$(SWIFT) run -c release --package-path Benchmarks/Link link-trials crowd
+	$(SWIFT) run -c release --package-path Benchmarks/Link link-trials day
+	SIM_SEED=1...1000 $(SWIFT) test --filter 'LinkSessionTests.NetworkScenarioTests/fiv'
+
+RUNS ?= 10000000
+link-fuzz: toolchain  ## ten million datagrams and deeds that the compiler's fuzzer thinks up, against the Link engine
+	FUZZ=1 $(SWIFT) build -c release --package-path Benchmarks/Link --scratch-path Benchmarks/Link/.build-fuzz \
+		--product link-fuzz
+	mkdir -p Benchmarks/Link/.build-fuzz/corpus
+	Benchmarks/Link/.build-fuzz/release/link-fuzz -runs=$(RUNS) -max_len=2048 -rss_limit_mb=512 \
+		Benchmarks/Link/.build-fuzz/corpus
 
 install:  ## copy executable and profiles under PREFIX (and DESTDIR)
 	@test -x $(RELEASE) || $(MAKE) build

@@ -28,7 +28,7 @@ let package = Package(
     name: "tactus",
     products: [
         .executable(name: "tactus", targets: ["tactus"]),
-        .library(name: "Link", targets: ["LinkNetwork", "LinkSession", "BeatTime"]),
+        .library(name: "Link", targets: ["LinkNetwork", "LinkSession", "BeatTime", "RealTime"]),
         .library(name: "MIDIClock", targets: ["MIDIClock", "BeatTime"]),
     ],
     dependencies: [
@@ -86,6 +86,9 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
+        .executableTarget(
+            name: "metronome", dependencies: ["LinkNetwork", "LinkSession", "BeatTime", "RealTime"],
+            path: "Examples/Metronome", swiftSettings: strict),
         .target(
             name: "TestVectors", dependencies: ["BeatTime"], path: "Tests/TestVectors",
             resources: [.copy("link-test-vectors.json")], swiftSettings: strict),
