@@ -25,7 +25,7 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
-.PHONY: help run build test check lint format unit network acceptance lab bench bench-full bench-micro
+.PHONY: help run build test check lint format unit network acceptance plan lab bench bench-full bench-micro
 .PHONY: bench-follower link-trials link-fuzz install clean packages toolchain
 
 help:  ## list the targets
@@ -68,9 +68,13 @@ acceptance: $(VENV)
 	@mkdir -p $(RESULTS)
 	timeout 1200 $(SWIFT) build $(RELEASE_OPTIONS) --product clock-probe
 	timeout 1200 $(SWIFT) build $(RELEASE_OPTIONS) --product metronome
+	timeout 1200 $(SWIFT) build $(RELEASE_OPTIONS) --product link-probe
 	@Tests/Lab/lab --prepare
 	timeout 2700 Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance Benchmarks/timing \
 		--junitxml $(RESULTS)/acceptance.xml $(ARGS)
+
+plan: $(VENV)  ## the cases asked of every Link program, against unmodified ones; prints the table of verdicts
+	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance -m case $(ARGS)
 
 lab: export LAB_COMMAND = $(value CMD)
 lab: packages  ## one command in a kernel that has the sequencer: CMD='…', LAB_OPTIONS='--ppm 500' (Tests/Lab/lab --help)

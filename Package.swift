@@ -87,6 +87,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
+            name: "link-probe", dependencies: ["LinkSession", "BeatTime"], path: "Tests/LinkProbe",
+            swiftSettings: strict),
+        .executableTarget(
             name: "metronome", dependencies: ["LinkNetwork", "LinkSession", "BeatTime", "RealTime"],
             path: "Examples/Metronome", swiftSettings: strict),
         .target(

@@ -34,6 +34,13 @@ public struct SessionState: Hashable, Sendable, BitwiseCopyable {
         self.joinsBefore = joinsBefore
     }
 
+    /// A state that was captured nowhere, for those who need one.
+    package init(timeline: HostTimeline, isConnected: Bool) {
+        self.init(
+            Captured(timeline: timeline, isPlaying: false, timeForIsPlaying: timeline.timeOrigin),
+            isConnected: isConnected, joinsBefore: 0)
+    }
+
     /// Whether the timeline differs from the captured one.
     package var hasTimelineChanged: Bool { timeline != original.timeline }
 
