@@ -26,7 +26,7 @@ RESULTS := .build/results
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
 .PHONY: help run build test check lint format unit network acceptance plan lab bench bench-full bench-micro
-.PHONY: bench-follower link-trials link-fuzz install clean packages toolchain
+.PHONY: bench-follower link-trials link-fuzz docs install clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
@@ -97,6 +97,16 @@ bench-micro: toolchain  ## what one step of each engine costs, in nanoseconds on
 # A package of its own, so that a build of the gateway never sees it; only our values are compiled into it.
 bench-follower: toolchain  ## the clock follower beside the published methods: Benchmarks/follower.md
 	$(SWIFT) run -c release --package-path Benchmarks/Follower bench-follower Benchmarks/follower.md
+
+# Warnings are errors here too: a name that no longer exists is one.
+docs: export DOCS = .build/docs
+docs: toolchain  ## the Link library's documentation, into .build/docs/Link.doccarchive
+	$(SWIFT) build --scratch-path $$DOCS --target LinkNetwork -Xswiftc -emit-symbol-graph \
+		-Xswiftc -emit-symbol-graph-dir -Xswiftc $$DOCS
+	mkdir -p $$DOCS/symbols && cp $$DOCS/LinkNetwork.symbols.json $$DOCS/symbols
+	docc convert Sources/LinkNetwork/LinkNetwork.docc --additional-symbol-graph-dir $$DOCS/symbols \
+		--fallback-display-name Link --fallback-bundle-identifier tactus.link --warnings-as-errors \
+		--output-path $$DOCS/Link.doccarchive
 
 # The engine in virtual time, at a length that no run of the tests has; RUNS=1000 for a short look.
 link-trials: toolchain  ## a hundred Link peers, a day of two with bad crystals, a thousand random sessions

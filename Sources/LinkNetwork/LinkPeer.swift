@@ -64,8 +64,9 @@ public final class LinkPeer: Sendable {
         exchange.post(.init(action: .setEnabled(isEnabled), whenDone: whenDone))
     }
 
-    /// Says whether the program has a use for Link just now; while not, it stays off the network, whatever the user's
-    /// switch says. A new peer is active.
+    /// Says whether the program has a use for Link just now.
+    ///
+    /// While it has none the peer stays off the network, whatever the user's switch says. A new peer is active.
     ///
     /// - Parameters:
     ///   - isActive: whether to take part if the user wants it.

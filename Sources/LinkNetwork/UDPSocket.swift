@@ -15,7 +15,7 @@ struct UDPSocket: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// 224.76.78.75
+    /// The group of IPv4, 224.76.78.75.
     private static let group4: UInt32 = 0xe04c_4e4b
 
     /// Where all Link peers of an address's family meet.

@@ -1,10 +1,15 @@
 """What a Link peer must do on the wire, asked with packets made by hand; the numbers are those of our list of checks."""
 
+import pathlib
 import struct
+import subprocess
+import sys
 import time
 
 import pytest
 
+from rig.clocks import raw_microseconds
+from rig.figures import quantile
 from rig.rawpeer import (
     ALIVE, BYE_BYE, DISCOVERY, GROUP, MEASUREMENT, PING, PONG, RESPONSE, RawPeer, entry)
 from rig.tracer import metronome
@@ -330,3 +335,40 @@ def test_34_joining_a_playing_session_starts_nothing(raw, ours):
     raw.start_stop = (True, 4_000_000, raw.ghost_now)
     raw.announce()
     ours.wait(lambda reading: reading.playing, 0.5, "but the next change is followed")
+
+
+def resident(process):
+    """Bytes of memory that a process holds."""
+    with open(f"/proc/{process.pid}/statm") as numbers:
+        return int(numbers.read().split()[1]) * 4096
+
+
+def test_a_flood_of_ten_thousand_datagrams_a_second_delays_no_honest_ping_and_grows_no_memory(raw, ours, figure):
+    alive = raw.alive()
+
+    def delays(seconds):
+        """Microseconds that honest pings took, one every ten milliseconds."""
+        taken, deadline = [], time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            first, sent = len(raw.heard), raw_microseconds()
+            raw.send(MEASUREMENT + bytes([PING]), alive.measurement_endpoint)
+            pong = until(
+                lambda: next((one for one in raw.heard[first:] if one.data.startswith(MEASUREMENT)), None), 2, "a pong")
+            taken.append(pong.at - sent)
+            time.sleep(0.01)
+        return taken
+
+    quiet = delays(0.5)
+    raw.answers_pings = False
+    flood = subprocess.Popen(
+        [sys.executable, "-m", "rig.flood", "4"], cwd=pathlib.Path(__file__).parent, stdout=subprocess.PIPE, text=True)
+    delays(1)  # what the first thousand strangers make it remember
+    before = resident(ours.process)
+    busy = delays(2.5)
+    grown = resident(ours.process) - before
+    sent = int(flood.communicate(timeout=10)[0])
+    delay = quantile(busy, 0.95) - quantile(quiet, 0.5)
+    figure("datagrams a second", f"{sent / 4:.0f}", "10000")
+    figure("pings delayed, 95th percentile", f"{delay} us", "5000 us")
+    figure("memory grown", f"{grown // 1024} KiB", "1024 KiB")
+    assert sent > 36_000 and delay < 5000 and grown < 1 << 20
