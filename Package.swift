@@ -10,8 +10,12 @@ let strict: [SwiftSetting] = [
 ]
 
 /// One of our own Swift targets; `uses` are our own targets below it, so arrows point one way.
-func part(_ name: String, uses: [String] = [], products: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: uses.map { .byName(name: $0) } + products, swiftSettings: strict)
+func part(
+    _ name: String, uses: [String] = [], products: [Target.Dependency] = [], linking: [String] = []
+) -> Target {
+    .target(
+        name: name, dependencies: uses.map { .byName(name: $0) } + products, swiftSettings: strict,
+        linkerSettings: linking.map { .linkedLibrary($0) })
 }
 
 func tests(
@@ -46,7 +50,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
         .target(name: "CLinux"),
-        part("BeatTime"),
+        part("BeatTime", linking: ["m"]),
         part("RealTime", uses: ["BeatTime", "CLinux"]),
         part("LinkSession", uses: ["BeatTime"]),
         part("LinkNetwork", uses: ["BeatTime", "RealTime", "LinkSession", "CLinux"]),

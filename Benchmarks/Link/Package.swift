@@ -19,7 +19,7 @@ let strict: [SwiftSetting] =
 let package = Package(
     name: "link-trials",
     targets: [
-        .target(name: "BeatTime", swiftSettings: strict),
+        .target(name: "BeatTime", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
         .target(name: "LinkSession", dependencies: ["BeatTime"], swiftSettings: strict),
         .target(name: "MIDIClock", dependencies: ["BeatTime"], swiftSettings: strict),
         .target(name: "Simulation", dependencies: ["BeatTime", "LinkSession", "MIDIClock"], swiftSettings: strict),

@@ -39,8 +39,10 @@ class Script:
         return near + self.random.randint(-10**7, 10**self.random.randint(4, 10))
 
     def beat(self):
+        """Some beat, in whole microbeats: that is the unit of our interface, where the official one rounds on entry."""
         return self.random.choice([
-            float(self.random.randint(-64, 64)), self.random.uniform(-64, 64), round(self.random.uniform(0, 1e5), 6)])
+            float(self.random.randint(-64, 64)), round(self.random.uniform(-64, 64), 6),
+            round(self.random.uniform(0, 1e5), 6)])
 
     def read(self, state, near):
         at, beat, quantum = self.time(near), self.beat(), self.random.choice(QUANTA)

@@ -33,11 +33,16 @@ def raw():
 
 def joined(raw, ours):
     """Has our peer join the session made by hand, and returns its first announcement from there."""
-    raw.announce()
-    alive = raw.alive(lambda one: one.session == raw.session, 3, "it joins")
+    first = len(raw.heard)
+
+    def has_joined():
+        raw.announce()
+        return [one for one in raw.heard_since(first, "group", ALIVE) if one.session == raw.session]
+
+    until(has_joined, 3, "it joins", every=0.25)
     raw.announce()
     ours.wait(lambda reading: reading.peers == 1, 1, "it counts the peer")
-    return alive
+    return has_joined()[-1]
 
 
 def member(raw):
@@ -321,9 +326,10 @@ def test_32_and_33_a_later_start_or_stop_wins_and_is_passed_on_even_with_sync_of
         assert (told.start_stop == raw.start_stop) == adopted
     assert not ours.now.playing, "sync is off"
     ours.press("s")
+    ours.wait(lambda reading: reading.start_stop_sync, 0.5, "sync is on")
     raw.start_stop = (True, 8_000_000, raw.ghost_now)
     raw.announce()
-    ours.wait(lambda reading: reading.playing, 0.5, "sync is on")
+    ours.wait(lambda reading: reading.playing, 0.5, "the next change is followed")
 
 
 def test_34_joining_a_playing_session_starts_nothing(raw, ours):

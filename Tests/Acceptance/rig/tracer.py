@@ -45,6 +45,8 @@ class Tracer:
     def read(self):
         for line in self.process.stdout:
             words = line.split()
+            if len(words) != 9:  # the last one of a program that was ended
+                return
             self.readings.append(Reading(
                 int(words[0]), *map(float, words[1:5]), int(words[5]), *(word == b"1" for word in words[6:9])))
 
