@@ -31,5 +31,5 @@ let package = Package(
                 .target(name: "CFuzzer"),
                 .executableTarget(
                     name: "link-fuzz", dependencies: ["BeatTime", "LinkSession", "CFuzzer"], swiftSettings: strict,
-                    linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
+                    linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),
             ] : []))

@@ -93,11 +93,11 @@ def test_tempo_2_a_joiner_never_brings_its_tempo(make, start):
 @case("TEMPO-3")
 def test_tempo_3_loading_a_configuration_does_not_change_the_sessions_tempo(partner, start, tmp_path):
     config = tmp_path / "config.yaml"
-    config.write_text("quantum: 4\n")
+    config.write_text("version: 1\n")
     gateway = start("--config", config)
     joined(partner, gateway)
     # A configuration cannot even name a tempo; but it says which tempos are taken as they are.
-    config.write_text("quantum: 3\ntempo-range: [60, 100]\n")
+    config.write_text("version: 1\ntempo-range: [60, 100]\nlink: { quantum: 3 }\n")
     gateway.post("reload")
     gateway.wait_status(lambda status: status["quantum"] == 3, SOON, "the new configuration is in force")
     time.sleep(0.3)
