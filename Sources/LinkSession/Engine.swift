@@ -27,6 +27,8 @@ package struct Engine: Sendable {
     var remeasureAt: HostTime?
     /// When to do so at full length.
     var fullRoundAt = HostTime(microseconds: 0)
+    /// Where a measurement succeeded last: a peer may be heard where it cannot be asked.
+    var measuredOn: IPAddress?
     /// When the clock was last corrected.
     var correctedAt = HostTime(microseconds: 0)
 

@@ -56,12 +56,14 @@ extension Engine {
         guard let burst = Burst(trips, drift: isOwn ? clock?.drift ?? 0 : 0) else {
             return failed(measurement, at: now)
         }
+        measuredOn = measurement.interface
         if isOwn { measuredAgain(burst, at: now) } else { measured(measurement.session, burst, at: now) }
     }
 
     /// Starts to measure a session through one of its peers; false if there is none that could be asked.
     mutating func startMeasurement(of id: NodeID, _ length: Measurement.Length = .full, at now: HostTime) -> Bool {
-        guard let record = peers.measurable(in: id), let target = record.announcement.measurementEndpoint,
+        guard let record = peers.measurable(in: id, preferring: measuredOn),
+            let target = record.announcement.measurementEndpoint,
             interfaces.contains(where: { $0.address == record.interface })
         else { return false }
         if let running = measurements.firstIndex(where: {
@@ -105,6 +107,7 @@ extension Engine {
     ///
     /// The present session is kept; its next turn comes anyway.
     private mutating func failed(_ measurement: Measurement, at now: HostTime) {
+        if measurement.interface == measuredOn { measuredOn = nil }
         if measurement.session != session.id { forget(measurement.session) }
     }
 

@@ -224,6 +224,30 @@ struct MeasurementTests {
     }
 
     @Test
+    func `a peer heard on two interfaces and asked in vain on one is measured on the other from then on`() {
+        var rig = Rig()
+        rig.addInterface(.v4(10, 0, 0, 2))
+        let deaf = Peer(7)
+        var answering = deaf
+        answering.announcement.measurementEndpoint = Endpoint(address: .v4(10, 0, 0, 77), port: 6001)
+        let target = answering.measurementEndpoint
+        rig.responders[target] = .init(session: deaf.node, intercept: 60_000_000 - rig.now.microseconds)
+        rig.hear(deaf)
+        rig.advance(milliseconds: 400)
+        rig.hear(answering, on: .v4(10, 0, 0, 2))
+        rig.advance(milliseconds: 100)
+        #expect(rig.engine.sessionID == deaf.node)
+        let inVain = rig.pings(to: deaf.measurementEndpoint).count
+        for _ in 0..<5 {
+            rig.hear(deaf)
+            rig.hear(answering, on: .v4(10, 0, 0, 2))
+            rig.advance(milliseconds: 1000)
+        }
+        #expect(rig.pings(to: deaf.measurementEndpoint).count == inVain)
+        #expect(rig.pings(to: target).count == 52 + 5 * 17)
+    }
+
+    @Test
     func `a peer that does not say where its clock is cannot be measured`() {
         for endpoint in [
             nil, Endpoint(address: .v4(0), port: 0), Endpoint(address: .v4(10, 0, 0, 5), port: 0),
