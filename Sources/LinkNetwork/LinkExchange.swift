@@ -66,7 +66,7 @@ final class LinkExchange: Sendable {
             }
         }
         published.withLock { published in
-            published.committed = state.recaptured
+            published.committed = (published.committed ?? published.state.sessionState).taking(changesOf: state)
             published.commitsUnderWay += 1
         }
         post(command)

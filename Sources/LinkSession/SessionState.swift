@@ -56,6 +56,17 @@ public struct SessionState: Hashable, Sendable, BitwiseCopyable {
         return state
     }
 
+    /// This state once the changes to another have been committed, as if it had been captured then.
+    package func taking(changesOf other: SessionState) -> SessionState {
+        var state = self
+        if other.hasTimelineChanged, other.joinsBefore == joinsBefore { state.timeline = other.timeline }
+        if other.hasStartStopChanged {
+            state.isPlaying = other.isPlaying
+            state.timeForIsPlaying = other.timeForIsPlaying
+        }
+        return state.recaptured
+    }
+
     /// The same state as if it had been made of what another was made of.
     package func changed(from earlier: SessionState) -> SessionState {
         var state = self
