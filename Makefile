@@ -26,7 +26,7 @@ RESULTS := .build/results
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
 .PHONY: help run build test check lint format unit network acceptance plan lab bench bench-full bench-micro
-.PHONY: bench-follower link-trials link-fuzz docs install clean packages toolchain
+.PHONY: bench-follower link-trials link-fuzz bad-links docs install clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
@@ -73,7 +73,7 @@ acceptance: $(VENV)
 	timeout 2700 Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance Benchmarks/timing \
 		--junitxml $(RESULTS)/acceptance.xml $(ARGS)
 
-plan: $(VENV)  ## the cases asked of every Link program, against unmodified ones; prints the table of verdicts
+plan: build $(VENV)  ## the cases asked of every Link program, against unmodified ones; prints the table of verdicts
 	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance -m case $(ARGS)
 
 lab: export LAB_COMMAND = $(value CMD)
@@ -113,6 +113,11 @@ link-trials: toolchain  ## a hundred Link peers, a day of two with bad crystals,
 	$(SWIFT) run -c release --package-path Benchmarks/Link link-trials crowd
 	$(SWIFT) run -c release --package-path Benchmarks/Link link-trials day
 	SIM_SEED=1...1000 $(SWIFT) test --filter 'LinkSessionTests.NetworkScenarioTests/fiv'
+
+bad-links: build $(VENV)  ## our clock beside official ones, wired and over networks that delay and lose, in the lab
+	$(SWIFT) build $(RELEASE_OPTIONS) --product metronome
+	Tests/Lab/lab --prepare
+	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance/bad_links.py $(ARGS)
 
 RUNS ?= 10000000
 link-fuzz: toolchain  ## ten million datagrams and deeds that the compiler's fuzzer thinks up, against the Link engine
