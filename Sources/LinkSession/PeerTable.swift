@@ -60,6 +60,7 @@ struct PeerTable: Sendable {
     /// - Parameters:
     ///   - session: the session.
     ///   - interface: where the founder is to be asked if it is heard there.
+    /// - Returns: nil if nobody in the session says where to ask.
     func measurable(in session: NodeID, preferring interface: IPAddress?) -> PeerRecord? {
         let candidates = records.lazy.filter { record in
             guard let endpoint = record.announcement.measurementEndpoint else { return false }
