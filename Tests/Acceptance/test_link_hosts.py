@@ -54,10 +54,10 @@ def test_eight_peers_of_both_kinds_on_eight_hosts_agree(network, programs, figur
         changer.press("e")
         until(lambda: all(abs(one.now.tempo - wanted) < 0.01 for one in everyone), SOON, f"all follow to {wanted}")
     time.sleep(2)
-    for kind, members in (("official", others[0::2]), ("ours", others[1::2])):
+    for kind, members, bound in (("official", others[0::2], 1000), ("ours", others[1::2], 100)):
         worst = max(abs(apart(founder.now, member.now)) for member in members)
-        figure(f"{kind}, worst distance from the founder's bar", f"{worst:.0f} us", "1000 us")
-        assert worst < 1000
+        figure(f"{kind}, worst distance from the founder's bar", f"{worst:.0f} us", f"{bound} us")
+        assert worst < bound
 
 
 def test_a_host_with_two_interfaces_is_one_peer_and_survives_the_loss_of_either(network, programs, figure):
