@@ -147,7 +147,7 @@ struct NetworkScenarioTests {
         try world.run(until: 3)
         state.setTempo(Tempo(beatsPerMinute: 161), at: world.hostTime(of: ours))
         try world.commit(state, at: ours)
-        try world.run(until: 4)
+        try world.run(until: 9)
         try world.expectTogether([peer, ours])
         #expect(world.state(of: peer).tempo.beatsPerMinute == 100)
     }
@@ -175,10 +175,10 @@ struct NetworkScenarioTests {
             try world.run(until: 0.05 * Double(index))
             try world.enable(node)
         }
-        try world.run(until: 4)
+        try world.run(until: 9)
         try world.expectTogether(nodes, within: 400)
         try world.edit(7) { $0.setTempo(Tempo(beatsPerMinute: 100), at: $1) }
-        try world.run(until: 4.3)
+        try world.run(until: 9.3)
         #expect(nodes.allSatisfy { world.state(of: $0).tempo.microsecondsPerBeat == 600_000 })
     }
 
