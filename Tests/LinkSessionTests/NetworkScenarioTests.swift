@@ -147,7 +147,7 @@ struct NetworkScenarioTests {
         try world.run(until: 3)
         state.setTempo(Tempo(beatsPerMinute: 161), at: world.hostTime(of: ours))
         try world.commit(state, at: ours)
-        try world.run(until: 9)
+        try world.run(until: 4)
         try world.expectTogether([peer, ours])
         #expect(world.state(of: peer).tempo.beatsPerMinute == 100)
     }
