@@ -18,7 +18,8 @@ BUILD_RELEASE := $(SWIFT) build $(RELEASE_OPTIONS) --product tactus
 # Manual pages and completion scripts, made by what the built program says of itself.
 DOCUMENTS := .build/documents
 FORMATTED := Sources Tests Package.swift Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
-	Benchmarks/Follower/Package.swift Benchmarks/Follower/Sources/bench-follower
+	Benchmarks/Follower/Package.swift Benchmarks/Follower/Sources/bench-follower Benchmarks/Link/Package.swift \
+	Benchmarks/Link/Sources/link-trials Benchmarks/Link/Sources/link-fuzz Examples
 # The system's own Python: one that a user installed at home cannot be read by the lab's unprivileged user.
 PYTHON ?= /usr/bin/python3
 VENV := .venv/.installed
@@ -26,8 +27,8 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
-.PHONY: help run build test check lint format unit network acceptance lab bench bench-full bench-micro
-.PHONY: bench-follower documents install clean packages toolchain
+.PHONY: help run build test check lint format unit network acceptance plan lab bench bench-full bench-micro
+.PHONY: bench-follower link-trials link-fuzz bad-links documents docs install clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
@@ -74,9 +75,14 @@ network: toolchain
 acceptance: $(VENV)
 	@mkdir -p $(RESULTS)
 	timeout 1200 $(SWIFT) build $(RELEASE_OPTIONS) --product clock-probe
+	timeout 1200 $(SWIFT) build $(RELEASE_OPTIONS) --product metronome
+	timeout 1200 $(SWIFT) build $(RELEASE_OPTIONS) --product link-probe
 	@Tests/Lab/lab --prepare
 	timeout 2700 Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance Benchmarks/timing \
 		--junitxml $(RESULTS)/acceptance.xml $(ARGS)
+
+plan: build $(VENV)  ## the cases asked of every Link program, against unmodified ones; prints the table of verdicts
+	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance -m case $(ARGS)
 
 lab: export LAB_COMMAND = $(value CMD)
 lab: packages  ## one command in a kernel that has the sequencer: CMD='…', LAB_OPTIONS='--ppm 500' (Tests/Lab/lab --help)
@@ -99,6 +105,35 @@ bench-micro: toolchain  ## what one step of each engine costs, in nanoseconds on
 # A package of its own, so that a build of the gateway never sees it; only our values are compiled into it.
 bench-follower: toolchain  ## the clock follower beside the published methods: Benchmarks/follower.md
 	$(SWIFT) run -c release --package-path Benchmarks/Follower bench-follower Benchmarks/follower.md
+
+# Warnings are errors here too: a name that no longer exists is one.
+docs: export DOCS = .build/docs
+docs: toolchain  ## the Link library's documentation, into .build/docs/Link.doccarchive
+	$(SWIFT) build --scratch-path $$DOCS --target LinkNetwork -Xswiftc -emit-symbol-graph \
+		-Xswiftc -emit-symbol-graph-dir -Xswiftc $$DOCS
+	mkdir -p $$DOCS/symbols && cp $$DOCS/LinkNetwork.symbols.json $$DOCS/symbols
+	docc convert Sources/LinkNetwork/LinkNetwork.docc --additional-symbol-graph-dir $$DOCS/symbols \
+		--fallback-display-name Link --fallback-bundle-identifier tactus.link --warnings-as-errors \
+		--output-path $$DOCS/Link.doccarchive
+
+# The engine in virtual time, at a length that no run of the tests has; RUNS=1000 for a short look.
+link-trials: toolchain  ## a hundred Link peers, a day of two with bad crystals, a thousand random sessions
+	$(SWIFT) run -c release --package-path Benchmarks/Link link-trials crowd
+	$(SWIFT) run -c release --package-path Benchmarks/Link link-trials day
+	SIM_SEED=1...1000 $(SWIFT) test --filter 'LinkSessionTests.NetworkScenarioTests/fiv'
+
+bad-links: build $(VENV)  ## our clock beside official ones, wired and over networks that delay and lose, in the lab
+	$(SWIFT) build $(RELEASE_OPTIONS) --product metronome
+	Tests/Lab/lab --prepare
+	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance/bad_links.py $(ARGS)
+
+RUNS ?= 10000000
+link-fuzz: toolchain  ## ten million datagrams and deeds that the compiler's fuzzer thinks up, against the Link engine
+	FUZZ=1 $(SWIFT) build -c release --package-path Benchmarks/Link --scratch-path Benchmarks/Link/.build-fuzz \
+		--product link-fuzz
+	mkdir -p Benchmarks/Link/.build-fuzz/corpus
+	Benchmarks/Link/.build-fuzz/release/link-fuzz -runs=$(RUNS) -max_len=2048 -rss_limit_mb=512 \
+		Benchmarks/Link/.build-fuzz/corpus
 
 # Where Debian's shells look, below /usr and below /usr/local.
 ZSH_COMPLETIONS := $(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)

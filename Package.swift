@@ -10,8 +10,12 @@ let strict: [SwiftSetting] = [
 ]
 
 /// One of our own Swift targets; `uses` are our own targets below it, so arrows point one way.
-func part(_ name: String, uses: [String] = [], products: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: uses.map { .byName(name: $0) } + products, swiftSettings: strict)
+func part(
+    _ name: String, uses: [String] = [], products: [Target.Dependency] = [], linking: [String] = []
+) -> Target {
+    .target(
+        name: name, dependencies: uses.map { .byName(name: $0) } + products, swiftSettings: strict,
+        linkerSettings: linking.map { .linkedLibrary($0) })
 }
 
 func tests(
@@ -28,7 +32,7 @@ let package = Package(
     name: "tactus",
     products: [
         .executable(name: "tactus", targets: ["tactus"]),
-        .library(name: "Link", targets: ["LinkNetwork", "LinkSession", "BeatTime"]),
+        .library(name: "Link", targets: ["LinkNetwork", "LinkSession", "BeatTime", "RealTime"]),
         .library(name: "MIDIClock", targets: ["MIDIClock", "BeatTime"]),
     ],
     dependencies: [
@@ -46,7 +50,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
         .target(name: "CLinux"),
-        part("BeatTime"),
+        part("BeatTime", linking: ["m"]),
         part("RealTime", uses: ["BeatTime", "CLinux"]),
         part("LinkSession", uses: ["BeatTime"]),
         part("LinkNetwork", uses: ["BeatTime", "RealTime", "LinkSession", "CLinux"]),
@@ -87,6 +91,12 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
+        .executableTarget(
+            name: "link-probe", dependencies: ["LinkSession", "BeatTime"], path: "Tests/LinkProbe",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "metronome", dependencies: ["LinkNetwork", "LinkSession", "BeatTime", "RealTime"],
+            path: "Examples/Metronome", swiftSettings: strict),
         .target(
             name: "TestVectors", dependencies: ["BeatTime"], path: "Tests/TestVectors",
             resources: [.copy("link-test-vectors.json")], swiftSettings: strict),

@@ -30,6 +30,8 @@ public struct Timeline<Time: Instant>: Hashable, Sendable {
     }
 }
 
+extension Timeline: BitwiseCopyable where Time: BitwiseCopyable {}
+
 /// A timeline as this machine's programs see it.
 ///
 /// Its time origin is the host time of the session's beat 0.

@@ -2,7 +2,10 @@
 #include "CLinux.h"
 
 #include <asm/termbits.h>
+#include <errno.h>
 #include <linux/futex.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -16,6 +19,11 @@
 #include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
+
+// Linux 4.20 and later; older C libraries do not name it.
+#ifndef IPV6_MULTICAST_ALL
+#define IPV6_MULTICAST_ALL 29
+#endif
 
 int clinux_set_thread_name(const char *name) {
     char short_name[16];
@@ -70,7 +78,20 @@ int clinux_set_raw_line(int descriptor, unsigned int speed) {
     return ioctl(descriptor, TCSETS2, &line);
 }
 
-int clinux_hear_only_joined_groups(int socket) {
+int clinux_hear_only_joined_groups(int socket, int family) {
     int off = 0;
+    if (family == AF_INET6) return setsockopt(socket, IPPROTO_IPV6, IPV6_MULTICAST_ALL, &off, sizeof off);
     return setsockopt(socket, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof off);
+}
+
+int clinux_address_news(void) {
+    int news = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (news < 0) return -1;
+    struct sockaddr_nl groups = {.nl_family = AF_NETLINK};
+    groups.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
+    if (bind(news, (struct sockaddr *)&groups, sizeof groups) == 0) return news;
+    int reason = errno;
+    close(news);
+    errno = reason;
+    return -1;
 }

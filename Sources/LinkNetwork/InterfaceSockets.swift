@@ -17,10 +17,10 @@ final class InterfaceSockets {
     let measurementEndpoint: Endpoint
 
     init(on address: LocalAddress) throws(SystemCallError) {
-        group = try UDPSocket.receivingGroup(on: address.bits)
-        unicast = try UDPSocket.sending(from: address.bits)
-        measurement = try UDPSocket.sending(from: address.bits)
-        measurementEndpoint = Endpoint(address: .v4(address.bits), port: try measurement.port())
+        group = try UDPSocket.receivingGroup(on: address)
+        unicast = try UDPSocket.sending(from: address)
+        measurement = try UDPSocket.sending(from: address)
+        measurementEndpoint = Endpoint(address: address.address, port: try measurement.port())
     }
 }
 
@@ -45,14 +45,14 @@ struct NetworkInterface {
         self.sockets = sockets
     }
 
-    var id: IPAddress { .v4(address.bits) }
+    var id: IPAddress { address.address }
 
     /// Sends a datagram; errors that will not pass by themselves have the sockets made anew after a while.
     mutating func send(_ datagram: Datagram, at now: HostTime) {
         guard let sockets else { return }
         let destination: Endpoint
         switch datagram.destination {
-        case .group: destination = UDPSocket.group
+        case .group: destination = UDPSocket.group(for: address.address)
         case .peer(let endpoint): destination = endpoint
         }
         let error =

@@ -16,9 +16,13 @@ final class LinkLoop {
     /// Why an address cannot be used, by address.
     private var failures: [LocalAddress: SystemCallError] = [:]
     private var sleepWatch = SleepWatch()
+    private let addressNews = AddressNews()
+    private var scannedAt = HostTime(microseconds: 0)
     private var isClosing = false
 
     private static let scanPeriod: Int64 = 5_000_000
+    /// How soon after a scan news may cause another: interfaces come up in a burst of it, and some never rest.
+    private static let shortestScanPeriod: Int64 = 100_000
     /// Datagrams taken from a socket before timers and other sockets get their turn.
     private static let measurementBound = 64
     private static let discoveryBound = 16
@@ -37,6 +41,10 @@ final class LinkLoop {
             // Pings first: how long they lie here is an error in somebody's clock.
             receive(.measurement)
             receive(.discovery)
+            if let commit = exchange.realTime.takeCommit() {
+                let now = HostTime.now()
+                carryOut(engine.commit(commit.state, madeAt: commit.time, at: now), at: now)
+            }
             for command in exchange.takeCommands() { perform(command) }
             passTime()
             exchange.noteRefusals(engine.refusals.total)
@@ -46,7 +54,9 @@ final class LinkLoop {
 
     /// Waits for the first datagram, command or deadline.
     private func wait() {
-        var descriptors = [pollfd(fd: exchange.wakeUp.descriptor, events: Int16(POLLIN), revents: 0)]
+        var descriptors = [exchange.wakeUp.descriptor, addressNews.descriptor].map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
         for case let sockets? in interfaces.map(\.sockets) {
             for descriptor in [
                 sockets.measurement.descriptor, sockets.unicast.descriptor, sockets.group.descriptor,
@@ -58,6 +68,7 @@ final class LinkLoop {
         let clocks = ClockReading.take()
         poll(&descriptors, until: deadlines.compactMap { $0 }.min().map(clocks.monotonicTime))
         if descriptors[0].revents != 0 { exchange.wakeUp.clear() }
+        if descriptors[1].revents != 0, addressNews.take() { scanSoon() }
     }
 
     /// Takes what has come on every interface's sockets, up to a bound.
@@ -103,27 +114,30 @@ final class LinkLoop {
         let now = HostTime.now()
         carryOut(engine.resumed(at: now), at: now)
         // The machine may have been carried to another network meanwhile.
-        if engine.isEnabled { scan(at: now) }
+        if engine.isNetworking { scan(at: now) }
     }
 
     private func perform(_ command: LinkExchange.Command) {
         let now = HostTime.now()
         switch command.action {
-        case .setEnabled(let isEnabled): setEnabled(isEnabled, at: now)
+        case .setEnabled(let isEnabled): joinOrLeave(engine.setEnabled(isEnabled, at: now), at: now)
+        case .setActive(let isActive): joinOrLeave(engine.setActive(isActive, at: now), at: now)
         case .setStartStopSync(let isEnabled):
             engine.setStartStopSync(isEnabled)
             publish()
         case .edit(let body): carryOut(engine.edit(at: now) { body(&$0, now) }, at: now)
+        case .commit(let state, let time): carryOut(engine.commit(state, madeAt: time, at: now), at: now)
         case .close:
-            setEnabled(false, at: now)
+            joinOrLeave(engine.setEnabled(false, at: now), at: now)
             isClosing = true
         }
         command.whenDone?()
     }
 
-    private func setEnabled(_ isEnabled: Bool, at now: HostTime) {
-        carryOut(engine.setEnabled(isEnabled, at: now), at: now)
-        if isEnabled {
+    /// Carries out what a switch has caused, and opens or closes the sockets.
+    private func joinOrLeave(_ effects: [Effect], at now: HostTime) {
+        carryOut(effects, at: now)
+        if engine.isNetworking {
             if scanAt == nil { scan(at: now) }
         } else {
             interfaces.removeAll()
@@ -142,7 +156,7 @@ final class LinkLoop {
     }
 
     private func publish() {
-        let failures = failures.sorted { $0.key.bits < $1.key.bits }.map { "\($0.key.name): \($0.value)" }
+        let failures = failures.sorted { $0.key.address < $1.key.address }.map { "\($0.key.name): \($0.value)" }
         exchange.publish(LinkState(engine, failures: failures))
     }
 }
@@ -151,6 +165,7 @@ final class LinkLoop {
 extension LinkLoop {
     /// Compares the addresses in use with those there are.
     private func scan(at now: HostTime) {
+        scannedAt = now
         scanAt = now.advanced(byMicroseconds: Self.scanPeriod)
         let present = LocalAddress.scan(onlyNamed: interfaceNames)
         failures = failures.filter { present.contains($0.key) }
@@ -164,12 +179,20 @@ extension LinkLoop {
                 let sockets = try InterfaceSockets(on: address)
                 failures[address] = nil
                 interfaces.append(NetworkInterface(address: address, sockets: sockets))
-                announce(.v4(address.bits), sockets, at: now)
+                announce(address.address, sockets, at: now)
             } catch {
-                failures[address] = error
+                // A new address of IPv6 cannot be used until nobody else is found to have it; then there is news.
+                let isTentative = address.isIPv6 && error.code == EADDRNOTAVAIL
+                if !isTentative { failures[address] = error }
             }
         }
         publish()
+    }
+
+    /// An address has come or gone.
+    private func scanSoon() {
+        guard let next = scanAt else { return }
+        scanAt = min(next, scannedAt.advanced(byMicroseconds: Self.shortestScanPeriod))
     }
 
     private func rebuild(at index: Int, _ now: HostTime) {

@@ -4,7 +4,12 @@ public import RealTime
 
 /// A Link peer: sockets, timers and session on one thread of its own.
 ///
-/// Any thread but a real-time one may call it.
+/// It takes part on the network while it is *enabled*, which is the user's choice, and *active*, which is the
+/// program's; it is *connected* while there is another peer in its session. Alone or off the network it keeps tempo,
+/// beats and transport just as well.
+///
+/// Any thread may call it but a real-time one, which has ``realTime``. All times are those at which something is to be
+/// heard: who knows the latency of the way to the loudspeaker adds it.
 public final class LinkPeer: Sendable {
     private let exchange: LinkExchange
     private let thread: RealTimeThread
@@ -17,14 +22,17 @@ public final class LinkPeer: Sendable {
     ///   - isStartStopSyncEnabled: whether to share play and stop.
     ///   - interfaces: names of the network interfaces to use besides loopback; empty means all.
     ///   - priority: SCHED_FIFO priority of the network thread, or 0 for ordinary scheduling.
-    ///   - onChange: runs on the network thread after every event that changed the state; it must not block.
+    ///   - onChange: runs on the network thread after every event that changed the state; it must not block, nor call
+    ///     ``close()``.
+    ///   - onEvent: runs there too, after `onChange`, for each thing that happened; ``events`` tells the same.
     /// - Throws: when the thread or its wake-up descriptor cannot be made.
     public init(
         tempo: Tempo, isEnabled: Bool = false, isStartStopSyncEnabled: Bool = false, interfaces: [String] = [],
-        priority: Int32 = 0, onChange: @escaping @Sendable (LinkState) -> Void
+        priority: Int32 = 0, onChange: @escaping @Sendable (LinkState) -> Void = { _ in },
+        onEvent: @escaping @Sendable (LinkEvent) -> Void = { _ in }
     ) throws(SystemCallError) {
         let engine = Engine(tempo: tempo, seed: .random(in: 0 ... .max), at: .now())
-        let exchange = try LinkExchange(LinkState(engine), onChange: onChange)
+        let exchange = try LinkExchange(LinkState(engine), onChange: onChange, onEvent: onEvent)
         if isStartStopSyncEnabled { exchange.post(.init(action: .setStartStopSync(true))) }
         if isEnabled { exchange.post(.init(action: .setEnabled(true))) }
         self.exchange = exchange
@@ -38,13 +46,33 @@ public final class LinkPeer: Sendable {
     /// The present state; `onChange` has been called with it.
     public var state: LinkState { exchange.state }
 
-    /// Joins or leaves the network.
+    /// All that happens from now on: tempo, play and stop, peers, switches.
+    ///
+    /// Each call makes a stream of its own. It ends when the peer is closed; whoever falls behind by hundreds of events
+    /// loses the oldest.
+    public var events: AsyncStream<LinkEvent> { exchange.events() }
+
+    /// The same session for one real-time thread.
+    public var realTime: RealTimeSession { exchange.realTime }
+
+    /// Turns the user's switch: joins or leaves the network.
     ///
     /// - Parameters:
     ///   - isEnabled: true joins, false says bye-bye and leaves.
     ///   - whenDone: runs on the network thread when ``state`` shows it.
     public func setEnabled(_ isEnabled: Bool, whenDone: (@Sendable () -> Void)? = nil) {
         exchange.post(.init(action: .setEnabled(isEnabled), whenDone: whenDone))
+    }
+
+    /// Says whether the program has a use for Link just now.
+    ///
+    /// While it has none the peer stays off the network, whatever the user's switch says. A new peer is active.
+    ///
+    /// - Parameters:
+    ///   - isActive: whether to take part if the user wants it.
+    ///   - whenDone: runs on the network thread when ``state`` shows it.
+    public func setActive(_ isActive: Bool, whenDone: (@Sendable () -> Void)? = nil) {
+        exchange.post(.init(action: .setActive(isActive), whenDone: whenDone))
     }
 
     /// Begins or ceases to share play and stop; changes nothing by itself.
@@ -55,6 +83,15 @@ public final class LinkPeer: Sendable {
     public func setStartStopSync(_ isEnabled: Bool, whenDone: (@Sendable () -> Void)? = nil) {
         exchange.post(.init(action: .setStartStopSync(isEnabled), whenDone: whenDone))
     }
+
+    /// The session state to read, or to change and ``commit(_:)``.
+    public func capture() -> SessionState { exchange.capture() }
+
+    /// Makes the changes to a captured state take effect: for every later ``capture()`` at once, in the session soon.
+    ///
+    /// Only what differs from what was captured is carried over. A timeline captured before another session was joined
+    /// is dropped, or it would bring the old session's tempo along.
+    public func commit(_ state: SessionState) { exchange.commit(state) }
 
     /// Changes the newest session state and commits it at once, so that no join can come between.
     ///

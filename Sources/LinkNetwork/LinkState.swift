@@ -4,7 +4,10 @@ public import LinkSession
 public struct LinkState: Hashable, Sendable {
     /// Timeline and transport, and whether there are peers.
     public var sessionState: SessionState
+    /// The user's switch.
     public var isEnabled: Bool
+    /// Whether the program has a use for Link; while it has none, an enabled peer stays off the network.
+    public var isActive: Bool
     /// How often ``LinkPeer/setEnabled(_:whenDone:)`` has been carried out: whoever counts the calls knows whether one
     /// is still under way.
     public var switchings: UInt64
@@ -18,19 +21,25 @@ public struct LinkState: Hashable, Sendable {
     public var failures: [String]
     /// Datagrams that were no sound Link messages, since the start.
     public var refusedDatagrams: Int
-    /// How far the middle half of the last clock measurement lies apart, halved; nil if there has been none.
+    /// How far the session's clock, as it was measured, may well be from the truth; nil in a session founded here.
     public var measurementErrorMicroseconds: Double?
     /// By how much measurements have corrected the session's clock since the start, in microseconds; later is positive.
     ///
     /// A running total: the difference of two is the step that the timeline took between them, beside what peers did.
     public var clockSteps: Int64
+
+    /// Whether the peer takes part on the network: when it is enabled and active.
+    public var isNetworking: Bool { isEnabled && isActive }
+    /// Whether there is at least one other peer in the session.
+    public var isConnected: Bool { peerCount > 0 }
 }
 
 extension LinkState {
     /// What an engine knows; the thread that owns it adds what is wrong with the sockets.
     init(_ engine: Engine, failures: [String] = []) {
         self.init(
-            sessionState: engine.sessionState, isEnabled: engine.isEnabled, switchings: engine.switchings,
+            sessionState: engine.sessionState, isEnabled: engine.isEnabled, isActive: engine.isActive,
+            switchings: engine.switchings,
             isStartStopSyncEnabled: engine.isStartStopSyncEnabled, peerCount: engine.peerCount,
             sessionID: engine.sessionID, interfaces: engine.interfaceAddresses.map(\.description),
             failures: failures, refusedDatagrams: engine.refusals.total,

@@ -41,10 +41,11 @@ package struct LinkSurvey: Sendable {
     ///
     /// - Parameter milliseconds: how long; a peer speaks four times a second.
     package init(milliseconds: Int64) {
-        let addresses = LocalAddress.scan(onlyNamed: [])
+        // Whoever speaks Link by IPv6 does so by IPv4 as well.
+        let addresses = LocalAddress.scan(onlyNamed: []).filter { !$0.isIPv6 }
         var ears: [(index: Int, socket: SurveySocket)] = []
         networks = addresses.map {
-            Network(name: $0.name, address: .v4($0.bits), hearsItself: nil, trouble: nil)
+            Network(name: $0.name, address: $0.address, hearsItself: nil, trouble: nil)
         }
         for (index, address) in addresses.enumerated() {
             do throws(SystemCallError) {
@@ -101,17 +102,19 @@ package struct LinkSurvey: Sendable {
 private final class SurveySocket {
     let group: UDPSocket
     private let voice: UDPSocket
+    private let meeting: Endpoint
     /// What is sent: told apart from another survey's by the port it is sent from.
     let words: [UInt8]
 
     init(on address: LocalAddress) throws(SystemCallError) {
-        group = try UDPSocket.receivingGroup(on: address.bits)
-        voice = try UDPSocket.sendingWithinHost(on: address.bits)
+        group = try UDPSocket.receivingGroup(on: address)
+        voice = try UDPSocket.sendingWithinHost(on: address)
+        meeting = UDPSocket.group(for: address.address)
         words = Array("tactus doctor \(address.index) \(try voice.port())".utf8)
     }
 
     func call() throws(SystemCallError) {
-        let code = voice.send(words, to: UDPSocket.group)
-        if code != 0 { throw SystemCallError(operation: "sendto \(UDPSocket.group)", code: code) }
+        let code = voice.send(words, to: meeting)
+        if code != 0 { throw SystemCallError(operation: "sendto \(meeting)", code: code) }
     }
 }

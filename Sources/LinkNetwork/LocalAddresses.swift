@@ -1,9 +1,9 @@
 internal import Glibc
+internal import LinkSession
 
-/// A local IPv4 address that Link can use, and the interface behind it.
+/// A local address that Link can use, and the interface behind it.
 struct LocalAddress: Hashable, Sendable {
-    /// The first byte of the address is the most significant.
-    var bits: UInt32
+    var address: IPAddress
     /// The interface's name, without the label of an additional address.
     var name: String
     /// The system's number for the interface; another one means another interface, even of the same name.
@@ -12,9 +12,10 @@ struct LocalAddress: Hashable, Sendable {
     /// More addresses than any host needs; a bound, so that hundreds of virtual ones do not eat the descriptors.
     private static let limit = 32
 
-    /// The addresses in use now, in numerical order.
+    /// The addresses in use now, those of IPv4 first, in numerical order.
     ///
-    /// Loopback is always among them, or the other Link programs of this machine would vanish.
+    /// Loopback is always among them, or the other Link programs of this machine would vanish. Of IPv6 only link-local
+    /// addresses count, and only on interfaces that have one of IPv4 besides: that is where other peers look for them.
     ///
     /// - Parameter names: the interfaces to use; empty means all.
     /// - Returns: one entry for each address, whichever interface has it first.
@@ -29,18 +30,28 @@ struct LocalAddress: Hashable, Sendable {
             let isRunning = entry.ifa_flags & UInt32(IFF_RUNNING) != 0
             let isUp = entry.ifa_flags & UInt32(IFF_UP) != 0
             let isWanted = names.isEmpty || names.contains(address.name)
-            if isUp, isLoopback || (isRunning && isWanted), !found.contains(where: { $0.bits == address.bits }) {
-                found.append(address)
-            }
+            let isUsable = isLoopback ? !address.isIPv6 : isRunning && isWanted
+            if isUp, isUsable, !found.contains(where: { $0.address == address.address }) { found.append(address) }
         }
-        return Array(found.sorted { $0.bits < $1.bits }.prefix(limit))
+        let hasIPv4 = Set(found.filter { !$0.isIPv6 }.map(\.index))
+        found.removeAll { $0.isIPv6 && !hasIPv4.contains($0.index) }
+        return Array(found.sorted { $0.address < $1.address }.prefix(limit))
     }
 
-    /// The address of an entry of the system's list; nil if it is none of IPv4.
+    var isIPv6: Bool { if case .v6 = address { true } else { false } }
+
+    /// The address of an entry of the system's list; nil if it is neither of IPv4 nor link-local.
     private init?(_ entry: ifaddrs) {
-        guard let address = entry.ifa_addr, address.pointee.sa_family == sa_family_t(AF_INET) else { return nil }
-        bits = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-            UInt32(bigEndian: $0.pointee.sin_addr.s_addr)
+        guard let found = entry.ifa_addr else { return nil }
+        switch Int32(found.pointee.sa_family) {
+        case AF_INET:
+            address = found.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                .v4(UInt32(bigEndian: $0.pointee.sin_addr.s_addr))
+            }
+        case AF_INET6:
+            address = found.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { IPAddress($0.pointee.sin6_addr) }
+            guard case .v6(let high, _) = address, high >> 54 == 0xfe80 >> 6 else { return nil }
+        default: return nil
         }
         let label = String(cString: entry.ifa_name)
         name = label.split(separator: ":").first.map(String.init) ?? label

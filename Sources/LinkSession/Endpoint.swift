@@ -17,9 +17,21 @@ public enum IPAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
         case .v4(let bits):
             "\(bits >> 24).\(bits >> 16 & 255).\(bits >> 8 & 255).\(bits & 255)"
         case .v6(let high, let low):
-            [high >> 48, high >> 32, high >> 16, high, low >> 48, low >> 32, low >> 16, low]
-                .map { String($0 & 0xffff, radix: 16) }.joined(separator: ":")
+            Self.description(of: [high >> 48, high >> 32, high >> 16, high, low >> 48, low >> 32, low >> 16, low])
         }
+    }
+
+    /// Eight groups as people write them: of two or more zeros in a row, the first longest row is left out.
+    private static func description(of groups: [UInt64]) -> String {
+        let words = groups.map { String($0 & 0xffff, radix: 16) }
+        var zeros = 0..<0
+        for start in words.indices {
+            let end = words[start...].firstIndex { $0 != "0" } ?? words.endIndex
+            if end - start > max(1, zeros.count) { zeros = start..<end }
+        }
+        guard !zeros.isEmpty else { return words.joined(separator: ":") }
+        return words[..<zeros.lowerBound].joined(separator: ":") + "::"
+            + words[zeros.upperBound...].joined(separator: ":")
     }
 
     /// Whether one host alone can be meant: not the unspecified address, no group, no broadcast.

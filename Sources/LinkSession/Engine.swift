@@ -21,8 +21,16 @@ package struct Engine: Sendable {
     var measurements: [Measurement] = []
     /// In the order of their addresses.
     var interfaces: [LinkInterface] = []
+    /// The clock of the session joined; nil in a session founded here, which runs on our own.
+    var clock: SessionClock?
     /// When to measure the session joined once more; nil in a session founded here.
     var remeasureAt: HostTime?
+    /// When to do so at full length.
+    var fullRoundAt = HostTime(microseconds: 0)
+    /// Where a measurement succeeded last: a peer may be heard where it cannot be asked.
+    var measuredOn: IPAddress?
+    /// When the clock was last corrected.
+    var correctedAt = HostTime(microseconds: 0)
 
     /// The session's timeline as this machine's programs see it.
     var client: HostTimeline
@@ -34,7 +42,12 @@ package struct Engine: Sendable {
     /// How many sessions this peer has joined.
     var joins: UInt64 = 0
 
+    /// Whether the user wants Link.
     package internal(set) var isEnabled = false
+    /// Whether the program that this engine serves has a use for Link just now.
+    package internal(set) var isActive = true
+    /// Whether this peer takes part on the network; it does when it is enabled and active.
+    package internal(set) var isNetworking = false
     /// How often ``setEnabled(_:at:)`` was called, whether it changed anything or not.
     package internal(set) var switchings: UInt64 = 0
     /// Whether play and stop are shared; set it by ``setStartStopSync(_:)``.
@@ -43,8 +56,8 @@ package struct Engine: Sendable {
     package internal(set) var peerCount = 0
     /// Counts of what strangers sent in vain.
     package internal(set) var refusals = Refusals()
-    /// Half the distance between the quartiles of the last measurement of the present session.
-    package internal(set) var measurementErrorMicroseconds: Double?
+    /// How far the clock of the session joined may well be from the truth; nil in a session founded here.
+    package var measurementErrorMicroseconds: Double? { clock?.errorMicroseconds }
     /// By how much measurements of the present session have corrected its clock in all, in microseconds; positive
     /// is later.
     package internal(set) var clockSteps: Int64 = 0
@@ -96,15 +109,26 @@ package struct Engine: Sendable {
     /// The local addresses in use.
     package var interfaceAddresses: [IPAddress] { interfaces.map(\.address) }
 
-    /// Joins or leaves the network.
+    /// Turns the user's switch.
     ///
-    /// Joining founds a new session first, so that whoever joins is younger than any session there and yields to it.
-    /// Then the interfaces have to be reported. Leaving says bye-bye on every interface and forgets them.
+    /// Joining the network founds a new session first, so that whoever joins is younger than any session there and
+    /// yields to it. Then the interfaces have to be reported. Leaving says bye-bye on every interface and forgets them.
     package mutating func setEnabled(_ isEnabled: Bool, at now: HostTime) -> [Effect] {
         switchings &+= 1
-        guard isEnabled != self.isEnabled else { return [] }
         self.isEnabled = isEnabled
-        if isEnabled {
+        return joinOrLeaveNetwork(at: now)
+    }
+
+    /// Takes part on the network only while there is a use for it; the user's switch stays as it is.
+    package mutating func setActive(_ isActive: Bool, at now: HostTime) -> [Effect] {
+        self.isActive = isActive
+        return joinOrLeaveNetwork(at: now)
+    }
+
+    private mutating func joinOrLeaveNetwork(at now: HostTime) -> [Effect] {
+        guard isNetworking != (isEnabled && isActive) else { return [] }
+        isNetworking.toggle()
+        if isNetworking {
             foundSession(at: now)
         } else {
             for interface in interfaces { sayByeBye(on: interface) }
@@ -135,7 +159,7 @@ package struct Engine: Sendable {
     package mutating func interfaceAppeared(
         _ address: IPAddress, measurementEndpoint: Endpoint, at now: HostTime
     ) -> [Effect] {
-        guard isEnabled else { return [] }
+        guard isNetworking else { return [] }
         if let index = interfaces.firstIndex(where: { $0.address == address }) {
             interfaces[index].measurementEndpoint = measurementEndpoint
             broadcast(onInterfaceAt: index, at: now)
@@ -181,7 +205,7 @@ package struct Engine: Sendable {
     package mutating func received(
         _ datagram: [UInt8], from source: Endpoint, on interface: IPAddress, channel: Channel, at now: HostTime
     ) -> [Effect] {
-        guard isEnabled, let index = interfaces.firstIndex(where: { $0.address == interface }) else { return [] }
+        guard isNetworking, let index = interfaces.firstIndex(where: { $0.address == interface }) else { return [] }
         do throws(WireError) {
             switch channel {
             case .discovery: try receivedDiscovery(datagram, from: source, onInterfaceAt: index, at: now)
@@ -198,6 +222,7 @@ package struct Engine: Sendable {
         prunePeers(at: now)
         retryMeasurements(at: now)
         remeasureSession(at: now)
+        correctClock(at: now)
         for index in interfaces.indices where isStateNew || interfaces[index].broadcastAt <= now {
             broadcast(onInterfaceAt: index, at: now)
         }

@@ -20,14 +20,21 @@ extension Engine {
     ///
     /// A timeline that was captured before another session was joined is dropped: it would carry the old session's
     /// tempo and grid to everyone in the new one. What the user wanted of play and stop still holds.
-    package mutating func commit(_ state: SessionState, at now: HostTime) -> [Effect] {
+    ///
+    /// - Parameters:
+    ///   - state: what was captured, with the changes made to it.
+    ///   - time: when it was committed, if that was before this thread came to know; the later of two edits wins by it.
+    ///   - now: the present time.
+    /// - Returns: what to send and to tell.
+    package mutating func commit(_ state: SessionState, madeAt time: HostTime? = nil, at now: HostTime) -> [Effect] {
+        let time = min(time ?? now, now)
         // The timeline first: where play or stop falls, in beats, is said on the new one.
-        if state.hasTimelineChanged, state.joinsBefore == joins { commitTimeline(of: state, at: now) }
-        if state.hasStartStopChanged { commitStartStop(of: state, at: now) }
+        if state.hasTimelineChanged, state.joinsBefore == joins { commitTimeline(of: state, madeAt: time, at: now) }
+        if state.hasStartStopChanged { commitStartStop(of: state, madeAt: time) }
         return takeEffects(at: now)
     }
 
-    private mutating func commitTimeline(of state: SessionState, at now: HostTime) {
+    private mutating func commitTimeline(of state: SessionState, madeAt time: HostTime, at now: HostTime) {
         let (old, new) = (state.original.timeline, state.timeline)
         // The count of beats is private. Only tempo and grid are everyone's business.
         if new.tempo == old.tempo, new.timeOrigin == old.timeOrigin {
@@ -37,7 +44,7 @@ extension Engine {
             return
         }
         let edited = HostTimeline(tempo: new.tempo.clamped, beatOrigin: new.beatOrigin, timeOrigin: new.timeOrigin)
-        let published = session.timeline.edited(to: edited, through: session.transform, at: now)
+        let published = session.timeline.edited(to: edited, through: session.transform, at: time)
         guard edited.isBearable, published.isBearable else { return }
         client = edited
         peers.overwriteTimelines(of: session.id, with: published)
@@ -45,10 +52,10 @@ extension Engine {
         pushState()
     }
 
-    private mutating func commitStartStop(of state: SessionState, at now: HostTime) {
+    private mutating func commitStartStop(of state: SessionState, madeAt time: HostTime) {
         guard Wire.origins.contains(state.timeForIsPlaying.microseconds) else { return }
         // Later than what it replaces, even if a peer's clock says otherwise: the user's hand is on the button.
-        var timestamp = max(now, clientStartStop.timestamp.advanced(byMicroseconds: 1))
+        var timestamp = max(time, clientStartStop.timestamp.advanced(byMicroseconds: 1))
         if isStartStopSyncEnabled {
             let shared = session.transform.hostTime(of: startStop.timestamp)
             timestamp = max(timestamp, shared.advanced(byMicroseconds: 1))

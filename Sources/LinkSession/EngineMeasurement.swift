@@ -47,15 +47,23 @@ extension Engine {
         switch measurements[index].received(pong, at: now) {
         case .goOn: break
         case .failed: failed(measurements.remove(at: index), at: now)
-        case .succeeded(let transform, let error):
-            let id = measurements.remove(at: index).session
-            measured(id, transform, errorMicroseconds: error, at: now)
+        case .succeeded(let trips): succeeded(measurements.remove(at: index), trips, at: now)
         }
     }
 
+    private mutating func succeeded(_ measurement: Measurement, _ trips: [RoundTrip], at now: HostTime) {
+        let isOwn = measurement.session == session.id
+        guard let burst = Burst(trips, drift: isOwn ? clock?.drift ?? 0 : 0) else {
+            return failed(measurement, at: now)
+        }
+        measuredOn = measurement.interface
+        if isOwn { measuredAgain(burst, at: now) } else { measured(measurement.session, burst, at: now) }
+    }
+
     /// Starts to measure a session through one of its peers; false if there is none that could be asked.
-    mutating func startMeasurement(of id: NodeID, at now: HostTime) -> Bool {
-        guard let record = peers.measurable(in: id), let target = record.announcement.measurementEndpoint,
+    mutating func startMeasurement(of id: NodeID, _ length: Measurement.Length = .full, at now: HostTime) -> Bool {
+        guard let record = peers.measurable(in: id, preferring: measuredOn),
+            let target = record.announcement.measurementEndpoint,
             interfaces.contains(where: { $0.address == record.interface })
         else { return false }
         if let running = measurements.firstIndex(where: {
@@ -69,7 +77,8 @@ extension Engine {
             return false
         }
         measurements.append(
-            Measurement(session: id, node: record.node, interface: record.interface, target: target, at: now))
+            Measurement(
+                session: id, node: record.node, interface: record.interface, target: target, length: length, at: now))
         ping(target, on: record.interface, at: now)
         return true
     }
@@ -95,12 +104,11 @@ extension Engine {
     }
 
     /// Forgets a session that could not be measured, so that its members' next message starts anew.
+    ///
+    /// The present session is kept; its next turn comes anyway.
     private mutating func failed(_ measurement: Measurement, at now: HostTime) {
-        if measurement.session == session.id {
-            remeasureAt = now.advanced(byMicroseconds: Self.remeasurementPeriod)
-        } else {
-            forget(measurement.session)
-        }
+        if measurement.interface == measuredOn { measuredOn = nil }
+        if measurement.session != session.id { forget(measurement.session) }
     }
 
     private mutating func ping(

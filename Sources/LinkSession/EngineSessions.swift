@@ -2,12 +2,6 @@ import BeatTime
 
 // Which session to be in, and what its timeline is.
 extension Engine {
-    static let remeasurementPeriod: Int64 = 30_000_000
-    /// How soon a session is measured again once joined, in microseconds.
-    ///
-    /// While we measure a session that we have just met, its members measure us, and each side's answers wait for the
-    /// other's: an error of tens of microseconds, which would last for the whole of the first period.
-    private static let secondLook: Int64 = 1_000_000
     /// Sessions whose ages differ by less count as equally old; then the smaller ID wins.
     private static let ageTolerance: Int64 = 500_000
     private static let knownSessionLimit = 64
@@ -57,20 +51,10 @@ extension Engine {
         peers.removeAll(of: id)
     }
 
-    /// A measurement succeeded: the present session's clock is corrected, another is joined if it is older.
-    mutating func measured(
-        _ id: NodeID, _ transform: GhostTransform, errorMicroseconds: Double, at now: HostTime
-    ) {
-        if id == session.id {
-            if isBearable(session.timeline, transform, at: now) {
-                clockSteps &+= session.transform.intercept &- transform.intercept
-                apply(session.timeline, transform, at: now)
-                measurementErrorMicroseconds = errorMicroseconds
-                pushState()
-            }
-            remeasureAt = now.advanced(byMicroseconds: Self.remeasurementPeriod)
-            return
-        }
+    /// A measurement of another session succeeded: it is joined if it is older than the present one.
+    mutating func measured(_ id: NodeID, _ burst: Burst, at now: HostTime) {
+        let measured = SessionClock(burst)
+        let transform = measured.transform(at: now)
         guard let index = knownSessions.firstIndex(where: { $0.id == id }) else { return }
         // Nobody may be left in it; then joining would only make us look older than we are.
         guard peers.hasMembers(of: id), isBearable(knownSessions[index].timeline, transform, at: now) else {
@@ -78,10 +62,9 @@ extension Engine {
             return
         }
         knownSessions[index].transform = transform
-        if isOlder(id, transform, at: now) {
-            join(knownSessions.remove(at: index), transform, at: now)
-            measurementErrorMicroseconds = errorMicroseconds
-        }
+        guard isOlder(id, transform, at: now) else { return }
+        join(knownSessions.remove(at: index), transform, at: now)
+        follow(measured, at: now)
     }
 
     private func isOlder(_ id: NodeID, _ transform: GhostTransform, at now: HostTime) -> Bool {
@@ -99,14 +82,6 @@ extension Engine {
         apply(joined.timeline, transform, at: now)
         pushState()
         recountPeers(at: now)
-        remeasureAt = now.advanced(byMicroseconds: Self.secondLook)
-    }
-
-    mutating func remeasureSession(at now: HostTime) {
-        guard let due = remeasureAt, due <= now else { return }
-        // Set again when the measurement ends, and now in case none can begin.
-        remeasureAt = now.advanced(byMicroseconds: Self.remeasurementPeriod)
-        _ = startMeasurement(of: session.id, at: now)
     }
 
     /// Leaves whatever session there was for a new one, of which this peer is the founder and only member.
@@ -127,7 +102,7 @@ extension Engine {
         peers.removeAll()
         measurements.removeAll()
         remeasureAt = nil
-        measurementErrorMicroseconds = nil
+        clock = nil
         pushState()
     }
 
@@ -145,7 +120,7 @@ extension Engine {
     }
 
     /// Whether following a timeline leaves this machine's origins where plain arithmetic can be done with them.
-    private mutating func isBearable(
+    mutating func isBearable(
         _ timeline: GhostTimeline, _ transform: GhostTransform, at now: HostTime
     ) -> Bool {
         let isBearable = client.following(timeline, through: transform, at: now).isBearable

@@ -7,6 +7,7 @@ struct Measurement: Sendable {
     /// The local address through which the peer was heard and is asked.
     let interface: IPAddress
     let target: Endpoint
+    let length: Length
     let start: HostTime
     /// When to ping again, or to give up, if no pong comes.
     private(set) var retryAt: HostTime
@@ -14,7 +15,18 @@ struct Measurement: Sendable {
     private var retriesInRow = 0
     private var retries = 0
     private var pongs = 0
-    private var values: [Double] = []
+    /// What all peers count to know when they have asked enough: a round trip has one, and another if its ping answered
+    /// a pong.
+    private var values = 0
+    private var trips: [RoundTrip] = []
+
+    /// How long a run is.
+    enum Length: Sendable {
+        /// What every peer does before it joins, and every 30 s from then on.
+        case full
+        /// A few round trips between those.
+        case short
+    }
 
     /// The time to wait for a pong, in microseconds.
     private static let patience: Int64 = 50_000
@@ -23,21 +35,23 @@ struct Measurement: Sendable {
     /// datagram; a little patience is all that it takes.
     private static let retryLimit = 100
     private static let enoughValues = 100
+    private static let shortLength = 16
     /// Pongs that yield nothing must not keep a measurement alive for ever; 51 sound ones end it.
     private static let pongLimit = 500
 
     enum Step: Equatable {
         case goOn
         case failed
-        case succeeded(GhostTransform, errorMicroseconds: Double)
+        case succeeded([RoundTrip])
     }
 
     /// Begins; the caller sends the first ping.
-    init(session: NodeID, node: NodeID, interface: IPAddress, target: Endpoint, at now: HostTime) {
+    init(session: NodeID, node: NodeID, interface: IPAddress, target: Endpoint, length: Length, at now: HostTime) {
         self.session = session
         self.node = node
         self.interface = interface
         self.target = target
+        self.length = length
         start = now
         retryAt = now.advanced(byMicroseconds: Self.patience)
     }
@@ -60,24 +74,20 @@ struct Measurement: Sendable {
     mutating func received(_ pong: MeasurementMessage.Pong, at now: HostTime) -> Step {
         pongs += 1
         retriesInRow = 0
-        let ghost = Double(pong.ghostTime.microseconds)
-        let sent = Double(pong.hostTime.microseconds)
         if pong.ghostTime.microseconds != 0, pong.hostTime.microseconds != 0 {
-            values.append(ghost - (Double(now.microseconds) + sent) / 2)
-            let previous = Double(pong.previousGhostTime.microseconds)
-            if previous != 0 { values.append((ghost + previous) / 2 - sent) }
+            trips.append(RoundTrip(sent: pong.hostTime, ghostTime: pong.ghostTime, arrived: now))
+            values += pong.previousGhostTime.microseconds == 0 ? 1 : 2
         }
-        if values.count > Self.enoughValues { return result() }
+        if isEnough { return .succeeded(trips) }
         guard pongs < Self.pongLimit else { return .failed }
         retryAt = now.advanced(byMicroseconds: Self.patience)
         return .goOn
     }
 
-    private func result() -> Step {
-        let sorted = values.sorted()
-        let middle = sorted.count / 2
-        let median = sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
-        let spread = sorted[sorted.count * 3 / 4] - sorted[sorted.count / 4]
-        return .succeeded(GhostTransform(intercept: roundedToInteger(median)), errorMicroseconds: spread / 2)
+    private var isEnough: Bool {
+        switch length {
+        case .full: values > Self.enoughValues
+        case .short: trips.count >= Self.shortLength
+        }
     }
 }

@@ -56,13 +56,19 @@ struct PeerTable: Sendable {
     }
 
     /// The record through which to measure a session: its founder's if possible, else the first.
-    func measurable(in session: NodeID) -> PeerRecord? {
+    ///
+    /// - Parameters:
+    ///   - session: the session.
+    ///   - interface: where the founder is to be asked if it is heard there.
+    /// - Returns: nil if nobody in the session says where to ask.
+    func measurable(in session: NodeID, preferring interface: IPAddress?) -> PeerRecord? {
         let candidates = records.lazy.filter { record in
             guard let endpoint = record.announcement.measurementEndpoint else { return false }
             return record.announcement.session == session && endpoint.port != 0 && endpoint.address.isUnicast
                 && endpoint.address.isSameFamily(as: record.interface)
         }
-        return candidates.first { $0.node == session } ?? candidates.first
+        return candidates.first { $0.node == session && $0.interface == interface }
+            ?? candidates.first { $0.node == session } ?? candidates.first
     }
 
     /// The earliest expiry among the peers heard on an interface.

@@ -4,22 +4,22 @@ public import BeatTime
 ///
 /// A plain value. Nothing done to it has an effect until it is committed, and a commit carries only what differs from
 /// what was captured.
-public struct SessionState: Hashable, Sendable {
+public struct SessionState: Hashable, Sendable, BitwiseCopyable {
     /// The timeline in host time; its time origin is the host time of the session's beat 0.
     public package(set) var timeline: HostTimeline
     /// Whether the transport plays.
-    public private(set) var isPlaying: Bool
+    public package(set) var isPlaying: Bool
     /// The host time at which the last start or stop takes effect.
-    public private(set) var timeForIsPlaying: HostTime
+    public package(set) var timeForIsPlaying: HostTime
     /// Whether there was at least one peer when the state was captured.
-    public let isConnected: Bool
+    public package(set) var isConnected: Bool
 
-    let original: Captured
+    private(set) var original: Captured
     /// Counts the sessions joined before the capture: a timeline captured in one session is foreign to the next.
-    let joinsBefore: UInt64
+    package let joinsBefore: UInt64
 
     /// What a commit is compared with.
-    struct Captured: Hashable, Sendable {
+    struct Captured: Hashable, Sendable, BitwiseCopyable {
         var timeline: HostTimeline
         var isPlaying: Bool
         var timeForIsPlaying: HostTime
@@ -34,12 +34,44 @@ public struct SessionState: Hashable, Sendable {
         self.joinsBefore = joinsBefore
     }
 
+    /// A state that was captured nowhere, for those who need one.
+    package init(timeline: HostTimeline, isConnected: Bool) {
+        self.init(
+            Captured(timeline: timeline, isPlaying: false, timeForIsPlaying: timeline.timeOrigin),
+            isConnected: isConnected, joinsBefore: 0)
+    }
+
     /// Whether the timeline differs from the captured one.
-    var hasTimelineChanged: Bool { timeline != original.timeline }
+    package var hasTimelineChanged: Bool { timeline != original.timeline }
 
     /// Whether play or stop, or its time, differs from what was captured.
-    var hasStartStopChanged: Bool {
+    package var hasStartStopChanged: Bool {
         isPlaying != original.isPlaying || timeForIsPlaying != original.timeForIsPlaying
+    }
+
+    /// The same state as if it had been captured as it is now.
+    package var recaptured: SessionState {
+        var state = self
+        state.original = Captured(timeline: timeline, isPlaying: isPlaying, timeForIsPlaying: timeForIsPlaying)
+        return state
+    }
+
+    /// This state once the changes to another have been committed, as if it had been captured then.
+    package func taking(changesOf other: SessionState) -> SessionState {
+        var state = self
+        if other.hasTimelineChanged, other.joinsBefore == joinsBefore { state.timeline = other.timeline }
+        if other.hasStartStopChanged {
+            state.isPlaying = other.isPlaying
+            state.timeForIsPlaying = other.timeForIsPlaying
+        }
+        return state.recaptured
+    }
+
+    /// The same state as if it had been made of what another was made of.
+    package func changed(from earlier: SessionState) -> SessionState {
+        var state = self
+        state.original = earlier.original
+        return state
     }
 }
 

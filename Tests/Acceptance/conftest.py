@@ -19,6 +19,32 @@ def pytest_configure(config):
         raise pytest.UsageError(f"{TACTUS} is not built; run `make build`")
 
 
+PLAN = [
+    "TEMPO-1", "TEMPO-2", "TEMPO-3", "TEMPO-4", "TEMPO-5", "BEATTIME-1", "BEATTIME-2", "STARTSTOPSTATE-1",
+    "STARTSTOPSTATE-2", "AUDIOENGINE-1", "AUDIOENGINE-2", "BACKGROUND-1", "BACKGROUND-2", "BACKGROUND-3"]
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    report.cases = [mark.args for mark in item.iter_markers("case")]
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Prints the cases of the test plan with their verdicts, if any were run: a case passes if all its tests do."""
+    verdicts = {}
+    for outcome, verdict in (("passed", "passed"), ("failed", "FAILED"), ("error", "FAILED")):
+        for report in terminalreporter.stats.get(outcome, []):
+            for name, partner in getattr(report, "cases", []):
+                verdicts.setdefault(name, {})[partner] = verdict
+    if verdicts:
+        terminalreporter.section("test plan")
+        for name in PLAN:
+            found = sorted(verdicts.get(name, {}).items())
+            line = ", ".join(f"{partner}: {verdict}" for partner, verdict in found)
+            terminalreporter.write_line(f"{name:18}{line or 'no test'}")
+
+
 @pytest.fixture
 def start(tmp_path):
     """Starts gateways; what a test leaves running is ended as by Ctrl-C, and must end well."""

@@ -42,6 +42,7 @@ def test_the_gateway_joins_linkhut_and_brings_no_tempo(hut, start, figure):
     assert hut.now.tempo == whole(130)
 
 
+@pytest.mark.case("AUDIOENGINE-1", "LinkHut 3.0.6, by the beats it shows")
 def test_linkhut_and_the_gateway_agree_on_the_beat_within_a_millisecond(hut, start, line, figure):
     gateway = start("--start-stop-sync", "--output", f"raw:{line.path}")
     joined(hut, gateway)

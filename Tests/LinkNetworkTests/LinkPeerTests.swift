@@ -167,4 +167,89 @@ struct LinkPeerTests {
         #expect(pong.hostTime <= .now())
         peer.close()
     }
+
+    @Test
+    func `what is committed shows at once here, and soon there`() async throws {
+        let (founder, joiner, news) = try await together()
+        var state = founder.capture()
+        state.setTempo(tempo(97), at: .now())
+        founder.commit(state)
+        #expect(founder.capture().tempo == tempo(97))
+        state = founder.capture()
+        state.setTempo(tempo(98), at: .now())
+        founder.commit(state)
+        #expect(founder.capture().tempo == tempo(98))
+        try await news.joiner.see { $0.sessionState.tempo.microsecondsPerBeat == tempo(98).microsecondsPerBeat }
+        try await news.founder.see { $0.sessionState.tempo == tempo(98) }
+        #expect(founder.capture().tempo == tempo(98))
+        founder.close()
+        joiner.close()
+    }
+
+    @Test
+    func `a real-time thread sees its own commits at once and for a second, and others' soon`() async throws {
+        let (founder, joiner, news) = try await together(sync: true)
+        let realTime = founder.realTime
+        var now = HostTime.now()
+        var state = realTime.capture(at: now)
+        #expect(state.tempo == tempo(133) && state.isConnected)
+        // Two commits of which the network thread may see only the second: neither is lost.
+        state.setTempo(tempo(90), at: now)
+        realTime.commit(state, at: now)
+        state = realTime.capture(at: now)
+        #expect(state.tempo == tempo(90))
+        state.setIsPlaying(true, at: now)
+        realTime.commit(state, at: now)
+        #expect(realTime.capture(at: now).isPlaying && realTime.capture(at: now).tempo == tempo(90))
+        try await news.joiner.see { $0.sessionState.isPlaying }
+        #expect(joiner.state.sessionState.tempo.microsecondsPerBeat == tempo(90).microsecondsPerBeat)
+        joiner.edit { [tempo = tempo(120)] in $0.setTempo(tempo, at: $1) }
+        try await news.founder.see { $0.sessionState.tempo == tempo(120) }
+        #expect(realTime.capture(at: now).tempo == tempo(90))
+        now = now.advanced(byMicroseconds: 1_000_001)
+        #expect(realTime.capture(at: now).tempo == tempo(120))
+        founder.close()
+        joiner.close()
+    }
+
+    @Test
+    func `an enabled peer that is not active stays off the network`() async throws {
+        let news = Witness()
+        let peer = try LinkPeer(tempo: tempo(120), isEnabled: true, onChange: news.onChange)
+        try await news.see { $0.isNetworking && !$0.interfaces.isEmpty }
+        peer.setActive(false)
+        try await news.see { $0.isEnabled && !$0.isNetworking && $0.interfaces.isEmpty }
+        peer.setEnabled(false)
+        peer.setActive(true)
+        try await news.see { $0.isActive && !$0.isNetworking && $0.interfaces.isEmpty }
+        peer.setEnabled(true)
+        try await news.see { $0.isNetworking && !$0.interfaces.isEmpty }
+        peer.close()
+    }
+
+    @Test
+    func `events tell what happened in order, to a callback and to every stream, until the end`() async throws {
+        let told = Mutex<[LinkEvent]>([])
+        let peer = try LinkPeer(tempo: tempo(120), onEvent: { event in told.withLock { $0.append(event) } })
+        let streams = [peer.events, peer.events]
+        var state = peer.capture()
+        state.setTempo(tempo(90), at: .now())
+        state.setIsPlaying(true, at: .now())
+        peer.commit(state)
+        peer.setStartStopSync(true)
+        peer.setEnabled(true)
+        peer.close()
+        let expected: [LinkEvent] = [
+            .tempoChanged(tempo(90)), .startStopChanged(isPlaying: true), .startStopSyncChanged(true),
+            .enabledChanged(true), .enabledChanged(false),
+        ]
+        for stream in streams {
+            var heard: [LinkEvent] = []
+            for await event in stream { heard.append(event) }
+            #expect(heard == expected)
+        }
+        #expect(told.withLock { $0 } == expected)
+        var late = peer.events.makeAsyncIterator()
+        #expect(await late.next() == nil)
+    }
 }

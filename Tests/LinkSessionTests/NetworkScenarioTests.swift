@@ -152,6 +152,36 @@ struct NetworkScenarioTests {
         #expect(world.state(of: peer).tempo.beatsPerMinute == 100)
     }
 
+    @Test(arguments: Seeds.standing(1...1))
+    func `crystals 200 ppm apart part no grids by more than a fifth of a millisecond`(seed: UInt64) throws {
+        var world = LinkWorld(
+            "bad crystals", seed: seed, conditions: LinkConditions(delay: 300, jitter: 400, loss: 0.01))
+        let nodes = [world.addNode(tempo: 120, skew: 100), world.addNode(tempo: 90, skew: -100)]
+        for node in nodes {
+            try world.enable(node)
+            try world.run(until: world.now.value + 1)
+        }
+        for second in 5...60 {
+            try world.run(until: Double(second))
+            try world.expectTogether(nodes, within: second < 30 ? 400 : 200)
+        }
+    }
+
+    @Test
+    func `fifteen peers that come one after another are one session`() throws {
+        var world = LinkWorld("crowd", seed: 1)
+        let nodes = (0..<15).map { world.addNode(tempo: 60 + Double($0), skewUpTo: 50) }
+        for (index, node) in nodes.enumerated() {
+            try world.run(until: 0.05 * Double(index))
+            try world.enable(node)
+        }
+        try world.run(until: 9)
+        try world.expectTogether(nodes, within: 400)
+        try world.edit(7) { $0.setTempo(Tempo(beatsPerMinute: 100), at: $1) }
+        try world.run(until: 9.3)
+        #expect(nodes.allSatisfy { world.state(of: $0).tempo.microsecondsPerBeat == 600_000 })
+    }
+
     @Test(arguments: Seeds.standing(1...32))
     func `five peers and random users agree once they rest`(seed: UInt64) throws {
         var world = LinkWorld(

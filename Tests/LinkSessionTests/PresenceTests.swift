@@ -154,6 +154,24 @@ struct PresenceTests {
     }
 
     @Test
+    func `over IPv6 the clock's own address is told, and only a peer that tells one of IPv6 is measured there`() {
+        var rig = Rig()
+        let address = IPAddress.v6(high: 0xfe80 << 48, low: 7)
+        rig.forgetWhatWasSent()
+        rig.addInterface(address)
+        let alive = rig.sent.first { $0.datagram.interface == address && $0.datagram.destination == .group }
+        #expect(alive?.datagram.bytes.count == 119)
+        #expect(rig.alives.map(\.announcement.measurementEndpoint) == [Endpoint(address: address, port: 5000)])
+        var peer = Peer(7)
+        rig.hear(peer, on: address)
+        #expect(rig.pings(to: peer.measurementEndpoint).isEmpty)
+        peer.announcement.measurementEndpoint = Endpoint(address: .v6(high: 0xfe80 << 48, low: 8), port: 6000)
+        rig.hear(peer, on: address)
+        let pings = rig.sent.filter { $0.datagram.destination == .peer(peer.measurementEndpoint) }
+        #expect(pings.map(\.datagram.interface) == [address])
+    }
+
+    @Test
     func `new sockets of an interface are announced and cost no peer`() {
         var rig = Rig()
         rig.join(Peer(7))

@@ -11,7 +11,7 @@ struct Rig {
     private(set) var told: [Effect] = []
     /// Whose pings are answered, and how, by endpoint.
     var responders: [Endpoint: Responder] = [:]
-    private var pending: [(time: HostTime, from: Endpoint, bytes: [UInt8])] = []
+    private var pending: [(time: HostTime, from: Endpoint, interface: IPAddress, bytes: [UInt8])] = []
 
     /// A session's clock behind an endpoint.
     struct Responder {
@@ -62,7 +62,7 @@ struct Rig {
             now = max(now, next)
             if let pong, pongTime == next {
                 let arrival = pending.remove(at: pong)
-                hear(arrival.bytes, from: arrival.from, channel: .measurement)
+                hear(arrival.bytes, from: arrival.from, on: arrival.interface, channel: .measurement)
             } else {
                 perform(engine.timePassed(to: now))
             }
@@ -95,19 +95,19 @@ struct Rig {
             }
             sent.append((now, datagram))
             if case .peer(let target) = datagram.destination, datagram.channel == .measurement {
-                answer(datagram.bytes, to: target)
+                answer(datagram, to: target)
             }
         }
     }
 
-    private mutating func answer(_ bytes: [UInt8], to target: Endpoint) {
+    private mutating func answer(_ ping: Datagram, to target: Endpoint) {
         guard let responder = responders[target], responder.answers > 0,
-            case .ping(let payload)? = try? MeasurementMessage(bytes)
+            case .ping(let payload)? = try? MeasurementMessage(ping.bytes)
         else { return }
         responders[target]?.answers -= 1
         let ghost = GhostTime(microseconds: now.microseconds + Self.delay + responder.intercept)
         let pong = MeasurementMessage.pong(session: responder.session, ghostTime: ghost, echoing: payload)
-        pending.append((now.advanced(byMicroseconds: 2 * Self.delay), target, pong))
+        pending.append((now.advanced(byMicroseconds: 2 * Self.delay), target, ping.interface, pong))
     }
 
     mutating func forgetWhatWasSent() {

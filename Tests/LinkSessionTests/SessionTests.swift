@@ -163,12 +163,13 @@ struct SessionTests {
         rig.hear(member, timeToLive: 200)
         rig.hear(founder, timeToLive: 200)
         rig.advance(milliseconds: 31_000)
-        #expect(rig.pings(to: founder.measurementEndpoint).count == 156)
+        let asked = rig.pings(to: founder.measurementEndpoint).count
+        #expect(asked > 104)
         #expect(rig.pings(to: member.measurementEndpoint).isEmpty)
         rig.hear(founder, .byeBye)
         rig.advance(milliseconds: 31_000)
-        #expect(rig.pings(to: founder.measurementEndpoint).count == 156)
-        #expect(rig.pings(to: member.measurementEndpoint).count == 52)
+        #expect(rig.pings(to: founder.measurementEndpoint).count == asked)
+        #expect(rig.pings(to: member.measurementEndpoint).count > 104)
         #expect(rig.engine.sessionID == founder.node)
     }
 }

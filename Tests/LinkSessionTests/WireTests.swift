@@ -240,4 +240,14 @@ struct WireTests {
         }
         #expect(throws: WireError.tooLong) { try MeasurementMessage(header + [UInt8](repeating: 7, count: 33)) }
     }
+
+    @Test(arguments: [
+        (UInt64(0xfe80) << 48, UInt64(0x1234_56ff_fe78_9abc), "fe80::1234:56ff:fe78:9abc"),
+        (0xff12 << 48, 0x8080, "ff12::8080"), (0, 1, "::1"), (0, 0, "::"), (0xfe80 << 48, 0, "fe80::"),
+        (0x2001_0db8_0000_0001, 0x0000_0000_0000_0001, "2001:db8:0:1::1"),
+        (0x0001_0000_0003_0000, 0x0005_0006_0007_0008, "1:0:3:0:5:6:7:8"),
+    ])
+    func `an IPv6 address reads as people write it`(high: UInt64, low: UInt64, text: String) {
+        #expect(IPAddress.v6(high: high, low: low).description == text)
+    }
 }

@@ -28,8 +28,10 @@ int clinux_lock_touched_memory(void);
 int clinux_forgo_huge_pages(void);
 /// Puts a terminal line into raw 8-bit mode at any speed, in bits per second.
 int clinux_set_raw_line(int descriptor, unsigned int speed);
-/// Turns IP_MULTICAST_ALL off, so that a socket hears only the groups it joined itself.
-int clinux_hear_only_joined_groups(int socket);
+/// Turns IP_MULTICAST_ALL or IPV6_MULTICAST_ALL off, so that a socket hears only the groups it joined itself.
+int clinux_hear_only_joined_groups(int socket, int family);
+/// A non-blocking, close-on-exec socket that becomes readable when an address or an interface comes, goes or changes.
+int clinux_address_news(void);
 /// Whether a wireless interface, by its number, sleeps between what the access point sends: 1 or 0.
 /// Negative if that is not known, as for interfaces that are not wireless.
 int clinux_wifi_power_save(unsigned int interface);

@@ -1,33 +1,32 @@
-import BeatTime
-import LinkSession
-import Simulation
+package import BeatTime
+package import LinkSession
 
 /// Link engines with clocks of their own on virtual networks, watched at every event.
 ///
 /// After each event the node it touched must keep these promises: its beats do not jump unless it edited them itself;
 /// the timeline of its session was put there by an edit or by the founder, never by somebody's joining; it announces
 /// itself no faster than every 50 ms; it wants to be woken in the future, not at once.
-struct LinkWorld {
-    let scenario: String
-    let seed: UInt64
-    private(set) var nodes: [Node] = []
-    var medium: LinkMedium
-    private(set) var trace = Trace()
+package struct LinkWorld {
+    package let scenario: String
+    package let seed: UInt64
+    package private(set) var nodes: [Node] = []
+    package var medium: LinkMedium
+    package private(set) var trace = Trace()
     private var simulation = Simulation<Event>()
     private var random: SeededGenerator
     /// Every timeline that a session was founded with or edited to.
     private var published: [NodeID: [GhostTimeline]] = [:]
 
-    struct Node {
-        var engine: Engine
-        var clock: NodeClock
+    package struct Node {
+        package var engine: Engine
+        package var clock: NodeClock
         /// Whether the machine is suspended: it hears nothing, and its clock stands still.
-        var isAsleep = false
+        package var isAsleep = false
         /// When the next wake-up is scheduled; an earlier deadline schedules another in its place.
-        var wakeAt: HostTime?
-        var lastAlive: [IPAddress: HostTime] = [:]
+        package var wakeAt: HostTime?
+        package var lastAlive: [IPAddress: HostTime] = [:]
         /// What the engine told, in order, sends excepted.
-        var told: [Effect] = []
+        package var told: [Effect] = []
     }
 
     private enum Event {
@@ -36,7 +35,7 @@ struct LinkWorld {
         case action((inout LinkWorld) throws -> Void)
     }
 
-    init(
+    package init(
         _ scenario: String, seed: UInt64, conditions: LinkConditions = LinkConditions(), networkCount: Int = 1
     ) {
         self.scenario = scenario
@@ -46,14 +45,21 @@ struct LinkWorld {
         medium = LinkMedium(network: network, networkCount: networkCount)
     }
 
-    var now: WorldTime { simulation.now }
-    var eventCount: Int { simulation.eventCount }
+    package var now: WorldTime { simulation.now }
+    package var eventCount: Int { simulation.eventCount }
 
     /// Adds a node that is plugged into network 0; it is disabled.
-    mutating func addNode(tempo: Double = 120, skewUpTo skew: Int64 = 0) -> Int {
+    ///
+    /// - Parameters:
+    ///   - tempo: its initial tempo.
+    ///   - limit: its clock runs fast or slow by at most so many parts per million.
+    ///   - skew: or by exactly so many.
+    /// - Returns: its number.
+    package mutating func addNode(tempo: Double = 120, skewUpTo limit: Int64 = 0, skew: Int64? = nil) -> Int {
         let index = nodes.count
         var own = random.split("node \(index)")
-        let clock = NodeClock(skewUpTo: skew, using: &own)
+        var clock = NodeClock(skewUpTo: limit, using: &own)
+        if let skew { clock.skew = skew }
         let engine = Engine(
             tempo: Tempo(beatsPerMinute: tempo), seed: own.next(), at: clock.hostTime(at: now))
         nodes.append(Node(engine: engine, clock: clock))
@@ -62,16 +68,16 @@ struct LinkWorld {
         return index
     }
 
-    func hostTime(of node: Int) -> HostTime { nodes[node].clock.hostTime(at: now) }
+    package func hostTime(of node: Int) -> HostTime { nodes[node].clock.hostTime(at: now) }
 
-    func state(of node: Int) -> SessionState { nodes[node].engine.sessionState }
+    package func state(of node: Int) -> SessionState { nodes[node].engine.sessionState }
 
     /// Has something done at a time.
-    mutating func at(_ seconds: Double, _ action: @escaping (inout LinkWorld) throws -> Void) {
+    package mutating func at(_ seconds: Double, _ action: @escaping (inout LinkWorld) throws -> Void) {
         simulation.schedule(.action(action), at: .seconds(seconds))
     }
 
-    mutating func run(until seconds: Double) throws {
+    package mutating func run(until seconds: Double) throws {
         while let event = simulation.next(until: .seconds(seconds)) {
             switch event {
             case .delivery(let delivery):
@@ -96,19 +102,19 @@ struct LinkWorld {
         }
     }
 
-    mutating func enable(_ node: Int, on networks: [Int] = [0]) throws {
+    package mutating func enable(_ node: Int, on networks: [Int] = [0]) throws {
         trace.record("is enabled", node: node, at: now)
         try touch(node) { engine, now in engine.setEnabled(true, at: now) }
         for network in networks { try plug(node, into: network) }
     }
 
-    mutating func disable(_ node: Int) throws {
+    package mutating func disable(_ node: Int) throws {
         trace.record("is disabled", node: node, at: now)
         try touch(node) { engine, now in engine.setEnabled(false, at: now) }
         nodes[node].lastAlive = [:]
     }
 
-    mutating func plug(_ node: Int, into network: Int) throws {
+    package mutating func plug(_ node: Int, into network: Int) throws {
         medium.plug(node, into: network)
         trace.record("gets an interface", node: node, [Int64(network)], at: now)
         try touch(node) { engine, now in
@@ -118,7 +124,7 @@ struct LinkWorld {
         }
     }
 
-    mutating func unplug(_ node: Int, from network: Int) throws {
+    package mutating func unplug(_ node: Int, from network: Int) throws {
         medium.unplug(node, from: network)
         trace.record("loses an interface", node: node, [Int64(network)], at: now)
         try touch(node) { engine, now in
@@ -127,7 +133,7 @@ struct LinkWorld {
     }
 
     /// Suspends a node's machine for a time; others go on.
-    mutating func sleep(_ node: Int, forSeconds seconds: Double) throws {
+    package mutating func sleep(_ node: Int, forSeconds seconds: Double) throws {
         trace.record("falls asleep", node: node, at: now)
         nodes[node].isAsleep = true
         try run(until: Double(now.microseconds) / 1e6 + seconds)
@@ -138,21 +144,21 @@ struct LinkWorld {
         try touch(node) { engine, now in engine.resumed(at: now) }
     }
 
-    mutating func setStartStopSync(_ isEnabled: Bool, at node: Int) {
+    package mutating func setStartStopSync(_ isEnabled: Bool, at node: Int) {
         nodes[node].engine.setStartStopSync(isEnabled)
     }
 
-    mutating func edit(_ node: Int, _ body: (inout SessionState, HostTime) -> Void) throws {
+    package mutating func edit(_ node: Int, _ body: (inout SessionState, HostTime) -> Void) throws {
         trace.record("edits", node: node, at: now)
         try touch(node, isEdit: true) { engine, now in engine.edit(at: now) { body(&$0, now) } }
     }
 
-    mutating func commit(_ state: SessionState, at node: Int) throws {
+    package mutating func commit(_ state: SessionState, at node: Int) throws {
         trace.record("commits", node: node, at: now)
         try touch(node, isEdit: true) { engine, now in engine.commit(state, at: now) }
     }
 
-    func broken(_ promise: String) -> BrokenPromise {
+    package func broken(_ promise: String) -> BrokenPromise {
         BrokenPromise(promise, scenario: scenario, seed: seed, time: now, trace: trace)
     }
 
@@ -205,24 +211,29 @@ struct LinkWorld {
 
 extension Timeline {
     /// Whether both read the same once they have travelled between peers.
-    func isSameOnWire(as other: Self) -> Bool {
+    package func isSameOnWire(as other: Self) -> Bool {
         tempo.microsecondsPerBeat == other.tempo.microsecondsPerBeat && beatOrigin == other.beatOrigin
             && timeOrigin == other.timeOrigin
     }
 }
 
 extension LinkWorld {
+    /// How far the grids of nodes lie apart at this moment, in microseconds.
+    package func spreadOfGrids(_ members: [Int]) -> Int64 {
+        let sinceOrigin = members.map { member in
+            nodes[member].engine.sessionState.timeline.timeOrigin.microseconds(to: hostTime(of: member))
+        }
+        return (sinceOrigin.max() ?? 0) - (sinceOrigin.min() ?? 0)
+    }
+
     /// Checks that nodes form one session: one ID, one timeline, each counting all others, and one grid.
     ///
     /// - Parameters:
     ///   - members: all nodes of the session.
     ///   - microseconds: how far their grids may lie apart.
     /// - Throws: the promise that is broken.
-    func expectTogether(_ members: [Int], within microseconds: Int64 = 200) throws {
+    package func expectTogether(_ members: [Int], within microseconds: Int64 = 200) throws {
         guard let first = members.first else { return }
-        let ghostNow = members.map { member in
-            nodes[member].engine.sessionState.timeline.timeOrigin.microseconds(to: hostTime(of: member))
-        }
         for member in members {
             let (engine, other) = (nodes[member].engine, nodes[first].engine)
             guard engine.sessionID == other.sessionID else {
@@ -235,7 +246,7 @@ extension LinkWorld {
                 throw broken("nodes \(first) and \(member) have different timelines")
             }
         }
-        let apart = (ghostNow.max() ?? 0) - (ghostNow.min() ?? 0)
+        let apart = spreadOfGrids(members)
         guard apart <= microseconds else { throw broken("grids lie \(apart) us apart") }
     }
 }

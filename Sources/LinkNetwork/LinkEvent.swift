@@ -1,0 +1,33 @@
+public import BeatTime
+internal import LinkSession
+
+/// Something that happened to a Link peer, as programs want to be told.
+public enum LinkEvent: Hashable, Sendable {
+    /// The session has another tempo, whoever changed it.
+    case tempoChanged(Tempo)
+    /// The transport was started or stopped, here or by a peer.
+    case startStopChanged(isPlaying: Bool)
+    /// The number of other peers in the session.
+    case peersChanged(count: Int)
+    /// The first peer was found, or the last one lost.
+    case connectedChanged(Bool)
+    /// The user's switch was turned.
+    case enabledChanged(Bool)
+    /// Sharing play and stop was switched on or off.
+    case startStopSyncChanged(Bool)
+
+    /// What has happened between two states, in the order in which it is to be told.
+    static func between(_ old: LinkState, _ new: LinkState) -> [LinkEvent] {
+        var events: [LinkEvent] = []
+        if old.isEnabled != new.isEnabled { events.append(.enabledChanged(new.isEnabled)) }
+        if old.isStartStopSyncEnabled != new.isStartStopSyncEnabled {
+            events.append(.startStopSyncChanged(new.isStartStopSyncEnabled))
+        }
+        let (before, after) = (old.sessionState, new.sessionState)
+        if before.tempo != after.tempo { events.append(.tempoChanged(after.tempo)) }
+        if before.isPlaying != after.isPlaying { events.append(.startStopChanged(isPlaying: after.isPlaying)) }
+        if old.peerCount != new.peerCount { events.append(.peersChanged(count: new.peerCount)) }
+        if old.isConnected != new.isConnected { events.append(.connectedChanged(new.isConnected)) }
+        return events
+    }
+}

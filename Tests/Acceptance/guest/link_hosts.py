@@ -1,0 +1,71 @@
+"""In the lab: seven hosts at one bridge, wired and over bad networks, an official founder and three joiners of each kind.
+
+    link_hosts.py RESULT.json METRONOME
+
+Writes down, for each network and kind, when each joined and how far its bars were from the founder's later on.
+"""
+
+import json
+import pathlib
+import statistics
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from rig import tracer  # noqa: E402
+from rig.hosts import Network  # noqa: E402
+
+# What every datagram meets on its way out of a host.
+NETWORKS = {
+    "wired": [],
+    "3 ms +- 2 ms, 1 % loss": ["delay", "3ms", "2ms", "loss", "1%"],
+    "8 ms +- 5 ms, 5 % loss": ["delay", "8ms", "5ms", "loss", "5%"],
+}
+JOINERS = 3
+
+
+def errors(founder, member, since):
+    """Distances from the founder's bars in microseconds, for readings `since` a time."""
+    last = founder.readings[-1]
+    return [tracer.apart(last, reading) for reading in list(member.readings) if reading.at >= since]
+
+
+def session(conditions):
+    network = Network()
+    hosts = [network.cable() for _ in range(1 + 2 * JOINERS)]
+    for host in hosts:
+        if conditions:
+            host.run("tc", "qdisc", "add", "dev", "eth0", "root", "netem", *conditions)
+    programs = [tracer.official(130, hosts[0].enter)]
+    for number, host in enumerate(hosts[1:]):
+        programs.append((tracer.official, tracer.metronome)[number % 2](100, host.enter))
+    founder, *joiners = programs
+    founder.enable()
+    time.sleep(2)
+    began = founder.readings[-1].at
+    for joiner in joiners:
+        joiner.press("a")
+    time.sleep(32)
+    figures = {"official": [], "ours": []}
+    for number, joiner in enumerate(joiners):
+        joined = next((one.at for one in joiner.readings if one.peers and abs(one.tempo - 130) < 0.1), None)
+        after = errors(founder, joiner, began + 30_000_000)
+        first = errors(founder, joiner, began + 3_000_000)
+        figures[("official", "ours")[number % 2]].append({
+            "joined": joined and (joined - began) / 1e6, "peers": joiner.readings[-1].peers,
+            "tempo": joiner.readings[-1].tempo, "error": statistics.median(after),
+            "early": [round(one) for one in first[::20]]})
+    for program in programs:
+        program.kill()
+    network.close()
+    return figures
+
+
+def main(result, metronome):
+    tracer.METRONOME = metronome
+    pathlib.Path(result).write_text(json.dumps({name: session(words) for name, words in NETWORKS.items()}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,38 @@
+"""The unmodified official peer as a program: the keys and the trace of our metronome. `python official.py TEMPO`."""
+
+import select
+import sys
+
+import link
+
+
+def main(tempo):
+    peer = link.Link(tempo)
+    quantum = 4.0
+    while True:
+        state = peer.captureAppSessionState()
+        now = peer.clock().micros()
+        print(
+            now, f"{state.beatAtTime(now, quantum):.6f}", f"{state.phaseAtTime(now, quantum):.6f}",
+            repr(state.tempo()), quantum, peer.numPeers(), int(peer.enabled), int(state.isPlaying()),
+            int(peer.startStopSyncEnabled), flush=True)
+        if not select.select([sys.stdin], [], [], 0.1)[0]:
+            continue
+        key = sys.stdin.buffer.raw.read(1).decode()
+        state = peer.captureAppSessionState()
+        now = peer.clock().micros()
+        if key in ("", "q"):
+            return
+        if key == "a":
+            peer.enabled = not peer.enabled
+        elif key == "s":
+            peer.startStopSyncEnabled = not peer.startStopSyncEnabled
+        elif key in "we":
+            state.setTempo(state.tempo() + (1 if key == "e" else -1), now)
+            peer.commitAppSessionState(state)
+        elif key == " ":
+            state.setIsPlayingAndRequestBeatAtTime(not state.isPlaying(), now, 0, quantum)
+            peer.commitAppSessionState(state)
+
+
+main(float(sys.argv[1]))

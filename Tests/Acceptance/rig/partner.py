@@ -1,0 +1,65 @@
+"""The two unmodified Link programs behind one face, as the cases of the test plan want them."""
+
+from rig.linkhut import LinkHut
+from rig.peer import Peer
+from rig.wait import until
+
+
+class LinkPythonPartner:
+    """The PyPI module of the 4.0 series."""
+
+    name = "LinkPython (Link 4.0)"
+
+    def __init__(self, bpm):
+        self.peer = Peer(bpm, start_stop_sync=True)
+        self.close = self.peer.close
+
+    tempo = property(lambda self: self.peer.tempo)
+    playing = property(lambda self: self.peer.playing)
+    peers = property(lambda self: self.peer.peers)
+
+    def nudge_tempo(self, by):
+        self.peer.set_tempo(self.peer.tempo + by)
+
+    def play(self):
+        self.peer.play()
+
+    def stop(self):
+        self.peer.stop()
+
+
+class LinkHutPartner:
+    """Debian's demo program, driven by its keys."""
+
+    name = "LinkHut 3.0.6"
+
+    def __init__(self, bpm):
+        self.hut = LinkHut()
+        try:
+            self.hut.set_tempo(bpm)
+            self.hut.press("s")
+            self.hut.enable()
+        except BaseException:
+            self.hut.close()
+            raise
+        self.close = self.hut.close
+
+    tempo = property(lambda self: self.hut.now.tempo)
+    playing = property(lambda self: self.hut.now.playing)
+    peers = property(lambda self: self.hut.now.peers)
+
+    def nudge_tempo(self, by):
+        """Whole steps, one key each; a press at the end of the range changes nothing."""
+        for _ in range(abs(by)):
+            wanted = min(max(self.tempo + (1 if by > 0 else -1), 20), 999)
+            self.hut.press("e" if by > 0 else "w")
+            until(lambda wanted=wanted: abs(self.tempo - wanted) < 0.02, 2, f"LinkHut goes to {wanted}")
+
+    def play(self):
+        self.hut.play()
+
+    def stop(self):
+        self.hut.press(" ")
+
+
+PARTNERS = [LinkHutPartner, LinkPythonPartner]

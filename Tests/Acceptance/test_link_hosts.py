@@ -1,0 +1,154 @@
+"""Our Link peer and official ones on several hosts: namespaces with cables into one bridge."""
+
+import time
+
+import pytest
+
+from rig.hosts import Network
+from rig.tracer import apart, metronome, official, together
+from rig.wait import until
+
+SOON = 0.5  # 300 ms, and what a trace of ten lines a second adds to it
+
+
+@pytest.fixture
+def network():
+    opened = Network()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def programs():
+    """Starts programs on hosts; none outlives the test."""
+    running = []
+
+    def start(program, tempo, host):
+        tracer = program(tempo, host.enter)
+        running.append(tracer)
+        return tracer
+
+    yield start
+    for tracer in running:
+        tracer.kill()
+
+
+def founded(programs, program, tempo, host):
+    """A program alone on its host for long enough to be the senior one."""
+    founder = programs(program, tempo, host)
+    founder.enable()
+    time.sleep(1)
+    return founder
+
+
+def test_eight_peers_of_both_kinds_on_eight_hosts_agree(network, programs, figure):
+    founder = founded(programs, official, 130, network.cable())
+    others = [programs(metronome if number % 2 else official, 100 + number, network.cable()) for number in range(7)]
+    for other in others:
+        other.press("a")
+    everyone = [founder, *others]
+    until(lambda: together(*everyone), 5, "eight peers in one session")
+    assert founder.now.tempo == pytest.approx(130, rel=1e-5), "a joiner never brings its tempo"
+    for changer in (others[1], others[2], founder):
+        wanted = changer.now.tempo + 1
+        changer.press("e")
+        until(lambda: all(abs(one.now.tempo - wanted) < 0.01 for one in everyone), SOON, f"all follow to {wanted}")
+    time.sleep(2)
+    for kind, members, bound in (("official", others[0::2], 1000), ("ours", others[1::2], 100)):
+        worst = max(abs(apart(founder.now, member.now)) for member in members)
+        figure(f"{kind}, worst distance from the founder's bar", f"{worst:.0f} us", f"{bound} us")
+        assert worst < bound
+
+
+def test_a_host_with_two_interfaces_is_one_peer_and_survives_the_loss_of_either(network, programs, figure):
+    second = Network(2)
+    try:
+        host, other = network.cable(), network.cable()
+        second.cable(host, "eth1")
+        second.cable(other, "eth1")
+        founder = founded(programs, official, 130, other)
+        ours = programs(metronome, 100, host)
+        ours.enable()
+        until(lambda: together(founder, ours), 3, "one peer each, though there are two ways")
+        for interface in ("eth0", "eth1"):
+            lost = len(ours.readings)
+            host.run("ip", "link", "set", interface, "down")
+            time.sleep(1)
+            assert ours.now.peers == 1 and together(founder, ours)
+            host.run("ip", "link", "set", interface, "up")
+            time.sleep(1)
+            steps = [abs(apart(one, next)) for one, next in zip(ours.readings[lost:], ours.readings[lost + 1:])]
+            figure(f"largest step while {interface} was lost and back", f"{max(steps):.0f} us", "1000 us")
+            assert max(steps) < 1000
+        until(lambda: together(founder, ours), 1, "still in one session")
+    finally:
+        second.close()
+
+
+def test_a_cable_that_is_pulled_and_put_back_is_noticed_at_once(network, programs):
+    host, other = network.cable(), network.cable()
+    founder = founded(programs, official, 130, other)
+    ours = programs(metronome, 100, host)
+    ours.enable()
+    until(lambda: together(founder, ours), 3, "one session")
+    host.run("ip", "link", "set", "eth0", "down")
+    until(lambda: ours.now.peers == 0, 0.5, "the peer is gone with its interface")
+    assert ours.now.tempo == pytest.approx(130, rel=1e-5), "and the tempo stays"
+    host.run("ip", "link", "set", "eth0", "up")
+    until(lambda: ours.now.peers == 1, 2, "the peer is back long before the next look at the interfaces")
+
+
+def test_two_peers_meet_over_ipv6_alone(network, programs):
+    # Without a common network of IPv4 only link-local addresses of IPv6 can carry them; but each has one of IPv4.
+    hosts = [network.cable(), network.cable(ipv4=False)]
+    hosts[1].run("ip", "address", "add", "192.168.77.1/32", "dev", "eth0")
+    for host in hosts:
+        # Nothing of the group of IPv4 comes through.
+        host.run("ip", "link", "set", "eth0", "multicast", "on")
+    network.bridge.run("sysctl", "-q", "net.ipv4.ip_forward=0")
+    hosts[0].run("ip", "address", "flush", "dev", "eth0", "scope", "global")
+    hosts[0].run("ip", "address", "add", "172.16.9.1/32", "dev", "eth0")
+    founder = founded(programs, official, 130, hosts[0])
+    ours = programs(metronome, 100, hosts[1])
+    ours.enable()
+    until(lambda: together(founder, ours), 4, "one session over IPv6")
+    assert ours.now.tempo == pytest.approx(130, rel=1e-5)
+    founder.press("e")
+    until(lambda: abs(ours.now.tempo - 131) < 0.01, SOON, "the tempo travels")
+
+
+def test_a_partition_heals_into_one_session_without_a_jump_of_the_tempo(network, programs, figure):
+    everyone = [founded(programs, official, 130, network.cable())]
+    for program in (metronome, official, metronome):
+        everyone.append(programs(program, 100, network.cable()))
+        everyone[-1].enable()
+    until(lambda: together(*everyone), 4, "one session of four")
+    for port in (3, 4):
+        network.unplug(port)
+    until(lambda: everyone[0].now.peers == 1 and everyone[1].now.peers == 1, 9, "the others are missed")
+    assert everyone[1].now.tempo == pytest.approx(130, rel=1e-5)
+    everyone[1].press("e")
+    until(lambda: together(*everyone[:2]) and abs(everyone[0].now.tempo - 131) < 0.01, SOON, "two go on at 131")
+    for port in (3, 4):
+        network.plug(port)
+    until(lambda: together(*everyone), 9, "one session again")
+    worst = max(abs(apart(everyone[0].now, one.now)) for one in everyone[1:])
+    figure("worst distance of bars afterwards", f"{worst:.0f} us", "1000 us")
+    assert worst < 1000
+
+
+def test_a_founder_that_leaves_is_not_missed(network, programs, figure):
+    founder = founded(programs, official, 130, network.cable())
+    ours = [programs(metronome, 100, network.cable()) for _ in range(2)]
+    for one in ours:
+        one.enable()
+    until(lambda: together(founder, *ours), 4, "one session of three")
+    left = [len(one.readings) for one in ours]
+    founder.quit()
+    until(lambda: together(*ours), SOON, "two are left")
+    time.sleep(2)
+    for one, first in zip(ours, left):
+        steps = [abs(apart(before, after)) for before, after in zip(one.readings[first:], one.readings[first + 1:])]
+        figure("largest step", f"{max(steps):.0f} us", "1000 us")
+        assert max(steps) < 1000
+    assert abs(apart(ours[0].now, ours[1].now)) < 1000

@@ -1,0 +1,97 @@
+"""The example program on a terminal of its own, driven by its keys, beside an unmodified official peer."""
+
+import os
+import pty
+import re
+import select
+import subprocess
+import threading
+import time
+
+import pytest
+
+from rig.peer import Peer
+from rig.tracer import METRONOME, WITH_PARENT
+from rig.wait import until
+
+LINE = re.compile(
+    r"Link (on|off) *\| (\d+) peers \| quantum (\d+) \| sync (on|off) *\| (playing|stopped) \| ([\d.]+) BPM "
+    r"\| beat (-?[\d.]+) \| ([●·]*)")
+
+
+class Screen:
+    """The metronome on a pseudo-terminal, and the newest line it shows."""
+
+    def __init__(self, *arguments):
+        self.terminal, inner = pty.openpty()
+        self.process = subprocess.Popen(
+            [*WITH_PARENT, METRONOME, *arguments], stdin=inner, stdout=inner, stderr=inner, start_new_session=True)
+        os.close(inner)
+        self.text = ""
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self):
+        data = b""
+        while select.select([self.terminal], [], [], 10)[0]:
+            try:
+                data += os.read(self.terminal, 65536)
+            except OSError:  # the terminal closed with the program
+                return
+            self.text = data.decode(errors="ignore")
+
+    def shows(self, number, wanted):
+        """Whether a field of the newest line is as wanted."""
+        lines = LINE.findall(self.text)
+        return lines and lines[-1][number] == wanted
+
+    def press(self, keys):
+        os.write(self.terminal, keys.encode())
+
+    def wait(self, number, wanted):
+        until(lambda: self.shows(number, wanted), 2, f"{wanted} on the screen: {self.text[-120:]!r}")
+
+
+@pytest.fixture
+def screen():
+    opened = Screen("--tempo", "100")
+    yield opened
+    if opened.process.poll() is None:
+        opened.process.kill()
+    opened.process.wait()
+    os.close(opened.terminal)
+
+
+def test_keys_change_what_the_screen_shows(screen):
+    screen.wait(0, "off")
+    screen.wait(5, "100.00")
+    for keys, number, wanted in [
+            ("e", 5, "101.00"), ("ww", 5, "99.00"), ("r", 2, "3"), ("tt", 2, "5"), ("s", 3, "on"), ("a", 0, "on"),
+            (" ", 4, "playing"), (" ", 4, "stopped"), ("a", 0, "off"), ("xyz\x1b[A", 0, "off")]:
+        screen.press(keys)
+        screen.wait(number, wanted)
+    screen.press("q")
+    assert screen.process.wait(timeout=2) == 0
+
+
+def test_it_plays_with_an_official_peer(screen):
+    with Peer(130, start_stop_sync=True) as peer:
+        time.sleep(1)
+        screen.press("sa")
+        screen.wait(1, "1")
+        screen.wait(5, "130.00")
+        screen.press(" ")
+        until(lambda: peer.playing, 1, "the peer plays")
+        screen.press("e")
+        until(lambda: abs(peer.tempo - 131) < 0.01, 1, "the peer is at 131")
+        screen.wait(7, "●●··")
+        peer.stop()
+        screen.wait(4, "stopped")
+        screen.press("q")
+        until(lambda: peer.peers == 0, 1, "it says bye-bye")
+
+
+def test_wrong_words_get_the_usage():
+    for words in (["--tempo"], ["--tempo", "loud"], ["--tempo", "10"], ["what"]):
+        done = subprocess.run([METRONOME, *words], capture_output=True, text=True, timeout=5, stdin=subprocess.DEVNULL)
+        assert done.returncode == 64 and "metronome" in done.stderr and not done.stdout

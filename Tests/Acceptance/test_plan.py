@@ -1,0 +1,198 @@
+"""The cases that every Link program is asked to pass, by their names, for the gateway and two unmodified partners.
+
+`make plan` runs all tests that are marked with a case, here and elsewhere, and prints the table of verdicts.
+"""
+
+import time
+
+import pytest
+
+from rig.figures import steady
+from rig.partner import PARTNERS
+from rig.rawline import CLOCK, START, STOP
+from rig.wait import until
+
+SOON = 0.5
+
+
+def case(name, partners=PARTNERS):
+    """Marks a test as a case of the plan, once for each partner."""
+    return pytest.mark.parametrize(
+        "make", [pytest.param(one, id=one.name.split()[0], marks=pytest.mark.case(name, one.name)) for one in partners])
+
+
+def alone(name):
+    return pytest.mark.case(name, "alone")
+
+
+@pytest.fixture
+def partner(make):
+    """A partner at 130 BPM that shares play and stop, alone for long enough to be the senior."""
+    opened = make(130)
+    time.sleep(1)
+    yield opened
+    opened.close()
+
+
+def same(tempo):
+    """Whole microseconds a beat cannot tell every tempo, and LinkHut shows hundredths."""
+    return pytest.approx(tempo, abs=0.02)
+
+
+def joined(partner, gateway, tempo=130):
+    gateway.wait_status(
+        lambda status: status["link"]["peers"] == 1 and status["tempo"] == same(tempo), 3, f"one peer, {tempo} BPM")
+    until(lambda: partner.peers == 1, 2, "the partner counts the gateway")
+
+
+def both_at(tempo, partner, gateway):
+    gateway.wait_status(lambda status: status["tempo"] == same(tempo), SOON, f"the gateway is at {tempo}")
+    until(lambda: partner.tempo == same(tempo), SOON, f"the partner is at {tempo}")
+
+
+def unbroken(line, since, figure):
+    """Fails if a tick since then was lost, doubled, or lies elsewhere than its neighbours say."""
+    ticks = line.times(CLOCK, since)
+    numbered, (interval, origin) = steady(ticks)
+    late = sorted(at - origin - interval * number for number, at in numbered)
+    # Reading a FIFO can only be late; a tick that leaves early is a jump.
+    figure("earliest tick", f"{late[0] - late[len(late) // 2]:.0f} us", "-1000 us")
+    assert late[0] - late[len(late) // 2] > -1000
+    assert sum(one > 3000 for one in late) <= len(late) / 20
+    return 60e6 / 24 / interval
+
+
+@case("TEMPO-1")
+def test_tempo_1_whoever_changes_the_tempo_the_other_follows(partner, start):
+    partner.play()
+    gateway = start("--tempo", 100)
+    joined(partner, gateway)
+    gateway.post("tempo", {"bpm": 120})
+    both_at(120, partner, gateway)
+    gateway.post("transport", {"playing": True})
+    for turn in range(4):
+        partner.nudge_tempo(1)
+        both_at(121 + 2 * turn, partner, gateway)
+        gateway.post("tempo", {"bpm": 122 + 2 * turn})
+        both_at(122 + 2 * turn, partner, gateway)
+
+
+@case("TEMPO-2")
+def test_tempo_2_a_joiner_never_brings_its_tempo(make, start):
+    gateway = start("--tempo", 100, name="same")
+    gateway.stop()
+    partner = make(130)
+    try:
+        time.sleep(1)
+        joined(partner, start("--tempo", 100, name="same"))
+        assert partner.tempo == same(130)
+    finally:
+        partner.close()
+
+
+@case("TEMPO-3")
+def test_tempo_3_loading_a_configuration_does_not_change_the_sessions_tempo(partner, start, tmp_path):
+    config = tmp_path / "config.yaml"
+    config.write_text("version: 1\n")
+    gateway = start("--config", config)
+    joined(partner, gateway)
+    # A configuration cannot even name a tempo; but it says which tempos are taken as they are.
+    config.write_text("version: 1\ntempo-range: [60, 100]\nlink: { quantum: 3 }\n")
+    gateway.post("reload")
+    gateway.wait_status(lambda status: status["quantum"] == 3, SOON, "the new configuration is in force")
+    time.sleep(0.3)
+    both_at(130, partner, gateway)
+
+
+@case("TEMPO-4")
+def test_tempo_4_the_gateway_stays_in_sync_at_20_and_at_999(partner, start, line):
+    gateway = start("--output", f"raw:{line.path}")
+    joined(partner, gateway)
+    for near, step, end in [(23, -1, 20), (996, 1, 999)]:
+        gateway.post("tempo", {"bpm": near})
+        both_at(near, partner, gateway)
+        partner.nudge_tempo(step * 3)
+        both_at(end, partner, gateway)
+        ticks = line.wait_ticks(24, within=5)
+        assert 60e6 / 24 * 23 / (ticks[-1] - ticks[0]) == pytest.approx(end, rel=0.02)
+
+
+@alone("TEMPO-5")
+def test_tempo_5_switching_link_never_changes_the_tempo(start, line):
+    gateway = start("--no-link", "--tempo", 101, "--output", f"raw:{line.path}")
+    gateway.post("transport", {"playing": True})
+    gateway.post("link", {"enabled": True})
+    assert gateway.status()["tempo"] == same(101)
+    gateway.post("tempo", {"bpm": 111})
+    gateway.post("link", {"enabled": False})
+    assert gateway.status()["tempo"] == same(111)
+    assert unbroken(line, line.wait_ticks(60, within=5)[0], lambda *_: None) == pytest.approx(111, rel=0.002)
+
+
+@alone("BEATTIME-1")
+def test_beattime_1_switching_link_moves_no_tick(start, line, figure):
+    gateway = start("--no-link", "--tempo", 120, "--output", f"raw:{line.path}")
+    gateway.post("transport", {"playing": True})
+    line.wait_for(START, within=3)
+    since = line.wait_ticks(48, within=3)[0]
+    for enabled in (True, False, True):
+        gateway.post("link", {"enabled": enabled})
+        line.wait_ticks(48, within=3)
+    assert unbroken(line, since, figure) == pytest.approx(120, rel=0.002)
+    assert len(line.times(START)) == 1 and not line.times(STOP)
+
+
+@case("BEATTIME-2")
+def test_beattime_2_nothing_jumps_here_when_a_peer_joins(make, start, line, figure):
+    gateway = start("--tempo", 120, "--output", f"raw:{line.path}")
+    gateway.post("transport", {"playing": True})
+    line.wait_for(START, within=3)
+    since = line.wait_ticks(48, within=3)[0]
+    partner = make(90)
+    try:
+        joined(partner, gateway, tempo=120)
+        line.wait_ticks(48, within=3)
+        assert unbroken(line, since, figure) == pytest.approx(120, rel=0.002)
+        assert len(line.times(START)) == 1
+    finally:
+        partner.close()
+
+
+@case("STARTSTOPSTATE-1")
+def test_startstopstate_1_the_partners_play_and_stop_reach_the_gateway(partner, start, line):
+    gateway = start("--start-stop-sync", "--output", f"raw:{line.path}")
+    joined(partner, gateway)
+    partner.play()
+    line.wait_for(START, within=4)
+    gateway.wait_status(lambda status: status["playing"], SOON, "the gateway plays")
+    partner.stop()
+    line.wait_for(STOP, within=SOON)
+
+
+@case("STARTSTOPSTATE-2")
+def test_startstopstate_2_joining_starts_nothing_and_then_both_start_and_stop(partner, start, line):
+    partner.play()
+    gateway = start("--start-stop-sync", "--output", f"raw:{line.path}")
+    joined(partner, gateway)
+    line.wait_ticks(100, within=5)
+    assert not line.times(START) and partner.playing
+    gateway.post("transport", {"playing": True})
+    line.wait_for(START, within=4)
+    gateway.post("transport", {"playing": False})
+    until(lambda: not partner.playing, SOON, "stopped here, both stop")
+    gateway.post("transport", {"playing": True})
+    until(lambda: partner.playing, SOON, "started here, both start")
+
+
+@alone("BACKGROUND-1")
+def test_background_1_link_stays_active_while_outputs_run(start, line):
+    gateway = start("--output", f"raw:{line.path}")
+    line.wait_ticks(48, within=4)
+    assert gateway.status()["link"]["active"] is True
+
+
+@alone("BACKGROUND-3")
+def test_background_3_with_start_stop_sync_link_stays_active(start):
+    gateway = start("--start-stop-sync")
+    time.sleep(1)
+    assert gateway.status()["link"]["active"] is True

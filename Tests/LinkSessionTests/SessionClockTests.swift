@@ -1,0 +1,141 @@
+import BeatTime
+import Simulation
+import Testing
+
+@testable import LinkSession
+
+/// What is made of round trips, over delays as a bad network makes them.
+@Suite
+struct SessionClockTests {
+    /// A way there and back to a clock that is ahead by so much and runs fast by so much.
+    private struct Network {
+        var delay: ClosedRange<Double>
+        var loss = 0.0
+        var drift = 0.0
+        var random: SeededGenerator
+        static let ahead: Int64 = 5_000_000_000
+
+        func offset(at time: HostTime) -> Double { Double(Self.ahead) + drift * Double(time.microseconds) }
+
+        /// As many round trips as the usual chain of pings makes, each ping leaving when a pong has come.
+        mutating func run(_ count: Int, at start: HostTime) -> [RoundTrip] {
+            var trips: [RoundTrip] = []
+            var sent = start
+            while trips.count < count {
+                let (there, back) = (Double.random(in: delay, using: &random), Double.random(in: delay, using: &random))
+                guard !random.chance(loss), !random.chance(loss) else {
+                    sent = sent.advanced(byMicroseconds: 50_000)
+                    continue
+                }
+                let met = sent.advanced(byMicroseconds: Int64(there))
+                let ghost = GhostTime(microseconds: met.microseconds + Int64(offset(at: met).rounded()))
+                let arrived = sent.advanced(byMicroseconds: Int64(there + back))
+                trips.append(RoundTrip(sent: sent, ghostTime: ghost, arrived: arrived))
+                sent = arrived
+            }
+            return trips
+        }
+    }
+
+    /// What the usual peer makes of the same round trips.
+    private func median(_ trips: [RoundTrip]) -> Double {
+        var values = trips.map { ($0.lowest.offset + $0.highest.offset) / 2 }
+        for (last, next) in zip(trips, trips.dropFirst()) where last.arrived == next.sent {
+            values.append((last.lowest.offset + next.highest.offset) / 2)
+        }
+        return values.sorted()[values.count / 2]
+    }
+
+    private func quantile(_ values: [Double], _ share: Double) -> Double {
+        values.sorted()[Int(share * Double(values.count - 1))]
+    }
+
+    /// Microseconds by which our clock and the plain median are off half a minute after joining, over many sessions.
+    private func errors(
+        delay: ClosedRange<Double>, loss: Double, drift: Double
+    ) throws -> (ours: [Double], median: [Double], claimed: [Double]) {
+        var (ours, theirs, claimed): ([Double], [Double], [Double]) = ([], [], [])
+        for seed in 1...100 as ClosedRange<UInt64> {
+            var network = Network(delay: delay, loss: loss, drift: drift, random: SeededGenerator(seed: seed))
+            let first = network.run(51, at: HostTime(microseconds: 0))
+            var clock = SessionClock(try #require(Burst(first, drift: 0)))
+            for second in 1..<30 {
+                let trips = network.run(16, at: HostTime(microseconds: Int64(second) * 1_000_000))
+                clock.add(try #require(Burst(trips, drift: clock.drift)))
+            }
+            let now = HostTime(microseconds: 30_000_000)
+            let truth = network.offset(at: now)
+            ours.append(abs(Double(clock.transform(at: now).intercept) - truth))
+            theirs.append(abs(median(first) - truth))
+            claimed.append(clock.errorMicroseconds)
+        }
+        return (ours, theirs, claimed)
+    }
+
+    @Test(arguments: [
+        ("wired", 40.0...90.0, 0.0, 0.0, 2.0, 5.0), ("wired, 100 ppm", 40...90, 0, 1e-4, 2, 5),
+        ("3 ms ± 2 ms, 1 % loss", 1000...5000, 0.01, 0, 32, 110),
+        ("3 ms ± 2 ms, 1 % loss, 100 ppm", 1000...5000, 0.01, 1e-4, 32, 110),
+        ("8 ms ± 5 ms, 5 % loss", 3000...13_000, 0.05, 0, 80, 300),
+        ("8 ms ± 5 ms, 5 % loss, 100 ppm", 3000...13_000, 0.05, 1e-4, 80, 300),
+    ])
+    func `half a minute in, the clock is truer than the median of the first round`(
+        name: String, delay: ClosedRange<Double>, loss: Double, drift: Double, typical: Double, worst: Double
+    ) throws {
+        let (ours, median, claimed) = try errors(delay: delay, loss: loss, drift: drift)
+        let figures = [quantile(ours, 0.5), quantile(ours, 1), quantile(median, 0.5), quantile(median, 1)]
+            .map { String(Int($0.rounded())) }
+        print(
+            "\(name): ours \(figures[0]) us, at worst \(figures[1]); median \(figures[2]), at worst \(figures[3]);",
+            "claimed \(Int(quantile(claimed, 0.5)))")
+        #expect(quantile(ours, 0.5) <= typical)
+        #expect(quantile(ours, 1) <= worst)
+        #expect(quantile(ours, 0.5) <= quantile(median, 0.5) / 2 || quantile(ours, 0.5) <= 2)
+        // The error that is told is neither flattering nor useless.
+        #expect(quantile(claimed, 0.5) + 2 >= quantile(ours, 0.5))
+        #expect(quantile(claimed, 0.5) <= 8 * quantile(ours, 0.5) + 5)
+    }
+
+    @Test
+    func `a pong that tells a wrong time does not move a burst`() throws {
+        var network = Network(delay: 100...300, random: SeededGenerator(seed: 1))
+        for wrong in [Int64(-10_000_000), -1000, 1000, 10_000_000] {
+            var trips = network.run(16, at: HostTime(microseconds: 0))
+            let sound = try #require(Burst(trips, drift: 0))
+            let wild = trips[5]
+            trips.append(
+                RoundTrip(
+                    sent: wild.sent, ghostTime: wild.ghostTime.advanced(byMicroseconds: wrong), arrived: wild.arrived))
+            let burst = try #require(Burst(trips, drift: 0))
+            #expect((burst.lower.offset, burst.upper.offset) == (sound.lower.offset, sound.upper.offset))
+        }
+    }
+
+    @Test
+    func `round trips that contradict one another tell nothing`() {
+        let trips = (0..<10).map { index in
+            let time = HostTime(microseconds: Int64(index) * 1000)
+            return RoundTrip(
+                sent: time, ghostTime: GhostTime(microseconds: Int64(index) * 1_000_000),
+                arrived: time.advanced(byMicroseconds: 100))
+        }
+        #expect(Burst(trips, drift: 0) == nil)
+        #expect(Burst([], drift: 0) == nil)
+    }
+
+    @Test
+    func `without new bursts the clock goes on at the drift it has learnt`() throws {
+        var network = Network(delay: 40...90, drift: 8e-5, random: SeededGenerator(seed: 2))
+        var clock = SessionClock(try #require(Burst(network.run(51, at: HostTime(microseconds: 0)), drift: 0)))
+        for second in 1...20 as ClosedRange<Int64> {
+            let trips = network.run(16, at: HostTime(microseconds: second * 1_000_000))
+            clock.add(try #require(Burst(trips, drift: clock.drift)))
+        }
+        let later = HostTime(microseconds: 80_000_000)
+        #expect(abs(Double(clock.transform(at: later).intercept) - network.offset(at: later)) < 100)
+        let trips = network.run(16, at: HostTime(microseconds: 200_000_000))
+        clock.add(try #require(Burst(trips, drift: clock.drift)))
+        let last = HostTime(microseconds: 200_100_000)
+        #expect(abs(Double(clock.transform(at: last).intercept) - network.offset(at: last)) < 60)
+    }
+}
