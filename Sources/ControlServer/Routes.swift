@@ -3,6 +3,8 @@ internal import BeatTime
 internal import Gateway
 internal import HTTPTypes
 internal import Hummingbird
+internal import MIDIClock
+internal import NIOCore
 
 /// The largest body of a request, in bytes.
 let maximumBody = 64 * 1024
@@ -30,7 +32,10 @@ func routes(at address: HTTPAddress, token: BearerToken?, serving: Serving) -> R
         let output = try body.optional("output")?.text()
         return try await serving.perform(.adjust(output: output, OutputAdjustment(nudge: nudge)))
     }
-    router.serve("/api/v1/realign", .post) { _, _ in try await serving.perform(.realign(output: nil)) }
+    router.serve("/api/v1/realign", .post) { request, _ in
+        let when = try Realignment(try await request.body.collect(upTo: maximumBody))
+        return try await serving.perform(.realign(output: nil, when))
+    }
     router.serve("/api/v1/reload", .post) { _, _ in
         let gateway = try serving.running()
         do throws(CommandRefusal) {
@@ -46,10 +51,22 @@ func routes(at address: HTTPAddress, token: BearerToken?, serving: Serving) -> R
         let body = try CommandBody(OutputAdjustment.keys, in: try await request.body.collect(upTo: maximumBody))
         return try await serving.perform(.adjust(output: id, try OutputAdjustment(body)))
     }
-    router.serve("/api/v1/outputs/:id/realign", .post) { _, context in
-        try await serving.perform(.realign(output: try context.parameters.require("id")))
+    router.serve("/api/v1/outputs/:id/realign", .post) { request, context in
+        let when = try Realignment(try await request.body.collect(upTo: maximumBody))
+        return try await serving.perform(.realign(output: try context.parameters.require("id"), when))
     }
     return router
+}
+
+extension Realignment {
+    /// `{}` or no body at all is the next bar.
+    fileprivate init(_ body: ByteBuffer) throws(Refusal) {
+        guard body.readableBytes > 0, let when = try CommandBody(["when"], in: body).optional("when") else {
+            self = .atBar
+            return
+        }
+        self = try when.choice(among: ["bar": .atBar, "now": .now])
+    }
 }
 
 extension OutputAdjustment {

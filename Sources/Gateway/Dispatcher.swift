@@ -13,8 +13,8 @@ struct OutputState: BitwiseCopyable {
     var tenant: UInt32 = 0
     /// As ``OutputBoard/Slot/connections`` counted when the planner last heard of a device.
     var connections: UInt32 = 0
-    /// As ``OutputBoard/Slot/realignments`` counted when the planner was last told to realign.
-    var realignments: UInt32 = 0
+    /// As ``OutputBoard/Slot/realigning`` was when the planner was last told to realign.
+    var realigning = OutputBoard.Realigning()
 }
 
 /// Sees to it that every message leaves exactly once, and on time.
@@ -220,9 +220,9 @@ struct Dispatcher<Machine: DispatchMachine> {
             counters[slot].reset()
         }
         states[slot].slot = output
-        if states[slot].realignments != output.realignments {
-            states[slot].realignments = output.realignments
-            states[slot].planner.realign()
+        if states[slot].realigning != output.realigning {
+            states[slot].realigning = output.realigning
+            states[slot].planner.realign(output.realigning.when)
         }
         if states[slot].connections != output.connections {
             states[slot].connections = output.connections

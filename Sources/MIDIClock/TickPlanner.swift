@@ -22,8 +22,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     var entry: Entry?
     /// Whether the device was connected anew and has to find a bar to join at.
     var joinsAtBar = false
-    /// Whether the device, though playing, is to be placed anew at a bar.
-    var wantsRealignment = false
+    /// When the device, though playing, is to be placed anew, if it is.
+    var realignment: Realignment?
     /// Whether the device may be sent Stop, by the last plan.
     private var sendsStop = true
 
@@ -48,8 +48,10 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         joinsAtBar = true
     }
 
-    /// Places the device anew at the next bar, if it plays and its place can be told.
-    public mutating func realign() { wantsRealignment = device != .stopped }
+    /// Places the device anew, if it plays and its place can be told.
+    public mutating func realign(_ realignment: Realignment) {
+        if device != .stopped { self.realignment = realignment }
+    }
 
     /// The last message for a device that plays, for when the program ends.
     public mutating func finish() -> ClockMessage? {
@@ -80,7 +82,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             device = .stopped
         }
         isMisplaced = false
-        wantsRealignment = false
+        realignment = nil
         guard plan.transport.isPlaying else {
             entry = nil
             joinsAtBar = false
@@ -98,7 +100,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// - Returns: whether it need not be asked again.
     public func stillExpects(_ ahead: PlannedMessage, on map: TempoMap, at now: HostTime) -> Bool {
         guard let train, ahead.message == .timingClock, ahead.pulse == nextPulse, ahead.fold == train.fold,
-            ahead.belated == 0, entry == nil, !isMisplaced, !wantsRealignment
+            ahead.belated == 0, entry == nil, !isMisplaced, realignment == nil
         else { return false }
         return now <= ahead.due && gapEnd(train, map) <= ahead.due
     }
@@ -120,7 +122,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         case .start, .continue: if let entry = planned.entry { moves(by: entry) }
         }
         isMisplaced = false
-        wantsRealignment = false
+        realignment = nil
         entry = planned.entry?.afterMessage
     }
 
@@ -153,7 +155,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let change = train.follow(plan, on: map, next: &nextPulse, isRunning: isRunning, at: now)
         if change.isRegrouped || change.jump == .slid { entry = nil }
         if change.isRegrouped, nextPulse != count, device != .stopped, plan.settings.isBroughtBack {
-            wantsRealignment = true
+            realignment = realignment ?? .atBar
         }
         // Who has slid into another song, past its top, plays that.
         if change.jump == .slid, device != .stopped, plan.transport.isPlaying, nextPulse > 0 {

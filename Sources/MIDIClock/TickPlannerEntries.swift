@@ -6,9 +6,10 @@ extension TickPlanner {
     mutating func goOn(
         _ plan: OutputPlan, _ train: PulseTrain, _ aim: Aim, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage {
-        wantsRealignment = wantsRealignment && plan.settings.laterCue.isPlacing
-        guard wantsRealignment else { return pulse(aim, train) }
-        let entry = validEntry(.barAnew, plan, train, on: map, at: now)
+        if !plan.settings.laterCue.isPlacing { realignment = nil }
+        guard let realignment else { return pulse(aim, train) }
+        let place = realignment == .now ? Entry.Place.sixteenthAnew : .barAnew
+        let entry = validEntry(place, plan, train, on: map, at: now)
         self.entry = entry
         return earlier(pulse(aim, train), message(of: entry, plan, train, on: map))
     }
