@@ -42,6 +42,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
@@ -54,6 +55,9 @@ let package = Package(
         part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock"]),
         part(
             "DeviceProfiles", uses: ["BeatTime", "MIDIClock"], products: [.product(name: "Yams", package: "Yams")]),
+        part(
+            "ClockMeter", uses: ["BeatTime", "MIDIClock"],
+            products: [.product(name: "Histogram", package: "hdrhistogram-swift")]),
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "MIDIClock"]),
         part(
             "Gateway",
@@ -76,8 +80,8 @@ let package = Package(
         .executableTarget(
             name: "tactus",
             dependencies: [
-                "Gateway", "ControlServer", "Arbiter", "DeviceProfiles", "MIDIClock", "ALSASequencer", "BeatTime",
-                logging,
+                "Gateway", "ControlServer", "Arbiter", "ClockMeter", "DeviceProfiles", "MIDIClock", "ALSASequencer",
+                "RealTime", "BeatTime", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -103,6 +107,7 @@ let package = Package(
         tests(
             of: "Gateway",
             uses: ["ALSASequencer", "Arbiter", "BeatTime", "DeviceProfiles", "MIDIClock", "RealTime", "Simulation"]),
+        tests(of: "ClockMeter", uses: ["BeatTime", "MIDIClock", "Simulation"]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
         tests(of: "DeviceProfiles", uses: ["BeatTime", "MIDIClock", "Simulation"], resources: [.copy("Corpus")]),
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
@@ -120,7 +125,10 @@ let package = Package(
             ]),
         tests(
             of: "tactus",
-            uses: ["ALSASequencer", "Arbiter", "BeatTime", "ControlServer", "DeviceProfiles", "Gateway", "MIDIClock"],
+            uses: [
+                "ALSASequencer", "Arbiter", "BeatTime", "ClockMeter", "ControlServer", "DeviceProfiles", "Gateway",
+                "MIDIClock",
+            ],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ],

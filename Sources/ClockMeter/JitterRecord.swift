@@ -44,7 +44,9 @@ struct JitterRecord {
             guard index - ticks.startIndex >= before.suffix(2).count else { continue }
             let interval = Double(ticks[index].time &- ticks[index - 1].time)
             take(interval, deviation: interval - block.period, at: ticks[index].time)
-            guard index - 2 >= ticks.startIndex, ticks[index - 1].number &- ticks[index - 2].number == 1 else { continue }
+            guard index - 2 >= ticks.startIndex, ticks[index - 1].number &- ticks[index - 2].number == 1 else {
+                continue
+            }
             changes.add(interval - Double(ticks[index - 1].time &- ticks[index - 2].time))
         }
     }

@@ -55,7 +55,9 @@ struct TickBlock {
     func isContinued(by next: TickBlock) -> Bool {
         let deviation = (periodDeviation * periodDeviation + next.periodDeviation * next.periodDeviation).squareRoot()
         let parting = abs(next.period - period) * Double(Self.size)
-        guard parting <= max(Self.sameLine, Self.sameLineDeviations * deviation * Double(Self.size)) else { return false }
+        guard parting <= max(Self.sameLine, Self.sameLineDeviations * deviation * Double(Self.size)) else {
+            return false
+        }
         let first = next.ticks[0]
         return abs(error(of: first) - next.error(of: first)) < period / 2
     }

@@ -1,8 +1,9 @@
 import BeatTime
-import ClockMeter
 import MIDIClock
 import Simulation
 import Testing
+
+@testable import ClockMeter
 
 /// Clocks whose figures are known beforehand.
 @Suite
