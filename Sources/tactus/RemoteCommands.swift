@@ -35,6 +35,7 @@ struct RemoteOptions: ParsableArguments {
     ///   - path: under `/api/v1/`.
     ///   - body: its JSON.
     /// - Returns: the status afterwards.
+    /// - Throws: when nobody answers, or the gateway refuses.
     func command(_ path: String, _ body: String) async throws -> Status { try await client.ask(path, body).status }
 
     /// Changes an output of the gateway.

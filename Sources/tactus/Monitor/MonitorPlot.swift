@@ -14,6 +14,7 @@ enum MonitorPlot {
     /// - Parameters:
     ///   - figures: of a measuring that has ended.
     ///   - name: whose clock it was.
+    /// - Returns: a file of its own, and a part of a page as well.
     static func svg(_ figures: ClockFigures, of name: String) -> String {
         """
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Int(width)) 632" role="img" \

@@ -34,6 +34,7 @@ enum MonitorText {
     ///   - figures: as they are now.
     ///   - name: whose clock it is.
     ///   - hint: what the user can do, or should know; empty for nothing.
+    /// - Returns: its lines.
     static func view(_ figures: ClockFigures, of name: String, hint: String) -> [Line] {
         var lines = [
             Line(name, .strong) + Line("   ") + state(figures.state) + Line("   \(clock(figures.seconds))", .faint)

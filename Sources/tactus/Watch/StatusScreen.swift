@@ -73,7 +73,7 @@ struct StatusScreen {
 
     /// Where in the quantum the session is, with a mark at every beat.
     private func bar(_ width: Int) -> Line {
-        let length = status.quantum > 0 ? status.quantum : 1
+        let length = status.quantum > 0 ? min(status.quantum, 64) : 1
         let phase = status.quantum > 0 ? moved.phase : moved.beat - moved.beat.rounded(.down)
         guard width >= 8, phase.isFinite, length.isFinite else { return "" }
         let filled = Int((max(0, min(1, phase / length)) * Double(width)).rounded(.down))
