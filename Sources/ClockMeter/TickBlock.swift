@@ -15,6 +15,8 @@ struct TickBlock {
     static let size = 96
     /// The fewest ticks that make a line worth measuring against.
     static let fewest = 24
+    /// From the first tick to the last: if more are lost in between, they are no succession.
+    private static let longest: Int64 = 384
 
     let ticks: [Tick]
     /// Microseconds from one tick to the next.
@@ -35,7 +37,9 @@ struct TickBlock {
 
     /// Lays the line; there is none through fewer than ``fewest`` ticks, or if they are no succession.
     init?(_ ticks: [Tick]) {
-        guard ticks.count >= Self.fewest, let rough = Self.roughPeriod(ticks), rough > 0 else { return nil }
+        guard ticks.count >= Self.fewest, ticks[ticks.count - 1].number &- ticks[0].number < Self.longest,
+            let rough = Self.roughPeriod(ticks), rough > 0
+        else { return nil }
         self.ticks = ticks
         (period, offset, periodDeviation, spread) = (rough, 0, 0, 0)
         offset = Self.median(ticks.map(error)) ?? 0

@@ -29,15 +29,6 @@ struct RemoteOptions: ParsableArguments {
     /// Asks the gateway for its status.
     func status() async throws -> Status { try await client.ask("status", nil).status }
 
-    /// Gives the gateway a command.
-    ///
-    /// - Parameters:
-    ///   - path: under `/api/v1/`.
-    ///   - body: its JSON.
-    /// - Returns: the status afterwards.
-    /// - Throws: when nobody answers, or the gateway refuses.
-    func command(_ path: String, _ body: String) async throws -> Status { try await client.ask(path, body).status }
-
     /// Changes an output of the gateway.
     ///
     /// - Returns: the status afterwards.
@@ -45,7 +36,8 @@ struct RemoteOptions: ParsableArguments {
         try await client.ask("outputs/\(id)", command, method: .PATCH).status
     }
 
-    private var client: ControlClient {
+    /// Who talks to the gateway.
+    var client: ControlClient {
         get throws {
             var token: BearerToken?
             if let tokenFile { token = try BearerToken(file: tokenFile) }
@@ -71,7 +63,7 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        guard !watch else { return try await StatusWatch(remote: remote).run() }
+        guard !watch else { return try await StatusWatch(client: remote.client, isJSON: remote.json).run() }
         try await remote.ask("status") { StatusText.lines($0).joined(separator: "\n") }
     }
 }

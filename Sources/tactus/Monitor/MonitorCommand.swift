@@ -1,9 +1,6 @@
-import ALSASequencer
 import ArgumentParser
+import BeatTime
 import ClockMeter
-import Foundation
-import MIDIClock
-import RealTime
 import Synchronization
 
 struct MonitorCommand: AsyncParsableCommand {

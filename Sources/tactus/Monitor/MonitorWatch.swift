@@ -72,15 +72,15 @@ struct MonitorWatch {
         switch port {
         case .device(let name): name
         case .line(let path, _): path
-        case .sequencer(let name): heard.source.map(self.name) ?? name
-        case .own: heard.source.map(self.name) ?? "Tactus Monitor:Clock"
+        case .sequencer(let name): heard.source.map { self.name(of: $0) } ?? name
+        case .own: heard.source.map { self.name(of: $0) } ?? "Tactus Monitor:Clock"
         }
     }
 
     /// What the user should know.
     var hint: String {
         if !heard.others.isEmpty {
-            let names = heard.others.map(name).sorted().joined(separator: ", ")
+            let names = heard.others.map { name(of: $0) }.sorted().joined(separator: ", ")
             return "not measured, though it sends here, too: \(names)"
         }
         guard port == .own, heard.source == nil, let address = client?.input.address else { return "" }

@@ -6,7 +6,9 @@ import UnixSignals
 
 /// `tactus status --watch`: asks a gateway again and again, shows what it says, and passes keys on to it.
 struct StatusWatch {
-    let remote: RemoteOptions
+    let client: ControlClient
+    /// Whether programs read it.
+    let isJSON: Bool
 
     /// What happens, in the order it happens.
     private enum Event: Sendable {
@@ -18,7 +20,6 @@ struct StatusWatch {
         case frame
         /// The program was stopped, and goes on.
         case resumed
-        case end
     }
 
     private static let pollInterval = Duration.milliseconds(200)
@@ -30,18 +31,22 @@ struct StatusWatch {
     ///
     /// - Throws: when nobody answers at first.
     func run() async throws {
-        var status = try await remote.status()
-        guard let terminal = Terminal(), !remote.json else { return try await printEverySecond() }
+        var status = try await ask()
+        guard let terminal = Terminal(), !isJSON else { return try await printEverySecond() }
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup, .sigquit, .sigcont)
         let (events, sink) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(256))
         let (commands, orders) = AsyncStream<WatchKey>.makeStream(bufferingPolicy: .bufferingNewest(16))
         let screen = FullScreen(on: terminal)
         defer { screen.restore() }
-        let keyboard = screen.hasKeys ? try Keyboard { sink.yield(.pressed($0, at: $1)) } : nil
+        let keyboard = try screen.hasKeys ? Keyboard { sink.yield(.pressed($0, at: $1)) } : nil
         defer { keyboard?.stop() }
         let tasks = [
             Task { await poll(sink) }, Task { await obey(commands, sink) }, Task { await Self.tick(sink) },
-            Task { for await signal in signals { sink.yield(signal == .sigcont ? .resumed : .end) } },
+            Task {
+                for await signal in signals {
+                    if signal == .sigcont { sink.yield(.resumed) } else { sink.finish() }
+                }
+            },
         ]
         defer { for task in tasks { task.cancel() } }
 
@@ -60,23 +65,24 @@ struct StatusWatch {
                     orders.yield(key)
                 }
             case .resumed: screen.take()
-            case .end: return
             case .frame:
                 framesLeft -= 1
                 if framesLeft <= 0 { said = nil }
                 let age = Double(known.duration(to: .now) / .milliseconds(1)) / 1_000
                 let picture = StatusScreen(
-                    status: status, age: age, trouble: trouble, said: said, address: "\(remote.url)")
+                    status: status, age: age, trouble: trouble, said: said, address: "\(client.url)")
                 screen.show(picture.lines)
             }
         }
     }
 
+    private func ask() async throws -> Status { try await client.ask("status", nil).status }
+
     private func poll(_ sink: AsyncStream<Event>.Continuation) async {
         while !Task.isCancelled {
             let asked = ContinuousClock.now
             do {
-                let status = try await remote.status()
+                let status = try await ask()
                 // The picture was taken somewhere between the question and its answer.
                 sink.yield(.answered(status, at: asked + asked.duration(to: .now) / 2, toCommand: false))
             } catch {
@@ -90,8 +96,8 @@ struct StatusWatch {
     private func obey(_ commands: AsyncStream<WatchKey>, _ sink: AsyncStream<Event>.Continuation) async {
         for await case .command(let path, let body) in commands {
             do {
-                let status = try await remote.command(path, body)
-                sink.yield(.answered(status, at: .now, toCommand: true))
+                let answer = try await client.ask(path, body)
+                sink.yield(.answered(answer.status, at: .now, toCommand: true))
             } catch {
                 sink.yield(.failed(Self.text(error), toCommand: true))
             }
@@ -110,7 +116,8 @@ struct StatusWatch {
     /// Where nothing can be redrawn: a line each second, or the status as JSON.
     private func printEverySecond() async throws {
         while true {
-            try await remote.ask("status") { StatusText.live($0, width: .max) }
+            let answer = try await client.ask("status", nil)
+            print(isJSON ? answer.json : StatusText.live(answer.status, width: .max))
             fflush(nil)
             try await Task.sleep(for: .seconds(1))
         }
