@@ -110,14 +110,15 @@ struct Dispatcher<Machine: DispatchMachine> {
         agenda.free()
     }
 
-    /// Keeps all of it in memory.
+    /// Keeps in memory what the first outputs need.
     ///
+    /// - Parameter outputs: how many of them there are.
     /// - Returns: whether the system allowed it.
-    func lockMemory() -> Bool {
-        LockedMemory.lock(states, byteCount: max(1, outputs) * MemoryLayout<OutputState>.stride)
+    func lockMemory(outputs: Int) -> Bool {
+        LockedMemory.lock(states, byteCount: outputs * MemoryLayout<OutputState>.stride)
             && LockedMemory.lock(
                 heard, byteCount: SequencerSender.heardCapacity * MemoryLayout<SequencerSender.Heard>.stride)
-            && agenda.lockMemory()
+            && agenda.lockMemory(outputs: outputs)
     }
 
     /// Learns from a timed sleep.
@@ -172,7 +173,8 @@ struct Dispatcher<Machine: DispatchMachine> {
     /// - Parameter deadline: when there is something to do again.
     /// - Returns: whether it did, and the time has to be looked at again.
     mutating func changePort(before deadline: MonotonicTime) -> Bool {
-        let change = (machine.existingPorts ^ wantedPorts) & ~machine.refusedPorts
+        // One that is wanted no more need not be refused any longer, either.
+        let change = (machine.existingPorts | machine.refusedPorts) ^ wantedPorts
         guard change != 0, machine.monotonicTime().advanced(byNanoseconds: Self.portChange) < deadline else {
             return false
         }

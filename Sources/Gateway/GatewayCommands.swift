@@ -2,6 +2,7 @@ internal import Arbiter
 internal import BeatTime
 internal import DeviceProfiles
 internal import LinkNetwork
+internal import Logging
 internal import Synchronization
 
 // The gateway thread's part with commands from outside.
@@ -17,13 +18,17 @@ extension GatewayCore {
         switch command {
         case .enableLink(let isEnabled): switchLink(on: isEnabled, whenDone: whenDone)
         case .enableStartStopSync(let isEnabled): peer.setStartStopSync(isEnabled, whenDone: whenDone)
-        case .setPlaying, .setTempo:
+        case .setPlaying(let isPlaying):
+            if let leader = arbiter.transportLeaderName {
+                reply(.failure(.notLeader(leader)))
+            } else {
+                setPlaying(isPlaying, whenDone: whenDone)
+            }
+        case .setTempo(let tempo):
             if let leader = arbiter.leaderName {
                 reply(.failure(.notLeader(leader)))
-            } else if case .setTempo(let tempo) = command {
-                edit(.setTempo(tempo), whenDone: whenDone)
             } else {
-                edit(command == .setPlaying(true) ? .play(reach: reach) : .stop, whenDone: whenDone)
+                edit(.setTempo(tempo), whenDone: whenDone)
             }
         case .follow(let choice):
             inputs.choose(choice, device: input?.device)
@@ -40,6 +45,11 @@ extension GatewayCore {
         }
     }
 
+    func setPlaying(_ isPlaying: Bool, whenDone: (@Sendable () -> Void)? = nil) {
+        let reach = reach
+        conduct({ $0.setPlaying(isPlaying, reach: reach, at: $1) }, whenDone: whenDone)
+    }
+
     private func setQuantum(_ quantum: Beats) {
         conduct { arbiter, _ in
             arbiter.quantum = quantum
@@ -49,18 +59,22 @@ extension GatewayCore {
 
     /// Takes what is wished otherwise than before.
     private func configure(_ new: Wishes) {
-        let old = wishes
-        wishes = new
-        picture.withLock { $0.profiles = new.outputs.library.profiles }
+        let old = picture.withLock { picture in
+            defer { picture.wishes = new }
+            return picture.wishes
+        }
+        log.notice("configuration and profiles read again")
+        for warning in new.warnings where !old.warnings.contains(warning) { log.note(warning) }
         if new.quantum != old.quantum { setQuantum(new.quantum) }
-        if new.stopsWhenLost != old.stopsWhenLost { arbiter.stopsWhenLost = new.stopsWhenLost }
+        arbiter.stopsWhenLost = new.stopsWhenLost
         if new.outputs != old.outputs {
-            rack.configure(new.outputs)
+            rack.configure(new.outputs, devices: rack.devices)
+            _ = rack.connectDevices()
             boardChanged()
         }
         inputs.library = new.outputs.library
         if new.follow != old.follow { inputs.choose(new.follow, device: input?.device) }
-        portsChanged()
+        hearDevices()
         sourcesChanged()
     }
 

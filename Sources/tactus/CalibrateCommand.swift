@@ -113,10 +113,13 @@ struct CalibrateCommand: AsyncParsableCommand {
     ) async throws -> (LoopBack, device: String?) {
         let client = try ListeningClient(name: "Tactus Calibrate", portName: "Calibrate")
         let ports = client.control.ports()
-        let source = try ListeningClient.sender(input, among: ports).address
+        let source = try ListeningClient.sender(input, among: ports)
+        guard source.clientName != "Tactus" else {
+            throw Failure(
+                .unavailable, "\(input) is a port of the gateway's own; name the one where its clock comes back")
+        }
         let sender = try port(of: output, client.control, ports)
-        guard sender != source else { throw Failure(.unavailable, "\(input) is the gateway's own port") }
-        for port in [sender, source] { try client.hear(port) }
+        for port in [sender, source.address] { try client.hear(port) }
         var events: [ClockInputEvent] = []
         let end = ContinuousClock.now.advanced(by: .seconds(seconds))
         while ContinuousClock.now < end {
@@ -129,7 +132,7 @@ struct CalibrateCommand: AsyncParsableCommand {
                 return "\(arrival.source)" == port.description ? arrival.time : nil
             }
         }
-        guard let measured = LoopBack(sent: ticks(from: sender), returned: ticks(from: source)) else {
+        guard let measured = LoopBack(sent: ticks(from: sender), returned: ticks(from: source.address)) else {
             throw Failure(
                 .unavailable,
                 "no clock came back at \(input) in \(seconds) s; see that it is cabled, and that it passes on")

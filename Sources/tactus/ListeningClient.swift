@@ -39,7 +39,10 @@ struct ListeningClient {
             }
             return port
         }
-        switch PortMatch.find(name, among: ports.filter(\.isReadable)) {
+        // The gateway's outputs are named like the devices they drive, and the device is meant.
+        let senders = ports.filter(\.isReadable)
+        let others = PortMatch.find(name, among: senders.filter { $0.clientName != "Tactus" })
+        switch others == .none ? PortMatch.find(name, among: senders) : others {
         case .found(let port): return port
         case .none: throw Failure(.unavailable, "no port called \(name) sends; 'tactus ports' lists those that do")
         case .ambiguous(let several):
