@@ -74,7 +74,7 @@ private final class Opened: Sendable {
 
     func take(into events: inout [ClockInputEvent]) throws(LineGone) {
         let failure = input.withLock { device -> ALSAError? in
-            do {
+            do throws(ALSAError) {
                 try device.take(into: &events)
                 return nil
             } catch {
