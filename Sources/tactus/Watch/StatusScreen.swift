@@ -46,7 +46,7 @@ struct StatusScreen {
     private func header(_ columns: Int) -> [Line] {
         let mode = Line(" \(status.mode.rawValue) ", .strong) + Line(" \(status.reason)")
         let tempo = Line("  \(String(format: "%.2f", status.tempo)) BPM".padded(to: 16), .strong)
-        let place = Line(StatusText.place(moved).padded(to: 12), .strong)
+        let place = Line("beat \(StatusText.place(moved))".padded(to: 14), .strong)
         return [
             mode.padded(to: columns - address.count - 1) + Line(address, .faint), "",
             tempo + place + transport, bar(min(columns - 4, 66)),
