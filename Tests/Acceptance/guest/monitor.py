@@ -86,9 +86,8 @@ def main(result):
         return lambda: any(port.client_name == name for port in client.list_ports()) and more()
 
     def is_open(number):
-        return any(
-            os.readlink(link) == f"/dev/snd/midiC0D{number}"
-            for link in pathlib.Path("/proc").glob("[0-9]*/fd/*") if link.is_symlink() and link.parts[2] != "self")
+        state = pathlib.Path(f"/proc/asound/card0/midi{number}").read_text(encoding="utf-8")
+        return "Owner PID" in state[state.index("Input"):]
 
     folder = pathlib.Path(result).parent
     heard = Monitor(["VirMIDI 0-0"], listens("Tactus Monitor", lambda: time.sleep(1) or True), "--json", "--report", folder)
