@@ -46,6 +46,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
@@ -58,6 +59,9 @@ let package = Package(
         part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock"]),
         part(
             "DeviceProfiles", uses: ["BeatTime", "MIDIClock"], products: [.product(name: "Yams", package: "Yams")]),
+        part(
+            "ClockMeter", uses: ["BeatTime", "MIDIClock"],
+            products: [.product(name: "Histogram", package: "hdrhistogram-swift")]),
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "MIDIClock"]),
         part("Doctor", uses: ["BeatTime", "RealTime", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux"]),
         part(
@@ -81,8 +85,8 @@ let package = Package(
         .executableTarget(
             name: "tactus",
             dependencies: [
-                "Gateway", "ControlServer", "Arbiter", "DeviceProfiles", "MIDIClock", "ALSASequencer", "BeatTime",
-                "Doctor", logging,
+                "Gateway", "ControlServer", "Arbiter", "ClockMeter", "DeviceProfiles", "Doctor", "MIDIClock",
+                "ALSASequencer", "RealTime", "BeatTime", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -115,6 +119,7 @@ let package = Package(
         tests(
             of: "Gateway",
             uses: ["ALSASequencer", "Arbiter", "BeatTime", "DeviceProfiles", "MIDIClock", "RealTime", "Simulation"]),
+        tests(of: "ClockMeter", uses: ["BeatTime", "MIDIClock", "Simulation"]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
         tests(of: "DeviceProfiles", uses: ["BeatTime", "MIDIClock", "Simulation"], resources: [.copy("Corpus")]),
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
@@ -133,7 +138,8 @@ let package = Package(
         tests(
             of: "tactus",
             uses: [
-                "ALSASequencer", "Arbiter", "BeatTime", "ControlServer", "DeviceProfiles", "Doctor", "Gateway",
+                "ALSASequencer", "Arbiter", "BeatTime", "ClockMeter", "ControlServer", "DeviceProfiles", "Doctor",
+                "Gateway",
                 "MIDIClock",
             ],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),

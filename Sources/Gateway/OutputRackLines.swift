@@ -51,7 +51,7 @@ extension OutputRack {
 
     private mutating func open(_ index: Int, path: String, bitsPerSecond: Int) -> Bool {
         do {
-            outputs[index].sink = .line(try RawLine.open(path: path, bitsPerSecond: bitsPerSecond))
+            outputs[index].sink = .line(try RawLine.open(path: path, bitsPerSecond: bitsPerSecond, for: .writing))
             outputs[index].trouble = nil
             return outputs[index].setConnected(to: path)
         } catch {

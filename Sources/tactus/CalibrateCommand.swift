@@ -111,20 +111,20 @@ struct CalibrateCommand: AsyncParsableCommand {
     private static func measure(
         _ output: Status.Output, input: String, seconds: Int
     ) async throws -> (LoopBack, device: String?) {
-        let (client, control, ports) = try open()
-        let source = try returning(input, among: ports)
-        let sender = try port(of: output, control, ports)
-        guard sender != source else { throw Failure(.unavailable, "\(input) is the gateway's own port") }
-        do {
-            for port in [sender, source] { try control.subscribe(client.address, to: port) }
-        } catch {
-            throw Failure(.system, "\(error)")
+        let client = try ListeningClient(name: "Tactus Calibrate", portName: "Calibrate")
+        let ports = client.control.ports()
+        let source = try ListeningClient.sender(input, among: ports)
+        guard source.clientName != "Tactus" else {
+            throw Failure(
+                .unavailable, "\(input) is a port of the gateway's own; name the one where its clock comes back")
         }
+        let sender = try port(of: output, client.control, ports)
+        for port in [sender, source.address] { try client.hear(port) }
         var events: [ClockInputEvent] = []
         let end = ContinuousClock.now.advanced(by: .seconds(seconds))
         while ContinuousClock.now < end {
             try? await Task.sleep(for: .milliseconds(100))
-            client.take(into: &events)
+            client.input.take(into: &events)
         }
         func ticks(from port: PortAddress) -> [HostTime] {
             events.compactMap { event in
@@ -132,40 +132,12 @@ struct CalibrateCommand: AsyncParsableCommand {
                 return "\(arrival.source)" == port.description ? arrival.time : nil
             }
         }
-        guard let measured = LoopBack(sent: ticks(from: sender), returned: ticks(from: source)) else {
+        guard let measured = LoopBack(sent: ticks(from: sender), returned: ticks(from: source.address)) else {
             throw Failure(
                 .unavailable,
                 "no clock came back at \(input) in \(seconds) s; see that it is cabled, and that it passes on")
         }
         return (measured, ports.first { $0.address.description == output.port && output.connected }?.portName)
-    }
-
-    private static func open() throws(Failure) -> (SequencerInput, SequencerControl, [PortDescription]) {
-        ALSAComplaints.capture { _ in }  // the error says as much
-        do {
-            let client = try SequencerInput(name: "Tactus Calibrate", portName: "Calibrate")
-            let control = try SequencerControl(name: "Tactus Calibrate Control")
-            return (client, control, control.ports())
-        } catch {
-            throw Failure(error.code == -EACCES ? .noPermission : .system, "\(error)")
-        }
-    }
-
-    private static func returning(_ name: String, among ports: [PortDescription]) throws(Failure) -> PortAddress {
-        if case .address(let address) = PortAddress.read(name) {
-            guard ports.contains(where: { $0.address == address && $0.isReadable }) else {
-                throw Failure(.unavailable, "no port \(name) sends; 'tactus ports' lists those that do")
-            }
-            return address
-        }
-        // Our outputs are named like the devices they drive.
-        switch PortMatch.find(name, among: ports.filter { $0.isReadable && $0.clientName != "Tactus" }) {
-        case .found(let port): return port.address
-        case .none: throw Failure(.unavailable, "no port called \(name) sends; 'tactus ports' lists those that do")
-        case .ambiguous(let several):
-            let names = several.map { "\($0.portName) (\($0.address))" }.joined(separator: ", ")
-            throw Failure(.unavailable, "several ports answer to \(name): \(names)")
-        }
     }
 
     /// The gateway's port that carries an output.

@@ -5,6 +5,7 @@ import ControlServer
 import Foundation
 import Gateway
 import NIOHTTP1
+import RealTime
 
 /// Which gateway a command talks to, and how it shows the answer.
 struct RemoteOptions: ParsableArguments {
@@ -35,7 +36,8 @@ struct RemoteOptions: ParsableArguments {
         try await client.ask("outputs/\(id)", command, method: .PATCH).status
     }
 
-    private var client: ControlClient {
+    /// Who talks to the gateway.
+    var client: ControlClient {
         get throws {
             var token: BearerToken?
             if let tokenFile { token = try BearerToken(file: tokenFile) }
@@ -46,11 +48,24 @@ struct RemoteOptions: ParsableArguments {
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show who leads, the tempo, the beat, the peers and the outputs.")
+        commandName: "status", abstract: "Show who leads, the tempo, the beat, the peers and the outputs.",
+        discussion: """
+            With --watch it fills the terminal and goes on: keys play, tap, nudge and switch, as its last line says. It \
+            finds the gateway again after a restart. Where there is no terminal it prints a line each second.
 
+            EXAMPLES
+              tactus status
+              tactus status --watch
+              tactus status --json | jq .tempo
+            """)
+
+    @Flag(help: "Keep showing it, on the whole terminal, with keys to play.") var watch = false
     @OptionGroup var remote: RemoteOptions
 
-    func run() async throws { try await remote.ask("status") { StatusText.lines($0).joined(separator: "\n") } }
+    func run() async throws {
+        guard !watch else { return try await StatusWatch(client: remote.client, isJSON: remote.json).run() }
+        try await remote.ask("status") { StatusText.lines($0).joined(separator: "\n") }
+    }
 }
 
 struct LinkCommand: AsyncParsableCommand {
@@ -112,6 +127,36 @@ struct TempoCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await remote.ask("tempo", #"{"bpm":\#(tempo.beatsPerMinute)}"#) { "\(StatusText.tempo($0)) BPM" }
+    }
+}
+
+struct TapCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tap", abstract: "Tap the tempo: give this command on the beat, twice or more.")
+
+    @OptionGroup var remote: RemoteOptions
+
+    func run() async throws {
+        // When this command was given tells the distances of taps better than when the gateway hears of it.
+        let milliseconds = Double(HostTime.now().microseconds) / 1_000
+        try await remote.ask("tap", #"{"milliseconds":\#(milliseconds)}"#) { "\(StatusText.tempo($0)) BPM" }
+    }
+}
+
+struct QuantumCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quantum", abstract: "Set how many beats a bar has, on which plays and stops fall.")
+
+    @Argument(
+        help: ArgumentHelp("Beats, 0 to 64; 0 for no bars.", valueName: "beats"),
+        transform: Beats.init(quantumArgument:))
+    var quantum: Beats
+    @OptionGroup var remote: RemoteOptions
+
+    func run() async throws {
+        try await remote.ask("quantum", #"{"beats":\#(quantum.value)}"#) {
+            "a bar has \(StatusText.decimals($0.quantum)) beats"
+        }
     }
 }
 

@@ -28,7 +28,7 @@ enum StatusText {
     /// One line for a terminal, at most `width` characters wide.
     static func live(_ status: Status, width: Int) -> String {
         let fields = [
-            status.mode.rawValue, "\(String(format: "%.2f", status.tempo)) BPM", "beat \(position(status))",
+            status.mode.rawValue, "\(String(format: "%.2f", status.tempo)) BPM", "beat \(place(status))",
             peers(status.link.peers), transport(status),
         ]
         return String(fields.joined(separator: "   ").prefix(max(width, 0)))
@@ -42,20 +42,20 @@ enum StatusText {
     }
 
     /// `bar.beat` where the quantum is a bar of whole beats, else the bare beat; bar 0 and below are a count-in.
-    private static func position(_ status: Status) -> String {
+    static func place(_ status: Status) -> String {
         guard status.quantum >= 1, status.quantum == status.quantum.rounded() else { return decimals(status.beat) }
         let bar = (status.beat / status.quantum).rounded(.down) + 1
         return "\(whole(bar)).\(whole(status.phase.rounded(.down) + 1))"
     }
 
-    private static func link(_ link: Status.Link) -> String {
+    static func link(_ link: Status.Link) -> String {
         guard link.enabled else { return "off" }
         var parts = ["on", peers(link.peers), "start/stop sync \(link.startStopSync ? "on" : "off")"]
         if let session = link.sessionId { parts.append("session \(session)") }
         return parts.joined(separator: ", ")
     }
 
-    private static func follower(_ follower: Status.Follower) -> String {
+    static func follower(_ follower: Status.Follower) -> String {
         var parts = [follower.state.rawValue]
         if let source = follower.source { parts.append(source) }
         if let tempo = follower.tempo { parts.append("\(decimals(tempo)) BPM") }
@@ -63,7 +63,7 @@ enum StatusText {
         return parts.joined(separator: ", ")
     }
 
-    private static func refused(_ clock: Status.Follower.Refused) -> String {
+    static func refused(_ clock: Status.Follower.Refused) -> String {
         "\(clock.name) (\(clock.port)): \(clock.ticks) ticks, \(clock.transport) transport messages, as \(clock.reason)"
     }
 
@@ -80,7 +80,7 @@ enum StatusText {
         return "\(output.name)\(id), \(output.enabled ? place : "disabled"): \(parts.joined(separator: ", "))"
     }
 
-    private static func realtime(_ realtime: Status.Realtime) -> String {
+    static func realtime(_ realtime: Status.Realtime) -> String {
         let priority = realtime.scheduling == "fifo" ? "fifo \(realtime.priority)" : "no"
         let memory = "memory \(realtime.memoryLocked ? "locked" : "not locked")"
         var parts = [priority, memory, "dispatch \(realtime.dispatch)"]

@@ -14,9 +14,9 @@ struct Tactus: AsyncParsableCommand {
         version: Status.version,
         subcommands: [
             Run.self, StatusCommand.self, LinkCommand.self, StartStopSyncCommand.self, PlayCommand.self,
-            StopCommand.self, TempoCommand.self, FollowCommand.self,
-            NudgeCommand.self, RealignCommand.self, ReloadCommand.self, CalibrateCommand.self, PortsCommand.self,
-            ProfilesCommand.self, DoctorCommand.self,
+            StopCommand.self, TempoCommand.self, TapCommand.self, QuantumCommand.self, FollowCommand.self,
+            NudgeCommand.self, RealignCommand.self, ReloadCommand.self, CalibrateCommand.self, MonitorCommand.self,
+            PortsCommand.self, ProfilesCommand.self, DoctorCommand.self,
         ])
 
     static func main() async {

@@ -11,6 +11,7 @@ struct ImportTests {
             "BeatTime": [],
             "LinkSession": ["BeatTime"],
             "MIDIClock": ["BeatTime"],
+            "ClockMeter": ["BeatTime", "MIDIClock", "Histogram"],
             "Arbiter": ["BeatTime", "LinkSession", "MIDIClock"],
             "DeviceProfiles": ["BeatTime", "MIDIClock", "Foundation", "Yams"],
             "RealTime": ["BeatTime", "CLinux", "Glibc", "Synchronization"],

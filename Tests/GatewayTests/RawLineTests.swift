@@ -17,10 +17,10 @@ struct RawLineTests {
     func `a FIFO that nobody reads is refused for now, and opens once it has a reader`() throws {
         let path = folder.appending(path: "fifo").path()
         #expect(mkfifo(path, 0o600) == 0)
-        #expect(throws: RawLine.Refusal.self) { try RawLine.open(path: path, bitsPerSecond: 31_250) }
+        #expect(throws: RawLine.Refusal.self) { try RawLine.open(path: path, bitsPerSecond: 31_250, for: .writing) }
         let reader = open(path, O_RDONLY | O_NONBLOCK)
         defer { close(reader) }
-        let line = try RawLine.open(path: path, bitsPerSecond: 31_250)
+        let line = try RawLine.open(path: path, bitsPerSecond: 31_250, for: .writing)
         defer { close(line) }
         #expect(write(line, [0xF8], 1) == 1)
         var byte: UInt8 = 0
@@ -32,13 +32,13 @@ struct RawLineTests {
         let file = folder.appending(path: "file")
         try Data().write(to: file)
         #expect(throws: RawLine.Refusal.notALine(path: file.path())) {
-            try RawLine.open(path: file.path(), bitsPerSecond: 31_250)
+            try RawLine.open(path: file.path(), bitsPerSecond: 31_250, for: .writing)
         }
         #expect(throws: RawLine.Refusal.notALine(path: folder.path())) {
-            try RawLine.open(path: folder.path(), bitsPerSecond: 31_250)
+            try RawLine.open(path: folder.path(), bitsPerSecond: 31_250, for: .writing)
         }
         #expect(throws: RawLine.Refusal.self) {
-            try RawLine.open(path: folder.appending(path: "none").path(), bitsPerSecond: 31_250)
+            try RawLine.open(path: folder.appending(path: "none").path(), bitsPerSecond: 31_250, for: .writing)
         }
     }
 }

@@ -100,6 +100,17 @@ public struct ClockFollower: Sendable {
     /// The number that the next tick has unless one is lost before it.
     public var nextTick: Int64 { tracker.nextNumber }
 
+    /// How many of the ticks heard last ``tick(ago:)`` can name: at most 256, fewer when the clock has begun anew.
+    package var ticksHeard: Int { tracker.heard.count }
+
+    /// One of the ticks heard last, under the number it has by now; Timing Clocks that were no tick are not among them.
+    ///
+    /// - Parameter age: how many came after it, below ``ticksHeard``.
+    /// - Returns: its number, and when it came.
+    package func tick(ago age: Int) -> (number: Int64, time: HostTime) {
+        (tracker.heard[age].number, tracker.heard[age].time(0))
+    }
+
     /// What has come so far.
     public var counts: Counts {
         Counts(ticks: ticks, lost: tracker.lost, extra: tracker.extra, refused: refused)

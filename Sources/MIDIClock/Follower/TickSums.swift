@@ -1,22 +1,25 @@
 /// The sums of least squares over the newest ticks of a ring.
 ///
 /// `x` counts ticks back from the newest, `y` is what a stamp differs from a rough line, in microseconds.
-struct TickSums: Sendable {
+package struct TickSums: Sendable {
     /// How many ticks.
-    var count = 0.0
+    package private(set) var count = 0.0
     /// Sum of `x`.
-    var x = 0.0
+    package private(set) var x = 0.0
     /// Sum of `x` squared.
-    var xx = 0.0
+    package private(set) var xx = 0.0
     /// Sum of `y`.
-    var y = 0.0
+    package private(set) var y = 0.0
     /// Sum of the products.
-    var xy = 0.0
+    package private(set) var xy = 0.0
     /// The `x` of the oldest tick.
-    var oldest = 0.0
+    private(set) var oldest = 0.0
+
+    /// Sums over nothing.
+    package init() {}
 
     /// Adds a tick.
-    mutating func add(_ atX: Double, _ atY: Double) {
+    package mutating func add(_ atX: Double, _ atY: Double) {
         count += 1
         x += atX
         xx += atX * atX
@@ -26,10 +29,10 @@ struct TickSums: Sendable {
     }
 
     /// Sum of the squares of `x` around its mean; never zero.
-    var spread: Double { max(xx - x * x / count, .leastNormalMagnitude) }
+    package var spread: Double { max(xx - x * x / count, .leastNormalMagnitude) }
 
     /// The least-squares line of at least two ticks, in terms of `x` and `y`.
-    var line: (slope: Double, intercept: Double) {
+    package var line: (slope: Double, intercept: Double) {
         let slope = (xy - x * y / count) / spread
         return (slope, (y - slope * x) / count)
     }

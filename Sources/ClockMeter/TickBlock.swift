@@ -1,0 +1,101 @@
+internal import MIDIClock
+
+/// A tick of the clock that is measured: its number, and when it came in microseconds.
+struct Tick: Hashable {
+    var number: Int64
+    var time: Int64
+}
+
+/// Successive ticks, and the straight line that most of them are on.
+///
+/// The line is that of least squares through all ticks but those far from where the median has them, so a few that come
+/// late after a stall do not bend it.
+struct TickBlock {
+    /// Four beats: any swing inside the clock repeats within it, and slower wander than this is left in the line.
+    static let size = 96
+    /// The fewest ticks that make a line worth measuring against.
+    static let fewest = 24
+    /// From the first tick to the last: if more are lost in between, they are no succession.
+    private static let longest: Int64 = 384
+
+    let ticks: [Tick]
+    /// Microseconds from one tick to the next.
+    private(set) var period: Double
+    /// Standard deviation of ``period``.
+    private(set) var periodDeviation: Double
+    /// Standard deviation of those ticks that the line goes through.
+    private(set) var spread: Double
+    /// What the line gives the first tick's time, in microseconds after its stamp.
+    private var offset: Double
+
+    /// Ticks farther from the line than so many deviations do not bend it.
+    private static let gate = 5.0
+    /// Two lines that part by less than this over a block, in microseconds, are of one tempo: coarse timers make as much.
+    private static let sameLine = 2_000.0
+    /// Two lines that part by less than so many deviations are of one tempo, too.
+    private static let sameLineDeviations = 4.5
+
+    /// Lays the line; there is none through fewer than ``fewest`` ticks, or if they are no succession.
+    init?(_ ticks: [Tick]) {
+        guard ticks.count >= Self.fewest, ticks[ticks.count - 1].number &- ticks[0].number < Self.longest,
+            let rough = Self.roughPeriod(ticks), rough > 0
+        else { return nil }
+        self.ticks = ticks
+        (period, offset, periodDeviation, spread) = (rough, 0, 0, 0)
+        offset = Self.median(ticks.map(error)) ?? 0
+        for _ in 0..<2 { refine() }
+        guard period > 0 else { return nil }
+    }
+
+    /// By how much a tick came later than the line has it, in microseconds.
+    func error(of tick: Tick) -> Double {
+        Double(tick.time &- ticks[0].time) - offset - period * Double(tick.number &- ticks[0].number)
+    }
+
+    /// Whether the line goes through a tick, as opposed to one that comes far too late or too early.
+    func isNear(_ tick: Tick) -> Bool { abs(error(of: tick)) <= Self.gate * max(1, spread) }
+
+    /// Whether the next block goes on at the same tempo, and in step.
+    func isContinued(by next: TickBlock) -> Bool {
+        let deviation = (periodDeviation * periodDeviation + next.periodDeviation * next.periodDeviation).squareRoot()
+        let parting = abs(next.period - period) * Double(Self.size)
+        guard parting <= max(Self.sameLine, Self.sameLineDeviations * deviation * Double(Self.size)) else {
+            return false
+        }
+        let first = next.ticks[0]
+        return abs(error(of: first) - next.error(of: first)) < period / 2
+    }
+
+    private static func roughPeriod(_ ticks: [Tick]) -> Double? {
+        let half = ticks.count / 2
+        let slopes = (0..<(ticks.count - half)).compactMap { index -> Double? in
+            let (first, second) = (ticks[index], ticks[index + half])
+            let distance = second.number &- first.number
+            return distance > 0 ? Double(second.time &- first.time) / Double(distance) : nil
+        }
+        return median(slopes)
+    }
+
+    private mutating func refine() {
+        let limit = Self.gate * max(1, 1.4826 * (Self.median(ticks.map { abs(error(of: $0)) }) ?? 0))
+        var sums = TickSums()
+        var squares = 0.0
+        for tick in ticks {
+            let error = error(of: tick)
+            guard abs(error) <= limit else { continue }
+            sums.add(Double(tick.number &- ticks[0].number), error)
+            squares += error * error
+        }
+        guard sums.count > 2 else { return }
+        let (slope, intercept) = sums.line
+        period += slope
+        offset += intercept
+        let rest = max(0, squares - intercept * sums.y - slope * sums.xy)
+        spread = (rest / (sums.count - 2)).squareRoot()
+        periodDeviation = spread / sums.spread.squareRoot()
+    }
+
+    private static func median(_ values: [Double]) -> Double? {
+        values.isEmpty ? nil : values.sorted()[values.count / 2]
+    }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import BeatTime
+import ClockMeter
+import Synchronization
+
+struct MonitorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "monitor",
+        abstract: "Measure any MIDI clock: tempo, jitter, drift, lost and doubled ticks, transport.",
+        discussion: """
+            Without a port it makes one, 'Tactus Monitor:Clock', that you subscribe anything to. It measures until the \
+            time is up or you press Ctrl-C. Jitter is how far ticks are from the straight line through the four beats \
+            around them, as this machine's kernel has stamped them; drift is against this machine's own clock.
+
+            EXAMPLES
+              tactus monitor TR-8S                       what comes from a device
+              tactus monitor Clock --seconds 60          our own gateway's clock, for a minute
+              tactus monitor hw:1,0                      a raw device, past the sequencer
+              tactus monitor raw:/dev/ttyAMA0            a serial line, stamped when it is read
+              tactus monitor TR-8S --seconds 300 --report tr-8s.html
+              tactus monitor TR-8S --seconds 10 --json | jq .tempo.beatsPerMinute
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "A port as 'tactus ports' lists it, hw:CARD,DEVICE, or raw:PATH[@BAUD]. (default: a port of its own)",
+            valueName: "port"),
+        transform: MonitoredPort.init(argument:))
+    var port: MonitoredPort = .own
+
+    @Option(
+        help: ArgumentHelp("How long to measure, 1 to 1000000. (default: until Ctrl-C)", valueName: "seconds"))
+    var seconds: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The tempo the clock is meant to have, for its drift. (default: a round one near by)", valueName: "bpm"),
+        transform: Tempo.init(argument:))
+    var tempo: Tempo?
+
+    @Option(
+        help: ArgumentHelp(
+            "A folder, or a file that ends in .html, .svg or .json, to keep the figures and a plot in.",
+            valueName: "path"),
+        transform: MonitorReport.Place.init(argument:))
+    var report: MonitorReport.Place?
+
+    @Flag(help: "Print the figures as JSON when measuring has ended, and nothing else.")
+    var json = false
+
+    func validate() throws {
+        guard seconds.map((1...1_000_000).contains) ?? true else {
+            throw ValidationError("--seconds is a whole number from 1 to 1000000")
+        }
+    }
+
+    func run() async throws {
+        let stop = await StopRequest()
+        var watch = try MonitorWatch(port)
+        let isStopped = Mutex(false)
+        let stopping = Task {
+            await stop.wait()
+            isStopped.withLock { $0 = true }
+        }
+        var view = MonitorView(isQuiet: json, end: seconds == nil ? "Ctrl-C ends it" : "")
+        let end = seconds.map { ContinuousClock.now.advanced(by: .seconds($0)) }
+        while !isStopped.withLock({ $0 }), end.map({ ContinuousClock.now < $0 }) ?? true, watch.heard.end == nil {
+            try? await Task.sleep(for: .milliseconds(100))
+            watch.look()
+            view.show(watch.figures(nominal: tempo), of: watch.name, hint: watch.hint)
+        }
+        stopping.cancel()
+        watch.end()
+        try finish(watch)
+    }
+
+    private func finish(_ watch: MonitorWatch) throws {
+        let figures = watch.figures(nominal: tempo)
+        let result = MonitorReport(name: watch.name, hasKernelStamps: watch.hasKernelStamps, figures: figures)
+        let text = try json ? result.json : MonitorText.result(figures, of: watch.name).joined(separator: "\n")
+        print(text)
+        if let report {
+            let files = try result.write(to: report)
+            if !json { print("kept in \(files.joined(separator: ", "))") }
+        }
+        if let gone = watch.heard.end { throw Failure(.unavailable, "\(watch.name) is gone: \(gone.reason)") }
+        guard figures.ticks.received > 0 else {
+            throw Failure(
+                .unavailable, "no clock came from \(watch.name); see that it is cabled, and that it sends one")
+        }
+    }
+}

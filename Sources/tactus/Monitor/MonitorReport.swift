@@ -1,0 +1,117 @@
+import ClockMeter
+import Foundation
+
+/// What a measuring found, kept in files: a page for people, a plot, and the figures for programs.
+struct MonitorReport {
+    /// Whose clock it was.
+    var name: String
+    /// Whether the kernel has stamped what came.
+    var hasKernelStamps: Bool
+    var figures: ClockFigures
+
+    /// One way to write it down, by the file's ending.
+    enum Form: String, CaseIterable {
+        case html, svg, json
+    }
+
+    /// Where to write it.
+    enum Place: Hashable {
+        /// `monitor.html`, `monitor.svg` and `monitor.json` in a folder.
+        case folder(String)
+        case file(String, Form)
+
+        /// Reads a path: a folder that is there, or a file that may be made.
+        init(argument: String) throws(BadArgument) {
+            var isFolder: ObjCBool = false
+            if FileManager.default.fileExists(atPath: argument, isDirectory: &isFolder), isFolder.boolValue {
+                self = .folder(argument)
+                return
+            }
+            let url = URL(filePath: argument)
+            guard let form = Form(rawValue: url.pathExtension.lowercased()) else {
+                throw BadArgument("a report is a folder that is there, or a file that ends in .html, .svg or .json")
+            }
+            let folder = url.deletingLastPathComponent().path()
+            guard FileManager.default.fileExists(atPath: folder) else {
+                throw BadArgument("there is no folder \(folder)")
+            }
+            self = .file(argument, form)
+        }
+    }
+
+    /// Writes it.
+    ///
+    /// - Returns: the files.
+    /// - Throws: when one cannot be written.
+    func write(to place: Place) throws(Failure) -> [String] {
+        let files: [(path: String, form: Form)] =
+            switch place {
+            case .folder(let folder): Form.allCases.map { ("\(folder)/monitor.\($0.rawValue)", $0) }
+            case .file(let path, let form): [(path, form)]
+            }
+        for file in files {
+            do {
+                try text(as: file.form).write(toFile: file.path, atomically: true, encoding: .utf8)
+            } catch {
+                throw Failure(.system, "no report at \(file.path): \((error as NSError).localizedDescription)")
+            }
+        }
+        return files.map(\.path)
+    }
+
+    private func text(as form: Form) throws -> String {
+        switch form {
+        case .html: page
+        case .svg: MonitorPlot.svg(figures, of: name)
+        case .json: try json + "\n"
+        }
+    }
+
+    /// The figures for programs.
+    var json: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return String(decoding: try encoder.encode(Result(report: self)), as: UTF8.self)
+        }
+    }
+
+    private struct Result: Encodable {
+        let report: MonitorReport
+
+        private enum Key: String, CodingKey { case port, stamps }
+
+        func encode(to encoder: any Encoder) throws {
+            try report.figures.encode(to: encoder)
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(report.name, forKey: .port)
+            try container.encode(report.hasKernelStamps ? "kernel" : "program", forKey: .stamps)
+        }
+    }
+
+    private var page: String {
+        let rows =
+            MonitorText.rows(figures) + [.init(name: "stamped by", text: hasKernelStamps ? "the kernel" : "tactus")]
+        let table = rows.map { row in
+            "<tr><th>\(MonitorPlot.escaped(row.name))</th><td>\(MonitorPlot.escaped(row.text))</td></tr>"
+        }
+        let messages = figures.transport.newest.map { "<li>\(MonitorPlot.escaped(MonitorText.message($0)))</li>" }
+        let name = MonitorPlot.escaped(name)
+        return """
+            <!doctype html>
+            <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+            <title>\(name)</title>
+            <style>
+            :root { color-scheme: light dark } body { font: 16px system-ui, sans-serif; max-width: 60rem; margin: 2rem auto;
+            padding: 0 1rem } th { text-align: left; padding-right: 2rem; font-weight: 500 } td, th { vertical-align: top }
+            svg { width: 100%; height: auto }
+            </style>
+            <h1>\(name)</h1>
+            <table>\(table.joined(separator: "\n"))</table>
+            \(MonitorPlot.svg(figures, of: self.name))
+            \(messages.isEmpty ? "" : "<h2>Transport</h2>\n<ul>\(messages.joined(separator: "\n"))</ul>")
+            </html>
+
+            """
+    }
+}

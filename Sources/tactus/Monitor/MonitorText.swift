@@ -1,0 +1,163 @@
+import ClockMeter
+import Foundation
+
+/// Figures of a clock as people read them.
+enum MonitorText {
+    /// One figure: its name and what it is.
+    struct Row: Hashable {
+        var name: String
+        var text: String
+        var tone = Tone.plain
+    }
+
+    /// All there is to say, in rows.
+    static func rows(_ figures: ClockFigures) -> [Row] {
+        var rows = [tempo(figures.tempo)]
+        if let drift = figures.tempo?.drift { rows.append(Row(name: "drift", text: text(drift))) }
+        rows += jitter(figures)
+        rows.append(ticks(figures.ticks))
+        if figures.silences.count > 0 {
+            let longest = "longest \(fixed(figures.silences.longestSeconds, 2)) s"
+            rows.append(Row(name: "silences", text: "\(figures.silences.count), \(longest)", tone: .caution))
+        }
+        if figures.ticks.overflows > 0 {
+            let text = "this machine could not keep up \(figures.ticks.overflows) times: what was lost may be its doing"
+            rows.append(Row(name: "overflows", text: text, tone: .bad))
+        }
+        rows.append(transport(figures.transport))
+        return rows
+    }
+
+    /// What a live view shows.
+    ///
+    /// - Parameters:
+    ///   - figures: as they are now.
+    ///   - name: whose clock it is.
+    ///   - hint: what the user can do, or should know; empty for nothing.
+    /// - Returns: its lines.
+    static func view(_ figures: ClockFigures, of name: String, hint: String) -> [Line] {
+        var lines = [
+            Line(name, .strong) + Line("   ") + state(figures.state) + Line("   \(clock(figures.seconds))", .faint)
+        ]
+        lines += rows(figures).map { Line($0.name.padded(to: 12), .faint) + Line($0.text, $0.tone) }
+        lines += figures.transport.newest.suffix(4).map { Line("".padded(to: 12)) + Line(message($0)) }
+        lines.append(Line("errors".padded(to: 12), .faint) + Line(histogram(figures.histogram)))
+        if !hint.isEmpty { lines.append(Line(hint, .faint)) }
+        return lines
+    }
+
+    /// One line for a log, where nothing can be redrawn.
+    static func line(_ figures: ClockFigures) -> String {
+        var parts = ["\(fixed(figures.seconds, 1)) s", figures.state.rawValue]
+        if let tempo = figures.tempo { parts.append("\(fixed(tempo.beatsPerMinute, 3)) BPM") }
+        if let error = figures.jitter?.timeIntervalErrorMicroseconds {
+            parts.append("jitter \(duration(error.deviation)), 99 % within \(duration(error.p99))")
+        }
+        parts.append(ticks(figures.ticks).text)
+        return parts.joined(separator: "  ")
+    }
+
+    /// What is left when measuring has ended.
+    static func result(_ figures: ClockFigures, of name: String) -> [String] {
+        ["\(name), \(fixed(figures.seconds, 1)) s, \(figures.state.rawValue)".withoutControls]
+            + rows(figures).map { $0.name.padded(to: 12) + $0.text }
+            + figures.transport.newest.map { "".padded(to: 12) + message($0) }
+    }
+
+    static func message(_ message: ClockFigures.Message) -> String {
+        let position = message.position.map { " \($0)" } ?? ""
+        return "\(fixed(message.second, 3)) s  \(message.kind.rawValue)\(position)"
+    }
+
+    private static func state(_ state: ClockFigures.State) -> Line {
+        switch state {
+        case .waiting: Line("waiting for a clock", .faint)
+        case .settling: Line("settling", .caution)
+        case .locked: Line("locked", .good)
+        case .lost: Line("lost", .bad)
+        }
+    }
+
+    private static func tempo(_ tempo: ClockFigures.Tempo?) -> Row {
+        guard let tempo else { return Row(name: "tempo", text: "-") }
+        var text = "\(fixed(tempo.beatsPerMinute, 3)) BPM, deviation \(fixed(tempo.deviation, 4))"
+        if tempo.changes > 0 {
+            let range = "\(fixed(tempo.slowest, 2)) to \(fixed(tempo.fastest, 2))"
+            text += ", was \(range) in \(tempo.changes) \(tempo.changes == 1 ? "change" : "changes")"
+        }
+        return Row(name: "tempo", text: text)
+    }
+
+    private static func text(_ drift: ClockFigures.Drift) -> String {
+        let off = String(format: "%+.1f", drift.partsPerMillion)
+        return "\(off) ppm from \(StatusText.decimals(drift.nominalTempo)) BPM, deviation \(fixed(drift.deviation, 1))"
+    }
+
+    private static func jitter(_ figures: ClockFigures) -> [Row] {
+        guard let jitter = figures.jitter else { return [Row(name: "jitter", text: "-")] }
+        let (error, interval) = (jitter.timeIntervalErrorMicroseconds, jitter.intervalMicroseconds)
+        let change = jitter.cycleToCycleMicroseconds
+        let within = "half within \(duration(error.p50)), 99 % within \(duration(error.p99)), all within "
+        return [
+            Row(
+                name: "jitter",
+                text: "deviation \(duration(error.deviation)), \(within)\(duration(error.max)), "
+                    + "of \(figures.ticks.measured) ticks"),
+            Row(
+                name: "intervals",
+                text: "\(fixed(interval.mean / 1_000, 3)) ms, deviation \(duration(interval.deviation)), "
+                    + "\(fixed(interval.shortest / 1_000, 2)) to \(fixed(interval.longest / 1_000, 2)) ms"),
+            Row(name: "one to next", text: "rms \(duration(change.rms)), \(duration(change.max)) at most"),
+        ]
+    }
+
+    private static func ticks(_ ticks: ClockFigures.Ticks) -> Row {
+        var text = "\(ticks.received) ticks, \(ticks.lost) lost, \(ticks.doubled) doubled"
+        if ticks.refused > 0 { text += ", \(ticks.refused) refused" }
+        return Row(name: "ticks", text: text, tone: ticks.lost + ticks.doubled > 0 ? .caution : .plain)
+    }
+
+    private static func transport(_ transport: ClockFigures.Transport) -> Row {
+        var text = transport.motion.rawValue
+        if let beat = transport.songBeat { text += ", beat \(Int(beat.rounded(.down))) of the song" }
+        return Row(name: "transport", text: text)
+    }
+
+    /// The shape of the errors from the earliest to the latest.
+    private static func histogram(_ bins: [ClockFigures.Bin]) -> String {
+        guard let first = bins.first, let last = bins.last, let most = bins.map(\.ticks).max(), most > 0 else {
+            return "-"
+        }
+        let blocks = Array(" ▁▂▃▄▅▆▇█")
+        let shape = bins.map { bin in
+            // What is there at all is seen.
+            blocks[bin.ticks == 0 ? 0 : max(1, Int((8 * Double(bin.ticks) / Double(most)).rounded()))]
+        }
+        let ends = (duration(first.fromMicroseconds), duration(last.fromMicroseconds + last.microseconds))
+        return "\(ends.0) [\(String(shape))] \(ends.1)"
+    }
+
+    private static func clock(_ seconds: Double) -> String {
+        let whole = Int(max(0, min(seconds, 1e9)))
+        return String(format: "%d:%02d:%02d", whole / 3_600, whole / 60 % 60, whole % 60)
+    }
+
+    /// Microseconds as people say them: three digits, in us, ms or s.
+    static func duration(_ microseconds: Double) -> String {
+        switch abs(microseconds) {
+        case ..<99.95: "\(fixed(microseconds, 1)) us"
+        case ..<999.5: "\(fixed(microseconds, 0)) us"
+        case ..<999_500: "\(fixed(microseconds / 1_000, 2)) ms"
+        default: "\(fixed(microseconds / 1_000_000, 2)) s"
+        }
+    }
+
+    /// The same with its sign, and no more decimals than it has.
+    static func signed(_ microseconds: Double) -> String {
+        guard abs(microseconds) > 1e-9 else { return "0" }
+        let (value, unit) = abs(microseconds) < 1_000 ? (microseconds, "us") : (microseconds / 1_000, "ms")
+        return "\(value > 0 ? "+" : "")\(StatusText.decimals(value)) \(unit)"
+    }
+
+    static func fixed(_ value: Double, _ decimals: Int) -> String { String(format: "%.\(decimals)f", value) }
+}

@@ -1,0 +1,94 @@
+import ALSASequencer
+import BeatTime
+import ClockMeter
+import MIDIClock
+import RealTime
+
+/// A measuring that goes on: what is heard, from whom, and whether it is still subscribed.
+struct MonitorWatch {
+    private let port: MonitoredPort
+    private let client: ListeningClient?
+    private let reader: MonitorReader
+    private var ports: [PortDescription] = []
+    private var lastLook = ContinuousClock.now
+    /// What has been heard, as of the last look.
+    private(set) var heard: MonitorReader.Heard
+    /// Whether the kernel stamps what comes.
+    let hasKernelStamps: Bool
+
+    /// How often a port that went away is looked for.
+    private static let interval = Duration.seconds(1)
+
+    /// Begins to measure.
+    ///
+    /// - Throws: when there is no such port, or the system refuses it.
+    init(_ port: MonitoredPort) throws(Failure) {
+        self.port = port
+        let line: ClockLine
+        switch port {
+        case .own, .sequencer:
+            let client = try ListeningClient(name: "Tactus Monitor", portName: "Clock")
+            ports = client.control.ports()
+            if case .sequencer(let name) = port {
+                try client.hear(try ListeningClient.sender(name, among: ports).address)
+            }
+            self.client = client
+            line = ClockLine(client.input)
+        case .device(let name): (client, line) = (nil, try ClockLine(device: name))
+        case .line(let path, let rate): (client, line) = (nil, try ClockLine(path: path, bitsPerSecond: rate))
+        }
+        hasKernelStamps = line.hasKernelStamps
+        do {
+            reader = try MonitorReader(line)
+        } catch {
+            throw Failure(.system, "\(error)")
+        }
+        heard = reader.soFar()
+    }
+
+    /// Takes note of what has come, and subscribes again to a port that came back.
+    mutating func look() {
+        heard = reader.soFar()
+        guard let client, lastLook.duration(to: .now) > Self.interval else { return }
+        lastLook = .now
+        ports = client.control.ports()
+        guard case .sequencer(let name) = port, client.control.senders(to: client.input.address).isEmpty,
+            let sender = try? ListeningClient.sender(name, among: ports)
+        else { return }
+        // If it is refused, it is tried again at the next look.
+        try? client.hear(sender.address)
+    }
+
+    /// Stops measuring.
+    mutating func end() {
+        reader.stop()
+        heard = reader.soFar()
+    }
+
+    func figures(nominal: Tempo?) -> ClockFigures { heard.meter.figures(nominal: nominal?.beatsPerMinute) }
+
+    /// Whose clock it is.
+    var name: String {
+        switch port {
+        case .device(let name): name
+        case .line(let path, _): path
+        case .sequencer(let name): heard.source.map { self.name(of: $0) } ?? name
+        case .own: heard.source.map { self.name(of: $0) } ?? "Tactus Monitor:Clock"
+        }
+    }
+
+    /// What the user should know.
+    var hint: String {
+        if !heard.others.isEmpty {
+            let names = heard.others.map { name(of: $0) }.sorted().joined(separator: ", ")
+            return "not measured, though it sends here, too: \(names)"
+        }
+        guard port == .own, heard.source == nil, let address = client?.input.address else { return "" }
+        return "subscribe a clock to this port: aconnect SENDER \(address)"
+    }
+
+    private func name(of source: ClockSource) -> String {
+        let port = ports.first { $0.address.description == source.description }
+        return port.map { "\($0.clientName):\($0.portName) (\(source))" } ?? source.description
+    }
+}

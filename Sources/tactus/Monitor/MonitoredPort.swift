@@ -1,0 +1,27 @@
+import ALSASequencer
+import Gateway
+
+/// What `tactus monitor` listens at.
+enum MonitoredPort: Hashable, Sendable {
+    /// A port of our own that anything can be subscribed to.
+    case own
+    /// A port of the sequencer by its number or name.
+    case sequencer(String)
+    /// A raw MIDI device, `hw:CARD,DEVICE`.
+    case device(String)
+    /// A device node, FIFO or serial line.
+    case line(path: String, bitsPerSecond: Int)
+
+    init(argument: String) throws(BadArgument) {
+        guard !argument.hasPrefix("hw:") else {
+            self = .device(try clockInDevice(argument: argument))
+            return
+        }
+        switch try OutputAddress(argument: argument) {
+        case .raw(let path, let bitsPerSecond): self = .line(path: path, bitsPerSecond: bitsPerSecond)
+        case .name(let name): self = .sequencer(name)
+        case .numeric(let client, let port): self = .sequencer("\(client):\(port)")
+        case .virtual: throw BadArgument("for a port that others subscribe to, name none: 'tactus monitor'")
+        }
+    }
+}

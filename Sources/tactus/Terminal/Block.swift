@@ -1,0 +1,23 @@
+/// A few lines at the end of a terminal's output that are drawn anew in their place.
+struct Block {
+    private let terminal: Terminal
+    /// How many lines are above the cursor.
+    private var height = 0
+
+    init(on terminal: Terminal) { self.terminal = terminal }
+
+    /// Shows other lines instead of those that are shown.
+    mutating func show(_ lines: [Line]) {
+        let size = terminal.size
+        let shown = lines.prefix(max(1, size.rows - 1)).map { $0.clipped(to: size.columns) }
+        terminal.write(Self.redraw(over: min(height, size.rows - 1), shown, inColour: terminal.hasColour))
+        height = shown.count
+    }
+
+    /// What has the terminal draw lines in place of as many others; no line wraps, however it is measured.
+    static func redraw(over height: Int, _ lines: [Line], inColour: Bool) -> String {
+        let up = height > 0 ? "\u{1B}[\(height)A" : ""
+        let drawn = lines.map { "\($0.rendered(inColour: inColour))\u{1B}[K\n" }.joined()
+        return "\u{1B}[?7l\r\(up)\(drawn)\u{1B}[J\u{1B}[?7h"
+    }
+}

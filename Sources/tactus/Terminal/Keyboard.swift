@@ -1,0 +1,42 @@
+import BeatTime
+import Glibc
+import RealTime
+import Synchronization
+
+/// The thread that reads keys, each with the time it was pressed.
+final class Keyboard: Sendable {
+    private let wakeUp: WakeUp
+    private let isStopping = Atomic(false)
+    private let thread = Mutex<RealTimeThread?>(nil)
+
+    /// Starts the thread.
+    ///
+    /// - Parameter pressed: receives, on the thread, what was read at once.
+    /// - Throws: when the system gives no thread or no descriptor.
+    init(_ pressed: @escaping @Sendable ([UInt8], HostTime) -> Void) throws(SystemCallError) {
+        wakeUp = try WakeUp()
+        let reading = try RealTimeThread(name: "tactus-keys", priority: 0) { [self] in run(pressed) }
+        thread.withLock { $0 = reading }
+    }
+
+    /// Ends the thread.
+    func stop() {
+        isStopping.store(true, ordering: .releasing)
+        wakeUp.signal()
+        thread.withLock { $0?.join() }
+    }
+
+    private func run(_ pressed: ([UInt8], HostTime) -> Void) {
+        var descriptors = [STDIN_FILENO, wakeUp.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while true {
+            poll(&descriptors, until: nil)
+            guard !isStopping.load(ordering: .acquiring) else { return }
+            guard descriptors[0].revents != 0 else { continue }
+            var bytes = [UInt8](repeating: 0, count: 64)
+            let count = read(STDIN_FILENO, &bytes, bytes.count)
+            // Nobody is there any more; signals still end the program.
+            guard count > 0 else { return }
+            pressed(Array(bytes.prefix(count)), .now())
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Arbiter
+import Foundation
+
+/// A gateway's status as a full screen: what the panel shows, for eyes across a dark stage.
+struct StatusScreen {
+    var status: Status
+    /// Seconds since the status was true; the beat runs on meanwhile.
+    var age: Double
+    /// Why there is no newer one; nil while the gateway answers.
+    var trouble: String?
+    /// What the last key led to.
+    var said: String?
+    /// Where the gateway is.
+    var address: String
+
+    /// After so many seconds a beat that nobody confirms stands still.
+    private static let longestAge = 2.0
+
+    /// The lines of a screen, at most as many as it has rows.
+    func lines(_ size: Terminal.Size) -> [Line] {
+        let head = header(size.columns) + (trouble.map { [Line($0, .bad)] } ?? [])
+        let foot = [Line(said ?? "", .caution), Line(Self.keys, .faint)]
+        // Where room is short, warnings are worth more than facts.
+        let parts = [warnings, outputs, facts]
+        var room = max(0, size.rows - head.count - foot.count)
+        var shown: [[Line]] = []
+        for part in parts {
+            let lines = part.isEmpty ? [] : ["" as Line] + part
+            shown.append(Self.cut(lines, to: room))
+            room -= shown.last?.count ?? 0
+        }
+        let body = Array(shown.reversed().joined())
+        let gap = Array(repeating: "" as Line, count: max(0, size.rows - head.count - body.count - foot.count))
+        return (head + body + gap + foot).suffix(max(0, size.rows)).map { $0.clipped(to: size.columns) }
+    }
+
+    private static let keys =
+        "space play/stop   t tap   + - nudge 1 ms   r realign   l Link   s start/stop sync   q quit"
+
+    private static func cut(_ lines: [Line], to room: Int) -> [Line] {
+        guard lines.count > room else { return lines }
+        guard room > 1 else { return [] }
+        return lines.prefix(room - 1) + [Line("and \(lines.count - room + 1) more lines", .faint)]
+    }
+
+    private func header(_ columns: Int) -> [Line] {
+        let mode = Line(" \(status.mode.rawValue) ", .strong) + Line(" \(status.reason)")
+        let tempo = Line("  \(String(format: "%.2f", status.tempo)) BPM".padded(to: 16), .strong)
+        let place = Line("beat \(StatusText.place(moved))".padded(to: 14), .strong)
+        return [
+            mode.padded(to: columns - address.count - 1) + Line(address, .faint), "",
+            tempo + place + transport, bar(min(columns - 4, 66)),
+        ]
+    }
+
+    private var transport: Line {
+        let text = StatusText.transport(status)
+        return switch status.transport {
+        case .playing: Line(text, .good)
+        case .pending: Line(text, .caution)
+        case .stopped: Line(text, .faint)
+        }
+    }
+
+    /// The status with its beat where it is by now.
+    private var moved: Status {
+        var moved = status
+        let beats = min(max(age, 0), Self.longestAge) * status.tempo / 60
+        moved.beat += beats
+        moved.phase = status.quantum > 0 ? (status.phase + beats).truncatingRemainder(dividingBy: status.quantum) : 0
+        return moved
+    }
+
+    /// Where in the quantum the session is, with a mark at every beat.
+    private func bar(_ width: Int) -> Line {
+        let length = status.quantum > 0 ? min(status.quantum, 64) : 1
+        let phase = status.quantum > 0 ? moved.phase : moved.beat - moved.beat.rounded(.down)
+        guard width >= 8, phase.isFinite, length.isFinite else { return "" }
+        let filled = Int((max(0, min(1, phase / length)) * Double(width)).rounded(.down))
+        let marks = Set((0..<Int(length.rounded(.up))).map { Int((Double($0) / length * Double(width)).rounded()) })
+        let cells = (0..<width).map { $0 <= filled ? "█" : marks.contains($0) ? "│" : "·" }
+        return Line("  ") + Line(cells[...filled.clamped(to: width)].joined(), status.playing ? .good : .plain)
+            + Line(cells[filled.clamped(to: width)...].dropFirst().joined(), .faint)
+    }
+
+    private var facts: [Line] {
+        var rows = [("Link", StatusText.link(status.link), status.link.connected ? Tone.good : .plain)]
+        rows.append(("follower", StatusText.follower(status.follower), status.follower.state == .lost ? .bad : .plain))
+        rows += status.follower.refused.map { ("refused", StatusText.refused($0), .caution) }
+        let isOnTime = status.realtime.scheduling == "fifo"
+        rows.append(("real time", StatusText.realtime(status.realtime), isOnTime ? .plain : .caution))
+        return rows.map { Line("  " + $0.0.padded(to: 11), .faint) + Line($0.1, $0.2) }
+    }
+
+    private var outputs: [Line] {
+        guard !status.outputs.isEmpty else { return [Line("  no outputs; connect a device", .faint)] }
+        let widest = status.outputs.map(\.name.count).max() ?? 0
+        let width = min(max(widest, 6), 24) + 2
+        func row(_ name: String, _ cells: [String]) -> String {
+            let widths = [12, 10, 7, 10, 10, 10, 0]
+            return "  " + String(name.prefix(width - 2)).padded(to: width)
+                + zip(cells, widths).map { $0.padded(to: $1) }.joined()
+        }
+        let head = row("OUTPUT", ["PORT", "TICKS", "LATE", "HALF", "99 %", "WORST", "OFFSET"])
+        return [Line(head, .faint)]
+            + status.outputs.map { output in
+                let lateness = output.latenessMicroseconds
+                let figures = [lateness?.p50, lateness?.p99, lateness?.max].map { $0.map(MonitorText.duration) ?? "-" }
+                let port = output.enabled ? output.port ?? "away" : "disabled"
+                let cells = [port, "\(output.ticks)", "\(output.lateTicks)"] + figures
+                let offset = "\(StatusText.decimals(output.offsetMilliseconds)) ms"
+                let tone = !output.enabled ? Tone.faint : output.connected ? .plain : .caution
+                return Line(row(output.name, cells + [offset]), tone)
+            }
+    }
+
+    private var warnings: [Line] {
+        status.warnings.flatMap { [Line("  ! \($0.message)", .caution), Line("    \($0.fix)")] }
+    }
+}
+
+extension Int {
+    /// A place in a row of so many cells.
+    fileprivate func clamped(to count: Int) -> Int { Swift.max(0, Swift.min(self, count - 1)) }
+}

@@ -1,0 +1,125 @@
+import Arbiter
+import BeatTime
+import Foundation
+import RealTime
+import UnixSignals
+
+/// `tactus status --watch`: asks a gateway again and again, shows what it says, and passes keys on to it.
+struct StatusWatch {
+    let client: ControlClient
+    /// Whether programs read it.
+    let isJSON: Bool
+
+    /// What happens, in the order it happens.
+    private enum Event: Sendable {
+        /// The gateway has said how it is, to nobody's command or to ours.
+        case answered(Status, at: ContinuousClock.Instant, toCommand: Bool)
+        /// It has not, or refused a command.
+        case failed(String, toCommand: Bool)
+        case pressed([UInt8], at: HostTime)
+        case frame
+        /// The program was stopped, and goes on.
+        case resumed
+    }
+
+    private static let pollInterval = Duration.milliseconds(200)
+    private static let frameInterval = Duration.milliseconds(50)
+    /// How long the outcome of a key is shown, in frames.
+    private static let saidFrames = 80
+
+    /// Watches until the user has seen enough.
+    ///
+    /// - Throws: when nobody answers at first.
+    func run() async throws {
+        var status = try await ask()
+        guard let terminal = Terminal(), !isJSON else { return try await printEverySecond() }
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup, .sigquit, .sigcont)
+        let (events, sink) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(256))
+        let (commands, orders) = AsyncStream<WatchKey>.makeStream(bufferingPolicy: .bufferingNewest(16))
+        let screen = FullScreen(on: terminal)
+        defer { screen.restore() }
+        let keyboard = try screen.hasKeys ? Keyboard { sink.yield(.pressed($0, at: $1)) } : nil
+        defer { keyboard?.stop() }
+        let tasks = [
+            Task { await poll(sink) }, Task { await obey(commands, sink) }, Task { await Self.tick(sink) },
+            Task {
+                for await signal in signals {
+                    if signal == .sigcont { sink.yield(.resumed) } else { sink.finish() }
+                }
+            },
+        ]
+        defer { for task in tasks { task.cancel() } }
+
+        var known = ContinuousClock.now
+        var (trouble, said, framesLeft): (String?, String?, Int) = (nil, nil, 0)
+        for await event in events {
+            switch event {
+            case .answered(let answer, let time, let isCommand):
+                (status, known, trouble) = (answer, time, nil)
+                if isCommand { said = nil }
+            case .failed(let reason, false): trouble = reason
+            case .failed(let reason, true): (said, framesLeft) = (reason, Self.saidFrames)
+            case .pressed(let bytes, let time):
+                for key in WatchKey.read(bytes, at: time, status) {
+                    if key == .quit { return }
+                    orders.yield(key)
+                }
+            case .resumed: screen.take()
+            case .frame:
+                framesLeft -= 1
+                if framesLeft <= 0 { said = nil }
+                let age = Double(known.duration(to: .now) / .milliseconds(1)) / 1_000
+                let picture = StatusScreen(
+                    status: status, age: age, trouble: trouble, said: said, address: "\(client.url)")
+                screen.show(picture.lines)
+            }
+        }
+    }
+
+    private func ask() async throws -> Status { try await client.ask("status", nil).status }
+
+    private func poll(_ sink: AsyncStream<Event>.Continuation) async {
+        while !Task.isCancelled {
+            let asked = ContinuousClock.now
+            do {
+                let status = try await ask()
+                // The picture was taken somewhere between the question and its answer.
+                sink.yield(.answered(status, at: asked + asked.duration(to: .now) / 2, toCommand: false))
+            } catch {
+                sink.yield(.failed(Self.text(error), toCommand: false))
+            }
+            try? await Task.sleep(for: Self.pollInterval)
+        }
+    }
+
+    /// Gives commands one after the other, as they were asked for.
+    private func obey(_ commands: AsyncStream<WatchKey>, _ sink: AsyncStream<Event>.Continuation) async {
+        for await case .command(let path, let body) in commands {
+            do {
+                let answer = try await client.ask(path, body)
+                sink.yield(.answered(answer.status, at: .now, toCommand: true))
+            } catch {
+                sink.yield(.failed(Self.text(error), toCommand: true))
+            }
+        }
+    }
+
+    private static func tick(_ sink: AsyncStream<Event>.Continuation) async {
+        while !Task.isCancelled {
+            sink.yield(.frame)
+            try? await Task.sleep(for: frameInterval)
+        }
+    }
+
+    private static func text(_ error: any Error) -> String { (error as? Failure)?.text ?? "\(error)" }
+
+    /// Where nothing can be redrawn: a line each second, or the status as JSON.
+    private func printEverySecond() async throws {
+        while true {
+            let answer = try await client.ask("status", nil)
+            print(isJSON ? answer.json : StatusText.live(answer.status, width: .max))
+            fflush(nil)
+            try await Task.sleep(for: .seconds(1))
+        }
+    }
+}

@@ -1,0 +1,117 @@
+"""In the lab: what `tactus monitor` says of a clock whose every fault is known.
+
+    monitor.py RESULT.json
+
+Bytes written to the raw side of virtual port 0 leave its sequencer port, which one monitor hears, and go on to virtual
+port 1, whose raw side another one reads. Nothing is judged here.
+"""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from alsa_midi import SequencerClient  # noqa: E402
+
+from rig.guest import preload  # noqa: E402
+
+TACTUS = os.environ["TACTUS"]
+TICK, START, CONTINUE, STOP, POSITION = b"\xF8", b"\xFA", b"\xFB", b"\xFC", b"\xF2\x10\x00"
+TICKS = 1_200
+TEMPO = 173.3
+DISPLACEMENT = 400  # microseconds, early or late as a coin says
+LOST = {300, 301, 555, 800}
+DOUBLED = {250, 640, 641, 900, 1000}
+TRANSPORT = {96: START, 480: STOP, 576: POSITION, 577: CONTINUE}
+STALLED, STALL = 720, 12_000  # one tick that comes late by so many microseconds, before the next is due
+
+
+def virtual(client, number):
+    return next(port for port in client.list_ports() if f"VirMIDI 0-{number}" in port.name)
+
+
+class Monitor:
+    """`tactus monitor` on one port, from its being ready until it has said what it measured."""
+
+    def __init__(self, port, is_ready, *arguments):
+        self.process = subprocess.Popen(
+            [TACTUS, "monitor", *port, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while not is_ready():
+            assert self.process.poll() is None, self.process.stderr.read()
+            assert time.monotonic() < deadline, f"monitor {port} does not listen"
+            time.sleep(0.05)
+        preload(self.process.pid)
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        output, complaint = self.process.communicate(timeout=60)
+        return {"code": self.process.returncode, "stdout": output, "stderr": complaint}
+
+
+def play(line, chance):
+    """The clock; returns when transport messages left, in seconds of MONOTONIC, and by how much ticks were displaced."""
+    period = 2.5 / TEMPO
+    start = time.monotonic() + 0.1
+    sent, displaced = {}, []
+    for number in range(TICKS):
+        error = DISPLACEMENT * chance.choice((-1, 1))
+        due = start + number * period + (STALL if number == STALLED else error) / 1e6
+        time.sleep(max(0, due - time.monotonic() - 0.0004))
+        while time.monotonic() < due:  # no sleep is as exact
+            pass
+        if number in TRANSPORT:
+            sent[TRANSPORT[number].hex()] = time.monotonic() - start
+            os.write(line, TRANSPORT[number])
+        if number not in LOST:
+            displaced.append(error)
+            os.write(line, TICK * (2 if number in DOUBLED else 1))
+    return sent, displaced
+
+
+def main(result):
+    client = SequencerClient("Stage")
+    source, relay = virtual(client, 0), virtual(client, 1)
+    line = os.open("/dev/snd/midiC0D0", os.O_WRONLY)
+    client.subscribe_port(source, relay)
+    preload("self")
+
+    def listens(name, more):
+        return lambda: any(port.client_name == name for port in client.list_ports()) and more()
+
+    def is_open(number):
+        state = pathlib.Path(f"/proc/asound/card0/midi{number}").read_text(encoding="utf-8")
+        return "Owner PID" in state[state.index("Input"):]
+
+    folder = pathlib.Path(result).parent
+    heard = Monitor(["VirMIDI 0-0"], listens("Tactus Monitor", lambda: time.sleep(1) or True), "--json", "--report", folder)
+    device = Monitor(["hw:0,1"], lambda: is_open(1), "--json")
+    missing = subprocess.run([TACTUS, "monitor", "Nobody"], capture_output=True, text=True, timeout=60)
+    gone = subprocess.run([TACTUS, "monitor", "hw:7,0"], capture_output=True, text=True, timeout=60)
+    sent, displaced = play(line, random.Random(4))
+    time.sleep(0.1)
+    record = {
+        "port": heard.end(), "device": device.end(), "sent": sent, "displaced": displaced,
+        "source": f"{source.client_id}:{source.port_id}",
+        "report": {path.name: path.read_text() for path in folder.glob("monitor.*") if path.suffix != ".py"},
+        "missing": [missing.returncode, missing.stderr], "gone": [gone.returncode, gone.stderr],
+    }
+
+    # A port of its own, to which somebody comes, and somebody else.
+    own = Monitor([], listens("Tactus Monitor", lambda: True), "--json")
+    port = next(port for port in client.list_ports() if port.client_name == "Tactus Monitor")
+    client.subscribe_port(source, port)
+    for _ in range(100):
+        os.write(line, TICK)
+        time.sleep(0.02)
+    pathlib.Path(result).write_text(json.dumps({**record, "own": own.end(), "own port": port.name}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,156 @@
+"""`tactus monitor`: what it says of clocks whose every fault is known, in the lab, and how it takes lines that are none."""
+
+import contextlib
+import json
+import os
+import signal
+import statistics
+import subprocess
+import time
+
+import pytest
+
+from guest import monitor as stage
+from rig.gateway import TACTUS, environment, run_tactus
+from rig.labs import Recordings
+
+
+@pytest.fixture(scope="module")
+def measured():
+    made = Recordings()
+    made.prepare("monitor", "monitor.py")
+    yield made["monitor"]
+    made.close()
+
+
+@pytest.mark.parametrize("wire", ["port", "device"])
+def test_what_was_put_in_is_what_is_said(measured, wire, figure):
+    done = measured[wire]
+    assert (done["code"], done["stderr"]) == (0, "")
+    said = json.loads(done["stdout"])
+    assert said["stamps"] == "kernel"
+    assert said["port"] == (f"Virtual Raw MIDI 0-0:VirMIDI 0-0 ({measured['source']})" if wire == "port" else "hw:0,1")
+    ticks = said["ticks"]
+    assert ticks["received"] == stage.TICKS - len(stage.LOST) + len(stage.DOUBLED)
+    assert (ticks["lost"], ticks["doubled"]) == (len(stage.LOST), len(stage.DOUBLED))
+    assert (ticks["refused"], ticks["overflows"]) == (0, 0)
+    assert ticks["measured"] >= stage.TICKS - len(stage.LOST) - 24
+    errors = said["jitter"]["timeIntervalErrorMicroseconds"]
+    put_in = statistics.pstdev(measured["displaced"] + [stage.STALL])
+    figure("deviation", f"{errors['deviation']:.0f} us instruction-time", f"{put_in:.0f} us put in")
+    assert errors["deviation"] == pytest.approx(put_in, rel=0.05)
+    assert errors["p50"] == pytest.approx(stage.DISPLACEMENT, rel=0.1)
+    assert errors["max"] == pytest.approx(stage.STALL, rel=0.03)
+    assert said["jitter"]["intervalMicroseconds"]["mean"] == pytest.approx(2.5e6 / stage.TEMPO, rel=0.001)
+    tempo = said["tempo"]
+    assert tempo["beatsPerMinute"] == pytest.approx(stage.TEMPO, abs=4 * tempo["deviation"] + 0.002)
+    assert tempo["changes"] == 0
+    assert tempo["drift"]["nominalTempo"] == stage.TEMPO
+    assert said["silences"]["count"] == 0
+
+
+@pytest.mark.parametrize("wire", ["port", "device"])
+def test_the_transport_is_said_with_its_times(measured, wire):
+    transport = json.loads(measured[wire]["stdout"])["transport"]
+    assert transport["motion"] == "playing"
+    newest = transport["newest"]
+    assert [message["kind"] for message in newest] == ["start", "stop", "song-position", "continue"]
+    assert [message.get("position") for message in newest] == [None, None, 16, None]
+    sent = list(measured["sent"].values())
+    apart = [message["second"] - newest[0]["second"] for message in newest]
+    assert apart == pytest.approx([at - sent[0] for at in sent], abs=0.001)
+
+
+def test_a_report_is_a_page_a_plot_and_the_figures(measured):
+    report = measured["report"]
+    assert set(report) == {"monitor.html", "monitor.svg", "monitor.json"}
+    assert json.loads(report["monitor.json"]) == json.loads(measured["port"]["stdout"])
+    assert report["monitor.svg"].startswith("<svg") and report["monitor.svg"].strip() in report["monitor.html"]
+    assert "http" not in report["monitor.html"].replace("http://www.w3.org/2000/svg", "")
+
+
+def test_a_port_that_is_not_there_ends_it_with_69(measured):
+    for code, complaint in (measured["missing"], measured["gone"]):
+        assert code == 69
+        assert complaint.startswith("tactus: no ") and complaint.count("\n") == 1
+
+
+def test_without_a_port_it_has_one_of_its_own(measured):
+    assert measured["own port"] == "Clock"
+    said = json.loads(measured["own"]["stdout"])
+    assert said["port"] == f"Virtual Raw MIDI 0-0:VirMIDI 0-0 ({measured['source']})"
+    assert said["ticks"]["received"] == 100
+
+
+@contextlib.contextmanager
+def monitor(*arguments, folder):
+    process = subprocess.Popen(
+        [TACTUS, "monitor", *map(str, arguments)], env=environment(folder), stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_line_is_measured_whoever_writes_to_it(tmp_path):
+    path = tmp_path / "line"
+    os.mkfifo(path)
+    with monitor(f"raw:{path}", "--json", "--seconds", 3, folder=tmp_path) as process:
+        for _ in range(2):
+            # The writer comes back, as one does that is started again; opening waits for the monitor.
+            with path.open("wb", buffering=0) as line:
+                line.write(b"\xFA")
+                for _ in range(40):
+                    line.write(b"\xF8\x90\x40")
+                    time.sleep(0.02)
+        output, complaint = process.communicate(timeout=10)
+    said = json.loads(output)
+    assert (process.returncode, complaint) == (0, "")
+    assert said["stamps"] == "program" and said["port"] == str(path)
+    assert said["ticks"]["received"] == 80
+    assert said["transport"]["messages"] == 2
+    assert 3 <= said["seconds"] < 3.5
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_it_says_what_it_has_when_it_is_ended_and_a_pipe_gets_plain_lines(tmp_path, sign):
+    path = tmp_path / "line"
+    os.mkfifo(path)
+    with monitor(f"raw:{path}", "--report", tmp_path / "report.svg", folder=tmp_path) as process:
+        with path.open("wb", buffering=0) as line:
+            for _ in range(100):
+                line.write(b"\xF8")
+                time.sleep(0.01)
+        process.send_signal(sign)
+        output, complaint = process.communicate(timeout=10)
+    assert (process.returncode, complaint) == (0, "")
+    assert "100 ticks, 0 lost" in output and "BPM" in output
+    assert "\x1b" not in output and "\r" not in output
+    assert (tmp_path / "report.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize("arguments, code, words", [
+    (["raw:/dev/nowhere"], 69, "/dev/nowhere"),
+    (["raw:/etc/passwd"], 64, "ordinary file"),
+    (["hw:../../etc"], 64, "hw:CARD,DEVICE"),
+    (["hw:0,0"], 69, "hw:0,0"),
+    (["virtual:Drums"], 64, "tactus monitor"),
+    (["--seconds", "0"], 64, "1 to 1000000"),
+    (["--tempo", "5"], 64, "20 to 999"),
+    (["--report", "/nowhere/at/all.svg"], 64, "no folder"),
+    (["--report", "clock.pdf"], 64, ".svg"),
+])
+def test_what_cannot_be_measured_is_refused_with_what_would_be_right(arguments, code, words):
+    done = run_tactus("monitor", *arguments)
+    assert done.returncode == code, done.stderr
+    assert words in done.stderr and done.stdout == ""
+
+
+def test_a_line_that_is_silent_is_said_to_be(tmp_path):
+    path = tmp_path / "line"
+    os.mkfifo(path)
+    done = run_tactus("monitor", f"raw:{path}", "--seconds", 1)
+    assert done.returncode == 69
+    assert "no clock came" in done.stderr

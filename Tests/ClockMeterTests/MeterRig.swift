@@ -1,0 +1,36 @@
+import BeatTime
+import ClockMeter
+import MIDIClock
+import Simulation
+
+/// A meter that has heard a simulated master.
+func meter(
+    count: Int, jitter: MasterClock.Jitter = .none, faults: [MasterClock.Fault] = [], tempo: (Int) -> Double
+) -> ClockMeter {
+    var meter = ClockMeter(start: HostTime(microseconds: 4_000_000))
+    meter.play(count: count, after: 1_000_000, jitter: jitter, faults: faults, tempo: tempo)
+    return meter
+}
+
+func measured(
+    count: Int, jitter: MasterClock.Jitter = .none, faults: [MasterClock.Fault] = [], tempo: (Int) -> Double
+) -> ClockFigures {
+    meter(count: count, jitter: jitter, faults: faults, tempo: tempo).figures()
+}
+
+extension ClockMeter {
+    /// Has a master send `count` ticks, the first so many microseconds after the newest message.
+    mutating func play(
+        count: Int, after pause: Double, jitter: MasterClock.Jitter = .none, faults: [MasterClock.Fault] = [],
+        tempo: (Int) -> Double
+    ) {
+        var random = SeededGenerator(seed: 7)
+        let begin = 4_000_000 + figures().seconds * 1_000_000 + pause
+        let master = MasterClock(
+            count: count, start: begin, jitter: jitter, faults: faults, random: &random, tempo: tempo)
+        for arrival in master.arrivals { received(.timingClock, at: arrival.time) }
+    }
+}
+
+/// Whether a figure is what it should be, but for a share of it.
+func isNear(_ value: Double, _ truth: Double, _ share: Double) -> Bool { abs(value - truth) <= share * truth }

@@ -1,0 +1,111 @@
+import Arbiter
+import BeatTime
+import Testing
+
+@testable import tactus
+
+@Suite
+struct StatusScreenTests {
+    private static let example: Status = {
+        var status = Status.example
+        status.warnings = [
+            .init(code: "no-realtime", message: "real-time scheduling was refused", fix: "join group audio")
+        ]
+        return status
+    }()
+
+    private func screen(_ status: Status = example, age: Double = 0, trouble: String? = nil) -> StatusScreen {
+        StatusScreen(status: status, age: age, trouble: trouble, said: nil, address: "http://127.0.0.1:8808")
+    }
+
+    private func text(_ screen: StatusScreen, columns: Int = 80, rows: Int = 24) -> [String] {
+        screen.lines(.init(columns: columns, rows: rows)).map { line in
+            String(line.text.reversed().drop { $0 == " " }.reversed())
+        }
+    }
+
+    @Test
+    func `the screen is a picture of everything`() {
+        let bar = String(repeating: "█", count: 21)
+        let top = " link  Link is enabled".padded(to: 70) + "http://127.0.0.1:8808"
+        let expected = """
+            \(top)
+
+              133.70 BPM    beat 9.2      playing
+              \(bar)············│················│···············
+
+              Link       on, 1 peer, start/stop sync off, session 5949266f7c5e3128
+              follower   disabled
+              refused    MC-101 (28:0): 96 ticks, 1 transport messages, as Link is enabled
+              real time  fifo 80, memory locked, dispatch backstop, wakes 99 % within 9 us, 64 at most
+
+              OUTPUT  PORT        TICKS     LATE   HALF      99 %      WORST     OFFSET
+              TR-8S   24:0        9120      0      8.0 us    31.0 us   64.0 us   0 ms
+              Volca   away        0         0      -         -         -         0 ms
+
+              ! real-time scheduling was refused
+                join group audio
+
+
+
+
+
+
+
+            space play/stop   t tap   + - nudge 1 ms   r realign   l Link   s start/stop sync   q quit
+            """
+        #expect(text(screen(), columns: 92).joined(separator: "\n") == expected)
+    }
+
+    @Test
+    func `between two answers the beat runs on, and stands still when none comes`() {
+        var status = Self.example
+        (status.tempo, status.beat, status.phase) = (120, 4, 0)
+        #expect(text(screen(status, age: 0.6))[2].contains("beat 2.2"))
+        #expect(text(screen(status, age: 1.9))[2].contains("beat 2.4"))
+        #expect(text(screen(status, age: 600))[2] == text(screen(status, age: 2))[2])
+    }
+
+    @Test
+    func `a gateway that does not answer is the first thing said`() {
+        let lines = text(screen(trouble: "no gateway answers"))
+        #expect(lines.contains("no gateway answers"))
+        #expect(lines.contains { $0.contains("133.70 BPM") })
+    }
+
+    @Test(arguments: [(24, 80), (60, 200), (12, 40), (5, 20), (2, 10), (1, 1), (0, 0)])
+    func `it never outgrows the terminal`(rows: Int, columns: Int) {
+        for phase in [0, 3.999_999, 4, -1, .infinity, .nan] {
+            var status = Self.example
+            status.phase = phase
+            let lines = screen(status, trouble: "no gateway answers").lines(.init(columns: columns, rows: rows))
+            #expect(lines.count == max(rows, 0) || rows < 8)
+            #expect(lines.count <= rows)
+            #expect(lines.allSatisfy { $0.count <= columns })
+        }
+    }
+
+    @Test
+    func `where room is short, warnings are kept and it is said that there is more`() {
+        let lines = text(screen(), rows: 14)
+        #expect(lines.contains { $0.contains("real-time scheduling was refused") })
+        #expect(lines.contains { $0.contains("more lines") })
+        #expect(lines.last?.contains("q quit") == true)
+    }
+
+    @Test
+    func `every key asks for what the last line says`() {
+        func keys(_ text: String) -> [WatchKey] {
+            WatchKey.read(Array(text.utf8), at: HostTime(microseconds: 1_500), .example)
+        }
+        #expect(keys(" ") == [.command(path: "transport", body: #"{"playing":false}"#)])
+        #expect(keys("t") == [.command(path: "tap", body: #"{"milliseconds":1.5}"#)])
+        #expect(
+            keys("+-=") == [1, -1, 1].map { .command(path: "nudge", body: #"{"milliseconds":\#($0)}"#) })
+        #expect(keys("l") == [.command(path: "link", body: #"{"enabled":false}"#)])
+        #expect(keys("s") == [.command(path: "start-stop-sync", body: #"{"enabled":true}"#)])
+        #expect(keys("r") == [.command(path: "realign", body: "{}")])
+        #expect(keys("q") == [.quit] && keys("\u{4}") == [.quit])
+        #expect(keys("\u{1B}[A").isEmpty && keys("\u{1B}Os").isEmpty && keys("xyzé\u{0}").isEmpty)
+    }
+}

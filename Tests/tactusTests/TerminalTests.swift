@@ -1,0 +1,38 @@
+import Testing
+
+@testable import tactus
+
+@Suite
+struct TerminalTests {
+    private let line = Line("Tempo ", .faint) + "128" + Line(" BPM", .good)
+
+    @Test
+    func `a line is its words, and tones only where they may be`() {
+        #expect(line.text == "Tempo 128 BPM")
+        #expect(line.rendered(inColour: false) == "Tempo 128 BPM")
+        #expect(line.rendered(inColour: true) == "\u{1B}[2mTempo \u{1B}[0m128\u{1B}[32m BPM\u{1B}[0m")
+    }
+
+    @Test
+    func `a line is cut where the terminal ends`() {
+        for width in 0...20 { #expect(line.clipped(to: width).text == String("Tempo 128 BPM".prefix(width))) }
+        #expect(line.clipped(to: -1).text.isEmpty)
+        #expect(line.padded(to: 15).text == "Tempo 128 BPM  ")
+    }
+
+    @Test
+    func `names from outside command no terminal`() {
+        #expect(Line("a\u{1B}[2J\nb\u{9B}c").text == "a [2J b c")
+    }
+
+    @Test
+    func `lines are drawn over those before, and what is left of them is cleared`() {
+        #expect(Block.redraw(over: 0, ["one"], inColour: false) == "\u{1B}[?7l\rone\u{1B}[K\n\u{1B}[J\u{1B}[?7h")
+        #expect(Block.redraw(over: 3, ["one"], inColour: false).hasPrefix("\u{1B}[?7l\r\u{1B}[3Aone"))
+    }
+
+    @Test
+    func `a full screen ends without a line break, which would scroll it`() {
+        #expect(FullScreen.frame(["a", "b"], inColour: false) == "\u{1B}[Ha\u{1B}[K\r\nb\u{1B}[K\u{1B}[J")
+    }
+}
