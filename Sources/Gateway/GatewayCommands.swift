@@ -2,6 +2,7 @@ internal import Arbiter
 internal import BeatTime
 internal import DeviceProfiles
 internal import LinkNetwork
+internal import RealTime
 internal import Synchronization
 
 // The gateway thread's part with commands from outside.
@@ -17,14 +18,9 @@ extension GatewayCore {
         switch command {
         case .enableLink(let isEnabled): switchLink(on: isEnabled, whenDone: whenDone)
         case .enableStartStopSync(let isEnabled): peer.setStartStopSync(isEnabled, whenDone: whenDone)
-        case .setPlaying, .setTempo:
-            if let leader = arbiter.leaderName {
-                reply(.failure(.notLeader(leader)))
-            } else if case .setTempo(let tempo) = command {
-                edit(.setTempo(tempo), whenDone: whenDone)
-            } else {
-                edit(command == .setPlaying(true) ? .play(reach: reach) : .stop, whenDone: whenDone)
-            }
+        case .setPlaying(let isPlaying): lead(reply, whenDone) { isPlaying ? .play(reach: reach) : .stop }
+        case .setTempo(let tempo): lead(reply, whenDone) { .setTempo(tempo) }
+        case .tap(let time): lead(reply, whenDone) { tapping.tapped(at: time ?? .now()).map { .setTempo($0) } }
         case .follow(let choice):
             inputs.choose(choice, device: input?.device)
             sourcesChanged()
@@ -37,6 +33,17 @@ extension GatewayCore {
             reply(.success(order))
         case .adjust(let id, let adjustment): reply(changeOutput(id, order) { $0.adjust(adjustment) })
         case .realign(let id): reply(changeOutput(id, order) { $0.realignments &+= 1 })
+        }
+    }
+
+    /// Does what only the leader may do, if that is the user.
+    private func lead(_ reply: Reply, _ whenDone: @escaping @Sendable () -> Void, _ wish: () -> SessionEdit?) {
+        if let leader = arbiter.leaderName {
+            reply(.failure(.notLeader(leader)))
+        } else if let edit = wish() {
+            self.edit(edit, whenDone: whenDone)
+        } else {
+            whenDone()
         }
     }
 

@@ -78,6 +78,8 @@ struct OutputCounters: ~Copyable, Sendable {
     let ticks = Atomic<Int>(0)
     /// Ticks more than a millisecond late.
     let lateTicks = Atomic<Int>(0)
+    /// When the last late ticks left, in microseconds of host time, the oldest first.
+    let lastLate = InlineArray<3, Atomic<Int64>> { _ in Atomic(.min) }
     /// Messages that a device or a line did not take.
     let dropped = Atomic<Int>(0)
     /// Whether the line has failed for good and wants opening anew.
@@ -88,15 +90,25 @@ struct OutputCounters: ~Copyable, Sendable {
     func reset() {
         ticks.store(0, ordering: .relaxed)
         lateTicks.store(0, ordering: .relaxed)
+        for index in lastLate.indices { lastLate[index].store(.min, ordering: .relaxed) }
         dropped.store(0, ordering: .relaxed)
         isLineBroken.store(false, ordering: .relaxed)
         lateness.reset()
     }
 
-    /// Counts a tick by how much later than due it left, in microseconds.
-    func countTick(lateness microseconds: Int64) {
+    /// Counts a tick that has left.
+    ///
+    /// - Parameters:
+    ///   - microseconds: how much later than due.
+    ///   - time: when.
+    func countTick(lateness microseconds: Int64, at time: HostTime) {
         ticks.add(1, ordering: .relaxed)
         lateness.record(microseconds: microseconds)
-        if microseconds > 1_000 { lateTicks.add(1, ordering: .relaxed) }
+        guard microseconds > 1_000 else { return }
+        lateTicks.add(1, ordering: .relaxed)
+        for index in 1..<lastLate.count {
+            lastLate[index - 1].store(lastLate[index].load(ordering: .relaxed), ordering: .relaxed)
+        }
+        lastLate[lastLate.count - 1].store(time.microseconds, ordering: .relaxed)
     }
 }

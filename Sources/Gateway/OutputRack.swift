@@ -22,6 +22,8 @@ struct OutputRack: ~Copyable {
     let control: SequencerControl?
     /// Whether outputs were wanted for which there was no slot left.
     private(set) var isFull = false
+    /// The sequencer's ports, when they were last looked at.
+    var ports: [Port] = []
     /// The devices that hear the clock more than once.
     var doubledClocks: [DoubledClock] = []
     private var tenants: UInt32 = 0

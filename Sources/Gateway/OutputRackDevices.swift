@@ -8,6 +8,7 @@ extension OutputRack {
     /// - Returns: whether an output came, went, or changed its connection.
     mutating func connectDevices() -> Bool {
         guard let all = control?.ports() else { return false }
+        ports = Port.all(all)
         let devices = all.filter { $0.isWritable && !Self.ownClients.contains($0.clientName) }
         let assignment = DeviceAssignment(
             outputs, among: devices, library: wishes.library, connectsRecognised: wishes.connectsRecognised)

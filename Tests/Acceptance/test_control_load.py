@@ -1,0 +1,52 @@
+"""Fifty streams and two hundred requests a second while sixteen outputs run at 999 BPM; in the lab.
+
+The figures are instruction-times of one slow core, stamped by the kernel where the bytes come out of the sequencer.
+"""
+
+import statistics
+
+import pytest
+
+from rig.figures import quantile
+from rig.labs import record
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return record("control_load.py")
+
+
+def errors(scene, kind, device):
+    """How far each tick of the blocks of one kind lies from an even line through them all."""
+    interval = scene["interval"]
+    found = []
+    for name, since, to in scene["blocks"]:
+        if name != kind:
+            continue
+        times = [at for at in scene["ticks"][device] if since <= at < to]
+        places = [round((at - times[0]) / interval) for at in times]
+        assert places == list(range(len(times))), f"a tick was lost or doubled in a {kind} block"
+        distances = [at - place * interval for at, place in zip(times, places)]
+        middle = statistics.median(distances)
+        found += [distance - middle for distance in distances]
+    return found
+
+
+def test_who_watches_and_asks_moves_no_tick(scene, figure):
+    for device in (0, 3):
+        quiet, loaded = errors(scene, "quiet", device), errors(scene, "loaded", device)
+        for name, values in (("quiet", quiet), ("loaded", loaded)):
+            figure(
+                f"device {device} {name}", f"{len(values)} ticks, TIE sd {statistics.pstdev(values):.2f} us, "
+                f"99 % {quantile(map(abs, values), 0.99):.1f} us, most {max(map(abs, values)):.1f} us instruction-time")
+
+
+def test_everybody_is_answered(scene, figure):
+    for crowd in scene["crowds"]:
+        figure("requests a second", f"{crowd['answered'] / crowd['seconds']:.0f}")
+        figure("events of the slowest stream", f"{min(crowd['events']) / crowd['seconds']:.1f} a second")
+
+
+def test_memory_is_flat(scene, figure):
+    first, last = scene["memory"]
+    figure("memory under load", f"{first / 1e6:.1f}, then {last / 1e6:.1f} MB")
