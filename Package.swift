@@ -67,7 +67,7 @@ let package = Package(
             ],
             products: [logging]),
         part(
-            "ControlServer", uses: ["Gateway", "Arbiter", "DeviceProfiles", "BeatTime"],
+            "ControlServer", uses: ["Gateway", "Arbiter", "DeviceProfiles", "MIDIClock", "BeatTime"],
             products: [
                 logging,
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -49,6 +49,14 @@ struct CommandValue {
         return value
     }
 
+    /// One of a few words.
+    func choice<Value>(among choices: KeyValuePairs<String, Value>) throws(Refusal) -> Value {
+        guard case .text(let text) = scalar, let choice = choices.first(where: { $0.key == text }) else {
+            throw .badValue("\(key): \(choices.map { "\"\($0.key)\"" }.joined(separator: " or "))")
+        }
+        return choice.value
+    }
+
     /// Two numbers, the second at least twice the first.
     func octave(in range: ClosedRange<Double>) throws(Refusal) -> ClosedRange<Double> {
         guard case .numbers(let values) = scalar, values.count == 2, values.allSatisfy(range.contains),

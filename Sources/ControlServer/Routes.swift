@@ -3,6 +3,8 @@ internal import BeatTime
 internal import Gateway
 internal import HTTPTypes
 internal import Hummingbird
+internal import MIDIClock
+internal import NIOCore
 
 /// The largest body of a request, in bytes.
 let maximumBody = 64 * 1024
@@ -52,12 +54,7 @@ extension Router where Context == BasicRequestContext {
             .setTempo(Tempo(beatsPerMinute: try $0.number(in: Tempo.allowed)))
         }
         serve("/api/v1/tap", .post) { request, _ in
-            let body = try await request.body.collect(upTo: maximumBody)
-            let time =
-                body.readableBytes == 0 ? nil : try CommandBody(["milliseconds"], in: body).optional("milliseconds")
-            // A clock of the sender's own tells the distances of its taps better than the network does.
-            let milliseconds = try time?.number(in: 0...1e15)
-            return try await serving.perform(.tap(at: milliseconds.map { HostTime(microseconds: Int64($0 * 1_000)) }))
+            try await serving.perform(.tap(at: try tapTime(try await request.body.collect(upTo: maximumBody))))
         }
         command("/api/v1/follow", "source", serving) { .follow(try $0.followChoice()) }
         command("/api/v1/quantum", "beats", serving) { .setQuantum(Beats(try $0.number(in: 0...64))) }
@@ -68,7 +65,10 @@ extension Router where Context == BasicRequestContext {
             let output = try body.optional("output")?.text()
             return try await serving.perform(.adjust(output: output, OutputAdjustment(nudge: nudge)))
         }
-        serve("/api/v1/realign", .post) { _, _ in try await serving.perform(.realign(output: nil)) }
+        serve("/api/v1/realign", .post) { request, _ in
+            let when = try Realignment(try await request.body.collect(upTo: maximumBody))
+            return try await serving.perform(.realign(output: nil, when))
+        }
         serve("/api/v1/reload", .post) { _, _ in
             let gateway = try serving.running()
             do throws(CommandRefusal) {
@@ -83,9 +83,29 @@ extension Router where Context == BasicRequestContext {
             let body = try CommandBody(OutputAdjustment.keys, in: try await request.body.collect(upTo: maximumBody))
             return try await serving.perform(.adjust(output: id, try OutputAdjustment(body)))
         }
-        serve("/api/v1/outputs/:id/realign", .post) { _, context in
-            try await serving.perform(.realign(output: try context.parameters.require("id")))
+        serve("/api/v1/outputs/:id/realign", .post) { request, context in
+            let when = try Realignment(try await request.body.collect(upTo: maximumBody))
+            return try await serving.perform(.realign(output: try context.parameters.require("id"), when))
         }
+    }
+}
+
+/// When a tap fell by the sender's own clock, which tells distances better than the network does; nil if it does not say.
+private func tapTime(_ body: ByteBuffer) throws(Refusal) -> HostTime? {
+    guard body.readableBytes > 0, let time = try CommandBody(["milliseconds"], in: body).optional("milliseconds") else {
+        return nil
+    }
+    return HostTime(microseconds: Int64(try time.number(in: 0...1e15) * 1_000))
+}
+
+extension Realignment {
+    /// `{}` or no body at all is the next bar.
+    fileprivate init(_ body: ByteBuffer) throws(Refusal) {
+        guard body.readableBytes > 0, let when = try CommandBody(["when"], in: body).optional("when") else {
+            self = .atBar
+            return
+        }
+        self = try when.choice(among: ["bar": .atBar, "now": .now])
     }
 }
 

@@ -32,7 +32,7 @@ extension GatewayCore {
             configure(wishes)
             reply(.success(order))
         case .adjust(let id, let adjustment): reply(changeOutput(id, order) { $0.adjust(adjustment) })
-        case .realign(let id): reply(changeOutput(id, order) { $0.realignments &+= 1 })
+        case .realign(let id, let when): reply(changeOutput(id, order) { $0.realigning.ask(when) })
         }
     }
 

@@ -23,8 +23,8 @@ struct Output: Sendable {
     private(set) var adjustment = OutputAdjustment()
     private(set) var settings = OutputSettings()
     var sink = Sink.away
-    /// Counts the times a realignment was asked for.
-    var realignments: UInt32 = 0
+    /// The realignment that was asked for last.
+    var realigning = OutputBoard.Realigning()
     /// Counts the times a device has come.
     private(set) var connections: UInt32 = 0
     /// The device's port or path while it is there.

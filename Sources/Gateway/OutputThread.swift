@@ -80,28 +80,36 @@ final class OutputThread: @unchecked Sendable {
         let mode = DispatchMode.chosen(
             choice, scheduling: .ofThisThread, isRealTimeKernel: isRealTimeKernel, hasQueue: machine.hasQueue)
         var dispatcher = Dispatcher(machine: machine, mode: mode, outputs: outputs, counters: counters)
-        lockMemory(dispatcher)
+        let outputsInUse = board.withLatest { $0.count }
+        lockMemory(dispatcher, outputs: outputsInUse)
         Rehearsal.play()
         if mode != .direct { Rehearsal.dispatch(machine) }
-        dispatch(&dispatcher)
+        dispatch(&dispatcher, outputsLocked: outputsInUse)
         dispatcher.free()
     }
 
-    private func lockMemory(_ dispatcher: Dispatcher<KernelMachine>) {
+    /// Locks what is in use, not what there may ever be: an ordinary user is allowed little.
+    private func lockMemory(_ dispatcher: Dispatcher<KernelMachine>, outputs: Int) {
         let slots =
-            dispatcher.lockMemory() && sequencer?.sender.lockMemory(events: outputs * Agenda.capacityPerOutput) != false
+            dispatcher.lockMemory(outputs: outputs)
+            && sequencer?.sender.lockMemory(events: outputs * Agenda.capacityPerOutput) != false
         let counts = LockedMemory.lock(counters, byteCount: outputs * MemoryLayout<OutputCounters>.size)
         let stack = LockedMemory.lockStack(byteCount: Self.stackInUse)
         hasLockedMemory.store(slots && counts && stack, ordering: .relaxed)
     }
 
-    private func dispatch(_ dispatcher: inout Dispatcher<KernelMachine>) {
+    private func dispatch(_ dispatcher: inout Dispatcher<KernelMachine>, outputsLocked: Int) {
         let board = board
+        var outputsLocked = outputsLocked
         while true {
             let edition = board.edition
             guard !isStopping.load(ordering: .acquiring) else { break }
             let deadline = board.withLatest { board in
                 boardInUse.store(board.generation, ordering: .releasing)
+                if board.count > outputsLocked {
+                    outputsLocked = board.count
+                    lockMemory(dispatcher, outputs: outputsLocked)
+                }
                 return dispatcher.turn(board)
             }
             modeInForce.store(dispatcher.mode.rawValue, ordering: .relaxed)

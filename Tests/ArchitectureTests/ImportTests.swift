@@ -21,9 +21,8 @@ struct ImportTests {
                 "ALSASequencer", "CLinux",
             ]),
             "ControlServer": system.union([
-                "BeatTime", "Arbiter", "DeviceProfiles", "Gateway", "Hummingbird", "HummingbirdCore",
-                "ServiceLifecycle", "NIOCore",
-                "NIOHTTPTypes", "HTTPTypes",
+                "BeatTime", "MIDIClock", "Arbiter", "DeviceProfiles", "Gateway", "Hummingbird", "HummingbirdCore",
+                "ServiceLifecycle", "NIOCore", "NIOHTTPTypes", "HTTPTypes",
             ]),
         ]
     }()
