@@ -189,9 +189,10 @@ def test_the_keyboard_alone_does_everything(panel, gateway, peer):
     for _ in range(40):
         panel.keyboard.press("Tab")
         reached.append(panel.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.id"))
-        if reached[-1] == "link":
+        if reached[-1] == "link" and reached.count("link") == 1:
             panel.keyboard.press("Enter")
-    assert {"tap", "play", "earlier", "later", "link", "sync", "Tempo down by 1 BPM", "Realign line"} <= set(reached)
+    assert {"tap", "play", "earlier", "later", "link", "sync", "Tempo down by 1 BPM"} <= set(reached)
+    assert any(name.startswith("Realign ") for name in reached)
     gateway.wait_status(lambda status: not status["link"]["enabled"], SOON, "Link was switched off by Enter")
 
 
