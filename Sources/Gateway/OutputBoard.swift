@@ -89,8 +89,11 @@ struct OutputCounters: ~Copyable, Sendable {
     let ticks = Atomic<Int>(0)
     /// Ticks more than a millisecond late.
     let lateTicks = Atomic<Int>(0)
-    /// When the last late ticks left, in microseconds of host time, the oldest first.
-    let lastLate = InlineArray<3, Atomic<Int64>> { _ in Atomic(.min) }
+    /// The ticks of the present span of ``Lapse/span``, and of the one before it.
+    let recent = Atomic<UInt64>(0)
+    let earlier = Atomic<UInt64>(0)
+    /// When the present span began, in microseconds of host time.
+    let recentSince = Atomic<Int64>(0)
     /// Messages that a device or a line did not take.
     let dropped = Atomic<Int>(0)
     /// Whether the line has failed for good and wants opening anew.
@@ -101,7 +104,8 @@ struct OutputCounters: ~Copyable, Sendable {
     func reset() {
         ticks.store(0, ordering: .relaxed)
         lateTicks.store(0, ordering: .relaxed)
-        for index in lastLate.indices { lastLate[index].store(.min, ordering: .relaxed) }
+        recent.store(0, ordering: .relaxed)
+        earlier.store(0, ordering: .relaxed)
         dropped.store(0, ordering: .relaxed)
         isLineBroken.store(false, ordering: .relaxed)
         lateness.reset()
@@ -115,11 +119,7 @@ struct OutputCounters: ~Copyable, Sendable {
     func countTick(lateness microseconds: Int64, at time: HostTime) {
         ticks.add(1, ordering: .relaxed)
         lateness.record(microseconds: microseconds)
-        guard microseconds > 1_000 else { return }
-        lateTicks.add(1, ordering: .relaxed)
-        for index in 1..<lastLate.count {
-            lastLate[index - 1].store(lastLate[index].load(ordering: .relaxed), ordering: .relaxed)
-        }
-        lastLate[lastLate.count - 1].store(time.microseconds, ordering: .relaxed)
+        if microseconds > 1_000 { lateTicks.add(1, ordering: .relaxed) }
+        noteForLapse(isLate: microseconds > 1_000, at: time)
     }
 }

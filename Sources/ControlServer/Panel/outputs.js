@@ -11,10 +11,14 @@ function typedNumber(text) {
 /** Writes a text only where it has changed, so that a screen reader is not woken and a selection not lost. */
 function write(element, text) { if (element.textContent !== text) element.textContent = text; }
 
+/** What a card is headed: of a path only its end. */
+const shortName = ({ name }) => name.startsWith("/") ? name.split("/").at(-1) : name;
+
 class OutputCard {
   static #step = 0.5;
 
   constructor(output, act) {
+    const name = shortName(output);
     this.element = document.getElementById("output").content.firstElementChild.cloneNode(true);
     const find = (selector) => this.element.querySelector(selector);
     Object.assign(this, {
@@ -23,13 +27,13 @@ class OutputCard {
     });
     const path = `outputs/${encodeURIComponent(output.id)}`;
     const nudge = (by) => act("POST", "nudge", { milliseconds: by, output: output.id });
-    this.#button(".earlier", `${output.name} earlier by ${OutputCard.#step} ms`, () => nudge(-OutputCard.#step));
-    this.#button(".later", `${output.name} later by ${OutputCard.#step} ms`, () => nudge(OutputCard.#step));
-    this.#button(".realign", `Realign ${output.name}`, () => act(
-      "POST", `${path}/realign`, {}, `${output.name} finds its place at the next bar.`));
-    this.#button("[role=switch]", `Send to ${output.name}`, () => act(
+    this.#button(".earlier", `${name} earlier by ${OutputCard.#step} ms`, () => nudge(-OutputCard.#step));
+    this.#button(".later", `${name} later by ${OutputCard.#step} ms`, () => nudge(OutputCard.#step));
+    this.#button(".realign", `Realign ${name}`, () => act(
+      "POST", `${path}/realign`, {}, `${name} finds its place at the next bar.`));
+    this.#button("[role=switch]", `Send to ${name}`, () => act(
       "PATCH", path, { enabled: this.sends.getAttribute("aria-checked") !== "true" }));
-    this.offset.setAttribute("aria-label", `Offset of ${output.name} in milliseconds, negative is earlier`);
+    this.offset.setAttribute("aria-label", `Offset of ${name} in milliseconds, negative is earlier`);
     this.offset.addEventListener("change", () => {
       const offset = typedNumber(this.offset.value);
       this.offset.blur();
@@ -46,7 +50,7 @@ class OutputCard {
   }
 
   show(output) {
-    write(this.name, output.name);
+    write(this.name, shortName(output));
     const shape = [
       output.profile, output.multiply > 1 && `\u00d7${output.multiply}`, output.divide > 1 && `\u00f7${output.divide}`,
       output.swing !== 50 && `swing ${output.swing} %`,

@@ -99,8 +99,8 @@ function showWarnings(warnings) {
   write(part.warned, warnings.length === 1 ? "1 warning" : `${warnings.length} warnings`);
   list(part.warningList, warnings, "li", (item, warning) => {
     if (!item.firstChild) item.append(document.createElement("b"), document.createElement("p"));
-    write(item.firstChild, sentence(warning.message));
-    write(item.lastChild, sentence(warning.fix));
+    write(item.firstChild, warning.message.charAt(0).toUpperCase() + warning.message.slice(1));
+    write(item.lastChild, warning.fix);  // often a command, to be typed as it stands
   });
 }
 
@@ -109,8 +109,6 @@ function showMachine({ version, realtime, link }) {
   const networks = link.interfaces.length ? ` \u00b7 Link on ${link.interfaces.join(", ")}` : "";
   write(part.machine, `Tactus ${version} \u00b7 ticks leave by ${realtime.dispatch} \u00b7 ${scheduling}${networks}`);
 }
-
-const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Brings a list to as many items as there are values, and each item up to date. */
 function list(element, values, kind, update) {
@@ -197,5 +195,4 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-showReach(false);
 gateway.listen();
