@@ -198,7 +198,13 @@ def test_health_is_lost_while_the_output_thread_is_kept_from_its_work_and_found_
     until(lambda: gateway.request("GET", "/healthz")[0] == 200, 15, "health is found again", every=0.2)
 
 
-def test_many_streams_and_requests_cost_the_clock_nothing(start, line, figure):
+def memory(process):
+    """What a process keeps in RAM, in bytes."""
+    with open(f"/proc/{process.pid}/statm", encoding="utf-8") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_streams_that_nobody_reads_and_many_requests_lose_no_tick_and_cost_no_memory(start, line, figure):
     """In real time, on whatever machine this is; the lab compares exactly."""
     gateway = start("--no-link", "--tempo", 240, "--output", f"raw:{line.path}")
     line.wait_ticks(24, within=3)
@@ -207,14 +213,17 @@ def test_many_streams_and_requests_cost_the_clock_nothing(start, line, figure):
     def ask():
         while not ending.is_set():
             gateway.status()
-            ending.wait(0.04)
+            ending.wait(0.02)
 
     askers = [threading.Thread(target=ask) for _ in range(4)]
     with contextlib.ExitStack() as stack:
-        streams = [stack.enter_context(EventStream()) for _ in range(20)]
+        streams = [stack.enter_context(EventStream()) for _ in range(50)]
         for asker in askers:
             asker.start()
         line.wait_ticks(192, within=6)
+        before = memory(gateway.process)
+        line.wait_ticks(288, within=6)
+        after = memory(gateway.process)
         ending.set()
         for asker in askers:
             asker.join()
@@ -222,3 +231,5 @@ def test_many_streams_and_requests_cost_the_clock_nothing(start, line, figure):
     steady(line.times(0xF8))
     lateness = [output["latenessMicroseconds"] for output in gateway.status()["outputs"] if output["connected"]]
     figure("lateness under load, 99 %", f"{quantile([late['p99'] for late in lateness], 1):.0f} us")
+    figure("memory under load", f"{before / 1e6:.1f}, then {after / 1e6:.1f} MB", "2 MB more")
+    assert after < before + 2_000_000

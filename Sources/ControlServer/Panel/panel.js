@@ -79,7 +79,7 @@ function showLink({ enabled, connected, peers, startStopSync }) {
 function showFollower({ state, source, tempo, jitterMicroseconds, refused }) {
   const name = source ?? "A clock";
   write(part.follower, {
-    disabled: "Not followed while Link is on", off: "Nobody is followed", waiting: "No clock is heard",
+    disabled: "Off while Link is on", off: "Nobody is followed", waiting: "No clock is heard",
     settling: `${name} is not steady yet`, locked: `Following ${name}`, lost: `${name} has fallen silent; its tempo is held`,
   }[state]);
   const quality = jitterMicroseconds === null ? "" : jitterMicroseconds < 500 ? "steady" : jitterMicroseconds < 2000 ? "fair" : "shaky";
