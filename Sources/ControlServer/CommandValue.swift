@@ -63,7 +63,7 @@ struct CommandValue {
             values[1] >= 2 * values[0]
         else {
             throw .badValue(
-                "\(key): two tempos from \(range.lowerBound.formatted()) to \(range.upperBound.formatted()), "
+                "\(key): two tempos from \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound)), "
                     + "the second at least twice the first, such as [40,300]")
         }
         return values[0]...values[1]
@@ -71,10 +71,13 @@ struct CommandValue {
 
     func number(in range: ClosedRange<Double>) throws(Refusal) -> Double {
         guard case .number(let value) = scalar, range.contains(value) else {
-            throw .badValue("\(key): \(range.lowerBound.formatted()) to \(range.upperBound.formatted())")
+            throw .badValue("\(key): \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))")
         }
         return value
     }
+
+    /// A bound as it would be written in JSON.
+    private static func text(_ bound: Double) -> String { String(format: "%g", bound) }
 }
 
 extension CommandValue {

@@ -1,5 +1,6 @@
 internal import Arbiter
 internal import BeatTime
+internal import Foundation
 internal import Gateway
 internal import HTTPTypes
 internal import Hummingbird
@@ -79,13 +80,13 @@ extension Router where Context == BasicRequestContext {
             return try jsonResponse(gateway.status())
         }
         serve("/api/v1/outputs/:id", .patch) { request, context in
-            let id = try context.parameters.require("id")
+            let id = try context.output
             let body = try CommandBody(OutputAdjustment.keys, in: try await request.body.collect(upTo: maximumBody))
             return try await serving.perform(.adjust(output: id, try OutputAdjustment(body)))
         }
         serve("/api/v1/outputs/:id/realign", .post) { request, context in
             let when = try Realignment(try await request.body.collect(upTo: maximumBody))
-            return try await serving.perform(.realign(output: try context.parameters.require("id"), when))
+            return try await serving.perform(.realign(output: try context.output, when))
         }
     }
 }
@@ -106,6 +107,16 @@ extension Realignment {
             return
         }
         self = try when.choice(among: ["bar": .atBar, "now": .now])
+    }
+}
+
+extension BasicRequestContext {
+    /// The output that the path names; the router leaves escapes such as `%2D` as they are.
+    fileprivate var output: String {
+        get throws {
+            let id = try parameters.require("id")
+            return id.removingPercentEncoding ?? id
+        }
     }
 }
 

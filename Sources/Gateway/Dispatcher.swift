@@ -173,7 +173,8 @@ struct Dispatcher<Machine: DispatchMachine> {
     /// - Parameter deadline: when there is something to do again.
     /// - Returns: whether it did, and the time has to be looked at again.
     mutating func changePort(before deadline: MonotonicTime) -> Bool {
-        let change = (machine.existingPorts ^ wantedPorts) & ~machine.refusedPorts
+        // One that is wanted no more need not be refused any longer, either.
+        let change = (machine.existingPorts | machine.refusedPorts) ^ wantedPorts
         guard change != 0, machine.monotonicTime().advanced(byNanoseconds: Self.portChange) < deadline else {
             return false
         }

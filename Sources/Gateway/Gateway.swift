@@ -4,6 +4,7 @@ internal import BeatTime
 internal import LinkNetwork
 public import Logging
 public import RealTime
+internal import Synchronization
 
 /// The running gateway: its threads, its sequencer clients, its Link peer.
 ///
@@ -12,7 +13,7 @@ public final class Gateway: Sendable {
     private let core: GatewayCore
     private let thread: RealTimeThread
     private let keeper: SwitchKeeper?
-    private let reading: @Sendable () throws(Mistakes) -> Wishes
+    private let reading: Mutex<@Sendable () throws(Mistakes) -> Wishes>
     private let log: Logger
 
     /// Starts the gateway.
@@ -30,7 +31,7 @@ public final class Gateway: Sendable {
         _ configuration: GatewayConfiguration, keeper: SwitchKeeper? = nil, log: Logger,
         reading: (@Sendable () throws(Mistakes) -> Wishes)? = nil
     ) throws(SystemCallError) {
-        self.reading = reading ?? { configuration.wishes }
+        self.reading = Mutex(reading ?? { configuration.wishes })
         self.keeper = keeper
         self.log = log
         let core = try GatewayCore(configuration, log: log)
@@ -55,10 +56,7 @@ public final class Gateway: Sendable {
 
     /// Carries out a command; returns once ``status()`` shows it, and what it has switched is kept.
     public func perform(_ command: Command) async throws(CommandRefusal) {
-        let result: Result<UInt64, CommandRefusal> = await withCheckedContinuation { continuation in
-            core.post(command) { continuation.resume(returning: $0) }
-        }
-        let order = try result.get()
+        let order = try await outcome { core, reply in core.post(command, reply: reply) }.get()
         do {
             try await keeper?.note(command, order: order)
         } catch {
@@ -66,15 +64,25 @@ public final class Gateway: Sendable {
         }
     }
 
+    private func outcome(
+        _ post: (GatewayCore, @escaping GatewayCore.Reply) -> Void
+    ) async -> Result<UInt64, CommandRefusal> {
+        await withCheckedContinuation { continuation in post(core) { continuation.resume(returning: $0) } }
+    }
+
     /// Reads configuration and profiles again, and has what is wished otherwise come into force, all of it or nothing.
     public func reload() async throws(CommandRefusal) {
-        let wishes: Wishes
-        do throws(Mistakes) {
-            wishes = try reading()
-        } catch {
-            throw .badConfiguration(error.all.map(\.description))
+        let outcome = await outcome { core, reply in
+            // Of two at once the one that reads later is also carried out later.
+            reading.withLock { reading in
+                do throws(Mistakes) {
+                    core.post(.configure(try reading()), reply: reply)
+                } catch {
+                    reply(.failure(.badConfiguration(error.all.map(\.description))))
+                }
+            }
         }
-        try await perform(.configure(wishes))
+        _ = try outcome.get()
     }
 
     /// Stops the devices that play, says bye-bye to the peers and ends all threads; returns when that has happened.

@@ -2,6 +2,7 @@ internal import Arbiter
 internal import BeatTime
 internal import DeviceProfiles
 internal import LinkNetwork
+internal import Logging
 internal import RealTime
 internal import Synchronization
 
@@ -18,9 +19,14 @@ extension GatewayCore {
         switch command {
         case .enableLink(let isEnabled): switchLink(on: isEnabled, whenDone: whenDone)
         case .enableStartStopSync(let isEnabled): peer.setStartStopSync(isEnabled, whenDone: whenDone)
-        case .setPlaying(let isPlaying): lead(reply, whenDone) { isPlaying ? .play(reach: reach) : .stop }
-        case .setTempo(let tempo): lead(reply, whenDone) { .setTempo(tempo) }
-        case .tap(let time): lead(reply, whenDone) { tapping.tapped(at: time ?? .now()).map { .setTempo($0) } }
+        case .setPlaying(let isPlaying):
+            if let leader = arbiter.transportLeaderName {
+                reply(.failure(.notLeader(leader)))
+            } else {
+                setPlaying(isPlaying, whenDone: whenDone)
+            }
+        case .setTempo(let tempo): setTempo(reply, whenDone) { tempo }
+        case .tap(let time): setTempo(reply, whenDone) { tapping.tapped(at: time ?? .now()) }
         case .follow(let choice):
             inputs.choose(choice, device: input?.device)
             sourcesChanged()
@@ -36,15 +42,20 @@ extension GatewayCore {
         }
     }
 
-    /// Does what only the leader may do, if that is the user.
-    private func lead(_ reply: Reply, _ whenDone: @escaping @Sendable () -> Void, _ wish: () -> SessionEdit?) {
+    /// Sets the tempo, if the user leads and wants one.
+    private func setTempo(_ reply: Reply, _ whenDone: @escaping @Sendable () -> Void, _ wish: () -> Tempo?) {
         if let leader = arbiter.leaderName {
             reply(.failure(.notLeader(leader)))
-        } else if let edit = wish() {
-            self.edit(edit, whenDone: whenDone)
+        } else if let tempo = wish() {
+            edit(.setTempo(tempo), whenDone: whenDone)
         } else {
             whenDone()
         }
+    }
+
+    func setPlaying(_ isPlaying: Bool, whenDone: (@Sendable () -> Void)? = nil) {
+        let reach = reach
+        conduct({ $0.setPlaying(isPlaying, reach: reach, at: $1) }, whenDone: whenDone)
     }
 
     private func setQuantum(_ quantum: Beats) {
@@ -56,18 +67,22 @@ extension GatewayCore {
 
     /// Takes what is wished otherwise than before.
     private func configure(_ new: Wishes) {
-        let old = wishes
-        wishes = new
-        picture.withLock { $0.profiles = new.outputs.library.profiles }
+        let old = picture.withLock { picture in
+            defer { picture.wishes = new }
+            return picture.wishes
+        }
+        log.notice("configuration and profiles read again")
+        for warning in new.warnings where !old.warnings.contains(warning) { log.note(warning) }
         if new.quantum != old.quantum { setQuantum(new.quantum) }
-        if new.stopsWhenLost != old.stopsWhenLost { arbiter.stopsWhenLost = new.stopsWhenLost }
+        arbiter.stopsWhenLost = new.stopsWhenLost
         if new.outputs != old.outputs {
-            rack.configure(new.outputs)
+            rack.configure(new.outputs, devices: rack.devices)
+            _ = rack.connectDevices()
             boardChanged()
         }
         inputs.library = new.outputs.library
         if new.follow != old.follow { inputs.choose(new.follow, device: input?.device) }
-        portsChanged()
+        hearDevices()
         sourcesChanged()
     }
 

@@ -1,3 +1,4 @@
+public import Arbiter
 public import BeatTime
 
 /// What the user wants of a run of the gateway.
@@ -32,6 +33,8 @@ public struct Wishes: Hashable, Sendable {
     public var follow = FollowChoice.auto
     /// Whether the song stops when the clock that leads falls silent; else it goes on.
     public var stopsWhenLost = false
+    /// What the user should know of how all this was read.
+    public var warnings: [Status.Warning] = []
 
     public init() {}
 }

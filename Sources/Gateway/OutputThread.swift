@@ -20,6 +20,7 @@ final class OutputThread: @unchecked Sendable {
     private let modeInForce = Atomic(DispatchMode.direct.rawValue)
     private let isStopping = Atomic(false)
     private let boardInUse = Atomic<UInt64>(0)
+    private let portsInPlace: Atomic<UInt64>
     private let hasLockedMemory = Atomic(false)
     private let nextTurn = Atomic<Int64>(.max)
 
@@ -34,6 +35,7 @@ final class OutputThread: @unchecked Sendable {
         self.board = board
         self.sequencer = sequencer
         choice = dispatch
+        portsInPlace = Atomic(sequencer?.sender.existingPorts ?? 0)
         counters = .allocate(capacity: outputs)
         for index in 0..<outputs { (counters + index).initialize(to: OutputCounters()) }
     }
@@ -50,6 +52,9 @@ final class OutputThread: @unchecked Sendable {
 
     /// The generation of the board in use; older ones will not be looked at again.
     var generationInUse: UInt64 { boardInUse.load(ordering: .acquiring) }
+
+    /// The sequencer ports there are, one bit each; the thread touches nothing of the others until a board wants them.
+    var existingPorts: UInt64 { portsInPlace.load(ordering: .acquiring) }
 
     /// Whether the thread's stack and slots stay in memory.
     var isMemoryLocked: Bool { hasLockedMemory.load(ordering: .relaxed) }
@@ -114,7 +119,10 @@ final class OutputThread: @unchecked Sendable {
             }
             modeInForce.store(dispatcher.mode.rawValue, ordering: .relaxed)
             nextTurn.store(deadline.nanoseconds, ordering: .relaxed)
-            if dispatcher.changePort(before: deadline) { continue }
+            if dispatcher.changePort(before: deadline) {
+                portsInPlace.store(dispatcher.machine.existingPorts, ordering: .releasing)
+                continue
+            }
             guard MonotonicTime.now() < deadline, board.wait(seen: edition, until: deadline) else { continue }
             let lateness = MonotonicTime.now().nanoseconds - deadline.nanoseconds
             wakeUps.record(microseconds: lateness / 1000)

@@ -158,7 +158,8 @@ struct CalibrateCommand: AsyncParsableCommand {
             }
             return address
         }
-        switch PortMatch.find(name, among: ports.filter(\.isReadable)) {
+        // Our outputs are named like the devices they drive.
+        switch PortMatch.find(name, among: ports.filter { $0.isReadable && $0.clientName != "Tactus" }) {
         case .found(let port): return port.address
         case .none: throw Failure(.unavailable, "no port called \(name) sends; 'tactus ports' lists those that do")
         case .ambiguous(let several):

@@ -225,5 +225,13 @@ struct ReloadCommand: AsyncParsableCommand {
 
     @OptionGroup var remote: RemoteOptions
 
-    func run() async throws { try await remote.ask("reload", "{}") { "read again: \($0.outputs.count) outputs" } }
+    func run() async throws {
+        try await remote.ask("reload", "{}") { status in
+            let told = ["restart-needed", "configuration-moved", "profile", "overrides"]
+            let warnings = status.warnings.filter { told.contains($0.code) }.map { "\($0.message); \($0.fix)" }
+            let count = status.outputs.count
+            return (["read again: \(count) \(count == 1 ? "output" : "outputs")"] + warnings).map(\.withoutControls)
+                .joined(separator: "\n")
+        }
+    }
 }

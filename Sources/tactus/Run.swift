@@ -145,6 +145,13 @@ struct Run: AsyncParsableCommand {
         if clockIn != nil, let follow, follow != .auto {
             throw ValidationError("--clock-in and --follow exclude each other")
         }
+        for output in output where !noClockPort {
+            do throws(BadArgument) {
+                try output.address.requireNotClock()
+            } catch {
+                throw ValidationError("--output virtual:Clock: \(error)")
+            }
+        }
         let outputs = output.map(\.address.argument)
         for (index, name) in outputs.enumerated() where outputs[..<index].contains(name) {
             throw ValidationError("--output \(name) is given twice")
@@ -163,9 +170,6 @@ struct Run: AsyncParsableCommand {
         LoggingSystem.bootstrap { label in
             ConsoleLog(console: console, format: format, label: label, logLevel: level)
         }
-        for mistake in setup.library.mistakes {
-            Logger(label: "tactus").warning("profile left out", metadata: ["error": "\(mistake)"])
-        }
         let stopRequest = await StopRequest()
         let reloadRequest = await ReloadRequest()
 
@@ -173,7 +177,7 @@ struct Run: AsyncParsableCommand {
         var server: ControlServer?
         if let address { server = try await Self.listen(at: address, token: token) }
         let keeper = (state ?? Folders.state).map(SwitchKeeper.init(directory:))
-        let gateway = try makeGateway(wishes, interfaces, keeper, await Self.switches(keeper))
+        let gateway = try makeGateway(setup, wishes, interfaces, keeper, await Self.switches(keeper))
         server?.serve(gateway)
 
         let live = Task { await Self.showStatus(of: gateway, on: console) }
@@ -246,7 +250,7 @@ struct Run: AsyncParsableCommand {
     }
 
     private func makeGateway(
-        _ wishes: Wishes, _ interfaces: [String], _ keeper: SwitchKeeper?, _ switches: Switches
+        _ setup: Setup, _ wishes: Wishes, _ interfaces: [String], _ keeper: SwitchKeeper?, _ switches: Switches
     ) throws(Failure) -> Gateway {
         var configuration = GatewayConfiguration()
         configuration.tempo = tempo
@@ -260,9 +264,7 @@ struct Run: AsyncParsableCommand {
         configuration.dispatch = dispatch
         do {
             return try Gateway(configuration, keeper: keeper, log: Logger(label: "tactus")) { () throws(Mistakes) in
-                let setup = try Setup(self)
-                guard setup.library.mistakes.isEmpty else { throw Mistakes(setup.library.mistakes) }
-                return try setup.wishes()
+                try Setup(self).wishes(since: setup)
             }
         } catch {
             throw Failure(.system, "\(error)")

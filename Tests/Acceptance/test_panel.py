@@ -165,7 +165,7 @@ def test_a_refusal_is_told_in_plain_words(panel, gateway):
     refusal = json.dumps({"error": {"code": "not-leader", "message": "MPC One leads"}})
     panel.route("**/api/v1/tempo", lambda route: route.fulfill(status=409, content_type="application/json", body=refusal))
     panel.touch("#faster")
-    panel.shows("#told", re.compile("MPC One leads, so tempo, play and stop are up to it"))
+    panel.shows("#told", re.compile("MPC One leads, so this is up to it"))
     panel.shows("#tempo", "130.0")
 
 

@@ -22,7 +22,7 @@ async function act(method, path, body, done) {
 function reason(error) {
   if (!(error instanceof Refused)) return "Not done: the gateway does not answer.";
   switch (error.code) {
-    case "not-leader": return `${error.message}, so tempo, play and stop are up to it. Switch Link on to lead with others.`;
+    case "not-leader": return `${error.message}, so this is up to it. Switch Link on to lead with the others there.`;
     case "unauthorized": return "Not done: the token is wrong.";
     case "busy": return "Not done: too much at once. Try again.";
     default: return `Not done. ${error.message}`;
