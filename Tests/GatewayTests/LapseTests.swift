@@ -15,7 +15,9 @@ struct LapseTests {
     }
 
     /// Ticks every 20 ms, of which the first of so many is late.
-    private func ticks(_ count: Int64, from start: Int64 = 1_000_000, oneLateIn share: Int64) -> [(Int64, Bool)] {
+    private func ticks(_ count: Int64, from start: Int64 = 1_000_000, oneLateIn share: Int64) -> [(
+        at: Int64, isLate: Bool
+    )] {
         (0..<count).map { (start + $0 * 20, $0 % share == 0) }
     }
 
