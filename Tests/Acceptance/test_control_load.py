@@ -32,21 +32,29 @@ def errors(scene, kind, device):
     return found
 
 
-def test_who_watches_and_asks_moves_no_tick(scene, figure):
-    for device in (0, 3):
-        quiet, loaded = errors(scene, "quiet", device), errors(scene, "loaded", device)
-        for name, values in (("quiet", quiet), ("loaded", loaded)):
-            figure(
-                f"device {device} {name}", f"{len(values)} ticks, TIE sd {statistics.pstdev(values):.2f} us, "
-                f"99 % {quantile(map(abs, values), 0.99):.1f} us, most {max(map(abs, values)):.1f} us instruction-time")
+@pytest.mark.parametrize("device", [0, 3])
+def test_who_watches_and_asks_moves_no_tick(scene, figure, device):
+    spread = {}
+    for kind in ("quiet", "loaded"):
+        values = errors(scene, kind, device)
+        spread[kind] = statistics.pstdev(values)
+        figure(
+            kind, f"{len(values)} ticks, TIE sd {spread[kind]:.2f} us, "
+            f"99 % {quantile(map(abs, values), 0.99):.1f} us, most {max(map(abs, values)):.1f} us instruction-time")
+    # Less than the last microsecond is the load's own interrupts, which no thread can put off.
+    assert spread["loaded"] <= 1.1 * spread["quiet"] + 1
 
 
-def test_everybody_is_answered(scene, figure):
+def test_everybody_is_answered_meanwhile(scene, figure):
     for crowd in scene["crowds"]:
-        figure("requests a second", f"{crowd['answered'] / crowd['seconds']:.0f}")
-        figure("events of the slowest stream", f"{min(crowd['events']) / crowd['seconds']:.1f} a second")
+        figure("requests answered a second", f"{crowd['answered'] / crowd['seconds']:.0f}", "180")
+        figure("events of the slowest stream", f"{min(crowd['events']) / crowd['seconds']:.1f} a second", "3")
+        assert crowd["answered"] >= 180 * crowd["seconds"] and len(crowd["events"]) == 50
+        assert min(crowd["events"]) >= 3 * crowd["seconds"]
 
 
 def test_memory_is_flat(scene, figure):
     first, last = scene["memory"]
-    figure("memory under load", f"{first / 1e6:.1f}, then {last / 1e6:.1f} MB")
+    figure("memory under load", f"{first / 1e6:.1f}, then {last / 1e6:.1f} MB", "1 MB more")
+    assert last <= first + 1_000_000
+    assert scene["status"]["realtime"]["scheduling"] == "fifo" and len(scene["status"]["outputs"]) == 16

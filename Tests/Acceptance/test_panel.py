@@ -153,22 +153,6 @@ def test_the_hand_turns_with_the_peers_phase(panel, peer, figure):
     assert min(high) > -60 and max(low) < 60
 
 
-def test_less_motion_where_it_is_asked_for(browser, gateway):
-    with Panel(browser, reduced_motion="reduce") as panel:
-        panel.shows("#tempo", "130.0")
-        assert not panel.locator("#hand").is_visible()
-        until(lambda: panel.locator("#beats path.now").count() == 1, 2, "the beat is shown all the same")
-
-
-def test_a_refusal_is_told_in_plain_words(panel, gateway):
-    # Nobody but a MIDI clock excludes the user, and none can come in without a sequencer.
-    refusal = json.dumps({"error": {"code": "not-leader", "message": "MPC One leads"}})
-    panel.route("**/api/v1/tempo", lambda route: route.fulfill(status=409, content_type="application/json", body=refusal))
-    panel.touch("#faster")
-    panel.shows("#told", re.compile("MPC One leads, so this is up to it"))
-    panel.shows("#tempo", "130.0")
-
-
 def test_a_lost_connection_is_plain_and_heals(panel, gateway, start, line):
     gateway.stop()
     panel.shows("#lost", re.compile("No connection to the gateway"), within=3)
@@ -237,6 +221,24 @@ def stage(tmp_path_factory):
         running.post("transport", {"playing": True})
         running.wait_status(lambda status: status["transport"] == "playing", 5, "it plays")
         yield running
+
+
+def test_less_motion_where_it_is_asked_for(browser, stage):
+    with Panel(browser, reduced_motion="reduce") as panel:
+        panel.shows("#tempo", "128.0")
+        assert not panel.locator("#hand").is_visible()
+        until(lambda: panel.locator("#beats path.now").count() == 1, 2, "the beat is shown all the same")
+
+
+def test_a_refusal_is_told_in_plain_words(browser, stage):
+    # Nobody but a MIDI clock excludes the user, and none can come in without a sequencer.
+    refusal = json.dumps({"error": {"code": "not-leader", "message": "MPC One leads"}})
+    with Panel(browser) as panel:
+        panel.shows("#tempo", "128.0")
+        panel.route("**/api/v1/tempo", lambda route: route.fulfill(status=409, content_type="application/json", body=refusal))
+        panel.touch("#faster")
+        panel.shows("#told", re.compile("MPC One leads, so this is up to it"))
+        panel.shows("#tempo", "128.0")
 
 
 @pytest.mark.parametrize("scheme", ["dark", "light"])

@@ -5,8 +5,10 @@ import Testing
 
 @Suite
 struct LapseTests {
+    private typealias Tick = (at: Int64, isLate: Bool)
+
     /// What is thought after ticks at these times, in milliseconds, of which some are late.
-    private func isOftenLate(_ ticks: [(at: Int64, isLate: Bool)], asked milliseconds: Int64) -> Bool {
+    private func isOftenLate(_ ticks: [Tick], asked milliseconds: Int64) -> Bool {
         let counters = OutputCounters()
         for tick in ticks {
             counters.countTick(lateness: tick.isLate ? 1_001 : 1_000, at: HostTime(microseconds: tick.at * 1_000))
@@ -15,9 +17,7 @@ struct LapseTests {
     }
 
     /// Ticks every 20 ms, of which the first of so many is late.
-    private func ticks(_ count: Int64, from start: Int64 = 1_000_000, oneLateIn share: Int64) -> [(
-        at: Int64, isLate: Bool
-    )] {
+    private func ticks(_ count: Int64, from start: Int64 = 1_000_000, oneLateIn share: Int64) -> [Tick] {
         (0..<count).map { (start + $0 * 20, $0 % share == 0) }
     }
 

@@ -8,6 +8,7 @@ Nothing is judged here; test_control_load.py does that on the host. All times ar
 import json
 import os
 import pathlib
+import re
 import select
 import socket
 import subprocess
@@ -77,7 +78,7 @@ def connect_others():
     ports = client.list_ports()
     (through,) = [port for port in ports if port.client_name == "Midi Through"]
     for port in ports:
-        if port.client_name == "Tactus" and (port.name == "Clock" or port.name.startswith("V")):
+        if port.client_name == "Tactus" and re.fullmatch(r"Clock|V\d+", port.name.strip()):
             client.subscribe_port(port, through)
     client.close()
 
