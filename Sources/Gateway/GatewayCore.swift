@@ -49,7 +49,7 @@ final class GatewayCore: @unchecked Sendable {
     /// Takes what became of a command: which it was of all commands, in the order they were carried out.
     typealias Reply = @Sendable (Result<UInt64, CommandRefusal>) -> Void
 
-    /// How long to look for a session before playing by itself (`--play`), in nanoseconds.
+    /// How long to look for a session, and to wait for ports, before playing by itself (`--play`), in nanoseconds.
     private static let settlingTime: Int64 = 1_500_000_000
     /// How often lines are looked after, in nanoseconds; nobody announces their coming.
     private static let lineCheck: Int64 = 250_000_000
@@ -105,8 +105,7 @@ final class GatewayCore: @unchecked Sendable {
                 sequencerTrouble: (rack.sequencerTrouble ?? inputTrouble)?.description))
         startsWithLink = configuration.isLinkEnabled
         playsOnceReady =
-            configuration.playsAtStart
-            ? MonotonicTime.now().advanced(byNanoseconds: configuration.isLinkEnabled ? Self.settlingTime : 0) : nil
+            configuration.playsAtStart ? MonotonicTime.now().advanced(byNanoseconds: Self.settlingTime) : nil
         self.mailbox = mailbox
         self.rack = rack
         self.peer = peer
@@ -153,12 +152,12 @@ final class GatewayCore: @unchecked Sendable {
         portsChanged()
         while !isStopping.load(ordering: .acquiring) {
             tendOutputs()
+            playIfReady()
             waitForNews()
             if rack.control?.takeAnnouncements() == true { portsChanged() }
             for event in mailbox.takeAll() { take(event) }
             if mailbox.takeOverflow() { linkChanged(peer.state) }
             if let deadline = arbiter.nextDeadline, deadline <= HostTime.now() { conduct { $0.timePassed(to: $1) } }
-            playIfReady()
         }
         end()
     }
@@ -237,7 +236,10 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     private func playIfReady() {
-        guard let deadline = playsOnceReady, arbiter.isConnected || MonotonicTime.now() >= deadline else { return }
+        guard let deadline = playsOnceReady else { return }
+        let isInSession = arbiter.isConnected || !startsWithLink
+        let arePortsMade = !output.hasSequencer || board.ports & ~output.existingPorts == 0
+        guard isInSession && arePortsMade || MonotonicTime.now() >= deadline else { return }
         playsOnceReady = nil
         setPlaying(true)
     }
