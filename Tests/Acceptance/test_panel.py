@@ -168,6 +168,7 @@ def test_a_lost_connection_is_plain_and_heals(panel, gateway, start, line):
 def test_the_keyboard_alone_does_everything(panel, gateway, peer):
     panel.keyboard.press("Space")
     gateway.wait_status(lambda status: status["playing"], SOON, "Space plays")
+    panel.shows("#playWord", "Stop")
     panel.keyboard.press("Space")
     gateway.wait_status(lambda status: not status["playing"], SOON, "Space stops")
     reached = []

@@ -19,6 +19,7 @@ from rig.figures import quantile, steady
 from rig.gateway import PORT, Gateway, request
 from rig.wait import until
 
+INTERVAL = 60e6 / 240 / 24  # of the ticks of `gateway`, in microseconds
 HEAD = f"Host: 127.0.0.1:{PORT}\r\n"
 
 
@@ -31,7 +32,7 @@ def gateway(start, line):
     status = running.status()
     assert status["tempo"] == pytest.approx(240, abs=0.001) and not status["playing"]
     assert not status["link"]["enabled"] and not status["link"]["startStopSync"]
-    steady(line.times(0xF8))
+    steady(line.times(0xF8), INTERVAL)
     sent = max(output["ticks"] for output in status["outputs"])
     until(lambda: len(line.times(0xF8)) >= sent, 1, "every tick that was sent has arrived")
 
@@ -228,7 +229,7 @@ def test_streams_that_nobody_reads_and_many_requests_lose_no_tick_and_cost_no_me
         for asker in askers:
             asker.join()
         assert all(stream.next(within=2).status for stream in streams)
-    steady(line.times(0xF8))
+    steady(line.times(0xF8), INTERVAL)
     lateness = [output["latenessMicroseconds"] for output in gateway.status()["outputs"] if output["connected"]]
     figure("lateness under load, 99 %", f"{quantile([late['p99'] for late in lateness], 1):.0f} us")
     figure("memory under load", f"{before / 1e6:.1f}, then {after / 1e6:.1f} MB", "2 MB more")
