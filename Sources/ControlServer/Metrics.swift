@@ -58,23 +58,24 @@ struct Metrics {
 
     private mutating func gauge(_ name: String, _ help: String, _ samples: [(Labels, Double)]) {
         begin(name, "gauge", help)
-        for (labels, value) in samples { add(name, labels, "\(value)") }
+        for (labels, value) in samples { add(name, Self.shown(labels), "\(value)") }
     }
 
     private mutating func counter(_ name: String, _ help: String, _ samples: [(Labels, Int)]) {
         begin(name, "counter", help)
-        for (labels, value) in samples { add(name, labels, "\(value)") }
+        for (labels, value) in samples { add(name, Self.shown(labels), "\(value)") }
     }
 
     private mutating func histogram(_ name: String, _ help: String, _ samples: [(Labels, Status.Lateness?)]) {
         begin(name, "histogram", help)
         for (labels, lateness) in samples {
             guard let histogram = lateness?.histogram else { continue }
+            let labels = Self.shown(labels)
             var count = 0
             for (index, more) in histogram.counts.enumerated() {
                 count += more
                 let limit = index < histogram.below.count ? "\(Double(histogram.below[index]) / 1e6)" : "+Inf"
-                add("\(name)_bucket", labels, "\(count)", limit: limit)
+                add("\(name)_bucket", "\(labels)\(labels.isEmpty ? "" : ",")le=\"\(limit)\"", "\(count)")
             }
             add("\(name)_sum", labels, "\(Double(histogram.sum) / 1e6)")
             add("\(name)_count", labels, "\(count)")
@@ -85,13 +86,17 @@ struct Metrics {
         text += "# HELP tactus_\(name) \(help)\n# TYPE tactus_\(name) \(type)\n"
     }
 
-    private mutating func add(_ name: String, _ labels: Labels, _ value: String, limit: String? = nil) {
-        let all = labels.map { ($0.key, $0.value) } + (limit.map { [("le", $0)] } ?? [])
-        let shown = all.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
-        text += "tactus_\(name)\(shown.isEmpty ? "" : "{\(shown)}") \(value)\n"
+    private mutating func add(_ name: String, _ labels: String, _ value: String) {
+        text += labels.isEmpty ? "tactus_\(name) \(value)\n" : "tactus_\(name){\(labels)} \(value)\n"
+    }
+
+    private static func shown(_ labels: Labels) -> String {
+        labels.map { "\($0)=\"\(escaped($1))\"" }.joined(separator: ",")
     }
 
     private static func escaped(_ text: String) -> String {
-        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        // Nearly every label is an output's name, without any of these.
+        guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 || $0 == 0x0A }) else { return text }
+        return text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     }
 }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -6,7 +7,8 @@ internal import NIOCore
 ///
 /// Its parts are files of the folder `Panel`, compiled into the program.
 enum Panel {
-    private static let page: String = {
+    /// The page, cut where a nonce is to stand.
+    private static let pieces: [String] = {
         func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         let script = [
             PackageResources.gateway_js, PackageResources.ring_js, PackageResources.outputs_js,
@@ -15,6 +17,7 @@ enum Panel {
         return text(PackageResources.panel_html)
             .replacing("{style}", with: text(PackageResources.panel_css))
             .replacing("{script}", with: script.map(text).joined(separator: "\n"))
+            .components(separatedBy: "{nonce}")
     }()
 
     /// The page, with what a browser may do in it: run and show its own parts, and talk to this server.
@@ -25,7 +28,7 @@ enum Panel {
             "img-src data:", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
         ].joined(separator: "; ")
         return textResponse(
-            ByteBuffer(string: page.replacing("{nonce}", with: nonce)), type: "text/html; charset=utf-8",
+            ByteBuffer(string: pieces.joined(separator: nonce)), type: "text/html; charset=utf-8",
             headers: [.contentSecurityPolicy: policy])
     }
 }

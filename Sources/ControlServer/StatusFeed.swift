@@ -23,22 +23,29 @@ final class StatusFeed: Sendable {
         let status: Status
         let time: ContinuousClock.Instant
         /// Counts what has happened since the server began.
-        let happenings: Int
+        private(set) var happenings = 0
+        /// Counts the times that a status was to be sent though nothing had happened; the same for all streams.
+        private(set) var rounds = 0
+        private var roundBegan: ContinuousClock.Instant
         /// The status as JSON, once somebody has asked for it.
         var text: String?
 
         init(_ status: Status, at time: ContinuousClock.Instant, after earlier: Look?) {
             self.status = status
             self.time = time
-            let hasChanged = earlier.map { $0.status.withoutMotion != status.withoutMotion } ?? false
-            happenings = (earlier?.happenings ?? 0) + (hasChanged ? 1 : 0)
+            roundBegan = time
+            guard let earlier else { return }
+            happenings = earlier.happenings + (earlier.status.withoutMotion == status.withoutMotion ? 0 : 1)
+            let isNewRound = time - earlier.roundBegan >= StatusFeed.rest
+            rounds = earlier.rounds + (isNewRound ? 1 : 0)
+            if !isNewRound { roundBegan = earlier.roundBegan }
         }
     }
 
     /// How far one stream has come.
     struct Progress {
         fileprivate var happenings: Int?
-        fileprivate var time: ContinuousClock.Instant?
+        fileprivate var rounds: Int?
     }
 
     /// A feed of what `read` returns.
@@ -54,13 +61,12 @@ final class StatusFeed: Sendable {
     /// - Throws: when there is no status.
     func event(after progress: inout Progress, at now: ContinuousClock.Instant) throws -> ByteBuffer? {
         try newest.withLock { newest in
-            var look =
-                try newest.flatMap { now - $0.time < Self.period ? $0 : nil }
-                ?? Look(try read(), at: now, after: newest)
+            let known = newest.flatMap { now - $0.time < Self.period ? $0 : nil }
+            var look = try known ?? Look(try read(), at: now, after: newest)
             defer { newest = look }
             let hasChanged = progress.happenings.map { $0 != look.happenings } ?? false
-            guard hasChanged || progress.time.map({ now - $0 >= Self.rest }) ?? true else { return nil }
-            progress = Progress(happenings: look.happenings, time: now)
+            guard hasChanged || progress.rounds != look.rounds else { return nil }
+            progress = Progress(happenings: look.happenings, rounds: look.rounds)
             let text = try look.text ?? String(decoding: json(look.status), as: UTF8.self)
             look.text = text
             return ByteBuffer(string: "event: \(hasChanged ? "change" : "status")\ndata: \(text)\n\n")
