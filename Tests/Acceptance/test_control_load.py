@@ -34,15 +34,17 @@ def errors(scene, kind, device):
 
 @pytest.mark.parametrize("device", [0, 3])
 def test_who_watches_and_asks_moves_no_tick(scene, figure, device):
-    spread = {}
+    usual, spread, most = {}, {}, {}
     for kind in ("quiet", "loaded"):
-        values = errors(scene, kind, device)
-        spread[kind] = statistics.pstdev(values)
+        distances = [abs(error) for error in errors(scene, kind, device)]
+        usual[kind], most[kind] = quantile(distances, 0.9), max(distances)
+        spread[kind] = statistics.pstdev(errors(scene, kind, device))
         figure(
-            kind, f"{len(values)} ticks, TIE sd {spread[kind]:.2f} us, "
-            f"99 % {quantile(map(abs, values), 0.99):.1f} us, most {max(map(abs, values)):.1f} us instruction-time")
-    # Less than the last microsecond is the load's own interrupts, which no thread can put off.
-    assert spread["loaded"] <= 1.1 * spread["quiet"] + 1
+            kind, f"{len(distances)} ticks, TIE of nine in ten within {usual[kind]:.2f} us, sd {spread[kind]:.2f} us, "
+            f"most {most[kind]:.1f} us instruction-time")
+    assert usual["loaded"] <= 1.1 * usual["quiet"] + 0.1
+    # Now and then an interrupt of the load's own comes just before a tick, for a microsecond or few.
+    assert spread["loaded"] <= spread["quiet"] + 0.5 and most["loaded"] <= 40
 
 
 def test_everybody_is_answered_meanwhile(scene, figure):
