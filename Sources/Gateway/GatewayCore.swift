@@ -51,6 +51,8 @@ final class GatewayCore: @unchecked Sendable {
 
     /// How long to look for a session, and to wait for ports, before playing by itself (`--play`), in nanoseconds.
     private static let settlingTime: Int64 = 1_500_000_000
+    /// How often to look whether that is over, in nanoseconds: the output thread announces nothing.
+    private static let readyCheck: Int64 = 10_000_000
     /// How often lines are looked after, in nanoseconds; nobody announces their coming.
     private static let lineCheck: Int64 = 250_000_000
 
@@ -167,7 +169,7 @@ final class GatewayCore: @unchecked Sendable {
         if let control = rack.control {
             descriptors.append(pollfd(fd: control.descriptor, events: Int16(POLLIN), revents: 0))
         }
-        var deadline = playsOnceReady
+        var deadline = playsOnceReady.map { min($0, MonotonicTime.now().advanced(byNanoseconds: Self.readyCheck)) }
         if let silence = arbiter.nextDeadline {
             let time = ClockReading.take().monotonicTime(of: silence)
             deadline = min(time, deadline ?? time)
@@ -239,7 +241,8 @@ final class GatewayCore: @unchecked Sendable {
         guard let deadline = playsOnceReady else { return }
         let isInSession = arbiter.isConnected || !startsWithLink
         let arePortsMade = !output.hasSequencer || board.ports & ~output.existingPorts == 0
-        guard isInSession && arePortsMade || MonotonicTime.now() >= deadline else { return }
+        let isReady = isInSession && arePortsMade && output.generationInUse == board.generation
+        guard isReady || MonotonicTime.now() >= deadline else { return }
         playsOnceReady = nil
         setPlaying(true)
     }
