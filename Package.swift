@@ -11,11 +11,12 @@ let strict: [SwiftSetting] = [
 
 /// One of our own Swift targets; `uses` are our own targets below it, so arrows point one way.
 func part(
-    _ name: String, uses: [String] = [], products: [Target.Dependency] = [], linking: [String] = []
+    _ name: String, uses: [String] = [], products: [Target.Dependency] = [], resources: [Resource] = [],
+    linking: [String] = []
 ) -> Target {
     .target(
-        name: name, dependencies: uses.map { .byName(name: $0) } + products, swiftSettings: strict,
-        linkerSettings: linking.map { .linkedLibrary($0) })
+        name: name, dependencies: uses.map { .byName(name: $0) } + products, resources: resources,
+        swiftSettings: strict, linkerSettings: linking.map { .linkedLibrary($0) })
 }
 
 func tests(
@@ -81,7 +82,11 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-            ]),
+            ],
+            // Compiled in: one file is to be installed, and nothing beside it.
+            resources: ["panel.html", "panel.css", "gateway.js", "ring.js", "outputs.js", "panel.js"].map {
+                .embedInCode("Panel/\($0)")
+            }),
         .executableTarget(
             name: "tactus",
             dependencies: [

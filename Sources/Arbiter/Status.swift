@@ -143,11 +143,32 @@ public struct Status: Codable, Hashable, Sendable {
         public var p50: Double
         public var p99: Double
         public var max: Double
+        public var histogram: Histogram
 
-        public init(p50: Double, p99: Double, max: Double) {
+        public init(p50: Double, p99: Double, max: Double, histogram: Histogram = Histogram()) {
             self.p50 = p50
             self.p99 = p99
             self.max = max
+            self.histogram = histogram
+        }
+
+        /// How often it happened how late.
+        public struct Histogram: Codable, Hashable, Sendable {
+            /// Limits in microseconds, rising.
+            public var below: [Int]
+            /// How many lie below each limit and not below the one before, and at last how many below none.
+            public var counts: [Int]
+            /// All of it together, in microseconds.
+            public var sum: Int
+
+            /// What there is to tell, each limit twice the one before.
+            public static let limits = (3...13).map { 1 << $0 }
+
+            public init(counts: [Int] = Array(repeating: 0, count: limits.count + 1), sum: Int = 0) {
+                below = Self.limits
+                self.counts = counts
+                self.sum = sum
+            }
         }
     }
 

@@ -67,16 +67,16 @@ package final class ControlServer: Sendable {
         at address: HTTPAddress, token: BearerToken?, serving: Serving, log: Logger,
         onListening: @escaping @Sendable () -> Void = {}
     ) -> some ApplicationProtocol {
-        Application(
+        let connections = Connections()
+        return Application(
             router: routes(at: address, token: token, serving: serving),
             server: .http1(
                 configuration: HTTP1Channel.Configuration(
-                    additionalChannelHandlers: [ExchangeDeadline()], idleTimeout: .seconds(10),
+                    additionalChannelHandlers: [ExchangeDeadline(connections)], idleTimeout: .seconds(10),
                     httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
                         maxHeaderFieldSize: 8192, maxHeaderListSize: 16384, maxHeaderFieldCount: 100))),
             configuration: ApplicationConfiguration(
-                address: .hostname(address.host, port: address.port),
-                availableConnectionsDelegate: .maximum(64, logger: log)),
+                address: .hostname(address.host, port: address.port)),
             onServerRunning: { channel in
                 serving.bound(to: channel.localAddress?.port ?? address.port)
                 onListening()

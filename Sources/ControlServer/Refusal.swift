@@ -40,6 +40,14 @@ struct Refusal: Error, HTTPResponseError {
     static let starting = Refusal(
         status: .serviceUnavailable, code: "starting", message: "the gateway is starting", headers: [.retryAfter: "1"])
 
+    static let tooManyStreams = Refusal(
+        status: .serviceUnavailable, code: "too-many-streams",
+        message: "\(StreamPlaces.most) event streams are open, which is the most", headers: [.retryAfter: "10"])
+
+    static func late(_ reason: String) -> Refusal {
+        Refusal(status: .serviceUnavailable, code: "late", message: reason)
+    }
+
     /// What the gateway itself refuses.
     init(_ refusal: CommandRefusal) {
         let (status, code): (HTTPResponse.Status, String) =
@@ -98,13 +106,19 @@ struct ErrorsAsJSON<Context: RequestContext>: RouterMiddleware {
 
 /// An answer of 200 with a value as JSON.
 func jsonResponse(_ value: some Encodable) throws -> Response {
+    textResponse(ByteBuffer(bytes: try json(value)), type: "application/json; charset=utf-8")
+}
+
+/// An answer of 200 with a text.
+func textResponse(_ text: ByteBuffer, type: String, headers: HTTPFields = [:]) -> Response {
+    var all: HTTPFields = [.contentType: type, .cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
+    all.append(contentsOf: headers)
+    return Response(status: .ok, headers: all, body: ResponseBody(byteBuffer: text))
+}
+
+/// A value as one line of JSON.
+func json(_ value: some Encodable) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return Response(
-        status: .ok,
-        headers: [
-            .contentType: "application/json; charset=utf-8", .cacheControl: "no-store",
-            .xContentTypeOptions: "nosniff",
-        ],
-        body: ResponseBody(byteBuffer: ByteBuffer(bytes: try encoder.encode(value))))
+    return try encoder.encode(value)
 }

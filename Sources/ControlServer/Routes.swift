@@ -15,48 +15,88 @@ func routes(at address: HTTPAddress, token: BearerToken?, serving: Serving) -> R
     let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
     router.add(middleware: ErrorsAsJSON())
     router.add(middleware: OwnOriginOnly(address: address, serving: serving))
+    // The page itself tells nothing; what it shows, it asks for with the token.
+    router.serve("/", .get) { _, _ in Panel.response() }
     if let token { router.add(middleware: TokenRequired(token: token)) }
-
-    router.serve("/api/v1/status", .get) { _, _ in try jsonResponse(try serving.running().status()) }
-
-    router.command("/api/v1/link", "enabled", serving) { .enableLink(try $0.boolean()) }
-    router.command("/api/v1/start-stop-sync", "enabled", serving) { .enableStartStopSync(try $0.boolean()) }
-    router.command("/api/v1/transport", "playing", serving) { .setPlaying(try $0.boolean()) }
-    router.command("/api/v1/tempo", "bpm", serving) {
-        .setTempo(Tempo(beatsPerMinute: try $0.number(in: Tempo.allowed)))
-    }
-    router.command("/api/v1/follow", "source", serving) { .follow(try $0.followChoice()) }
-    router.command("/api/v1/quantum", "beats", serving) { .setQuantum(Beats(try $0.number(in: 0...64))) }
-    router.serve("/api/v1/nudge", .post) { request, _ in
-        let body = try CommandBody(["milliseconds", "output"], in: try await request.body.collect(upTo: maximumBody))
-        let nudge = try body.required("milliseconds").number(in: OutputAdjustment.nudges)
-        let output = try body.optional("output")?.text()
-        return try await serving.perform(.adjust(output: output, OutputAdjustment(nudge: nudge)))
-    }
-    router.serve("/api/v1/realign", .post) { request, _ in
-        let when = try Realignment(try await request.body.collect(upTo: maximumBody))
-        return try await serving.perform(.realign(output: nil, when))
-    }
-    router.serve("/api/v1/reload", .post) { _, _ in
-        let gateway = try serving.running()
-        do throws(CommandRefusal) {
-            try await gateway.reload()
-        } catch {
-            throw Refusal(error)
-        }
-        return try jsonResponse(gateway.status())
-    }
-    router.serve("/api/v1/profiles", .get) { _, _ in try jsonResponse(try serving.running().profiles) }
-    router.serve("/api/v1/outputs/:id", .patch) { request, context in
-        let id = try context.output
-        let body = try CommandBody(OutputAdjustment.keys, in: try await request.body.collect(upTo: maximumBody))
-        return try await serving.perform(.adjust(output: id, try OutputAdjustment(body)))
-    }
-    router.serve("/api/v1/outputs/:id/realign", .post) { request, context in
-        let when = try Realignment(try await request.body.collect(upTo: maximumBody))
-        return try await serving.perform(.realign(output: try context.output, when))
-    }
+    router.addReports(of: serving)
+    router.addCommands(to: serving)
     return router
+}
+
+extension Router where Context == BasicRequestContext {
+    /// What can be read.
+    fileprivate func addReports(of serving: Serving) {
+        serve("/api/v1/status", .get) { _, _ in try jsonResponse(try serving.running().status()) }
+        serve("/api/v1/ports", .get) { _, _ in try jsonResponse(try serving.running().ports) }
+        serve("/api/v1/profiles", .get) { _, _ in try jsonResponse(try serving.running().profiles) }
+        let (feed, places) = (StatusFeed { try serving.running().status() }, StreamPlaces())
+        serve("/api/v1/events", .get) { _, _ in
+            _ = try serving.running()
+            return eventStream(of: feed, at: try places.take())
+        }
+        serve("/metrics", .get) { _, _ in
+            let metrics = Metrics(try serving.running().status())
+            return textResponse(ByteBuffer(string: metrics.text), type: Metrics.contentType)
+        }
+        serve("/healthz", .get) { _, _ in
+            if let lapse = try serving.running().lapse() { throw Refusal.late(lapse) }
+            return try jsonResponse(["status": "ok"])
+        }
+    }
+}
+
+extension Router where Context == BasicRequestContext {
+    /// What can be done.
+    fileprivate func addCommands(to serving: Serving) {
+        command("/api/v1/link", "enabled", serving) { .enableLink(try $0.boolean()) }
+        command("/api/v1/start-stop-sync", "enabled", serving) { .enableStartStopSync(try $0.boolean()) }
+        command("/api/v1/transport", "playing", serving) { .setPlaying(try $0.boolean()) }
+        command("/api/v1/tempo", "bpm", serving) {
+            .setTempo(Tempo(beatsPerMinute: try $0.number(in: Tempo.allowed)))
+        }
+        serve("/api/v1/tap", .post) { request, _ in
+            try await serving.perform(.tap(at: try tapTime(try await request.body.collect(upTo: maximumBody))))
+        }
+        command("/api/v1/follow", "source", serving) { .follow(try $0.followChoice()) }
+        command("/api/v1/quantum", "beats", serving) { .setQuantum(Beats(try $0.number(in: 0...64))) }
+        serve("/api/v1/nudge", .post) { request, _ in
+            let body = try CommandBody(
+                ["milliseconds", "output"], in: try await request.body.collect(upTo: maximumBody))
+            let nudge = try body.required("milliseconds").number(in: OutputAdjustment.nudges)
+            let output = try body.optional("output")?.text()
+            return try await serving.perform(.adjust(output: output, OutputAdjustment(nudge: nudge)))
+        }
+        serve("/api/v1/realign", .post) { request, _ in
+            let when = try Realignment(try await request.body.collect(upTo: maximumBody))
+            return try await serving.perform(.realign(output: nil, when))
+        }
+        serve("/api/v1/reload", .post) { _, _ in
+            let gateway = try serving.running()
+            do throws(CommandRefusal) {
+                try await gateway.reload()
+            } catch {
+                throw Refusal(error)
+            }
+            return try jsonResponse(gateway.status())
+        }
+        serve("/api/v1/outputs/:id", .patch) { request, context in
+            let id = try context.output
+            let body = try CommandBody(OutputAdjustment.keys, in: try await request.body.collect(upTo: maximumBody))
+            return try await serving.perform(.adjust(output: id, try OutputAdjustment(body)))
+        }
+        serve("/api/v1/outputs/:id/realign", .post) { request, context in
+            let when = try Realignment(try await request.body.collect(upTo: maximumBody))
+            return try await serving.perform(.realign(output: try context.output, when))
+        }
+    }
+}
+
+/// When a tap fell by the sender's own clock, which tells distances better than the network does; nil if it does not say.
+private func tapTime(_ body: ByteBuffer) throws(Refusal) -> HostTime? {
+    guard body.readableBytes > 0, let time = try CommandBody(["milliseconds"], in: body).optional("milliseconds") else {
+        return nil
+    }
+    return HostTime(microseconds: Int64(try time.number(in: 0...1e15) * 1_000))
 }
 
 extension Realignment {

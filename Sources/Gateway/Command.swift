@@ -9,6 +9,8 @@ public enum Command: Hashable, Sendable {
     case setPlaying(Bool)
     /// 20 to 999 beats per minute; what is outside is for the caller to refuse.
     case setTempo(Tempo)
+    /// A tap in the tempo wished for, and when it fell on whatever clock; nil is now.
+    case tap(at: HostTime?)
     /// Whose clock to follow when Link is off.
     case follow(FollowChoice)
     /// Shared quantum, 0 to 64 beats.

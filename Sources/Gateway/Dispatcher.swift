@@ -279,7 +279,9 @@ struct Dispatcher<Machine: DispatchMachine> {
         guard let planned = departure.planned else { return false }
         states[departure.slot].planner.sent(planned, at: time)
         let lateness = planned.due.microseconds(to: time)
-        if planned.message == .timingClock { counters[departure.slot].countTick(lateness: lateness + planned.belated) }
+        if planned.message == .timingClock {
+            counters[departure.slot].countTick(lateness: lateness + planned.belated, at: time)
+        }
         return lateness > Self.late
     }
 

@@ -48,6 +48,12 @@ public final class Gateway: Sendable {
     /// The profiles in force.
     public var profiles: [Profile] { core.profiles }
 
+    /// The sequencer's ports that send or take something.
+    public var ports: [Port] { core.ports }
+
+    /// Why the output thread does not meet its deadlines; nil while it does.
+    public func lapse() -> String? { core.lapse(at: .take()) }
+
     /// Carries out a command; returns once ``status()`` shows it, and what it has switched is kept.
     public func perform(_ command: Command) async throws(CommandRefusal) {
         let order = try await outcome { core, reply in core.post(command, reply: reply) }.get()

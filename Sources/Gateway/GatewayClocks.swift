@@ -1,6 +1,7 @@
 internal import ALSASequencer
 internal import Arbiter
 internal import MIDIClock
+internal import Synchronization
 
 // The gateway thread's part with other machines' clocks.
 extension GatewayCore {
@@ -31,6 +32,7 @@ extension GatewayCore {
     /// Brings outputs and inputs up to date with the ports there are.
     func portsChanged() {
         if rack.connectDevices() { boardChanged() }
+        picture.withLock { $0.ports = rack.ports }
         hearDevices()
     }
 

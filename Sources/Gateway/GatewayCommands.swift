@@ -3,6 +3,7 @@ internal import BeatTime
 internal import DeviceProfiles
 internal import LinkNetwork
 internal import Logging
+internal import RealTime
 internal import Synchronization
 
 // The gateway thread's part with commands from outside.
@@ -24,12 +25,8 @@ extension GatewayCore {
             } else {
                 setPlaying(isPlaying, whenDone: whenDone)
             }
-        case .setTempo(let tempo):
-            if let leader = arbiter.leaderName {
-                reply(.failure(.notLeader(leader)))
-            } else {
-                edit(.setTempo(tempo), whenDone: whenDone)
-            }
+        case .setTempo(let tempo): setTempo(reply, whenDone) { tempo }
+        case .tap(let time): setTempo(reply, whenDone) { tapping.tapped(at: time ?? .now()) }
         case .follow(let choice):
             inputs.choose(choice, device: input?.device)
             sourcesChanged()
@@ -42,6 +39,17 @@ extension GatewayCore {
             reply(.success(order))
         case .adjust(let id, let adjustment): reply(changeOutput(id, order) { $0.adjust(adjustment) })
         case .realign(let id, let when): reply(changeOutput(id, order) { $0.realigning.ask(when) })
+        }
+    }
+
+    /// Sets the tempo, if the user leads and wants one.
+    private func setTempo(_ reply: Reply, _ whenDone: @escaping @Sendable () -> Void, _ wish: () -> Tempo?) {
+        if let leader = arbiter.leaderName {
+            reply(.failure(.notLeader(leader)))
+        } else if let tempo = wish() {
+            edit(.setTempo(tempo), whenDone: whenDone)
+        } else {
+            whenDone()
         }
     }
 

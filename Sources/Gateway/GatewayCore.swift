@@ -21,6 +21,7 @@ final class GatewayCore: @unchecked Sendable {
     /// The machines heard that hear what we send.
     var driven: Set<ClockSource> = []
     var commandsTaken: UInt64 = 0
+    var tapping = TapTempo()
     private var board: OutputBoard
     private var playsOnceReady: MonotonicTime?
     private var watch = DeviceWatch()
@@ -132,8 +133,16 @@ final class GatewayCore: @unchecked Sendable {
     /// The profiles in force.
     var profiles: [Profile] { picture.withLock { $0.wishes.outputs.library.profiles } }
 
+    /// The ports there are.
+    var ports: [Port] { picture.withLock { $0.ports } }
+
     func status(at now: HostTime) -> Status {
         picture.withLock { $0 }.status(at: now, counters: output)
+    }
+
+    /// Why the output thread is not on time; nil while it is.
+    func lapse(at reading: ClockReading) -> String? {
+        picture.withLock { $0 }.lapse(at: reading, counters: output)
     }
 
     // The gateway thread.

@@ -89,6 +89,11 @@ struct OutputCounters: ~Copyable, Sendable {
     let ticks = Atomic<Int>(0)
     /// Ticks more than a millisecond late.
     let lateTicks = Atomic<Int>(0)
+    /// The ticks of the present span of ``Lapse/span``, and of the one before it.
+    let recent = Atomic<UInt64>(0)
+    let earlier = Atomic<UInt64>(0)
+    /// When the present span began, in microseconds of host time.
+    let recentSince = Atomic<Int64>(0)
     /// Messages that a device or a line did not take.
     let dropped = Atomic<Int>(0)
     /// Whether the line has failed for good and wants opening anew.
@@ -99,15 +104,22 @@ struct OutputCounters: ~Copyable, Sendable {
     func reset() {
         ticks.store(0, ordering: .relaxed)
         lateTicks.store(0, ordering: .relaxed)
+        recent.store(0, ordering: .relaxed)
+        earlier.store(0, ordering: .relaxed)
         dropped.store(0, ordering: .relaxed)
         isLineBroken.store(false, ordering: .relaxed)
         lateness.reset()
     }
 
-    /// Counts a tick by how much later than due it left, in microseconds.
-    func countTick(lateness microseconds: Int64) {
+    /// Counts a tick that has left.
+    ///
+    /// - Parameters:
+    ///   - microseconds: how much later than due.
+    ///   - time: when.
+    func countTick(lateness microseconds: Int64, at time: HostTime) {
         ticks.add(1, ordering: .relaxed)
         lateness.record(microseconds: microseconds)
         if microseconds > 1_000 { lateTicks.add(1, ordering: .relaxed) }
+        noteForLapse(isLate: microseconds > 1_000, at: time)
     }
 }

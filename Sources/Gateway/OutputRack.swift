@@ -22,6 +22,8 @@ struct OutputRack: ~Copyable {
     let control: SequencerControl?
     /// How many outputs are wanted for which there is no slot: those that the user names, and devices that came.
     var lacking = (named: 0, devices: 0)
+    /// The sequencer's ports, when they were last looked at.
+    var ports: [Port] = []
     /// The devices that hear the clock more than once.
     var doubledClocks: [DoubledClock] = []
     private var tenants: UInt32 = 0

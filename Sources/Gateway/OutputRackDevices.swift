@@ -8,6 +8,7 @@ extension OutputRack {
     /// - Returns: whether an output came, went, or changed its connection.
     mutating func connectDevices() -> Bool {
         guard let all = control?.ports() else { return addMissing() }
+        ports = Port.all(all)
         let (assignment, isNew) = assign(Self.devices(among: all))
         var changed = isNew
         var subscribers: [Int: [PortAddress]] = [:]

@@ -22,6 +22,7 @@ final class OutputThread: @unchecked Sendable {
     private let boardInUse = Atomic<UInt64>(0)
     private let portsInPlace: Atomic<UInt64>
     private let hasLockedMemory = Atomic(false)
+    private let nextTurn = Atomic<Int64>(.max)
 
     /// What the loop below needs of its stack, in bytes.
     private static let stackInUse = 24 * 1024
@@ -57,6 +58,9 @@ final class OutputThread: @unchecked Sendable {
 
     /// Whether the thread's stack and slots stay in memory.
     var isMemoryLocked: Bool { hasLockedMemory.load(ordering: .relaxed) }
+
+    /// When the thread meant to be at work again.
+    var wakesAt: MonotonicTime { MonotonicTime(nanoseconds: nextTurn.load(ordering: .relaxed)) }
 
     /// How messages leave.
     var mode: DispatchMode { DispatchMode(rawValue: modeInForce.load(ordering: .relaxed)) ?? .direct }
@@ -114,6 +118,7 @@ final class OutputThread: @unchecked Sendable {
                 return dispatcher.turn(board)
             }
             modeInForce.store(dispatcher.mode.rawValue, ordering: .relaxed)
+            nextTurn.store(deadline.nanoseconds, ordering: .relaxed)
             if dispatcher.changePort(before: deadline) {
                 portsInPlace.store(dispatcher.machine.existingPorts, ordering: .releasing)
                 continue

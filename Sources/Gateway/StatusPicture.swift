@@ -14,6 +14,8 @@ struct StatusPicture: Sendable {
     var link: LinkState
     var leadership: Leadership
     var outputs: [Output]
+    /// The ports that can be subscribed to, or from.
+    var ports: [Port] = []
     /// What is wrong with the outputs, but for their connections.
     var outputWarnings: [Status.Warning] = []
     /// What is wrong with the clocks that come in.
@@ -150,6 +152,9 @@ extension Status.Lateness {
     /// What a histogram says; nil before it has recorded anything.
     init?(_ histogram: borrowing LatencyHistogram) {
         guard let median = histogram.quantile(0.5), let most = histogram.quantile(0.99) else { return nil }
-        self.init(p50: Double(median), p99: Double(most), max: Double(histogram.maximum))
+        self.init(
+            p50: Double(median), p99: Double(most), max: Double(histogram.maximum),
+            histogram: Histogram(
+                counts: histogram.counts(below: Histogram.limits.map(Int64.init)), sum: Int(histogram.total)))
     }
 }

@@ -7,6 +7,7 @@ internal import Synchronization
 public struct LatencyHistogram: ~Copyable, Sendable {
     private let buckets = InlineArray<144, Atomic<UInt32>> { _ in Atomic(0) }
     private let longest = Atomic<Int64>(0)
+    private let sum = Atomic<Int64>(0)
 
     public init() {}
 
@@ -14,12 +15,14 @@ public struct LatencyHistogram: ~Copyable, Sendable {
     public func reset() {
         for index in buckets.indices { buckets[index].store(0, ordering: .relaxed) }
         longest.store(0, ordering: .relaxed)
+        sum.store(0, ordering: .relaxed)
     }
 
     /// Counts a duration; what is negative counts as none.
     public func record(microseconds: Int64) {
         let duration = max(0, microseconds)
         buckets[Self.bucket(of: duration)].wrappingAdd(1, ordering: .relaxed)
+        sum.wrappingAdd(duration, ordering: .relaxed)
         if duration > longest.load(ordering: .relaxed) { longest.store(duration, ordering: .relaxed) }
     }
 
@@ -41,6 +44,23 @@ public struct LatencyHistogram: ~Copyable, Sendable {
             if seen >= wanted { return min(Self.upperEnd(of: index), maximum) }
         }
         return maximum
+    }
+
+    /// All durations recorded together, in microseconds.
+    public var total: Int64 { sum.load(ordering: .relaxed) }
+
+    /// How many durations lie between limits.
+    ///
+    /// - Parameter limits: microseconds, rising powers of two.
+    /// - Returns: how many lie below each limit and not below the one before, and at last how many below none.
+    public func counts(below limits: [Int64]) -> [Int] {
+        var counts = [Int](repeating: 0, count: limits.count + 1)
+        var place = 0
+        for index in buckets.indices {
+            while place < limits.count, Self.upperEnd(of: index) >= limits[place] { place += 1 }
+            counts[place] += Int(buckets[index].load(ordering: .relaxed))
+        }
+        return counts
     }
 
     private static func bucket(of duration: Int64) -> Int {

@@ -1,6 +1,7 @@
 import ALSASequencer
 import ArgumentParser
 import Foundation
+import Gateway
 
 struct PortsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,8 +11,7 @@ struct PortsCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        // Client 0 is the sequencer itself.
-        let ports = try Self.find().filter { $0.address.client != 0 && ($0.isReadable || $0.isWritable) }
+        let ports = try Self.find().filter(\.isUsable)
         print(try json ? Self.json(ports) : Self.table(ports))
     }
 
@@ -43,25 +43,6 @@ struct PortsCommand: ParsableCommand {
     static func json(_ ports: [PortDescription]) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(ports.map(Row.init)), as: UTF8.self)
-    }
-
-    /// A port as scripts read it.
-    private struct Row: Encodable {
-        var client: Int
-        var port: Int
-        var clientName: String
-        var portName: String
-        var takes: Bool
-        var sends: Bool
-
-        init(_ port: PortDescription) {
-            client = port.address.client
-            self.port = port.address.port
-            clientName = port.clientName
-            portName = port.portName
-            takes = port.isWritable
-            sends = port.isReadable
-        }
+        return String(decoding: try encoder.encode(Port.all(ports)), as: UTF8.self)
     }
 }

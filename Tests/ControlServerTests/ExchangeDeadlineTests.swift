@@ -12,7 +12,7 @@ struct ExchangeDeadlineTests {
     private let channel: EmbeddedChannel
 
     init() throws {
-        channel = EmbeddedChannel(handler: ExchangeDeadline())
+        channel = EmbeddedChannel(handler: ExchangeDeadline(Connections()))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 8808)).wait()
     }
 
@@ -61,6 +61,22 @@ struct ExchangeDeadlineTests {
         channel.embeddedEventLoop.advanceTime(by: .milliseconds(249))
         #expect(channel.isActive)
         channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+        #expect(channel.isActive == false)
+    }
+
+    @Test
+    func `a stream may last, but each of its events must leave within ten seconds`() throws {
+        try send(.head, .end)
+        try channel.writeOutbound(
+            HTTPResponsePart.head(HTTPResponse(status: .ok, headerFields: [.contentType: "text/event-stream"])))
+        for _ in 0..<3 {
+            try channel.writeOutbound(HTTPResponsePart.body(ByteBuffer(string: "event")))
+            channel.embeddedEventLoop.advanceTime(by: .seconds(60))
+            #expect(channel.isActive)
+        }
+        // What is not flushed is not read by the client.
+        channel.write(HTTPResponsePart.body(ByteBuffer(string: "event")), promise: nil)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(10))
         #expect(channel.isActive == false)
     }
 

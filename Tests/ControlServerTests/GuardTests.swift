@@ -57,12 +57,17 @@ struct GuardTests {
                 let answer = try await client.get("/api/v1/status", headers: ["Authorization": header])
                 #expect(answer.status == 401, "\(header)")
             }
-            let unknown = try await client.get("/api/v1/nonsense")
-            #expect(unknown.status == 401)
+            for path in ["/api/v1/nonsense", "/api/v1/events", "/api/v1/ports", "/metrics", "/healthz"] {
+                let answer = try await client.get(path)
+                #expect(answer.status == 401, "\(path)")
+            }
             let write = try await client.post("/api/v1/tempo", #"{"bpm":90}"#)
             #expect(write.status == 401)
             let answer = try await client.get("/api/v1/status", headers: ["Authorization": "bearer correct-horse"])
             #expect(try answer.gatewayStatus().tempo == 120)
+            // The page is the program's, and tells nothing of this gateway; it asks for the token itself.
+            let page = try await client.get("/")
+            #expect(page.status == 200)
         }
     }
 

@@ -53,6 +53,48 @@ struct RouteTests {
         }
     }
 
+    @Test
+    func `taps set the tempo by the clock of who taps`() async throws {
+        try await ServedGateway().serve { client in
+            for (milliseconds, tempo) in [(1_700_000_000_000.0, 120.0), (1_700_000_000_400, 150), (1e15, 150)] {
+                let answer = try await client.post("/api/v1/tap", #"{"milliseconds":\#(milliseconds)}"#)
+                #expect(try answer.gatewayStatus().tempo == tempo)
+            }
+            let unclocked = try await client.post("/api/v1/tap", "")
+            #expect(unclocked.status == 200)
+            for body in [#"{"milliseconds":-1}"#, #"{"milliseconds":"now"}"#, #"{"bpm":120}"#, "[]"] {
+                let answer = try await client.post("/api/v1/tap", body)
+                #expect(answer.status == 400, "\(body)")
+            }
+        }
+    }
+
+    @Test
+    func `the page, the ports, the metrics and the health are there`() async throws {
+        try await ServedGateway().serve { client in
+            let page = try await client.get("/")
+            #expect(page.status == 200 && page.body.contains("<title>Tactus"))
+            #expect(!page.body.contains("{nonce}") && !page.body.contains("{script}"))
+            let ports = try await client.get("/api/v1/ports")
+            #expect(ports.status == 200 && ports.body.hasPrefix("["))
+            let metrics = try await client.get("/metrics")
+            #expect(metrics.body.contains("\ntactus_tempo_beats_per_minute 120.0\n"))
+            let health = try await client.get("/healthz")
+            // Without real-time priority, on a machine that has other things to do, ticks may well be late.
+            let isWell = health.status == 200 && health.body == #"{"status":"ok"}"#
+            #expect(isWell || health.status == 503 && health.body.contains(#""code":"late""#))
+        }
+    }
+
+    @Test
+    func `a stream of events begins with the status and tells what happens`() async throws {
+        try await ServedGateway().serve { client in
+            let events = try await client.events(2) { _ = try await client.post("/api/v1/tempo", #"{"bpm":133}"#) }
+            #expect(events.map(\.name) == ["status", "change"])
+            #expect(events.map(\.status.tempo) == [120, 133])
+        }
+    }
+
     @Test(arguments: [
         ("tempo", "{bpm:1}", "the body is to be one JSON object with the key bpm"),
         ("tempo", "", "the body is to be one JSON object with the key bpm"),

@@ -5,6 +5,8 @@ import Gateway
 import Hummingbird
 import HummingbirdTesting
 import Logging
+import NIOCore
+import NIOPosix
 
 /// A real gateway without Link, whose one output nobody hears, behind a real server on a port of its own.
 struct ServedGateway {
@@ -56,6 +58,37 @@ struct ServedGateway {
                 uri: path, method: method, headers: fields, body: body.map(ByteBuffer.init(string:)))
             return Answer(status: response.status.code, body: String(buffer: response.body))
         }
+
+        /// So many events of a stream; after each but the last something is done.
+        func events(_ count: Int, afterEach body: @Sendable () async throws -> Void) async throws -> [Event] {
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "127.0.0.1", port: port) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                    }
+                }
+            return try await channel.executeThenClose { inbound, outbound in
+                let request = "GET /api/v1/events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"
+                try await outbound.write(ByteBuffer(string: request))
+                var (events, text): ([Event], String) = ([], "")
+                for try await part in inbound {
+                    text += String(buffer: part)
+                    let known = events.count
+                    events = text.matches(of: /event: (.*)\ndata: (.*)\n\n/).compactMap { match in
+                        let status = try? JSONDecoder().decode(Status.self, from: Data(match.2.utf8))
+                        return status.map { Event(name: String(match.1), status: $0) }
+                    }
+                    if events.count >= count { break }
+                    if events.count > known { try await body() }
+                }
+                return events
+            }
+        }
+    }
+
+    struct Event: Sendable {
+        var name: String
+        var status: Status
     }
 
     struct Answer: Sendable {

@@ -26,6 +26,18 @@ struct LatencyHistogramTests {
         #expect(maximum == 20_000)
     }
 
+    @Test
+    func `what lies between powers of two is counted exactly`() {
+        let histogram = LatencyHistogram()
+        for duration in Int64(0)...5_000 { histogram.record(microseconds: duration) }
+        let (counts, total) = (histogram.counts(below: [8, 64, 1_024, 4_096]), histogram.total)
+        #expect(counts == [8, 56, 960, 3_072, 905])
+        #expect(total == 5_000 * 5_001 / 2)
+        histogram.reset()
+        let (fewer, less) = (histogram.counts(below: [8]), histogram.total)
+        #expect(fewer == [0, 0] && less == 0)
+    }
+
     @Test(arguments: [Int64.min, -1, 0, 15, 16, 17, 1_048_575, 1_048_576, .max])
     func `any duration has a bucket`(duration: Int64) {
         let histogram = LatencyHistogram()

@@ -54,13 +54,15 @@ def time_interval_error(placed):
     return 60e6 / (slope * PER_BEAT), deviations
 
 
-def steady(ticks):
+def steady(ticks, interval=None):
     """Numbers ticks of one steady tempo in their order; returns (number, time) pairs and the fitted (interval, start).
+
+    The interval, in microseconds, is best told where it is known and there are many ticks.
 
     Fails if any was lost or doubled on balance: then the ticks after it lie a whole interval off. A single late
     reading, which a busy machine may give at any time, moves no other.
     """
-    interval = statistics.median(b - a for a, b in zip(ticks, ticks[1:]))
+    interval = interval or statistics.median(b - a for a, b in zip(ticks, ticks[1:]))
     edge = min(24, len(ticks) // 3)
     first = statistics.median(at - interval * number for number, at in enumerate(ticks[:edge]))
     last = statistics.median(at - interval * number for number, at in enumerate(ticks[-edge:], len(ticks) - edge))

@@ -58,7 +58,8 @@ class Gateway:
     # The kernel ends it with its parent: no Link peer may outlive a killed test.
     COMMAND = ("setpriv", "--pdeathsig", "KILL", TACTUS)
 
-    def __init__(self, *arguments, folder, port=PORT, passing=()):
+    def __init__(self, *arguments, folder, port=PORT, passing=(), token=None):
+        self.headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.port = port
@@ -109,7 +110,7 @@ class Gateway:
         return until(answers, within, f"tactus answers on port {self.port}; stderr: {self.stderr}", every=0.01)
 
     def request(self, method, path, body=None, headers=None):
-        return request(method, path, body, headers, port=self.port)
+        return request(method, path, body, {**self.headers, **(headers or {})}, port=self.port)
 
     def status(self):
         code, status = self.request("GET", "/api/v1/status")

@@ -1,0 +1,34 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// The page at `/`: one file that asks for nothing else but the API.
+///
+/// Its parts are files of the folder `Panel`, compiled into the program.
+enum Panel {
+    /// The page, cut where a nonce is to stand.
+    private static let pieces: [String] = {
+        func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+        let script = [
+            PackageResources.gateway_js, PackageResources.ring_js, PackageResources.outputs_js,
+            PackageResources.panel_js,
+        ]
+        return text(PackageResources.panel_html)
+            .replacing("{style}", with: text(PackageResources.panel_css))
+            .replacing("{script}", with: script.map(text).joined(separator: "\n"))
+            .components(separatedBy: "{nonce}")
+    }()
+
+    /// The page, with what a browser may do in it: run and show its own parts, and talk to this server.
+    static func response() -> Response {
+        let nonce = (0..<2).map { _ in String(UInt64.random(in: 0 ... .max), radix: 36) }.joined()
+        let policy = [
+            "default-src 'none'", "script-src 'nonce-\(nonce)'", "style-src 'nonce-\(nonce)'", "connect-src 'self'",
+            "img-src data:", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+        ].joined(separator: "; ")
+        return textResponse(
+            ByteBuffer(string: pieces.joined(separator: nonce)), type: "text/html; charset=utf-8",
+            headers: [.contentSecurityPolicy: policy])
+    }
+}

@@ -1,0 +1,92 @@
+// The gateway as the page sees it: its newest status, commands to it, and whether it can be reached.
+
+/** So long without a word, in milliseconds, and the connection counts as lost: the gateway speaks four times a second. */
+const SILENCE = 1500;
+
+class Refused extends Error {
+  constructor(code, message) { super(message); this.code = code; }
+}
+
+class Gateway {
+  /** @param {{status: function(object), reach: function(boolean), token: function(): Promise<string>}} on */
+  constructor(on) {
+    this.on = on;
+    this.token = this.#tokenOfAddress() ?? localStorage.getItem("token") ?? "";
+  }
+
+  /** A token may come in the address after #token=, which a browser does not send; it is kept and taken off there. */
+  #tokenOfAddress() {
+    const token = new URLSearchParams(location.hash.slice(1)).get("token");
+    if (token === null) return null;
+    localStorage.setItem("token", token);
+    history.replaceState(null, "", location.pathname);
+    return token;
+  }
+
+  /** Gives a command; its answer is the new status. */
+  async command(method, path, body) {
+    const answer = await this.#request(method, path, body, AbortSignal.timeout(4000));
+    const status = await answer.json();
+    this.on.status(status);
+    return status;
+  }
+
+  async #request(method, path, body, signal) {
+    const headers = {};
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    if (this.token) headers.Authorization = `Bearer ${this.token}`;
+    const answer = await fetch(`api/v1/${path}`, {
+      method, headers, signal, body: JSON.stringify(body), cache: "no-store", credentials: "omit", redirect: "error",
+    });
+    if (answer.ok) return answer;
+    const { error } = await answer.json().catch(() => ({ error: { code: "unknown", message: `answer ${answer.status}` } }));
+    throw new Refused(error.code, error.message);
+  }
+
+  /** Listens for ever: a stream that ends or falls silent is opened anew. */
+  async listen() {
+    for (let delay = 250; ; delay = Math.min(delay * 2, 2000)) {
+      try {
+        await this.#stream(() => { delay = 250; this.on.reach(true); });
+      } catch (error) {
+        if (error.code === "unauthorized") {
+          this.token = await this.on.token(this.token !== "");
+          localStorage.setItem("token", this.token);
+          continue;
+        }
+      }
+      this.on.reach(false);
+      await new Promise((resume) => setTimeout(resume, delay));
+    }
+  }
+
+  async #stream(heard) {
+    if (document.hidden) await new Promise((resume) => document.addEventListener("visibilitychange", resume, { once: true }));
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    const hide = () => { if (document.hidden) end(); };
+    let silence = setTimeout(end, SILENCE * 2);
+    document.addEventListener("visibilitychange", hide);
+    addEventListener("offline", end);
+    try {
+      const answer = await this.#request("GET", "events", undefined, ending.signal);
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (let text = ""; ;) {
+        const { value, done } = await reader.read();
+        if (done) return;
+        clearTimeout(silence);
+        silence = setTimeout(end, SILENCE);
+        const events = (text + value).split("\n\n");
+        text = events.pop();
+        const data = events.at(-1)?.match(/^data: (.*)$/m);
+        if (!data) continue;
+        heard();
+        this.on.status(JSON.parse(data[1]));
+      }
+    } finally {
+      clearTimeout(silence);
+      document.removeEventListener("visibilitychange", hide);
+      removeEventListener("offline", end);
+    }
+  }
+}

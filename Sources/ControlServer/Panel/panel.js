@@ -1,0 +1,198 @@
+// The page: shows every status, and turns what is touched into commands.
+
+const part = Object.fromEntries(Array.from(document.querySelectorAll("[id]"), (element) => [element.id, element]));
+const position = new Position();
+let status = null;
+
+new Ring(part.beats, part.hand, part.place, position);
+const outputs = new Outputs(part.outputs, act);
+const gateway = new Gateway({ status: show, reach: showReach, token: askForToken });
+
+/** Carries out what was touched; what is refused, and why, is told in plain words. */
+async function act(method, path, body, done) {
+  try {
+    await gateway.command(method, path, body);
+    if (done) tell(done);
+  } catch (error) {
+    if (status) show(status);
+    tell(reason(error));
+  }
+}
+
+function reason(error) {
+  if (!(error instanceof Refused)) return "Not done: the gateway does not answer.";
+  switch (error.code) {
+    case "not-leader": return `${error.message}, so this is up to it. Switch Link on to lead with the others there.`;
+    case "unauthorized": return "Not done: the token is wrong.";
+    case "busy": return "Not done: too much at once. Try again.";
+    default: return `Not done. ${error.message}`;
+  }
+}
+
+let silenced;
+function tell(text) {
+  part.told.textContent = text;
+  clearTimeout(silenced);
+  silenced = setTimeout(() => { part.told.textContent = ""; }, 6000);
+}
+
+// Showing
+
+function show(newest) {
+  status = newest;
+  position.take(newest, performance.now());
+  const tempo = (Math.round(newest.tempo * 100) / 100).toFixed(newest.mode === "follow" ? 1 : 2).replace(/(\.\d)0$/, "$1");
+  write(part.tempo, tempo);
+  part.tempo.style.setProperty("--digits", tempo.length);
+  part.tempo.setAttribute("aria-label", `Tempo ${tempo} BPM, change it`);
+  showLeader(newest);
+  showTransport(newest);
+  showLink(newest.link);
+  showFollower(newest.follower);
+  showWarnings(newest.warnings);
+  outputs.show(newest.outputs);
+  part.noOutputs.hidden = newest.outputs.length > 0;
+  showMachine(newest);
+}
+
+function showLeader({ mode, reason, follower }) {
+  write(part.mode, { link: "Link leads", follow: `${follower.source ?? "A MIDI clock"} leads`, internal: "You lead" }[mode]);
+  write(part.reason, reason);
+}
+
+function showTransport({ playing, transport, startsInBeats }) {
+  document.body.classList.toggle("playing", transport === "playing");
+  document.body.classList.toggle("pending", transport === "pending");
+  const words = { stopped: "Stopped", playing: "Playing", pending: `Starts in ${Math.ceil(startsInBeats ?? 0)}` };
+  write(part.transport, words[transport]);
+  write(part.playWord, playing ? "Stop" : "Play");
+  part.playSign.setAttribute("d", playing ? "M6 6h12v12H6z" : "M7 4.5v15L20 12z");
+}
+
+function showLink({ enabled, connected, peers, startStopSync }) {
+  part.link.setAttribute("aria-checked", enabled);
+  part.sync.setAttribute("aria-checked", startStopSync);
+  write(part.links, enabled && connected ? `${peers} ${peers === 1 ? "Link" : "Links"}` : "Link");
+  write(part.linkNote, !enabled ? "Off" : connected ? "In time with others on this network" : "On, and nobody else is here yet");
+}
+
+function showFollower({ state, source, tempo, jitterMicroseconds, refused }) {
+  const name = source ?? "A clock";
+  write(part.follower, {
+    disabled: "Off while Link is on", off: "Nobody is followed", waiting: "No clock is heard",
+    settling: `${name} is not steady yet`, locked: `Following ${name}`, lost: `${name} has fallen silent; its tempo is held`,
+  }[state]);
+  const quality = jitterMicroseconds === null ? "" : jitterMicroseconds < 500 ? "steady" : jitterMicroseconds < 2000 ? "fair" : "shaky";
+  const figures = [
+    tempo !== null && `${tempo.toFixed(1)} BPM`,
+    jitterMicroseconds !== null && `jitter ${microseconds(jitterMicroseconds)}, ${quality}`,
+  ];
+  write(part.followed, figures.filter(Boolean).join(" \u00b7 "));
+  list(part.refused, refused, "li", (item, clock) => {
+    write(item, `Refused: ${clock.name} (${clock.reason}), ${clock.ticks} ticks`);
+  });
+}
+
+function showWarnings(warnings) {
+  part.warnings.hidden = warnings.length === 0;
+  part.warned.hidden = warnings.length === 0;
+  write(part.warned, warnings.length === 1 ? "1 warning" : `${warnings.length} warnings`);
+  list(part.warningList, warnings, "li", (item, warning) => {
+    if (!item.firstChild) item.append(document.createElement("b"), document.createElement("p"));
+    write(item.firstChild, warning.message.charAt(0).toUpperCase() + warning.message.slice(1));
+    write(item.lastChild, warning.fix);  // often a command, to be typed as it stands
+  });
+}
+
+function showMachine({ version, realtime, link }) {
+  const scheduling = realtime.scheduling === "fifo" ? `real-time priority ${realtime.priority}` : "no real-time priority";
+  const networks = link.interfaces.length ? ` \u00b7 Link on ${link.interfaces.join(", ")}` : "";
+  write(part.machine, `Tactus ${version} \u00b7 ticks leave by ${realtime.dispatch} \u00b7 ${scheduling}${networks}`);
+}
+
+/** Brings a list to as many items as there are values, and each item up to date. */
+function list(element, values, kind, update) {
+  while (element.children.length > values.length) element.lastElementChild.remove();
+  while (element.children.length < values.length) element.append(document.createElement(kind));
+  values.forEach((value, index) => update(element.children[index], value));
+}
+
+/** Says plainly that what is seen is old, until it is no longer. */
+function showReach(isReached) {
+  document.body.classList.toggle("away", !isReached);
+  part.deck.inert = !isReached;
+  part.lost.hidden = isReached;
+  if (isReached) return;
+  position.forget();
+  write(part.lost, "No connection to the gateway. The machines may well play on. Trying again\u2026");
+}
+
+function askForToken(wasWrong) {
+  part.keyWrong.textContent = wasWrong ? "That is not its token." : "";
+  part.keyText.value = "";
+  part.key.showModal();
+  return new Promise((resolve) => {
+    part.keyForm.addEventListener("submit", () => resolve(part.keyText.value.trim()), { once: true });
+  });
+}
+part.key.addEventListener("cancel", (event) => event.preventDefault());
+
+// Touching
+
+/** Acts when a finger comes down, not when it leaves: a tap's time is what it says. Keys and readers click. */
+function onTouch(button, action) {
+  button.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    button.classList.add("struck");
+    action(event.timeStamp);
+  });
+  for (const end of ["pointerup", "pointercancel", "pointerleave"]) {
+    button.addEventListener(end, () => button.classList.remove("struck"));
+  }
+  button.addEventListener("click", (event) => { if (event.detail === 0) action(event.timeStamp); });
+}
+
+const tap = (time) => act("POST", "tap", { milliseconds: performance.timeOrigin + time });
+const setTempo = (bpm) => act("POST", "tempo", { bpm });
+const playOrStop = () => status && act("POST", "transport", { playing: !status.playing });
+
+onTouch(part.tap, tap);
+onTouch(part.play, playOrStop);
+part.slower.addEventListener("click", () => status && setTempo(Math.max(20, status.tempo - 1)));
+part.faster.addEventListener("click", () => status && setTempo(Math.min(999, status.tempo + 1)));
+part.earlier.addEventListener("click", () => act("POST", "nudge", { milliseconds: -1 }, "All outputs 1 ms earlier."));
+part.later.addEventListener("click", () => act("POST", "nudge", { milliseconds: 1 }, "All outputs 1 ms later."));
+part.link.addEventListener("click", () => status && act("POST", "link", { enabled: !status.link.enabled }));
+part.sync.addEventListener("click", () => status && act("POST", "start-stop-sync", { enabled: !status.link.startStopSync }));
+
+part.tempo.addEventListener("click", () => {
+  part.tempo.hidden = true;
+  part.typed.hidden = false;
+  part.bpm.value = part.tempo.textContent;
+  part.bpm.focus();
+  part.bpm.select();
+});
+function endTyping(isMeant) {
+  if (part.typed.hidden) return;
+  part.typed.hidden = true;
+  part.tempo.hidden = false;
+  part.tempo.focus();
+  const bpm = typedNumber(part.bpm.value);
+  if (isMeant && !(bpm >= 20 && bpm <= 999)) tell("Not done. A tempo is 20 to 999 BPM.");
+  else if (isMeant) setTempo(bpm);
+}
+part.typed.addEventListener("submit", (event) => { event.preventDefault(); endTyping(true); });
+part.bpm.addEventListener("blur", () => endTyping(false));
+part.bpm.addEventListener("keydown", (event) => { if (event.key === "Escape") endTyping(false); });
+
+document.addEventListener("keydown", (event) => {
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || part.key.open) return;
+  if (event.target.closest("input")) return;
+  if (event.key === "t" || event.key === "T") tap(event.timeStamp);
+  if (event.key === " " && !event.target.closest("button, a")) {
+    event.preventDefault();
+    playOrStop();
+  }
+});
+
+gateway.listen();

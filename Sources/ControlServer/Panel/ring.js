@@ -1,0 +1,83 @@
+// The ring that turns with the session: a part for each beat of the quantum, and a hand.
+
+/** Where the session is, carried on by its tempo between one status and the next. */
+class Position {
+  #anchor = null;
+
+  /** Takes a status in. What comes over a network can only be late, so the least delayed one is believed most. */
+  take(status, now) {
+    const fresh = { time: now, beat: status.beat, phase: status.phase, quantum: status.quantum, tempo: status.tempo };
+    const known = this.#anchor;
+    if (known && known.quantum === fresh.quantum) {
+      const behind = this.beat(now) - fresh.beat;
+      if (behind > 0 && behind < 0.25) {
+        fresh.beat += behind * 0.9;
+        fresh.phase += behind * 0.9;
+      }
+    }
+    this.#anchor = fresh;
+  }
+
+  forget() { this.#anchor = null; }
+
+  #passed(now) { return (now - this.#anchor.time) * this.#anchor.tempo / 60000; }
+
+  beat(now) { return this.#anchor.beat + this.#passed(now); }
+
+  /** Length and position of the cycle; without a quantum it is one beat. Null while unknown. */
+  cycle(now) {
+    if (!this.#anchor) return null;
+    const length = this.#anchor.quantum || 1;
+    const phase = (this.#anchor.quantum ? this.#anchor.phase : this.#anchor.beat) + this.#passed(now);
+    return { length, phase: ((phase % length) + length) % length };
+  }
+}
+
+class Ring {
+  #still = matchMedia("(prefers-reduced-motion: reduce)");
+  #parts = [];
+  #length = 0;
+  #beat = -1;
+
+  constructor(beats, hand, place, position) {
+    Object.assign(this, { beats, hand, place, position });
+    const draw = (now) => { this.#draw(this.position.cycle(now)); requestAnimationFrame(draw); };
+    requestAnimationFrame(draw);
+  }
+
+  #draw(cycle) {
+    if (cycle && cycle.length !== this.#length) this.#divide(cycle.length);
+    const beat = cycle ? Math.floor(cycle.phase) : -1;
+    if (beat !== this.#beat) this.#light(beat);
+    if (cycle && !this.#still.matches) {
+      this.hand.setAttribute("transform", `rotate(${(cycle.phase / cycle.length) * 360} 100 100)`);
+      const lit = this.#parts[beat];
+      if (lit) lit.style.opacity = 1 - 0.4 * (cycle.phase - beat);
+    }
+  }
+
+  #light(beat) {
+    this.#parts.forEach((part, index) => {
+      part.classList.toggle("now", index === beat);
+      part.style.opacity = 1;
+    });
+    this.#beat = beat;
+    this.place.textContent = beat < 0 ? "" : this.#length > 1 ? `${beat + 1} / ${+this.#length.toFixed(2)}` : "";
+  }
+
+  /** Draws a part for each beat, the last shorter if the quantum is no whole number of beats. */
+  #divide(length) {
+    this.#length = length;
+    this.#beat = -1;
+    const gap = Math.min(0.012, 0.06 / length);
+    this.#parts = Array.from({ length: Math.ceil(length) }, (_, beat) => {
+      const part = document.createElementNS("http://www.w3.org/2000/svg", "path");
+      const [from, to] = [beat / length + gap / 2, Math.min(beat + 1, length) / length - gap / 2];
+      const point = (share) => [100 + 90 * Math.sin(share * 2 * Math.PI), 100 - 90 * Math.cos(share * 2 * Math.PI)];
+      const half = (from + to) / 2;
+      part.setAttribute("d", `M${point(from)} A90 90 0 0 1 ${point(half)} A90 90 0 0 1 ${point(to)}`);
+      return part;
+    });
+    this.beats.replaceChildren(...this.#parts);
+  }
+}

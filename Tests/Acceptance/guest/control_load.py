@@ -1,0 +1,130 @@
+"""In the lab: sixteen outputs at 999 BPM, in turn left alone and with everybody watching and asking.
+
+    control_load.py RESULT.json
+
+Nothing is judged here; test_control_load.py does that on the host. All times are microseconds of Link's host time.
+"""
+
+import json
+import os
+import pathlib
+import re
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from alsa_midi import SequencerClient  # noqa: E402
+
+from rig.clocks import raw_microseconds  # noqa: E402
+from rig.framed import FramedLine  # noqa: E402
+from rig.gateway import PORT, Gateway  # noqa: E402
+from rig.guest import preload  # noqa: E402
+
+TEMPO = 999
+DEVICES = 4
+OTHERS = 11  # and the general port
+STREAMS = 50
+ASKED = 200  # requests a second
+BLOCK = 1.5  # seconds
+BLOCKS = ["quiet", "loaded", "quiet", "loaded"]
+HEADERS = f"HTTP/1.1\r\nHost: 127.0.0.1:{PORT}\r\n\r\n".encode()
+
+
+def crowd():
+    """Fifty streams and two hundred requests a second until the input ends; then how many of each were answered."""
+    poll = select.poll()
+    poll.register(0, select.POLLIN)
+    read = {}
+    streams = [socket.create_connection(("127.0.0.1", PORT)) for _ in range(STREAMS)]
+    for stream in streams:
+        stream.sendall(b"GET /api/v1/events " + HEADERS)
+        poll.register(stream, select.POLLIN)
+        read[stream.fileno()] = 0
+    asking = socket.create_connection(("127.0.0.1", PORT))
+    poll.register(asking, select.POLLIN)
+    paths = [b"/api/v1/status", b"/metrics", b"/healthz", b"/"]
+    began, asked, answered, is_over = time.monotonic(), 0, 0, False
+    print("here", flush=True)
+    while not is_over:
+        due = began + asked / ASKED
+        for descriptor, _ in poll.poll(max(0, (due - time.monotonic()) * 1000)):
+            if descriptor == 0:
+                is_over = True
+            elif descriptor == asking.fileno():
+                answered += asking.recv(1 << 20).count(b"HTTP/1.1 200")
+            else:
+                read[descriptor] += os.read(descriptor, 1 << 20).count(b"\nevent: ")
+        if time.monotonic() >= due:
+            asking.sendall(b"GET " + paths[asked % len(paths)] + b" " + HEADERS)
+            asked += 1
+    seconds = time.monotonic() - began
+    print(json.dumps({"seconds": seconds, "asked": asked, "answered": answered, "events": list(read.values())}))
+
+
+def memory(process):
+    """What a process keeps in RAM, in bytes."""
+    with open(f"/proc/{process}/statm", encoding="utf-8") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def connect_others():
+    """Has the kernel's own port hear what no device does, so that every tick is carried somewhere."""
+    client = SequencerClient("Patch bay")
+    ports = client.list_ports()
+    (through,) = [port for port in ports if port.client_name == "Midi Through"]
+    for port in ports:
+        if port.client_name == "Tactus" and re.fullmatch(r"Clock|V\d+", port.name.strip()):
+            client.subscribe_port(port, through)
+    client.close()
+
+
+def record():
+    lines = [FramedLine(number) for number in range(DEVICES)]
+    outputs = [f"VirMIDI 0-{number}" for number in range(DEVICES)] + [f"virtual:V{number}" for number in range(OTHERS)]
+    marks, crowds, kept = [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        options = [word for output in outputs for word in ("--output", output)]
+        gateway = Gateway("--no-link", "--tempo", TEMPO, *options, folder=folder)
+        try:
+            gateway.wait_ready(within=120)
+            connect_others()
+            # Whatever is used below has been used once before it is timed.
+            for path in ("/api/v1/status", "/metrics", "/healthz", "/"):
+                assert gateway.request("GET", path)[0] == 200
+            preload(gateway.process.pid, "self")
+            time.sleep(1)
+            for kind in BLOCKS:
+                people = None
+                if kind == "loaded":
+                    people = subprocess.Popen(
+                        [sys.executable, __file__, "crowd"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                    people.stdout.readline()
+                    time.sleep(0.3)
+                began = raw_microseconds()
+                time.sleep(BLOCK)
+                marks.append([kind, began, raw_microseconds()])
+                if people:
+                    kept.append(memory(gateway.process.pid))
+                    crowds.append(json.loads(people.communicate("over")[0]))
+                for line in lines:
+                    line.read()
+            status = gateway.status()
+            gateway.stop(within=2)
+        finally:
+            gateway.kill()
+    return {
+        "blocks": marks, "crowds": crowds, "memory": kept, "status": status, "interval": round(60e6 / TEMPO) / 24,
+        "ticks": [[at for name, at in line.events if name == "clock"] for line in lines],
+    }
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "crowd":
+        crowd()
+    else:
+        pathlib.Path(sys.argv[1]).write_text(json.dumps(record()))

@@ -1,0 +1,73 @@
+"""A reader of the gateway's server-sent events."""
+
+import contextlib
+import json
+import re
+import socket
+import time
+from dataclasses import dataclass
+
+from rig.gateway import PORT
+
+EVENT = re.compile(rb"event: (\w+)\ndata: (.*?)\n\n", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Event:
+    name: str
+    status: dict
+
+
+class EventStream:
+    """One open stream; it reads only when asked to."""
+
+    def __init__(self, port=PORT, token=None):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=5)
+        secret = f"Authorization: Bearer {token}\r\n" if token else ""
+        self.socket.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{secret}\r\n".encode())
+        self.rest = b""
+        while b"\r\n\r\n" not in self.rest:
+            self.receive()
+        self.code = int(self.rest.split()[1])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.socket.close()
+
+    def receive(self):
+        data = self.socket.recv(65536)
+        assert data, "the stream has ended"
+        # An event is written in one piece, so the lengths of the pieces lie between events.
+        self.rest += data
+
+    def next(self, within):
+        """The next event."""
+        deadline = time.monotonic() + within
+        while not (found := EVENT.search(self.rest)):
+            left = deadline - time.monotonic()
+            assert left > 0, f"no event within {within} s"
+            self.socket.settimeout(left)
+            with contextlib.suppress(TimeoutError):
+                self.receive()
+        self.rest = self.rest[found.end():]
+        return Event(found[1].decode(), json.loads(found[2]))
+
+    def wait(self, condition, within):
+        """The first event from now on that meets `condition`."""
+        deadline = time.monotonic() + within
+        while True:
+            event = self.next(max(0.01, deadline - time.monotonic()))
+            if condition(event):
+                return event
+
+    def wait_end(self, within):
+        """Waits for the other side to end the stream."""
+        self.socket.settimeout(within)
+        with contextlib.suppress(ConnectionError):
+            while self.socket.recv(65536):
+                pass

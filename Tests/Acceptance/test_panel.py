@@ -1,0 +1,267 @@
+"""The panel, in a real Chromium, on a running gateway that has an unmodified official peer."""
+
+import contextlib
+import json
+import re
+import time
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from rig.browser import PICTURES, SIZES, Browser, Panel
+from rig.gateway import Gateway
+from rig.peer import Peer
+from rig.rawline import CONTINUE, START, STOP, RawLine
+from rig.wait import until
+
+SOON = 1.0  # seconds within which a touch must have come to the other side
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with Browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def peer():
+    """A peer at 130 BPM, alone long enough to be the senior one."""
+    with Peer(130, start_stop_sync=True) as opened:
+        time.sleep(1)
+        yield opened
+
+
+@pytest.fixture
+def gateway(peer, start, line):
+    """One in the peer's session, with an output that is heard."""
+    running = start("--output", f"raw:{line.path}")
+    running.wait_status(lambda status: status["link"]["peers"] == 1 and round(status["tempo"]) == 130, 3, "joined")
+    return running
+
+
+@pytest.fixture
+def panel(browser, gateway):
+    with Panel(browser) as opened:
+        opened.shows("#tempo", "130.0")
+        yield opened
+
+
+def line_output(status):
+    (output,) = [output for output in status["outputs"] if output["port"] and "line" in output["port"]]
+    return output
+
+
+def test_it_shows_the_session_as_link_has_it_said(panel, peer):
+    panel.shows("#links", "1 Link")
+    panel.shows("#mode", "Link leads")
+    panel.shows("#reason", "Link is enabled")
+    with Peer(130) as another:
+        until(lambda: another.peers == 2, 3, "the third has come")
+        panel.shows("#links", "2 Links")
+    panel.shows("#links", "1 Link")
+    assert panel.title() == "Tactus"
+
+
+def test_the_link_switch_leaves_the_session_and_joins_it(panel, peer):
+    panel.touch("#link")
+    until(lambda: peer.peers == 0, SOON, "the peer sees the gateway leave")
+    panel.shows("#mode", "You lead")
+    panel.shows("#links", "Link")
+    assert panel.locator("#link").get_attribute("aria-checked") == "false"
+    panel.touch("#link")
+    until(lambda: peer.peers == 1, SOON, "the peer sees the gateway come")
+    panel.shows("#links", "1 Link")
+    assert panel.locator("#link").get_attribute("aria-checked") == "true"
+
+
+def test_start_stop_sync_shares_play_and_stop_both_ways(panel, peer, line):
+    panel.touch("#sync")
+    until(lambda: panel.locator("#sync").get_attribute("aria-checked") == "true", SOON, "the switch is on")
+    panel.touch("#play")
+    until(lambda: peer.playing, SOON, "the peer plays")
+    panel.shows("#transport", "Playing", within=4)
+    panel.shows("#playWord", "Stop")
+    line.wait_for(START, within=4)
+    peer.stop()
+    panel.shows("#transport", "Stopped")
+    panel.shows("#playWord", "Play")
+
+
+def test_tempo_by_steps_by_typing_and_by_taps(panel, peer, gateway):
+    panel.touch("#faster")
+    until(lambda: peer.tempo == pytest.approx(131, abs=1e-3), SOON, "the peer is a step faster")
+    panel.shows("#tempo", "131.0")
+    panel.touch("#slower")
+    until(lambda: peer.tempo == pytest.approx(130, abs=1e-3), SOON, "and a step slower")
+    panel.touch("#tempo")
+    panel.keyboard.type("101,5")
+    panel.keyboard.press("Enter")
+    until(lambda: peer.tempo == pytest.approx(101.5, abs=1e-3), SOON, "the peer has what was typed")
+    panel.shows("#tempo", "101.5")
+    panel.touch("#tempo")
+    panel.keyboard.type("5")
+    panel.keyboard.press("Enter")
+    panel.shows("#told", "Not done. A tempo is 20 to 999 BPM.")
+    began = time.monotonic()
+    for number in range(6):
+        time.sleep(max(0, began + number * 0.4 - time.monotonic()))
+        panel.touch("#tap")
+    status = gateway.wait_status(lambda status: status["tempo"] == pytest.approx(150, rel=0.06), SOON, "tapped to 150")
+    until(lambda: peer.tempo == pytest.approx(status["tempo"], abs=1e-3), SOON, "the peer follows the taps")
+
+
+def test_an_outputs_offset_realignment_and_switch(panel, gateway, peer, line):
+    card = '#outputs li:has(h3:text("line"))'
+    panel.touch(f"{card} .earlier")
+    gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == -0.5, SOON, "half a millisecond")
+    panel.touch("#later")
+    gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == 0.5, SOON, "all by a millisecond")
+    panel.locator(f"{card} input").fill("\u221212,5")
+    panel.keyboard.press("Enter")
+    gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == -12.5, SOON, "what was typed")
+    panel.locator(f"{card} input").fill("-900")
+    panel.keyboard.press("Enter")
+    panel.shows("#told", "Not done. offsetMilliseconds: -500 to 500")
+    until(lambda: panel.locator(f"{card} input").input_value() == "\u221212.5", SOON, "the true offset is back")
+
+    panel.touch("#play")
+    began = line.wait_for(START, within=5)
+    panel.shows("#transport", "Playing", within=4)
+    panel.touch(f"{card} .realign")
+    panel.shows("#told", re.compile("finds its place at the next bar"))
+    until(lambda: [at for value, at in line.arrivals if value in (CONTINUE, START) and at > began], 5, "it enters again")
+    panel.touch(f"{card} [role=switch]")
+    gateway.wait_status(lambda status: not line_output(status)["enabled"], SOON, "the output is off")
+    line.wait_for(STOP, within=2, since=began)
+    panel.shows(f"{card} .word", "Off")
+
+
+def test_the_hand_turns_with_the_peers_phase(panel, peer, figure):
+    turn = "() => +document.getElementById('hand').getAttribute('transform').match(/rotate\\(([-\\d.]+)/)[1] / 360 * 4"
+    time.sleep(1)  # the least delayed status of several counts
+    low, high = [], []
+    for _ in range(30):
+        before = peer.now()
+        shown = panel.evaluate(turn)
+        after = peer.now()
+        ahead = (shown - peer.phase(before) + 2) % 4 - 2
+        high.append(ahead * 60e3 / 130)
+        low.append(ahead * 60e3 / 130 - (after - before) / 1000)
+        time.sleep(0.03)
+    # A picture is drawn sixty times a second, a headless one on a busy machine less often.
+    figure("hand minus the peer's phase", f"{max(low):.0f} to {min(high):.0f} ms", "touches -60 to 60")
+    assert min(high) > -60 and max(low) < 60
+
+
+def test_a_lost_connection_is_plain_and_heals(panel, gateway, start, line):
+    gateway.stop()
+    panel.shows("#lost", re.compile("No connection to the gateway"), within=3)
+    assert panel.locator("#deck").evaluate("deck => deck.inert")
+    panel.picture("lost")
+    start("--no-link", "--tempo", 97, "--output", f"raw:{line.path}", name="again")
+    panel.shows("#tempo", "97.0", within=5)
+    assert panel.locator("#lost").is_hidden()
+    panel.touch("#faster")
+    panel.shows("#tempo", "98.0")
+
+
+def test_the_keyboard_alone_does_everything(panel, gateway, peer):
+    panel.keyboard.press("Space")
+    gateway.wait_status(lambda status: status["playing"], SOON, "Space plays")
+    panel.shows("#playWord", "Stop")
+    panel.keyboard.press("Space")
+    gateway.wait_status(lambda status: not status["playing"], SOON, "Space stops")
+    reached = []
+    for _ in range(40):
+        panel.keyboard.press("Tab")
+        reached.append(panel.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.id"))
+        if reached[-1] == "link" and reached.count("link") == 1:
+            panel.keyboard.press("Enter")
+    assert {"tap", "play", "earlier", "later", "link", "sync", "Tempo down by 1 BPM", "Realign line"} <= set(reached)
+    gateway.wait_status(lambda status: not status["link"]["enabled"], SOON, "Link was switched off by Enter")
+
+
+def test_a_token_is_asked_for_once(browser, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("Zm9vYmFyYmF6cXV4\n")
+    with Gateway("--no-link", "--tempo", 123, "--http-token-file", secret, folder=tmp_path / "guarded", token="Zm9vYmFyYmF6cXV4"):
+        with Panel(browser) as panel:
+            panel.locator("#keyText").wait_for()
+            panel.picture("token")
+            panel.keyboard.type("wrong")
+            panel.keyboard.press("Enter")
+            panel.shows("#keyWrong", "That is not its token.")
+            panel.keyboard.type("Zm9vYmFyYmF6cXV4")
+            panel.keyboard.press("Enter")
+            panel.shows("#tempo", "123.0")
+            panel.touch("#faster")
+            panel.shows("#tempo", "124.0")
+            panel.reload()
+            panel.shows("#tempo", "124.0")
+        with Panel(browser, path="/#token=Zm9vYmFyYmF6cXV4") as panel:
+            panel.shows("#tempo", "124.0")
+            assert panel.url.endswith("/"), "the token stays in the address"
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory):
+    """A gateway as at a gig: two peers, three machines, of which one is away."""
+    folder = tmp_path_factory.mktemp("stage")
+    machines = {"TR-8S": "roland-tr-8s", "Volca Beats": "korg-volca", "Digitakt": "elektron-digitakt"}
+    outputs = [word for name, profile in machines.items() for word in ("--output", f"raw:{folder / name}={profile}")]
+    with contextlib.ExitStack() as stack:
+        for name in ("TR-8S", "Volca Beats"):
+            stack.enter_context(RawLine(folder / name))
+        for _ in range(2):
+            stack.enter_context(Peer(128))
+        running = stack.enter_context(Gateway(*outputs, "--tempo", 128, folder=folder / "gateway"))
+        running.wait_status(lambda status: status["link"]["peers"] == 2, 5, "two peers")
+        for name, offset in (("TR-8S", -2.5), ("Volca Beats", 3.25)):
+            (output,) = [output for output in running.status()["outputs"] if output["name"].endswith(name)]
+            running.request("PATCH", f"/api/v1/outputs/{output['id']}", {"offsetMilliseconds": offset})
+        running.post("transport", {"playing": True})
+        running.wait_status(lambda status: status["transport"] == "playing", 5, "it plays")
+        yield running
+
+
+def test_less_motion_where_it_is_asked_for(browser, stage):
+    with Panel(browser, reduced_motion="reduce") as panel:
+        panel.shows("#tempo", "128.0")
+        assert not panel.locator("#hand").is_visible()
+        until(lambda: panel.locator("#beats path.now").count() == 1, 2, "the beat is shown all the same")
+
+
+def test_a_refusal_is_told_in_plain_words(browser, stage):
+    # Nobody but a MIDI clock excludes the user, and none can come in without a sequencer.
+    refusal = json.dumps({"error": {"code": "not-leader", "message": "MPC One leads"}})
+    with Panel(browser) as panel:
+        panel.shows("#tempo", "128.0")
+        panel.route("**/api/v1/tempo", lambda route: route.fulfill(status=409, content_type="application/json", body=refusal))
+        panel.touch("#faster")
+        panel.shows("#told", re.compile("MPC One leads, so this is up to it"))
+        panel.shows("#tempo", "128.0")
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+@pytest.mark.parametrize("size", SIZES)
+def test_every_size_is_readable_touchable_and_kept_as_a_picture(browser, stage, size, scheme, figure):
+    with Panel(browser, size, scheme) as panel:
+        panel.shows("#transport", "Playing")
+        panel.shows("#links", "2 Links")
+        figure("picture", panel.picture(f"{size}-{scheme}", whole=True))
+        small = panel.evaluate("""() => [...document.querySelectorAll("button, input, a")].filter(e => e.offsetParent)
+            .map(e => [e.id || e.className, e.getBoundingClientRect()])
+            .filter(([, box]) => box.width < 48 || box.height < 48).map(([name, box]) => `${name} ${box.width}x${box.height}`)""")
+        assert not small, "too small for a finger"
+        assert panel.evaluate("document.documentElement.scrollWidth <= innerWidth"), "wider than the screen"
+        if size != "tablet":
+            hurried = ["#tap", "#play", "#faster", "#tempo"] + (["#link", "#sync"] if size != "phone" else [])
+            for selector in hurried:
+                box = panel.locator(selector).bounding_box()
+                assert box["y"] + box["height"] <= SIZES[size][1], f"{selector} is not seen without scrolling"
+        findings = Axe().run(panel.page)
+        assert findings.violations_count == 0, findings.generate_report()
+
+
+def test_the_pictures_are_there():
+    assert len(list(PICTURES.glob("*.png"))) >= 2 * len(SIZES)
