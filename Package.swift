@@ -102,7 +102,8 @@ let package = Package(
         tests(of: "ALSASequencer"),
         tests(
             of: "Gateway",
-            uses: ["ALSASequencer", "Arbiter", "BeatTime", "DeviceProfiles", "MIDIClock", "RealTime", "Simulation"]),
+            uses: ["ALSASequencer", "Arbiter", "BeatTime", "DeviceProfiles", "MIDIClock", "RealTime", "Simulation"],
+            products: [logging]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
         tests(of: "DeviceProfiles", uses: ["BeatTime", "MIDIClock", "Simulation"], resources: [.copy("Corpus")]),
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),

@@ -4,10 +4,16 @@ public import BeatTime
 public enum Command: Hashable, Sendable {
     case enableLink(Bool)
     case enableStartStopSync(Bool)
+    /// The switch as it is not.
+    case toggleLink
     /// Play or stop, quantised.
     case setPlaying(Bool)
+    /// Stop what plays, play what is stopped.
+    case togglePlaying
     /// 20 to 999 beats per minute; what is outside is for the caller to refuse.
     case setTempo(Tempo)
+    /// A tap in the tempo wished for, and when it fell on whatever clock; nil is now.
+    case tap(at: HostTime?)
     /// Whose clock to follow when Link is off.
     case follow(FollowChoice)
     /// Shared quantum, 0 to 64 beats.
@@ -18,6 +24,14 @@ public enum Command: Hashable, Sendable {
     case realign(output: String?)
     /// Takes new wishes; what is wished as before goes on untouched.
     case configure(Wishes)
+
+    /// Whether it is up to whoever leads: tempo and transport.
+    var isForLeader: Bool {
+        switch self {
+        case .setPlaying, .togglePlaying, .setTempo, .tap: true
+        default: false
+        }
+    }
 }
 
 /// Why a command is not carried out.

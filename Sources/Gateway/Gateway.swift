@@ -11,7 +11,7 @@ public import RealTime
 public final class Gateway: Sendable {
     private let core: GatewayCore
     private let thread: RealTimeThread
-    private let keeper: SwitchKeeper?
+    private let keeper: StateKeeper?
     private let reading: @Sendable () throws(Mistakes) -> Wishes
     private let log: Logger
 
@@ -22,18 +22,18 @@ public final class Gateway: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: what the user wants.
-    ///   - keeper: keeps what the user switches; nil forgets it.
+    ///   - keeper: keeps what the user sets, and gives back what was kept; nil forgets it.
     ///   - log: takes what happens, in constant texts with metadata.
     ///   - reading: reads again what the user wants, for ``reload()``.
     /// - Throws: when the system gives no thread or no descriptor.
     public init(
-        _ configuration: GatewayConfiguration, keeper: SwitchKeeper? = nil, log: Logger,
+        _ configuration: GatewayConfiguration, keeper: StateKeeper? = nil, log: Logger,
         reading: (@Sendable () throws(Mistakes) -> Wishes)? = nil
     ) throws(SystemCallError) {
         self.reading = reading ?? { configuration.wishes }
         self.keeper = keeper
         self.log = log
-        let core = try GatewayCore(configuration, log: log)
+        let core = try GatewayCore(configuration, keeper: keeper, log: log)
         self.core = core
         // A master's Start may come a millisecond before its tick, and passes this thread.
         thread = try RealTimeThread(
@@ -42,22 +42,21 @@ public final class Gateway: Sendable {
     }
 
     /// The present state of everything.
-    public func status() -> Status { core.status(at: HostTime.now()) }
+    public func status() -> Status {
+        var status = core.status(at: HostTime.now())
+        status.warnings += keeper?.warnings ?? []
+        return status
+    }
 
     /// The profiles in force.
     public var profiles: [Profile] { core.profiles }
 
-    /// Carries out a command; returns once ``status()`` shows it, and what it has switched is kept.
+    /// Carries out a command; returns once ``status()`` shows it.
     public func perform(_ command: Command) async throws(CommandRefusal) {
-        let result: Result<UInt64, CommandRefusal> = await withCheckedContinuation { continuation in
+        let result: Result<Void, CommandRefusal> = await withCheckedContinuation { continuation in
             core.post(command) { continuation.resume(returning: $0) }
         }
-        let order = try result.get()
-        do {
-            try await keeper?.note(command, order: order)
-        } catch {
-            log.warning("switch not kept for the next run", metadata: ["error": "\(error)"])
-        }
+        try result.get()
     }
 
     /// Reads configuration and profiles again, and has what is wished otherwise come into force, all of it or nothing.
@@ -71,9 +70,11 @@ public final class Gateway: Sendable {
         try await perform(.configure(wishes))
     }
 
-    /// Stops the devices that play, says bye-bye to the peers and ends all threads; returns when that has happened.
+    /// Stops the devices that play, says bye-bye to the peers, keeps the state and ends all threads; returns when that
+    /// has happened.
     public func stop() async {
         core.stop()
         thread.join()
+        keeper?.close()
     }
 }

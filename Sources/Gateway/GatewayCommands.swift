@@ -2,42 +2,74 @@ internal import Arbiter
 internal import BeatTime
 internal import DeviceProfiles
 internal import LinkNetwork
+internal import MIDIClock
+internal import RealTime
 internal import Synchronization
 
 // The gateway thread's part with commands from outside.
 extension GatewayCore {
     /// Carries a command out, or has it carried out.
     func perform(_ command: Command, _ reply: @escaping Reply) {
-        commandsTaken += 1
-        let order = commandsTaken
         let whenDone: @Sendable () -> Void = { [mailbox] in
             // The news of the change is in the mailbox already, so the reply comes after it.
-            if !mailbox.post(.done(order: order, reply: reply)) { reply(.success(order)) }
+            if !mailbox.post(.done(reply: reply)) { reply(.success(())) }
         }
+        if command.isForLeader, let leader = arbiter.leaderName { return reply(.failure(.notLeader(leader))) }
+        guard let command = resolved(command) else { return reply(.success(())) }
+        let old = wishes
+        do throws(CommandRefusal) {
+            let isDone = try begin(command, whenDone: whenDone)
+            keep(command, before: old)
+            if isDone { reply(.success(())) }
+        } catch {
+            reply(.failure(error))
+        }
+    }
+
+    /// What a command means that depends on how things are; nil if it means nothing yet.
+    private func resolved(_ command: Command) -> Command? {
+        switch command {
+        case .togglePlaying: .setPlaying(!arbiter.transport.isPlaying)
+        case .toggleLink: .enableLink(!arbiter.wantsLink)
+        case .tap(let time): tapping.tapped(at: time ?? .now()).map(Command.setTempo)
+        default: command
+        }
+    }
+
+    /// Begins to carry a command out.
+    ///
+    /// - Parameters:
+    ///   - command: one that means the same whatever is.
+    ///   - whenDone: is called once the Link peer has taken it, if it is for that.
+    /// - Returns: whether it is carried out already.
+    /// - Throws: when it is for an output that there is not.
+    private func begin(
+        _ command: Command, whenDone: @escaping @Sendable () -> Void
+    ) throws(CommandRefusal) -> Bool {
         switch command {
         case .enableLink(let isEnabled): switchLink(on: isEnabled, whenDone: whenDone)
         case .enableStartStopSync(let isEnabled): peer.setStartStopSync(isEnabled, whenDone: whenDone)
-        case .setPlaying, .setTempo:
-            if let leader = arbiter.leaderName {
-                reply(.failure(.notLeader(leader)))
-            } else if case .setTempo(let tempo) = command {
-                edit(.setTempo(tempo), whenDone: whenDone)
-            } else {
-                edit(command == .setPlaying(true) ? .play(reach: reach) : .stop, whenDone: whenDone)
-            }
+        case .setPlaying(let isPlaying): edit(isPlaying ? .play(reach: reach) : .stop, whenDone: whenDone)
+        case .setTempo(let tempo): edit(.setTempo(tempo), whenDone: whenDone)
         case .follow(let choice):
             inputs.choose(choice, device: input?.device)
             sourcesChanged()
-            reply(.success(order))
+            return true
         case .setQuantum(let quantum):
             setQuantum(quantum)
-            reply(.success(order))
+            return true
         case .configure(let wishes):
             configure(wishes)
-            reply(.success(order))
-        case .adjust(let id, let adjustment): reply(changeOutput(id, order) { $0.adjust(adjustment) })
-        case .realign(let id): reply(changeOutput(id, order) { $0.realignments &+= 1 })
+            return true
+        case .adjust(let id, let adjustment):
+            try changeOutput(id) { $0.adjust(adjustment) }
+            return true
+        case .realign(let id):
+            try changeOutput(id) { $0.realignments &+= 1 }
+            return true
+        case .togglePlaying, .toggleLink, .tap: return true
         }
+        return false
     }
 
     private func setQuantum(_ quantum: Beats) {
@@ -64,17 +96,10 @@ extension GatewayCore {
         sourcesChanged()
     }
 
-    private func changeOutput(
-        _ id: String?, _ order: UInt64, _ change: (inout Output) -> Void
-    ) -> Result<UInt64, CommandRefusal> {
-        do throws(CommandRefusal) {
-            try rack.change(id, change)
-        } catch {
-            return .failure(error)
-        }
+    private func changeOutput(_ id: String?, _ change: (inout Output) -> Void) throws(CommandRefusal) {
+        try rack.change(id, change)
         boardChanged()
         sourcesChanged()
-        return .success(order)
     }
 
     /// Nobody is followed from before the peer is told to join until it has left.

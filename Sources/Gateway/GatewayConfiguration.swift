@@ -11,6 +11,10 @@ public struct GatewayConfiguration: Sendable {
     public var playsAtStart = false
     /// What may be wished otherwise while it runs.
     public var wishes = Wishes()
+    /// What counts instead of the wishes' until it is set or configured otherwise.
+    public var quantum: Beats?
+    /// Likewise.
+    public var follow: FollowChoice?
     /// A raw MIDI device to read a clock from, as libasound names it, `hw:CARD,DEVICE`.
     public var clockInDevice: String?
     /// Network interfaces Link may use besides loopback, by name; empty means all.

@@ -21,12 +21,15 @@ final class GatewayCore: @unchecked Sendable {
     var wishes: Wishes
     /// The machines heard that hear what we send.
     var driven: Set<ClockSource> = []
-    var commandsTaken: UInt64 = 0
+    var tapping = TapTempo()
+    /// What the next run is to find.
+    var kept: KeptState
     private var board: OutputBoard
     private var playsOnceReady: MonotonicTime?
 
     let mailbox: Mailbox<Event>
     let peer: LinkPeer
+    let keeper: StateKeeper?
     private let snapshot: Snapshot<OutputBoard>
     private let output: OutputThread
     private let outputThread: RealTimeThread
@@ -42,24 +45,26 @@ final class GatewayCore: @unchecked Sendable {
         /// What other machines' clocks sent.
         case clocks([ClockInput.Event])
         /// A command's effect has come back from the Link peer.
-        case done(order: UInt64, reply: Reply)
+        case done(reply: Reply)
     }
 
-    /// Takes what became of a command: which it was of all commands, in the order they were carried out.
-    typealias Reply = @Sendable (Result<UInt64, CommandRefusal>) -> Void
+    /// Takes what became of a command.
+    typealias Reply = @Sendable (Result<Void, CommandRefusal>) -> Void
 
     /// How long to look for a session before playing by itself (`--play`), in nanoseconds.
     private static let settlingTime: Int64 = 1_500_000_000
     /// How often lines are looked after, in nanoseconds; nobody announces their coming.
     private static let lineCheck: Int64 = 250_000_000
 
-    init(_ configuration: GatewayConfiguration, log: Logger) throws(SystemCallError) {
+    init(_ configuration: GatewayConfiguration, keeper: StateKeeper?, log: Logger) throws(SystemCallError) {
         ALSAComplaints.capture { [log] text in log.debug("libasound", metadata: ["error": "\(text)"]) }
         // A FIFO whose reader is gone must be an error of `write`, not the end of the program.
         signal(SIGPIPE, SIG_IGN)
         let mailbox = try Mailbox<Event>(capacity: 1024)
         let wishes = configuration.wishes
-        let rack = OutputRack(wishes.outputs, followsPort: wishes.follow.namesPort)
+        let kept = keeper?.found ?? KeptState()
+        let follow = configuration.follow ?? wishes.follow
+        let rack = OutputRack(wishes.outputs, followsPort: follow.namesPort, offsets: kept.offsets)
         var inputTrouble: ALSAError?
         let clockIn =
             rack.sequencer == nil && configuration.clockInDevice == nil
@@ -71,7 +76,7 @@ final class GatewayCore: @unchecked Sendable {
             ) { mailbox.post(.clocks($0), leaving: 512) }
         input = clockIn
         inputs = InputRack(
-            wishes.follow, library: wishes.outputs.library, control: rack.control, clockIn: clockIn?.address,
+            follow, library: wishes.outputs.library, control: rack.control, clockIn: clockIn?.address,
             outputs: rack.sequencer?.client)
         let peer = try LinkPeer(
             tempo: configuration.tempo, isStartStopSyncEnabled: configuration.isStartStopSyncEnabled,
@@ -84,7 +89,8 @@ final class GatewayCore: @unchecked Sendable {
         }
         let state = peer.state
         let arbiter = Arbiter(
-            LinkView(state), quantum: wishes.quantum, following: .none, seed: .random(in: 0 ... .max))
+            LinkView(state), quantum: configuration.quantum ?? wishes.quantum, following: .none,
+            seed: .random(in: 0 ... .max))
         var board = OutputBoard(map: arbiter.map, transport: arbiter.transport)
         board.take(rack.outputs)
         let snapshot = Snapshot(board)
@@ -106,6 +112,8 @@ final class GatewayCore: @unchecked Sendable {
             configuration.playsAtStart
             ? MonotonicTime.now().advanced(byNanoseconds: configuration.isLinkEnabled ? Self.settlingTime : 0) : nil
         self.wishes = wishes
+        self.kept = kept
+        self.keeper = keeper
         self.mailbox = mailbox
         self.rack = rack
         self.peer = peer
@@ -175,7 +183,7 @@ final class GatewayCore: @unchecked Sendable {
         switch event {
         case .link(let state): linkChanged(state)
         case .clocks(let events): take(events)
-        case .done(let order, let reply): reply(.success(order))
+        case .done(let reply): reply(.success(()))
         case .command(let command, let reply): perform(command, reply)
         }
     }
@@ -204,6 +212,7 @@ final class GatewayCore: @unchecked Sendable {
             picture.leadership = leadership
             picture.inputWarnings = warnings
         }
+        keepTempo()
         if before != (arbiter.mode, arbiter.transport, arbiter.line)
             || (asked, probe) != (arbiter.probing?.outputs, arbiter.probing?.probe)
         {
@@ -276,7 +285,7 @@ final class GatewayCore: @unchecked Sendable {
         for event in mailbox.takeAll() {
             switch event {
             case .command(_, let reply): reply(.failure(.busy))
-            case .done(let order, let reply): reply(.success(order))
+            case .done(let reply): reply(.success(()))
             case .link, .clocks: break
             }
         }
