@@ -59,6 +59,17 @@ public final class Gateway: Sendable {
         try result.get()
     }
 
+    /// Has a command carried out and waits for nothing; in a flood of them some are passed over.
+    ///
+    /// - Parameters:
+    ///   - command: from someone who expects no answer.
+    ///   - whenRefused: is called, on any thread, if it is not carried out.
+    public func submit(_ command: Command, whenRefused: @escaping @Sendable (CommandRefusal) -> Void) {
+        core.post(command, leaving: 512) { result in
+            if case .failure(let refusal) = result { whenRefused(refusal) }
+        }
+    }
+
     /// Reads configuration and profiles again, and has what is wished otherwise come into force, all of it or nothing.
     public func reload() async throws(CommandRefusal) {
         let wishes: Wishes

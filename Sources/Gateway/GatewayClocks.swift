@@ -34,6 +34,7 @@ extension GatewayCore {
         if rack.connectDevices() { boardChanged() }
         inputs.named = Dictionary(rack.outputs.compactMap(\.namedProfile)) { first, _ in first }
         if inputs.update(device: input?.device) { sourcesChanged() }
+        controlsChanged()
     }
 
     /// What is wrong with the clocks that come in.

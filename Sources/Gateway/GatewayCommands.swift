@@ -14,16 +14,29 @@ extension GatewayCore {
             // The news of the change is in the mailbox already, so the reply comes after it.
             if !mailbox.post(.done(reply: reply)) { reply(.success(())) }
         }
-        if command.isForLeader, let leader = arbiter.leaderName { return reply(.failure(.notLeader(leader))) }
-        guard let command = resolved(command) else { return reply(.success(())) }
-        let old = wishes
         do throws(CommandRefusal) {
-            let isDone = try begin(command, whenDone: whenDone)
-            keep(command, before: old)
-            if isDone { reply(.success(())) }
+            if try carryOut(command, whenDone: whenDone) { reply(.success(())) }
         } catch {
             reply(.failure(error))
         }
+    }
+
+    /// Carries a command out, or has it carried out.
+    ///
+    /// - Parameters:
+    ///   - command: from wherever it comes.
+    ///   - whenDone: is called once the Link peer has taken it, if it is for that.
+    /// - Returns: whether it is carried out already.
+    /// - Throws: why it is not carried out.
+    func carryOut(
+        _ command: Command, whenDone: @escaping @Sendable () -> Void = {}
+    ) throws(CommandRefusal) -> Bool {
+        if command.isForLeader, let leader = arbiter.leaderName { throw .notLeader(leader) }
+        guard let command = resolved(command) else { return true }
+        let old = wishes
+        let isDone = try begin(command, whenDone: whenDone)
+        keep(command, before: old)
+        return isDone
     }
 
     /// What a command means that depends on how things are; nil if it means nothing yet.
@@ -36,13 +49,6 @@ extension GatewayCore {
         }
     }
 
-    /// Begins to carry a command out.
-    ///
-    /// - Parameters:
-    ///   - command: one that means the same whatever is.
-    ///   - whenDone: is called once the Link peer has taken it, if it is for that.
-    /// - Returns: whether it is carried out already.
-    /// - Throws: when it is for an output that there is not.
     private func begin(
         _ command: Command, whenDone: @escaping @Sendable () -> Void
     ) throws(CommandRefusal) -> Bool {
@@ -91,6 +97,7 @@ extension GatewayCore {
             boardChanged()
         }
         inputs.library = new.outputs.library
+        if new.controls != old.controls { controls.configure(new.controls) }
         if new.follow != old.follow { inputs.choose(new.follow, device: input?.device) }
         portsChanged()
         sourcesChanged()

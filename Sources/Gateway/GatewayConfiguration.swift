@@ -1,4 +1,5 @@
 public import BeatTime
+public import DeviceProfiles
 
 /// What the user wants of a run of the gateway.
 public struct GatewayConfiguration: Sendable {
@@ -36,6 +37,8 @@ public struct Wishes: Hashable, Sendable {
     public var follow = FollowChoice.auto
     /// Whether the song stops when the clock that leads falls silent; else it goes on.
     public var stopsWhenLost = false
+    /// Buttons and pedals that give commands.
+    public var controls: [Control] = []
 
     public init() {}
 }

@@ -17,6 +17,7 @@ final class GatewayCore: @unchecked Sendable {
     // constant, or guard themselves.
     var rack: OutputRack
     var inputs: InputRack
+    var controls: ControlRack
     var arbiter: Arbiter
     var wishes: Wishes
     /// The machines heard that hear what we send.
@@ -36,7 +37,7 @@ final class GatewayCore: @unchecked Sendable {
     let input: ClockInput?
     private let startsWithLink: Bool
     let picture: Mutex<StatusPicture>
-    private let log: Logger
+    let log: Logger
     private let isStopping = Atomic(false)
 
     enum Event: Sendable {
@@ -64,7 +65,8 @@ final class GatewayCore: @unchecked Sendable {
         let wishes = configuration.wishes
         let kept = keeper?.found ?? KeptState()
         let follow = configuration.follow ?? wishes.follow
-        let rack = OutputRack(wishes.outputs, followsPort: follow.namesPort, offsets: kept.offsets)
+        let rack = OutputRack(
+            wishes.outputs, needsSequencer: follow.namesPort || !wishes.controls.isEmpty, offsets: kept.offsets)
         var inputTrouble: ALSAError?
         let clockIn =
             rack.sequencer == nil && configuration.clockInDevice == nil
@@ -78,6 +80,8 @@ final class GatewayCore: @unchecked Sendable {
         inputs = InputRack(
             follow, library: wishes.outputs.library, control: rack.control, clockIn: clockIn?.address,
             outputs: rack.sequencer?.client)
+        controls = ControlRack(rack.control)
+        controls.configure(wishes.controls)
         let peer = try LinkPeer(
             tempo: configuration.tempo, isStartStopSyncEnabled: configuration.isStartStopSyncEnabled,
             interfaces: configuration.interfaces,
@@ -126,8 +130,14 @@ final class GatewayCore: @unchecked Sendable {
 
     // Any thread.
 
-    func post(_ command: Command, reply: @escaping Reply) {
-        if !mailbox.post(.command(command, reply: reply)) { reply(.failure(.busy)) }
+    /// Has a command carried out.
+    ///
+    /// - Parameters:
+    ///   - command: from wherever it comes.
+    ///   - room: places in the mailbox that it must leave free for others.
+    ///   - reply: takes what became of it.
+    func post(_ command: Command, leaving room: Int = 0, reply: @escaping Reply) {
+        if !mailbox.post(.command(command, reply: reply), leaving: room) { reply(.failure(.busy)) }
     }
 
     /// Has the gateway thread end everything, even if the mailbox is full; more than one call does no harm.
@@ -154,6 +164,7 @@ final class GatewayCore: @unchecked Sendable {
             tendOutputs()
             waitForNews()
             if rack.control?.takeAnnouncements() == true { portsChanged() }
+            takePresses()
             for event in mailbox.takeAll() { take(event) }
             if mailbox.takeOverflow() { linkChanged(peer.state) }
             if let deadline = arbiter.nextDeadline, deadline <= HostTime.now() { conduct { $0.timePassed(to: $1) } }
@@ -164,8 +175,8 @@ final class GatewayCore: @unchecked Sendable {
 
     private func waitForNews() {
         var descriptors = [pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
-        if let control = rack.control {
-            descriptors.append(pollfd(fd: control.descriptor, events: Int16(POLLIN), revents: 0))
+        for descriptor in [rack.control?.descriptor, controls.descriptor].compactMap(\.self) {
+            descriptors.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
         }
         var deadline = playsOnceReady
         if let silence = arbiter.nextDeadline {

@@ -51,9 +51,10 @@ public struct OutputAdjustment: Hashable, Sendable {
             lowest: Int64((range.lowerBound * 1_000).rounded()), highest: Int64((range.upperBound * 1_000).rounded()))
     }
 
-    /// The offset that it leads to, in milliseconds; nil if it leaves the one there is.
+    /// The offset that it leads to.
     ///
-    /// - Parameter current: the one there is.
+    /// - Parameter current: the one there is, in milliseconds.
+    /// - Returns: milliseconds; nil if it leaves the one there is.
     func offset(from current: Double) -> Double? {
         guard let nudge else { return offset }
         // In whole microseconds, as offsets are: a hundred small nudges back are none.

@@ -34,15 +34,15 @@ struct OutputRack: ~Copyable {
     ///
     /// - Parameters:
     ///   - wishes: what the user wants.
-    ///   - followsPort: whether the sequencer is wanted for a clock to follow, at any rate.
+    ///   - needsSequencer: whether the sequencer is wanted for what comes in, at any rate.
     ///   - offsets: what earlier runs have set, by the outputs' IDs.
-    init(_ wishes: OutputWishes, followsPort: Bool, offsets: [String: Replacement<Double>] = [:]) {
+    init(_ wishes: OutputWishes, needsSequencer: Bool, offsets: [String: Replacement<Double>] = [:]) {
         self.wishes = wishes
         self.offsets = offsets
         var trouble: ALSAError?
         var client: SequencerOutput?
         var control: SequencerControl?
-        if wishes.needsSequencer || followsPort {
+        if wishes.needsSequencer || needsSequencer {
             do {
                 client = try SequencerOutput(name: "Tactus")
                 control = try SequencerControl(name: "Tactus Control")

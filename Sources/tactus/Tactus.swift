@@ -15,7 +15,8 @@ struct Tactus: AsyncParsableCommand {
         subcommands: [
             Run.self, StatusCommand.self, LinkCommand.self, StartStopSyncCommand.self, PlayCommand.self,
             StopCommand.self, TempoCommand.self, FollowCommand.self,
-            NudgeCommand.self, RealignCommand.self, ReloadCommand.self, CalibrateCommand.self, PortsCommand.self,
+            NudgeCommand.self, RealignCommand.self, ReloadCommand.self, LearnCommand.self, CalibrateCommand.self,
+            PortsCommand.self,
             ProfilesCommand.self,
         ])
 
