@@ -45,6 +45,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
+        .systemLibrary(name: "CLO", pkgConfig: "liblo", providers: [.apt(["liblo-dev"])]),
         .target(name: "CLinux"),
         part("BeatTime"),
         part("RealTime", uses: ["BeatTime", "CLinux"]),
@@ -62,8 +63,9 @@ let package = Package(
                 "ALSASequencer", "CLinux",
             ],
             products: [logging]),
+        part("OpenSoundControl", uses: ["CLO"]),
         part(
-            "ControlServer", uses: ["Gateway", "Arbiter", "DeviceProfiles", "BeatTime"],
+            "ControlServer", uses: ["Gateway", "Arbiter", "DeviceProfiles", "OpenSoundControl", "BeatTime"],
             products: [
                 logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -71,6 +73,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ]),
         .executableTarget(
@@ -107,8 +110,9 @@ let package = Package(
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
         tests(of: "DeviceProfiles", uses: ["BeatTime", "MIDIClock", "Simulation"], resources: [.copy("Corpus")]),
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
+        tests(of: "OpenSoundControl", uses: ["Simulation"]),
         tests(
-            of: "ControlServer", uses: ["Gateway", "Arbiter"],
+            of: "ControlServer", uses: ["Gateway", "Arbiter", "BeatTime", "OpenSoundControl"],
             products: [
                 logging,
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -159,6 +159,7 @@ struct Run: AsyncParsableCommand {
             (try setup.wishes(), try setup.interfaces())
         }
         let address = try self.address(setup)
+        let oscAddress = try Self.configured { () throws(Mistakes) in try setup.oscAddress() }
         let token = try setup.tokenFile.map(BearerToken.init(file:))
         let console = Console()
         let (format, level) = (setup.logFormat.format, setup.logLevel)
@@ -174,8 +175,11 @@ struct Run: AsyncParsableCommand {
         // Listening first: a second gateway ends here, before it has sent anything to a device or a peer.
         var server: ControlServer?
         if let address { server = try await Self.listen(at: address, token: token) }
+        var osc: OSCServer?
+        if let oscAddress { osc = try await Self.listen(forOSCAt: oscAddress) }
         let gateway = try makeGateway(wishes, interfaces)
         server?.serve(gateway)
+        osc?.serve(gateway)
 
         let live = Task { await Self.showStatus(of: gateway, on: console) }
         let reloads = Task {
@@ -192,6 +196,7 @@ struct Run: AsyncParsableCommand {
         live.cancel()
         await live.value
 
+        await osc?.stop()
         async let closed: Void? = server?.stop()
         await gateway.stop()
         await closed
@@ -234,6 +239,18 @@ struct Run: AsyncParsableCommand {
             return try await ControlServer.listening(at: address, token: token, log: Logger(label: "tactus.control"))
         } catch {
             throw Failure(error.code == EACCES ? .noPermission : .system, "\(error)")
+        }
+    }
+
+    private static func listen(forOSCAt address: HTTPAddress) async throws(Failure) -> OSCServer {
+        let log = Logger(label: "tactus.osc")
+        if !address.isLoopback {
+            log.notice("everyone in the network can steer over OSC", metadata: ["address": "\(address)"])
+        }
+        do {
+            return try await OSCServer.listening(at: address, log: log)
+        } catch {
+            throw Failure(error.code == EACCES ? .noPermission : .system, "OSC: \(error)")
         }
     }
 
