@@ -99,12 +99,9 @@ private final class ComplaintLog: Sendable {
 struct ComplaintGate {
     private var last: (text: String, time: ContinuousClock.Instant)?
 
-    /// The least time between two.
-    static let pause = Duration.seconds(10)
-
-    /// Whether a text is to be logged: it is another than the last, and that is long enough ago.
+    /// Whether a text is to be logged: the last was long enough ago, and longer if it was the same.
     mutating func lets(_ text: String, at now: ContinuousClock.Instant) -> Bool {
-        if let last, last.text == text || last.time.duration(to: now) < Self.pause { return false }
+        if let last, last.time.duration(to: now) < .seconds(last.text == text ? 600 : 10) { return false }
         last = (text, now)
         return true
     }

@@ -4,7 +4,7 @@ public import BeatTime
 public enum Command: Hashable, Sendable {
     case enableLink(Bool)
     case enableStartStopSync(Bool)
-    /// The switch as it is not.
+    /// Link off if it is on, and on if it is off.
     case toggleLink
     /// Play or stop, quantised.
     case setPlaying(Bool)

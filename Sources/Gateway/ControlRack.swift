@@ -45,7 +45,9 @@ struct ControlRack {
         trouble = nil
         guard !controls.isEmpty else { return input = nil }
         guard input == nil else { return }
-        guard control != nil else { return trouble = "there is no ALSA sequencer" }
+        guard control != nil else {
+            return trouble = "the sequencer was not there, or not needed, at the start; start the gateway again"
+        }
         do {
             input = try ControlInput(name: "Tactus Controls")
         } catch {

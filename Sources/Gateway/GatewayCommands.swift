@@ -49,6 +49,7 @@ extension GatewayCore {
         }
     }
 
+    /// Begins to carry out a command that means the same whatever is; true if that is all there is to it.
     private func begin(
         _ command: Command, whenDone: @escaping @Sendable () -> Void
     ) throws(CommandRefusal) -> Bool {

@@ -1,3 +1,4 @@
+internal import DeviceProfiles
 internal import Logging
 internal import Synchronization
 

@@ -223,7 +223,7 @@ final class GatewayCore: @unchecked Sendable {
             picture.leadership = leadership
             picture.inputWarnings = warnings
         }
-        keepTempo()
+        keep(leadership.timeline.tempo)
         if before != (arbiter.mode, arbiter.transport, arbiter.line)
             || (asked, probe) != (arbiter.probing?.outputs, arbiter.probing?.probe)
         {

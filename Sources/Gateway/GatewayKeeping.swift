@@ -26,9 +26,9 @@ extension GatewayCore {
     }
 
     /// Keeps the tempo in force, whoever has set it.
-    func keepTempo() {
+    func keep(_ tempo: Tempo) {
         var state = kept
-        state.tempo = Self.kept(arbiter.leadership.timeline.tempo)
+        state.tempo = Self.kept(tempo)
         keep(state, .drift)
     }
 

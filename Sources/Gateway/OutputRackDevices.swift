@@ -69,5 +69,5 @@ extension OutputRack {
         return outputs[slot].setConnected(to: device?.description) || isNewTrouble || changed
     }
 
-    private static let ownClients = ["Tactus", "Tactus In", "Tactus Control"]
+    private static let ownClients = ["Tactus", "Tactus In", "Tactus Control", "Tactus Controls"]
 }

@@ -16,7 +16,7 @@ public struct ChannelMessage: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// Which messages there are.
-    public enum Kind: String, CaseIterable, Hashable, Sendable {
+    public enum Kind: String, CaseIterable, Hashable, Sendable, BitwiseCopyable {
         /// Note On, or with a velocity of 0 Note Off.
         case note
         /// Control Change.

@@ -1,5 +1,6 @@
 import DeviceProfiles
 import Foundation
+import MIDIClock
 
 /// A configuration file as its user has written it, comments and all.
 enum ConfigurationText {

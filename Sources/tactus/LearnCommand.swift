@@ -20,7 +20,8 @@ struct LearnCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "What it is to do: \(Control.Verb.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "verb"))
+            "What it is to do: \(Control.Verb.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "verb"),
+        transform: Control.Verb.init(argument:))
     var verb: Control.Verb
 
     @Flag(help: "Write it into the configuration file; all else there stays as it is.")
@@ -56,12 +57,14 @@ struct LearnCommand: AsyncParsableCommand {
 
     private static func json(_ control: Control) throws -> String {
         let (message, encoder) = (control.message, JSONEncoder())
+        let channel = message.channel.map { ["channel": $0] } ?? [:]
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(
             decoding: try encoder.encode(
                 Learnt(
                     port: control.port.value, do: control.verb.rawValue,
-                    message: [message.kind.rawValue: message.number, "channel": message.channel ?? 0])), as: UTF8.self)
+                    message: [message.kind.rawValue: message.number].merging(channel) { first, _ in first })),
+            as: UTF8.self)
     }
 
     /// What programs read.
@@ -71,7 +74,14 @@ struct LearnCommand: AsyncParsableCommand {
     }
 }
 
-extension Control.Verb: ExpressibleByArgument {}
+extension Control.Verb {
+    init(argument: String) throws(BadArgument) {
+        guard let verb = Self(rawValue: argument) else {
+            throw BadArgument("a control does one of \(Self.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        self = verb
+    }
+}
 
 /// Hears everything that is pressed at this machine's sequencer.
 private final class Ear {

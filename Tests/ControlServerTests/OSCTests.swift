@@ -61,5 +61,7 @@ struct OSCTests {
             passed.append(second)
         }
         #expect(passed == [0, 30, 40, 50])
+        #expect(!gate.lets("50", at: start + .seconds(649)))
+        #expect(gate.lets("50", at: start + .seconds(650)))
     }
 }

@@ -1,5 +1,6 @@
 import DeviceProfiles
 import Foundation
+import MIDIClock
 import Testing
 
 @testable import tactus
