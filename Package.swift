@@ -65,7 +65,8 @@ let package = Package(
             products: [logging]),
         part("OpenSoundControl", uses: ["CLO"]),
         part(
-            "ControlServer", uses: ["Gateway", "Arbiter", "DeviceProfiles", "OpenSoundControl", "BeatTime"],
+            "ControlServer",
+            uses: ["Gateway", "Arbiter", "DeviceProfiles", "OpenSoundControl", "MIDIClock", "BeatTime"],
             products: [
                 logging,
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -146,10 +146,11 @@ def outputs(seconds, count):
         until_quiet()
         planned = used(process, observer, seconds)
     with playing(names) as process:
-        # Before anything is heard: the kernel keeps less than a second of so many.
         until_quiet()
-        for name in ["Clock", *names]:
-            observer.subscribe(observer.find("Tactus", name))
+        addresses = [observer.find("Tactus", name) for name in ["Clock", *names]]
+        for address in addresses:
+            observer.subscribe(address)
+            observer.read()  # the kernel keeps less than a second of so many
         heard = used(process, observer, seconds)
         memory, count_heard = resident(process), len(observer.stamps)
         calls = system_calls(clock_thread(process), observer, CALLS_FOR)

@@ -1,4 +1,5 @@
 internal import CALSA
+internal import Glibc
 internal import Synchronization
 
 /// A libasound call that failed: which one, and its (negative) code.
@@ -7,6 +8,9 @@ public struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
     public var code: Int32
 
     public var description: String { "\(operation): \(String(cString: snd_strerror(code)))" }
+
+    /// Whether what was wanted is another program's for now.
+    public var isTaken: Bool { code == -EBUSY || code == -EAGAIN }
 }
 
 /// Returns the result of a libasound call, or throws its error code.

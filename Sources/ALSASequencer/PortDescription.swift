@@ -45,18 +45,21 @@ public struct PortDescription: Hashable, Sendable {
     public var isReadable: Bool
     /// Whether others may send to it by subscription.
     public var isWritable: Bool
+    /// Whether a driver stands behind it that hands what it is sent to a machine.
+    public var isHardware: Bool
     /// The card it belongs to; nil for a program's port.
     public var card: SoundCard?
 
     public init(
         address: PortAddress, clientName: String, portName: String, isReadable: Bool, isWritable: Bool,
-        card: SoundCard? = nil
+        isHardware: Bool = false, card: SoundCard? = nil
     ) {
         self.address = address
         self.clientName = clientName
         self.portName = portName
         self.isReadable = isReadable
         self.isWritable = isWritable
+        self.isHardware = isHardware
         self.card = card
     }
 }

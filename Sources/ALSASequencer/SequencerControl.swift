@@ -102,7 +102,8 @@ public final class SequencerControl {
                 client: Int(snd_seq_port_info_get_client(port)), port: Int(snd_seq_port_info_get_port(port))),
             clientName: clientName, portName: String(cString: snd_seq_port_info_get_name(port)).trimmed,
             isReadable: has(Int32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ)),
-            isWritable: has(Int32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_SUBS_WRITE)), card: card)
+            isWritable: has(Int32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_SUBS_WRITE)),
+            isHardware: snd_seq_port_info_get_type(port) & UInt32(SND_SEQ_PORT_TYPE_HARDWARE) != 0, card: card)
     }
 
     /// The ports of others that receive what a port sends.
@@ -139,12 +140,14 @@ public final class SequencerControl {
     ///   - destination: the port that is to receive.
     ///   - source: the port that sends.
     /// - Returns: whether it is a new subscription.
-    /// - Throws: when either port is gone, or may not be subscribed.
+    /// - Throws: when either port is gone, or may not be subscribed; with ``ALSAError/isTaken`` if another program has the
+    ///   device to itself.
     @discardableResult
     public func subscribe(_ destination: PortAddress, to source: PortAddress) throws(ALSAError) -> Bool {
         try withSubscription(of: destination, to: source) { subscription throws(ALSAError) in
             let result = snd_seq_subscribe_port(handle, subscription)
-            guard result != -EBUSY else { return false }
+            // So the kernel says, too, if another has either port to itself.
+            if result == -EBUSY, subscribers(of: source).contains(destination) { return false }
             try check("snd_seq_subscribe_port \(source) to \(destination)", result)
             return true
         }

@@ -13,7 +13,7 @@ struct SequencerPorts: @unchecked Sendable, BitwiseCopyable {
     private let wires: UnsafeMutablePointer<OpaquePointer>
     /// Those that exist, one bit each.
     private(set) var existing: UInt64 = 0
-    /// Those that the kernel has refused to make.
+    /// Those that the kernel has refused to make, until they are deleted.
     private(set) var refused: UInt64 = 0
 
     /// How many there can be: the bits of a word.
@@ -79,8 +79,11 @@ struct SequencerPorts: @unchecked Sendable, BitwiseCopyable {
         existing |= bit
     }
 
+    /// Deletes a port, or forgets that it was refused.
     mutating func delete(_ port: UInt8) {
-        snd_seq_delete_port(handle, Int32(port))
-        existing &= ~(UInt64(1) << UInt64(port))
+        let bit = UInt64(1) << UInt64(port)
+        if existing & bit != 0 { snd_seq_delete_port(handle, Int32(port)) }
+        existing &= ~bit
+        refused &= ~bit
     }
 }

@@ -110,7 +110,7 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     /// The output ports there are, one bit each.
     public var existingPorts: UInt64 { ports.existing }
 
-    /// Those that the kernel has refused to make.
+    /// Those that the kernel has refused to make, until they are deleted.
     public var refusedPorts: UInt64 { ports.refused }
 
     /// Makes an output port that has been named, or deletes it: some tens of microseconds in the kernel.

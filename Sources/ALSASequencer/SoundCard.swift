@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// A sound card, as the kernel lists it: what stands behind the ports of one device.
 public struct SoundCard: Hashable, Sendable {
     /// Changes with the order in which devices are plugged in.
@@ -17,12 +15,7 @@ public struct SoundCard: Hashable, Sendable {
 
     /// All there are now, by their numbers; none where the kernel has no sound.
     static func all() -> [Int: SoundCard] {
-        guard let file = fopen("/proc/asound/cards", "re") else { return [:] }
-        defer { fclose(file) }
-        var text: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { text += buffer[..<count] }
-        return list(String(decoding: text, as: UTF8.self))
+        KernelText.read("/proc/asound/cards").map(list) ?? [:]
     }
 
     /// Reads the kernel's list.

@@ -31,8 +31,8 @@ public struct Arbiter: Sendable {
     private(set) var sourceNames: [ClockSource: String] = [:]
     /// The machines whose Start, Continue and Stop are a remote control.
     ///
-    /// They play and stop whatever leads, as the user does, unless a master leads. Their ticks mean nothing by that.
-    public var remotes: Set<ClockSource> = []
+    /// They play and stop whatever leads, as the user may. Their ticks mean nothing by that.
+    private var remotes: Set<ClockSource> = []
     /// Whether the user wants Link.
     public private(set) var wantsLink: Bool
     /// How often that has been said.
@@ -83,18 +83,20 @@ public struct Arbiter: Sendable {
         following = nil
     }
 
-    /// Says which master may lead while Link is off.
+    /// Says which machines can be heard, and which of them may lead while Link is off.
     ///
     /// - Parameters:
-    ///   - choice: replaces the one before.
-    ///   - names: what the machines that may send a clock are called.
+    ///   - heard: replaces what was said before; a machine that is not among them is gone.
     ///   - now: the present host time.
     /// - Returns: an edit to make in answer, if that changes who leads.
-    public mutating func choose(
-        _ choice: MasterChoice, names: [ClockSource: String], at now: HostTime
-    ) -> SessionEdit? {
-        self.choice = choice
-        sourceNames = names
+    public mutating func hear(_ heard: HeardClocks, at now: HostTime) -> SessionEdit? {
+        (choice, sourceNames, remotes) = (heard.choice, heard.names, heard.remotes)
+        for master in masters.all where heard.paths[master.source] == nil {
+            loopGuard.removed(master.source)
+            masters.forget(master.source)
+        }
+        for (source, path) in heard.paths { loopGuard.pathChanged(of: source, to: path, at: now) }
+        loopGuard.offsets = heard.offsets
         return conduct(at: now)
     }
 
@@ -108,7 +110,7 @@ public struct Arbiter: Sendable {
     public mutating func received(_ arrivals: [ClockArrival], reach: Int64, at now: HostTime) -> SessionEdit? {
         var wish: SessionEdit?
         for arrival in arrivals {
-            let press = following == nil ? press(arrival, reach: reach) : nil
+            let press = press(arrival, reach: reach, at: now)
             wish = press ?? wish
             let refusal = press == nil ? refusal(of: arrival.source) : nil
             masters.received(arrival, refusal: refusal)
@@ -122,11 +124,11 @@ public struct Arbiter: Sendable {
     }
 
     /// What a message means if it comes from a remote control.
-    private func press(_ arrival: ClockArrival, reach: Int64) -> SessionEdit? {
-        guard remotes.contains(arrival.source) else { return nil }
+    private mutating func press(_ arrival: ClockArrival, reach: Int64, at now: HostTime) -> SessionEdit? {
+        guard remotes.contains(arrival.source), arrival.source != leader, transportLeaderName == nil else { return nil }
         return switch arrival.message {
-        case .start, .continue: .play(reach: reach)
-        case .stop: .stop
+        case .start, .continue: setPlaying(true, reach: reach, at: now)
+        case .stop: setPlaying(false, reach: reach, at: now)
         case .timingClock, .songPosition: nil
         }
     }

@@ -11,6 +11,31 @@ public enum MasterChoice: Hashable, Sendable {
     case only(ClockSource?)
 }
 
+/// The machines whose clocks can be heard, and what is known of them.
+public struct HeardClocks: Sendable {
+    /// Which of them may lead.
+    public var choice: MasterChoice
+    /// What they are called.
+    public var names: [ClockSource: String]
+    /// How our own clock may come to them, as the subscriptions have it: all that can be heard are here.
+    public var paths: [ClockSource: LoopPath]
+    /// The earliest and the latest that the outputs' offsets make our ticks leave, in microseconds.
+    public var offsets: ClosedRange<Int64>
+    /// Those whose Start, Continue and Stop are a remote control.
+    public var remotes: Set<ClockSource>
+
+    public init(
+        choice: MasterChoice, names: [ClockSource: String] = [:], paths: [ClockSource: LoopPath],
+        offsets: ClosedRange<Int64> = 0...0, remotes: Set<ClockSource> = []
+    ) {
+        self.choice = choice
+        self.names = names
+        self.paths = paths
+        self.offsets = offsets
+        self.remotes = remotes
+    }
+}
+
 /// Why a clock is not obeyed.
 public enum Refusal: String, Hashable, Sendable {
     case linkLeads = "Link is enabled"

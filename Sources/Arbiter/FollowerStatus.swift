@@ -92,8 +92,15 @@ extension Arbiter {
     /// The machine that leads; nil unless the mode is `follow`.
     public var leader: ClockSource? { following?.source }
 
-    /// The machine that leads, by name, while it excludes the user's tempo and transport; else nil.
+    /// The machine that leads, by name, while it excludes the user's tempo; else nil.
     public var leaderName: String? { following.map { name(of: $0.source) } }
+
+    /// The machine that leads the transport, too, by name; nil if the user does.
+    ///
+    /// A clock without Start, Continue and Stop leaves them to the user, or nobody could play.
+    public var transportLeaderName: String? {
+        following.flatMap { masters[$0.source]?.conducts == true ? name(of: $0.source) : nil }
+    }
 
     /// The name of a clock, or its port's number where it has none.
     func name(of source: ClockSource) -> String { sourceNames[source] ?? source.description }

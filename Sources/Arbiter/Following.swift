@@ -1,4 +1,4 @@
-internal import BeatTime
+public import BeatTime
 internal import LinkSession
 internal import MIDIClock
 
@@ -106,6 +106,32 @@ extension Arbiter {
         }
         if master.conducts { transport.isPlaying = master.follower.song.motion != .stopped }
         if !transport.isPlaying { following.playingSince = nil }
+        self.following = following
+        return slaved
+    }
+
+    /// Plays or stops, as the user or a remote control asks: with Link as the session does it, alone from the next tick.
+    ///
+    /// - Parameters:
+    ///   - isPlaying: whether to play.
+    ///   - reach: how soon every output can play, in microseconds.
+    ///   - now: the present host time.
+    /// - Returns: an edit that does it; nil if a master does, see ``transportLeaderName``.
+    public mutating func setPlaying(_ isPlaying: Bool, reach: Int64, at now: HostTime) -> SessionEdit? {
+        guard transportLeaderName == nil else { return nil }
+        guard var following else { return isPlaying ? .play(reach: reach) : .stop }
+        if isPlaying, !transport.isPlaying {
+            // As without a master: the tick becomes beat 0, and none moves.
+            var line = line
+            line.tickOrigin = line.firstTick(atOrAfter: now.advanced(byMicroseconds: reach))
+            line.timeOrigin = map.line.time(ofTick: line.tickOrigin)
+            map.restate(line)
+            transport.startTick = line.tickOrigin
+            (following.beatOrigin, following.playingSince) = (.zero, line.timeOrigin)
+        } else if !isPlaying {
+            following.playingSince = nil
+        }
+        transport.isPlaying = isPlaying
         self.following = following
         return slaved
     }

@@ -49,13 +49,21 @@ struct CommandValue {
         return value
     }
 
+    /// One of a few words.
+    func choice<Value>(among choices: KeyValuePairs<String, Value>) throws(Refusal) -> Value {
+        guard case .text(let text) = scalar, let choice = choices.first(where: { $0.key == text }) else {
+            throw .badValue("\(key): \(choices.map { "\"\($0.key)\"" }.joined(separator: " or "))")
+        }
+        return choice.value
+    }
+
     /// Two numbers, the second at least twice the first.
     func octave(in range: ClosedRange<Double>) throws(Refusal) -> ClosedRange<Double> {
         guard case .numbers(let values) = scalar, values.count == 2, values.allSatisfy(range.contains),
             values[1] >= 2 * values[0]
         else {
             throw .badValue(
-                "\(key): two tempos from \(range.lowerBound.formatted()) to \(range.upperBound.formatted()), "
+                "\(key): two tempos from \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound)), "
                     + "the second at least twice the first, such as [40,300]")
         }
         return values[0]...values[1]
@@ -63,10 +71,13 @@ struct CommandValue {
 
     func number(in range: ClosedRange<Double>) throws(Refusal) -> Double {
         guard case .number(let value) = scalar, range.contains(value) else {
-            throw .badValue("\(key): \(range.lowerBound.formatted()) to \(range.upperBound.formatted())")
+            throw .badValue("\(key): \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))")
         }
         return value
     }
+
+    /// A bound as it would be written in JSON.
+    private static func text(_ bound: Double) -> String { String(format: "%g", bound) }
 }
 
 extension CommandValue {

@@ -1,5 +1,6 @@
 internal import BeatTime
 package import Gateway
+internal import MIDIClock
 package import OpenSoundControl
 
 /// Why a message is no command, as a clause that says what would be right.
@@ -19,7 +20,7 @@ extension OSCMessage {
         case "/tactus/toggle-play": isPressed ? .togglePlaying : nil
         case "/tactus/tap": isPressed ? .tap(at: nil) : nil
         case "/tactus/toggle-link": isPressed ? .toggleLink : nil
-        case "/tactus/realign": isPressed ? .realign(output: output(0)) : nil
+        case "/tactus/realign": isPressed ? .realign(output: output(0), .atBar) : nil
         case "/tactus/link": .enableLink(try number(in: -1...1, "1 or 0") != 0)
         case "/tactus/start-stop-sync": .enableStartStopSync(try number(in: -1...1, "1 or 0") != 0)
         case "/tactus/tempo":

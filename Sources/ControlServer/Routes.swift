@@ -1,8 +1,11 @@
 internal import Arbiter
 internal import BeatTime
+internal import Foundation
 internal import Gateway
 internal import HTTPTypes
 internal import Hummingbird
+internal import MIDIClock
+internal import NIOCore
 
 /// The largest body of a request, in bytes.
 let maximumBody = 64 * 1024
@@ -30,7 +33,10 @@ func routes(at address: HTTPAddress, token: BearerToken?, serving: Serving) -> R
         let output = try body.optional("output")?.text()
         return try await serving.perform(.adjust(output: output, OutputAdjustment(nudge: nudge)))
     }
-    router.serve("/api/v1/realign", .post) { _, _ in try await serving.perform(.realign(output: nil)) }
+    router.serve("/api/v1/realign", .post) { request, _ in
+        let when = try Realignment(try await request.body.collect(upTo: maximumBody))
+        return try await serving.perform(.realign(output: nil, when))
+    }
     router.serve("/api/v1/reload", .post) { _, _ in
         let gateway = try serving.running()
         do throws(CommandRefusal) {
@@ -42,14 +48,36 @@ func routes(at address: HTTPAddress, token: BearerToken?, serving: Serving) -> R
     }
     router.serve("/api/v1/profiles", .get) { _, _ in try jsonResponse(try serving.running().profiles) }
     router.serve("/api/v1/outputs/:id", .patch) { request, context in
-        let id = try context.parameters.require("id")
+        let id = try context.output
         let body = try CommandBody(OutputAdjustment.keys, in: try await request.body.collect(upTo: maximumBody))
         return try await serving.perform(.adjust(output: id, try OutputAdjustment(body)))
     }
-    router.serve("/api/v1/outputs/:id/realign", .post) { _, context in
-        try await serving.perform(.realign(output: try context.parameters.require("id")))
+    router.serve("/api/v1/outputs/:id/realign", .post) { request, context in
+        let when = try Realignment(try await request.body.collect(upTo: maximumBody))
+        return try await serving.perform(.realign(output: try context.output, when))
     }
     return router
+}
+
+extension Realignment {
+    /// `{}` or no body at all is the next bar.
+    fileprivate init(_ body: ByteBuffer) throws(Refusal) {
+        guard body.readableBytes > 0, let when = try CommandBody(["when"], in: body).optional("when") else {
+            self = .atBar
+            return
+        }
+        self = try when.choice(among: ["bar": .atBar, "now": .now])
+    }
+}
+
+extension BasicRequestContext {
+    /// The output that the path names; the router leaves escapes such as `%2D` as they are.
+    fileprivate var output: String {
+        get throws {
+            let id = try parameters.require("id")
+            return id.removingPercentEncoding ?? id
+        }
+    }
 }
 
 extension OutputAdjustment {

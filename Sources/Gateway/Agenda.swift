@@ -70,11 +70,13 @@ struct Agenda {
         ahead.deallocate()
     }
 
-    /// Keeps the agenda in memory.
+    /// Keeps in memory what the first outputs need.
     ///
+    /// - Parameter outputs: how many of them there are.
     /// - Returns: whether the system allowed it.
-    func lockMemory() -> Bool {
-        LockedMemory.lock(entries, byteCount: capacity * MemoryLayout<Departure>.stride)
+    func lockMemory(outputs: Int) -> Bool {
+        let messages = min(outputs * Self.capacityPerOutput, capacity)
+        return LockedMemory.lock(entries, byteCount: messages * MemoryLayout<Departure>.stride)
             && LockedMemory.lock(ahead, byteCount: outputs * MemoryLayout<Ahead>.stride)
     }
 

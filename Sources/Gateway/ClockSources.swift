@@ -177,13 +177,16 @@ extension [PortDescription] {
     /// That a name means all of these, as a clause.
     var asAnswersToOneName: String {
         // Equal names of different cards are told apart by the card.
-        let names = map { port in
+        let names = prefix(Self.mostNamed).map { port in
             let isTwin = contains { $0.portName == port.portName && $0.address != port.address }
             let card = isTwin ? port.card.map { "\($0.id):" } ?? "" : ""
             return "\(card)\(port.portName) (\(port.address))"
         }.joined(separator: ", ")
-        return "several ports answer to that name: \(names)"
+        let others = count > Self.mostNamed ? " and \(count - Self.mostNamed) more" : ""
+        return "several ports answer to that name: \(names)\(others)"
     }
+
+    private static var mostNamed: Int { 8 }
 }
 
 extension ClockSources {

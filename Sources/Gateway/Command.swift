@@ -1,4 +1,5 @@
 public import BeatTime
+public import MIDIClock
 
 /// A command from outside: terminal, HTTP, a foot switch.
 public enum Command: Hashable, Sendable {
@@ -20,18 +21,10 @@ public enum Command: Hashable, Sendable {
     case setQuantum(Beats)
     /// Changes an output's settings while it runs; without an ID those of all.
     case adjust(output: String?, OutputAdjustment)
-    /// Has an output that plays stop and enter again at the next bar; without an ID all.
-    case realign(output: String?)
+    /// Has an output that plays stop and enter again; without an ID all.
+    case realign(output: String?, Realignment)
     /// Takes new wishes; what is wished as before goes on untouched.
     case configure(Wishes)
-
-    /// Whether it is up to whoever leads: tempo and transport.
-    var isForLeader: Bool {
-        switch self {
-        case .setPlaying, .togglePlaying, .setTempo, .tap: true
-        default: false
-        }
-    }
 }
 
 /// Why a command is not carried out.

@@ -2,6 +2,7 @@ internal import ALSASequencer
 internal import Arbiter
 internal import BeatTime
 internal import DeviceProfiles
+internal import MIDIClock
 
 /// The buttons and pedals that give commands: hears them where they are, and tells what was pressed.
 ///
@@ -143,7 +144,7 @@ extension Control.Verb {
         case .tap: .tap(at: time)
         case .nudgeEarlier: .adjust(output: nil, OutputAdjustment(nudge: -Self.nudge))
         case .nudgeLater: .adjust(output: nil, OutputAdjustment(nudge: Self.nudge))
-        case .realign: .realign(output: nil)
+        case .realign: .realign(output: nil, .atBar)
         case .toggleLink: .toggleLink
         case .linkOn: .enableLink(true)
         case .linkOff: .enableLink(false)

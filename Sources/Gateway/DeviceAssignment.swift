@@ -9,6 +9,8 @@ struct DeviceAssignment {
     private(set) var troubles: [Int: String] = [:]
     /// The slots of outputs that came by themselves and are to go: their device has another, or is no longer recognised.
     private(set) var leavers: [Int] = []
+    /// The slots of outputs that came by themselves and whose devices are away.
+    private(set) var away: [Int] = []
     /// Devices that a profile recognises and nobody drives yet.
     private(set) var newcomers: [PortDescription] = []
 
@@ -26,27 +28,37 @@ struct DeviceAssignment {
         _ outputs: [Output], among ports: [PortDescription], library: ProfileLibrary, connectsRecognised: Bool
     ) {
         for (slot, output) in outputs.enumerated() where output.presence == .here {
-            switch output.target {
-            case .subscribers, .line, .device: continue
-            case .numbered(let address): self.ports[slot] = ports.first { $0.address == address }
-            case .named(let name):
-                switch PortMatch.find(name, among: ports) {
-                case .found(let port): self.ports[slot] = port
-                case .none: break
-                case .ambiguous(let several):
-                    self.ports[slot] = Self.clockPort(of: several, library)
-                    if self.ports[slot] == nil { troubles[slot] = several.asAnswersToOneName }
-                }
+            switch Self.find(output.target, among: ports, library) {
+            case .found(let port): self.ports[slot] = port
+            case .ambiguous(let several): troubles[slot] = several.asAnswersToOneName
+            case .none: break
             }
         }
         let driven = Set(self.ports.values.map(\.address.client))
         var recognised = connectsRecognised ? Self.clockPorts(among: ports, library) : []
         recognised.removeAll { driven.contains($0.address.client) }
         assign(recognised, to: outputs)
-        leavers = outputs.indices.filter { slot in
-            guard case .device(let device) = outputs[slot].target, outputs[slot].presence == .here else { return false }
-            let isThere = ports.contains { Device($0) == device }
-            return !connectsRecognised || self.ports[slot] == nil && isThere
+        for (slot, output) in outputs.enumerated() where output.presence == .here {
+            guard case .device(let device) = output.target else { continue }
+            if !connectsRecognised || self.ports[slot] == nil && ports.contains(where: { Device($0) == device }) {
+                leavers.append(slot)
+            } else if self.ports[slot] == nil {
+                away.append(slot)
+            }
+        }
+    }
+
+    /// Finds the port that a user's words mean: of one device's several ports the one that its profile names.
+    static func find(
+        _ target: Output.Target, among ports: [PortDescription], _ library: ProfileLibrary
+    ) -> PortMatch {
+        switch target {
+        case .subscribers, .line, .device: return .none
+        case .numbered(let address): return ports.first { $0.address == address }.map(PortMatch.found) ?? .none
+        case .named(let name):
+            let match = PortMatch.find(name, among: ports)
+            guard case .ambiguous(let several) = match, let port = clockPort(of: several, library) else { return match }
+            return .found(port)
         }
     }
 

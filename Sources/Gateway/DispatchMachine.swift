@@ -29,7 +29,7 @@ protocol DispatchMachine {
     mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int?
     /// The output ports there are, one bit each.
     var existingPorts: UInt64 { get }
-    /// Those that the kernel has refused to make.
+    /// Those that the kernel has refused to make, until they are deleted.
     var refusedPorts: UInt64 { get }
     /// Makes or deletes an output port.
     mutating func setPort(_ port: UInt8, exists: Bool)
@@ -54,8 +54,7 @@ struct KernelMachine: DispatchMachine {
     func pause(nanoseconds: Int64) { MonotonicTime.sleep(until: .now().advanced(byNanoseconds: nanoseconds)) }
     var loadAverage: Double { RunningKernel.loadAverage }
     var existingPorts: UInt64 { sender?.existingPorts ?? 0 }
-    // Without a sequencer none can be made.
-    var refusedPorts: UInt64 { sender?.refusedPorts ?? .max }
+    var refusedPorts: UInt64 { sender?.refusedPorts ?? 0 }
     mutating func setPort(_ port: UInt8, exists: Bool) { sender?.setPort(port, exists: exists) }
     var isQueueEmpty: Bool { sender?.isQueueEmpty ?? true }
     func queueOrigin() -> MonotonicTime? { sender?.queueOrigin() }

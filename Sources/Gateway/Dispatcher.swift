@@ -13,8 +13,8 @@ struct OutputState: BitwiseCopyable {
     var tenant: UInt32 = 0
     /// As ``OutputBoard/Slot/connections`` counted when the planner last heard of a device.
     var connections: UInt32 = 0
-    /// As ``OutputBoard/Slot/realignments`` counted when the planner was last told to realign.
-    var realignments: UInt32 = 0
+    /// As ``OutputBoard/Slot/realigning`` was when the planner was last told to realign.
+    var realigning = OutputBoard.Realigning()
 }
 
 /// Sees to it that every message leaves exactly once, and on time.
@@ -110,14 +110,15 @@ struct Dispatcher<Machine: DispatchMachine> {
         agenda.free()
     }
 
-    /// Keeps all of it in memory.
+    /// Keeps in memory what the first outputs need.
     ///
+    /// - Parameter outputs: how many of them there are.
     /// - Returns: whether the system allowed it.
-    func lockMemory() -> Bool {
-        LockedMemory.lock(states, byteCount: max(1, outputs) * MemoryLayout<OutputState>.stride)
+    func lockMemory(outputs: Int) -> Bool {
+        LockedMemory.lock(states, byteCount: outputs * MemoryLayout<OutputState>.stride)
             && LockedMemory.lock(
                 heard, byteCount: SequencerSender.heardCapacity * MemoryLayout<SequencerSender.Heard>.stride)
-            && agenda.lockMemory()
+            && agenda.lockMemory(outputs: outputs)
     }
 
     /// Learns from a timed sleep.
@@ -172,7 +173,8 @@ struct Dispatcher<Machine: DispatchMachine> {
     /// - Parameter deadline: when there is something to do again.
     /// - Returns: whether it did, and the time has to be looked at again.
     mutating func changePort(before deadline: MonotonicTime) -> Bool {
-        let change = (machine.existingPorts ^ wantedPorts) & ~machine.refusedPorts
+        // One that is wanted no more need not be refused any longer, either.
+        let change = (machine.existingPorts | machine.refusedPorts) ^ wantedPorts
         guard change != 0, machine.monotonicTime().advanced(byNanoseconds: Self.portChange) < deadline else {
             return false
         }
@@ -220,9 +222,9 @@ struct Dispatcher<Machine: DispatchMachine> {
             counters[slot].reset()
         }
         states[slot].slot = output
-        if states[slot].realignments != output.realignments {
-            states[slot].realignments = output.realignments
-            states[slot].planner.realign()
+        if states[slot].realigning != output.realigning {
+            states[slot].realigning = output.realigning
+            states[slot].planner.realign(output.realigning.when)
         }
         if states[slot].connections != output.connections {
             states[slot].connections = output.connections

@@ -19,7 +19,7 @@ struct DoubledClock: Hashable, Sendable {
     ///   - subscribers: who hears each output, by slots.
     ///   - ports: all there are.
     ///   - library: the profiles.
-    /// - Returns: one for each device, in the order of their names.
+    /// - Returns: one for each device, in the order of their numbers.
     static func all(
         _ outputs: [Output], subscribers: [Int: [PortAddress]], among ports: [PortDescription],
         library: ProfileLibrary
@@ -36,7 +36,8 @@ struct DoubledClock: Hashable, Sendable {
                 hearers[hearer, default: []].append((slot, port))
             }
         }
-        return hearers.values.compactMap { DoubledClock($0, outputs) }.sorted { $0.device < $1.device }
+        return hearers.sorted { ($0.key.client, $0.key.port) < ($1.key.client, $1.key.port) }
+            .compactMap { DoubledClock($0.value, outputs) }
     }
 
     private init?(_ hearers: [(slot: Int, port: PortDescription)], _ outputs: [Output]) {

@@ -32,6 +32,11 @@ public enum FollowChoice: Hashable, Sendable {
                 throw Refusal(
                     description: "no port has such a name: it is at most \(Self.longestName) bytes and has one line")
             }
+            for kind in ["raw:", "virtual:"] where name.hasPrefix(kind) {
+                throw Refusal(
+                    description: "\(kind) names outputs; a clock comes from such as TR-8S, 24:0, auto or off, and "
+                        + "--clock-in hw:CARD,DEVICE takes one from a raw device")
+            }
             if case .outOfRange = PortAddress.read(name) {
                 throw Refusal(description: "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them")
             }

@@ -4,6 +4,7 @@ internal import BeatTime
 internal import LinkNetwork
 public import Logging
 public import RealTime
+internal import Synchronization
 
 /// The running gateway: its threads, its sequencer clients, its Link peer.
 ///
@@ -12,8 +13,7 @@ public final class Gateway: Sendable {
     private let core: GatewayCore
     private let thread: RealTimeThread
     private let keeper: StateKeeper?
-    private let reading: @Sendable () throws(Mistakes) -> Wishes
-    private let log: Logger
+    private let reading: Mutex<@Sendable () throws(Mistakes) -> Wishes>
 
     /// Starts the gateway.
     ///
@@ -30,9 +30,8 @@ public final class Gateway: Sendable {
         _ configuration: GatewayConfiguration, keeper: StateKeeper? = nil, log: Logger,
         reading: (@Sendable () throws(Mistakes) -> Wishes)? = nil
     ) throws(SystemCallError) {
-        self.reading = reading ?? { configuration.wishes }
+        self.reading = Mutex(reading ?? { configuration.wishes })
         self.keeper = keeper
-        self.log = log
         let core = try GatewayCore(configuration, keeper: keeper, log: log)
         self.core = core
         // A master's Start may come a millisecond before its tick, and passes this thread.
@@ -53,10 +52,7 @@ public final class Gateway: Sendable {
 
     /// Carries out a command; returns once ``status()`` shows it.
     public func perform(_ command: Command) async throws(CommandRefusal) {
-        let result: Result<Void, CommandRefusal> = await withCheckedContinuation { continuation in
-            core.post(command) { continuation.resume(returning: $0) }
-        }
-        try result.get()
+        try await outcome { core, reply in core.post(command, reply: reply) }.get()
     }
 
     /// Has a command carried out and waits for nothing; in a flood of them some are passed over.
@@ -70,15 +66,25 @@ public final class Gateway: Sendable {
         }
     }
 
+    private func outcome(
+        _ post: (GatewayCore, @escaping GatewayCore.Reply) -> Void
+    ) async -> Result<Void, CommandRefusal> {
+        await withCheckedContinuation { continuation in post(core) { continuation.resume(returning: $0) } }
+    }
+
     /// Reads configuration and profiles again, and has what is wished otherwise come into force, all of it or nothing.
     public func reload() async throws(CommandRefusal) {
-        let wishes: Wishes
-        do throws(Mistakes) {
-            wishes = try reading()
-        } catch {
-            throw .badConfiguration(error.all.map(\.description))
+        let outcome = await outcome { core, reply in
+            // Of two at once the one that reads later is also carried out later.
+            reading.withLock { reading in
+                do throws(Mistakes) {
+                    core.post(.configure(try reading()), reply: reply)
+                } catch {
+                    reply(.failure(.badConfiguration(error.all.map(\.description))))
+                }
+            }
         }
-        try await perform(.configure(wishes))
+        try outcome.get()
     }
 
     /// Stops the devices that play, says bye-bye to the peers, keeps the state and ends all threads; returns when that

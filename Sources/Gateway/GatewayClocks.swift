@@ -17,21 +17,25 @@ extension GatewayCore {
 
     /// Tells the arbiter who can be heard, who of them is meant, and how our own clock may come to them.
     func sourcesChanged() {
-        let offsets = rack.outputs.map(\.settings.offset)
+        let offsets = rack.outputs.filter { $0.presence != .gone }.map(\.settings.offset)
         let sources = inputs.sources
         let paths = sources.paths(from: rack.outputs)
         driven = Set(paths.filter { if case .outputs = $0.value { true } else { false } }.keys)
         let masters = sources.masters(driven: driven)
-        conduct {
-            $0.pathsChanged(paths, offsets: (offsets.min() ?? 0)...(offsets.max() ?? 0), at: $1)
-            $0.remotes = sources.remotes
-            return $0.choose(masters, names: sources.names, at: $1)
-        }
+        let heard = HeardClocks(
+            choice: masters, names: sources.names, paths: paths,
+            offsets: (offsets.min() ?? 0)...(offsets.max() ?? 0), remotes: sources.remotes)
+        conduct { $0.hear(heard, at: $1) }
     }
 
     /// Brings outputs and inputs up to date with the ports there are.
     func portsChanged() {
         if rack.connectDevices() { boardChanged() }
+        hearDevices()
+    }
+
+    /// Brings inputs alone up to date.
+    func hearDevices() {
         inputs.named = Dictionary(rack.outputs.compactMap(\.namedProfile)) { first, _ in first }
         if inputs.update(device: input?.device) { sourcesChanged() }
         controlsChanged()

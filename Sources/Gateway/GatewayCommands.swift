@@ -2,6 +2,7 @@ internal import Arbiter
 internal import BeatTime
 internal import DeviceProfiles
 internal import LinkNetwork
+internal import Logging
 internal import MIDIClock
 internal import RealTime
 internal import Synchronization
@@ -31,12 +32,21 @@ extension GatewayCore {
     func carryOut(
         _ command: Command, whenDone: @escaping @Sendable () -> Void = {}
     ) throws(CommandRefusal) -> Bool {
-        if command.isForLeader, let leader = arbiter.leaderName { throw .notLeader(leader) }
+        if let leader = leaderName(excluding: command) { throw .notLeader(leader) }
         guard let command = resolved(command) else { return true }
         let old = wishes
         let isDone = try begin(command, whenDone: whenDone)
         keep(command, before: old)
         return isDone
+    }
+
+    /// The machine whose leading excludes a command: tempo, or the transport, is its own.
+    private func leaderName(excluding command: Command) -> String? {
+        switch command {
+        case .setPlaying, .togglePlaying: arbiter.transportLeaderName
+        case .setTempo, .tap: arbiter.leaderName
+        default: nil
+        }
     }
 
     /// What a command means that depends on how things are; nil if it means nothing yet.
@@ -56,7 +66,7 @@ extension GatewayCore {
         switch command {
         case .enableLink(let isEnabled): switchLink(on: isEnabled, whenDone: whenDone)
         case .enableStartStopSync(let isEnabled): peer.setStartStopSync(isEnabled, whenDone: whenDone)
-        case .setPlaying(let isPlaying): edit(isPlaying ? .play(reach: reach) : .stop, whenDone: whenDone)
+        case .setPlaying(let isPlaying): setPlaying(isPlaying, whenDone: whenDone)
         case .setTempo(let tempo): edit(.setTempo(tempo), whenDone: whenDone)
         case .follow(let choice):
             inputs.choose(choice, device: input?.device)
@@ -71,12 +81,17 @@ extension GatewayCore {
         case .adjust(let id, let adjustment):
             try changeOutput(id) { $0.adjust(adjustment) }
             return true
-        case .realign(let id):
-            try changeOutput(id) { $0.realignments &+= 1 }
+        case .realign(let id, let when):
+            try changeOutput(id) { $0.realigning.ask(when) }
             return true
         case .togglePlaying, .toggleLink, .tap: return true
         }
         return false
+    }
+
+    func setPlaying(_ isPlaying: Bool, whenDone: (@Sendable () -> Void)? = nil) {
+        let reach = reach
+        conduct({ $0.setPlaying(isPlaying, reach: reach, at: $1) }, whenDone: whenDone)
     }
 
     private func setQuantum(_ quantum: Beats) {
@@ -88,19 +103,23 @@ extension GatewayCore {
 
     /// Takes what is wished otherwise than before.
     private func configure(_ new: Wishes) {
-        let old = wishes
-        wishes = new
-        picture.withLock { $0.profiles = new.outputs.library.profiles }
+        let old = picture.withLock { picture in
+            defer { picture.wishes = new }
+            return picture.wishes
+        }
+        log.notice("configuration and profiles read again")
+        for warning in new.warnings where !old.warnings.contains(warning) { log.note(warning) }
         if new.quantum != old.quantum { setQuantum(new.quantum) }
-        if new.stopsWhenLost != old.stopsWhenLost { arbiter.stopsWhenLost = new.stopsWhenLost }
+        arbiter.stopsWhenLost = new.stopsWhenLost
         if new.outputs != old.outputs {
-            rack.configure(new.outputs)
+            rack.configure(new.outputs, devices: rack.devices)
+            _ = rack.connectDevices()
             boardChanged()
         }
         inputs.library = new.outputs.library
         if new.controls != old.controls { controls.configure(new.controls) }
         if new.follow != old.follow { inputs.choose(new.follow, device: input?.device) }
-        portsChanged()
+        hearDevices()
         sourcesChanged()
     }
 

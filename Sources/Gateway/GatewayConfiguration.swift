@@ -1,3 +1,4 @@
+public import Arbiter
 public import BeatTime
 public import DeviceProfiles
 
@@ -39,6 +40,8 @@ public struct Wishes: Hashable, Sendable {
     public var stopsWhenLost = false
     /// Buttons and pedals that give commands.
     public var controls: [Control] = []
+    /// What the user should know of how all this was read.
+    public var warnings: [Status.Warning] = []
 
     public init() {}
 }

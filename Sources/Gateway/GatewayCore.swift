@@ -19,7 +19,6 @@ final class GatewayCore: @unchecked Sendable {
     var inputs: InputRack
     var controls: ControlRack
     var arbiter: Arbiter
-    var wishes: Wishes
     /// The machines heard that hear what we send.
     var driven: Set<ClockSource> = []
     var tapping = TapTempo()
@@ -27,6 +26,7 @@ final class GatewayCore: @unchecked Sendable {
     var kept: KeptState
     private var board: OutputBoard
     private var playsOnceReady: MonotonicTime?
+    private var watch = DeviceWatch()
 
     let mailbox: Mailbox<Event>
     let peer: LinkPeer
@@ -92,9 +92,10 @@ final class GatewayCore: @unchecked Sendable {
             _ = mailbox.post(.link(state))
         }
         let state = peer.state
-        let arbiter = Arbiter(
+        var arbiter = Arbiter(
             LinkView(state), quantum: configuration.quantum ?? wishes.quantum, following: .none,
             seed: .random(in: 0 ... .max))
+        arbiter.stopsWhenLost = wishes.stopsWhenLost
         var board = OutputBoard(map: arbiter.map, transport: arbiter.transport)
         board.take(rack.outputs)
         let snapshot = Snapshot(board)
@@ -105,7 +106,7 @@ final class GatewayCore: @unchecked Sendable {
         let isProcessLocked = LockedMemory.lockProcess()
         picture = Mutex(
             StatusPicture(
-                profiles: wishes.outputs.library.profiles, link: state, leadership: arbiter.leadership,
+                wishes: wishes, link: state, leadership: arbiter.leadership,
                 outputs: rack.outputs,
                 realtime: .init(
                     wanted: configuration.realtimePriority, scheduling: outputThread.scheduling,
@@ -115,7 +116,6 @@ final class GatewayCore: @unchecked Sendable {
         playsOnceReady =
             configuration.playsAtStart
             ? MonotonicTime.now().advanced(byNanoseconds: configuration.isLinkEnabled ? Self.settlingTime : 0) : nil
-        self.wishes = wishes
         self.kept = kept
         self.keeper = keeper
         self.mailbox = mailbox
@@ -146,8 +146,11 @@ final class GatewayCore: @unchecked Sendable {
         mailbox.wake()
     }
 
+    /// What the user wants now.
+    var wishes: Wishes { picture.withLock(\.wishes) }
+
     /// The profiles in force.
-    var profiles: [Profile] { picture.withLock { $0.profiles } }
+    var profiles: [Profile] { picture.withLock { $0.wishes.outputs.library.profiles } }
 
     func status(at now: HostTime) -> Status {
         picture.withLock { $0 }.status(at: now, counters: output)
@@ -183,6 +186,7 @@ final class GatewayCore: @unchecked Sendable {
             let time = ClockReading.take().monotonicTime(of: silence)
             deadline = min(time, deadline ?? time)
         }
+        if let look = watch.next { deadline = min(look, deadline ?? look) }
         if rack.needsTending {
             let check = MonotonicTime.now().advanced(byNanoseconds: Self.lineCheck)
             deadline = min(check, deadline ?? check)
@@ -213,11 +217,15 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     /// Lets the arbiter decide, and tells everyone what it has decided.
-    func conduct(_ body: (inout Arbiter, HostTime) -> SessionEdit?) {
+    ///
+    /// - Parameters:
+    ///   - body: has the arbiter decide, and returns what it answers.
+    ///   - whenDone: is told when the answer has had its effect.
+    func conduct(_ body: (inout Arbiter, HostTime) -> SessionEdit?, whenDone: (@Sendable () -> Void)? = nil) {
         let before = (arbiter.mode, arbiter.transport, arbiter.line)
         let (asked, probe) = (arbiter.probing?.outputs, arbiter.probing?.probe)
         let answer = body(&arbiter, HostTime.now())
-        if let answer { edit(answer) }
+        if let answer { edit(answer, whenDone: whenDone) } else { whenDone?() }
         let (leadership, warnings) = (arbiter.leadership, inputWarnings)
         picture.withLock { picture in
             picture.leadership = leadership
@@ -238,23 +246,27 @@ final class GatewayCore: @unchecked Sendable {
     /// How soon every output can play, in microseconds.
     var reach: Int64 {
         let beat = arbiter.line.microsecondsPerBeat
-        let slowest = rack.outputs.map { $0.settings.reach(microsecondsPerBeat: beat) }.max() ?? 0
+        let slowest = rack.outputs.filter(\.isEnabled).map { $0.settings.reach(microsecondsPerBeat: beat) }.max() ?? 0
         return SessionEdit.newsTime + max(0, slowest)
     }
 
     private func playIfReady() {
         guard let deadline = playsOnceReady, arbiter.isConnected || MonotonicTime.now() >= deadline else { return }
         playsOnceReady = nil
-        if arbiter.leader == nil { edit(.play(reach: reach)) }
+        setPlaying(true)
     }
 
     private func tendOutputs() {
-        let isFreed = rack.freeSlots(published: board.generation)
+        let generations = (inUse: output.generationInUse, published: board.generation)
+        let isFreed = rack.freeSlots(existingPorts: output.existingPorts, generations: generations)
         let changed = rack.tendLines(
             isBroken: { slot in
                 output.withCounters(of: slot) { $0.isLineBroken.exchange(false, ordering: .relaxed) }
-            }, generations: (output.generationInUse, board.generation))
-        if isFreed || changed { boardChanged() }
+            }, generations: generations)
+        let isLookDue = watch.isDue(isWanted: rack.needsWatching, at: .now())
+        if isLookDue && rack.watchDevices() || isFreed || changed { boardChanged() }
+        // Somebody may have been waiting for a slot.
+        if isFreed { portsChanged() }
     }
 
     func boardChanged() {
@@ -263,17 +275,9 @@ final class GatewayCore: @unchecked Sendable {
             return picture.outputs
         }
         publish()
-        for new in rack.outputs.dropFirst(before.count) {
-            log.info("output made", metadata: ["output": "\(new.name)", "profile": "\(new.profile?.id ?? "")"])
-        }
-        for (old, new) in zip(before, rack.outputs) where old.connectedTo != new.connectedTo {
-            let port: Logger.Metadata = [
-                "output": "\(new.name)", "port": "\(new.connectedTo ?? old.connectedTo ?? "")",
-            ]
-            log.info(new.connectedTo == nil ? "output away" : "output connected", metadata: port)
-        }
-        for (old, new) in zip(before, rack.outputs) where new.trouble != nil && old.trouble != new.trouble {
-            log.warning("output away", metadata: ["output": "\(new.name)", "error": "\(new.trouble ?? "")"])
+        for (slot, output) in rack.outputs.enumerated() {
+            let old = slot < before.count && before[slot].tenant == output.tenant ? before[slot] : nil
+            log.noteChange(from: old, to: output)
         }
     }
 
@@ -303,8 +307,6 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     private func logStart() {
-        for warning in status(at: HostTime.now()).warnings {
-            log.warning("\(warning.message)", metadata: ["fix": "\(warning.fix)"])
-        }
+        for warning in status(at: HostTime.now()).warnings { log.note(warning) }
     }
 }

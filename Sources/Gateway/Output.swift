@@ -27,20 +27,28 @@ struct Output: Sendable {
     private var configuredOffset = 0.0
     private(set) var settings = OutputSettings()
     var sink = Sink.away
-    /// Counts the times a realignment was asked for.
-    var realignments: UInt32 = 0
+    /// The realignment that was asked for last.
+    var realigning = OutputBoard.Realigning()
     /// Counts the times a device has come.
     private(set) var connections: UInt32 = 0
     /// The device's port or path while it is there.
     private(set) var connectedTo: String?
     /// The device's port as it was listed when it came.
     private var port: PortDescription?
+    /// Whether a profile recognises the device, whatever drives it.
+    private var isRecognised = false
     /// The port that we have subscribed.
     var subscribed: PortAddress?
     /// Whether its device is the clock that leads, which hears nothing of what is made of it.
     private(set) var isMaster = false
     /// Why it is away, when there is more to say than that.
     var trouble: String?
+    /// Whether its device is there, and another program has it to itself.
+    var isTaken = false
+    /// How its device's driver fared when it was last looked at.
+    private var buffer: DriverBuffer?
+    /// Whether its device is there and takes nothing.
+    private(set) var isStuck = false
     var presence = Presence.here
 
     enum Target: Hashable, Sendable {
@@ -58,6 +66,8 @@ struct Output: Sendable {
         case here
         /// It is no longer wanted; its device is being stopped.
         case leaving(since: MonotonicTime)
+        /// Its device has been stopped; the output thread is to let go of its port, by a board of that generation.
+        case closing(generation: UInt64)
         /// Its slot is free for another.
         case gone
     }
@@ -99,13 +109,22 @@ struct Output: Sendable {
 
     var takesSubscribers: Bool { if case .subscribers = target { true } else { false } }
 
-    var isLeaving: Bool { if case .leaving = presence { true } else { false } }
+    /// Whether it came by itself, for a device that a profile recognises.
+    var isAutomatic: Bool { if case .device = target { true } else { false } }
+
+    /// Whether it is no longer wanted, and its slot not free yet.
+    var isLeaving: Bool { presence != .here && presence != .gone }
 
     /// Whether it sends.
     var isEnabled: Bool { presence == .here && adjustment.isEnabled != false }
 
     /// Whether a sequencer port carries it, or is to.
-    var hasPort: Bool { source != nil && presence != .gone }
+    var hasPort: Bool {
+        switch presence {
+        case .here, .leaving: source != nil
+        case .closing, .gone: false
+        }
+    }
 
     /// Works out the settings anew: the profile's, with what the user wants otherwise, with what was changed since.
     mutating func settle() {
@@ -139,16 +158,6 @@ struct Output: Sendable {
         settle()
     }
 
-    /// Whether it came by itself for a device that a user could name so.
-    func isRecognised(as target: Target) -> Bool {
-        guard case .device = self.target, presence == .here, connectedTo != nil, let port else { return false }
-        return switch target {
-        case .named(let name): PortMatch.find(name, among: [port]) == .found(port)
-        case .numbered(let address): port.address == address
-        case .subscribers, .line, .device: false
-        }
-    }
-
     /// From now on it is what a user has named.
     mutating func name(_ target: Target) { self.target = target }
 
@@ -158,11 +167,13 @@ struct Output: Sendable {
         return (port.address, profile)
     }
 
-    /// Takes note of the port it drives, and the profile that recognises it, unless the user has named one.
+    /// Takes note of the port it drives, and of the profile that recognises it, which counts unless the user has named
+    /// one.
     mutating func recognise(_ port: PortDescription, _ profile: Profile?) {
         self.port = port
-        if case .device = target { target = .device(Device(port)) }
-        guard request.profile == nil, let profile, profile != self.profile else { return }
+        isRecognised = profile != nil
+        if isAutomatic { target = .device(Device(port)) }
+        guard request.profile == nil, profile != self.profile else { return }
         self.profile = profile
         settle()
     }
@@ -198,7 +209,6 @@ struct Output: Sendable {
             return port.card.map { name == $0.id || name == "\($0.number)" } ?? false
         }
         // A device that a profile recognises is one machine, whichever of its ports speaks.
-        let isRecognised = if case .device = target { true } else { false }
         return port.address == address || isRecognised && port.address.client == address.client
     }
 
@@ -210,7 +220,30 @@ struct Output: Sendable {
         // Among many subscribers the first to be named may change, and nobody has come.
         if place != nil, connectedTo == nil || !takesSubscribers { connections &+= 1 }
         connectedTo = place
+        (buffer, isStuck) = (nil, false)
         return true
+    }
+
+    /// The port of its device, if one is connected whose driver tells how it fares.
+    var watchedPort: PortDescription? { connectedTo != nil && port?.isHardware == true ? port : nil }
+
+    /// Notes how its device's driver fares, seconds after the last time.
+    ///
+    /// A device that has taken nothing in between although something waited for it is stuck. What its driver keeps for
+    /// it is old once it takes something again, so then it joins like a device that has come.
+    ///
+    /// - Parameter buffer: nil where nobody tells.
+    /// - Returns: whether there is news.
+    mutating func note(_ buffer: DriverBuffer?) -> Bool {
+        let wasStuck = isStuck
+        if let old = self.buffer, let buffer {
+            isStuck = old.waiting > 0 && buffer.waiting > 0 && buffer.sent == old.sent
+        } else {
+            isStuck = false
+        }
+        self.buffer = buffer
+        if wasStuck, !isStuck { connections &+= 1 }
+        return isStuck != wasStuck
     }
 }
 

@@ -38,8 +38,8 @@ struct OutputBoard: Sendable, BitwiseCopyable {
         var tenant: UInt32 = 0
         /// Counts the times a device has come to this output.
         var connections: UInt32 = 0
-        /// Counts the times a realignment was asked for.
-        var realignments: UInt32 = 0
+        /// The realignment that was asked for last.
+        var realigning = Realigning()
         /// What the loop guard asks at this output.
         var probe = Probe.none
 
@@ -51,6 +51,17 @@ struct OutputBoard: Sendable, BitwiseCopyable {
                 plan.settings.isClockAlwaysOn = false
             }
             return plan
+        }
+    }
+
+    /// A wish to be realigned, told from the one before by its number.
+    struct Realigning: Hashable, Sendable, BitwiseCopyable {
+        private(set) var number: UInt32 = 0
+        private(set) var when = Realignment.atBar
+
+        mutating func ask(_ when: Realignment) {
+            number &+= 1
+            self.when = when
         }
     }
 
@@ -66,7 +77,7 @@ struct OutputBoard: Sendable, BitwiseCopyable {
             slots[slot] = Slot(
                 settings: output.settings, sink: output.isMaster ? .away : output.sink,
                 isEnabled: output.isEnabled, tenant: output.tenant, connections: output.connections,
-                realignments: output.realignments)
+                realigning: output.realigning)
             if output.hasPort { ports |= 1 << UInt64(slot) }
             if let probing, probing.outputs >> UInt64(slot) & 1 == 1 { slots[slot].probe = probing.probe }
         }

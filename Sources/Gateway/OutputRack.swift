@@ -13,15 +13,15 @@ struct OutputRack: ~Copyable {
     /// By their slots; some may be gone.
     var outputs: [Output] = []
     /// What the user wants.
-    private(set) var wishes: OutputWishes
+    var wishes: OutputWishes
     /// The client whose ports carry the clocks; nil where there is no sequencer.
     let sequencer: SequencerOutput?
     /// Why there is no sequencer although one was wanted.
     let sequencerTrouble: ALSAError?
     /// The client that watches ports and makes subscriptions; nil where there is no sequencer.
     let control: SequencerControl?
-    /// Whether outputs were wanted for which there was no slot left.
-    private(set) var isFull = false
+    /// How many outputs are wanted for which there is no slot: those that the user names, and devices that came.
+    var lacking = (named: 0, devices: 0)
     /// The devices that hear the clock more than once.
     var doubledClocks: [DoubledClock] = []
     /// Offsets set in earlier runs, in milliseconds, by the outputs' IDs.
@@ -76,7 +76,7 @@ struct OutputRack: ~Copyable {
                     fix: "mend the configuration, then 'tactus reload'")
             }
         }
-        return contradictions + doubledClocks.map(\.warning) + (isFull ? [full] : [])
+        return contradictions + doubledClocks.map(\.warning) + (lacking == (0, 0) ? [] : [full])
     }
 
     /// Silences the output whose device leads, if there is one, and lets the others sound.
@@ -108,56 +108,12 @@ struct OutputRack: ~Copyable {
         body(&outputs[index])
     }
 
-    /// Takes new wishes: what is wanted as before goes on untouched.
-    mutating func configure(_ wishes: OutputWishes) {
-        self.wishes = wishes
-        adoptRecognised()
-        for slot in outputs.indices where outputs[slot].presence == .here {
-            if case .device = outputs[slot].target {
-                var request = outputs[slot].request
-                request.tempos = wishes.tempos
-                settle(slot, request)
-            } else if let request = wishes.requests.first(where: { Output.Target($0.address) == outputs[slot].target })
-            {
-                settle(slot, request)
-            } else {
-                remove(slot)
-            }
-        }
-        addMissing()
-    }
-
-    /// An output that came by itself becomes the one that the user now names: nothing of it is interrupted.
-    private mutating func adoptRecognised() {
-        for request in wishes.requests {
-            let target = Output.Target(request.address)
-            guard !outputs.contains(where: { $0.target == target && $0.presence == .here }) else { continue }
-            guard let slot = outputs.firstIndex(where: { $0.isRecognised(as: target) }) else { continue }
-            outputs[slot].name(target)
-        }
-    }
-
-    private mutating func settle(_ slot: Int, _ request: OutputRequest) {
-        let known = outputs[slot].profile?.id
-        let profile = request.profile ?? known.flatMap { try? wishes.library.profile(id: $0) }
-        guard request != outputs[slot].request || profile != outputs[slot].profile else { return }
-        outputs[slot].configure(request, profile: profile)
-    }
-
-    /// Makes outputs of the wishes that are none yet.
-    private mutating func addMissing() {
-        for request in wishes.requests {
-            let target = Output.Target(request.address)
-            guard !outputs.contains(where: { $0.target == target && $0.presence == .here }) else { continue }
-            add(target, name: target.name, request)
-        }
-    }
-
     /// Gives an output a slot; its port is made by the output thread.
-    mutating func add(_ target: Output.Target, name: String, _ request: OutputRequest) {
+    ///
+    /// - Returns: whether there was one left.
+    mutating func add(_ target: Output.Target, name: String, _ request: OutputRequest) -> Bool {
         let slot = outputs.firstIndex { $0.presence == .gone } ?? outputs.count
-        isFull = slot >= OutputBoard.capacity
-        guard !isFull else { return }
+        guard slot < OutputBoard.capacity else { return false }
         var source: PortAddress?
         if case .line = target {
         } else if let sequencer {
@@ -170,56 +126,52 @@ struct OutputRack: ~Copyable {
             name: name, target: target, request: request, source: source, takenIDs: ids, tenant: tenants)
         if let offset = offsets[output.id] { output.restore(offset) }
         if slot == outputs.count { outputs.append(output) } else { outputs[slot] = output }
+        return true
     }
 
     /// Has an output's device stopped, and then its slot freed.
     mutating func remove(_ slot: Int) { outputs[slot].presence = .leaving(since: .now()) }
 
-    /// Whether an output's device is being stopped.
+    /// Whether an output's device is being stopped, or its slot is not free yet.
     var isSomeoneLeaving: Bool { outputs.contains(where: \.isLeaving) }
 
-    /// Frees the slots of outputs whose devices have been stopped.
+    /// Takes out of use the outputs whose devices have been stopped, and frees the slots that nobody uses any more.
     ///
-    /// - Parameter published: the generation of the board published last.
-    /// - Returns: whether one became free.
-    mutating func freeSlots(published: UInt64) -> Bool {
+    /// A slot is another's only once the output thread has deleted its port: what that is called is written where the
+    /// thread reads it, and who is subscribed to it must not hear the next one.
+    ///
+    /// - Parameters:
+    ///   - existingPorts: the output ports there are, one bit each.
+    ///   - generations: the board in use by the output thread, and the one published last.
+    ///   - now: the present time.
+    /// - Returns: whether an output has gone a step.
+    mutating func freeSlots(
+        existingPorts: UInt64, generations: (inUse: UInt64, published: UInt64), at now: MonotonicTime = .now()
+    ) -> Bool {
         var changed = false
         for slot in outputs.indices {
-            guard case .leaving(let since) = outputs[slot].presence,
-                MonotonicTime.now() >= since.advanced(byNanoseconds: Self.farewell)
-            else { continue }
-            if case .line(let descriptor) = outputs[slot].sink { retired.append((slot, descriptor, published + 1)) }
-            if let device = outputs[slot].subscribed, let source = outputs[slot].source {
-                control?.unsubscribe(device, from: source)
+            switch outputs[slot].presence {
+            case .leaving(let since) where now >= since.advanced(byNanoseconds: Self.farewell):
+                takeOut(slot, before: generations.published + 1)
+            case .closing(let generation)
+            where generation <= generations.inUse && existingPorts >> UInt64(slot) & 1 == 0:
+                outputs[slot].presence = .gone
+            default: continue
             }
-            outputs[slot].sink = .away
-            outputs[slot].presence = .gone
             changed = true
         }
         return changed
     }
 
+    private mutating func takeOut(_ slot: Int, before generation: UInt64) {
+        if case .line(let descriptor) = outputs[slot].sink { retired.append((slot, descriptor, generation)) }
+        if let device = outputs[slot].subscribed, let source = outputs[slot].source {
+            control?.unsubscribe(device, from: source)
+        }
+        outputs[slot].sink = .away
+        outputs[slot].presence = .closing(generation: generation)
+    }
+
     /// How long it takes at most until the Stop of an output that is leaving has left, in nanoseconds.
     private static let farewell: Int64 = 200_000_000
-}
-
-extension Output.Target {
-    init(_ address: OutputAddress) {
-        switch address {
-        case .name(let name): self = .named(name)
-        case .numeric(let client, let port): self = .numbered(PortAddress(client: client, port: port))
-        case .virtual(let name): self = .subscribers(name)
-        case .raw(let path, let speed): self = .line(path: path, bitsPerSecond: speed)
-        }
-    }
-
-    /// What its output is called.
-    fileprivate var name: String {
-        switch self {
-        case .subscribers(let name), .named(let name): name
-        case .numbered(let address): address.description
-        case .line(let path, _): path
-        case .device(let device): device.clientName
-        }
-    }
 }

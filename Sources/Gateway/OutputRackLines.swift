@@ -32,13 +32,21 @@ extension OutputRack {
                 outputs[index].sink = .away
                 outputs[index].trouble = "it takes no more bytes"
                 changed = outputs[index].setConnected(to: nil) || changed
-            } else if !retired.contains(where: { $0.slot == index }) {
+            } else if !retired.contains(where: { $0.slot == index }), !isHeldByLeaver(path) {
                 // Until nobody used the old descriptor any more, the report could be about that one.
                 _ = isBroken(index)
                 changed = open(index, path: path, bitsPerSecond: speed) || changed
             }
         }
         return changed
+    }
+
+    /// Whether an output that is leaving, at another speed perhaps, still has its Stop to send there.
+    private func isHeldByLeaver(_ path: String) -> Bool {
+        outputs.contains { output in
+            guard case .line(path, _) = output.target, case .leaving = output.presence else { return false }
+            return output.sink != .away
+        }
     }
 
     private mutating func open(_ index: Int, path: String, bitsPerSecond: Int) -> Bool {

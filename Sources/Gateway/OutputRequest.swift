@@ -28,4 +28,7 @@ public enum OutputAddress: Hashable, Sendable {
     case virtual(String)
     /// A device node, FIFO or serial line; the rate matters to serial lines only.
     case raw(path: String, bitsPerSecond: Int)
+
+    /// The general port, which is there without being named.
+    public static let clock = OutputAddress.virtual("Clock")
 }

@@ -20,6 +20,7 @@ final class OutputThread: @unchecked Sendable {
     private let modeInForce = Atomic(DispatchMode.direct.rawValue)
     private let isStopping = Atomic(false)
     private let boardInUse = Atomic<UInt64>(0)
+    private let portsInPlace: Atomic<UInt64>
     private let hasLockedMemory = Atomic(false)
 
     /// What the loop below needs of its stack, in bytes.
@@ -33,6 +34,7 @@ final class OutputThread: @unchecked Sendable {
         self.board = board
         self.sequencer = sequencer
         choice = dispatch
+        portsInPlace = Atomic(sequencer?.sender.existingPorts ?? 0)
         counters = .allocate(capacity: outputs)
         for index in 0..<outputs { (counters + index).initialize(to: OutputCounters()) }
     }
@@ -49,6 +51,9 @@ final class OutputThread: @unchecked Sendable {
 
     /// The generation of the board in use; older ones will not be looked at again.
     var generationInUse: UInt64 { boardInUse.load(ordering: .acquiring) }
+
+    /// The sequencer ports there are, one bit each; the thread touches nothing of the others until a board wants them.
+    var existingPorts: UInt64 { portsInPlace.load(ordering: .acquiring) }
 
     /// Whether the thread's stack and slots stay in memory.
     var isMemoryLocked: Bool { hasLockedMemory.load(ordering: .relaxed) }
@@ -76,32 +81,43 @@ final class OutputThread: @unchecked Sendable {
         let mode = DispatchMode.chosen(
             choice, scheduling: .ofThisThread, isRealTimeKernel: isRealTimeKernel, hasQueue: machine.hasQueue)
         var dispatcher = Dispatcher(machine: machine, mode: mode, outputs: outputs, counters: counters)
-        lockMemory(dispatcher)
+        let outputsInUse = board.withLatest { $0.count }
+        lockMemory(dispatcher, outputs: outputsInUse)
         Rehearsal.play()
         if mode != .direct { Rehearsal.dispatch(machine) }
-        dispatch(&dispatcher)
+        dispatch(&dispatcher, outputsLocked: outputsInUse)
         dispatcher.free()
     }
 
-    private func lockMemory(_ dispatcher: Dispatcher<KernelMachine>) {
+    /// Locks what is in use, not what there may ever be: an ordinary user is allowed little.
+    private func lockMemory(_ dispatcher: Dispatcher<KernelMachine>, outputs: Int) {
         let slots =
-            dispatcher.lockMemory() && sequencer?.sender.lockMemory(events: outputs * Agenda.capacityPerOutput) != false
+            dispatcher.lockMemory(outputs: outputs)
+            && sequencer?.sender.lockMemory(events: outputs * Agenda.capacityPerOutput) != false
         let counts = LockedMemory.lock(counters, byteCount: outputs * MemoryLayout<OutputCounters>.size)
         let stack = LockedMemory.lockStack(byteCount: Self.stackInUse)
         hasLockedMemory.store(slots && counts && stack, ordering: .relaxed)
     }
 
-    private func dispatch(_ dispatcher: inout Dispatcher<KernelMachine>) {
+    private func dispatch(_ dispatcher: inout Dispatcher<KernelMachine>, outputsLocked: Int) {
         let board = board
+        var outputsLocked = outputsLocked
         while true {
             let edition = board.edition
             guard !isStopping.load(ordering: .acquiring) else { break }
             let deadline = board.withLatest { board in
                 boardInUse.store(board.generation, ordering: .releasing)
+                if board.count > outputsLocked {
+                    outputsLocked = board.count
+                    lockMemory(dispatcher, outputs: outputsLocked)
+                }
                 return dispatcher.turn(board)
             }
             modeInForce.store(dispatcher.mode.rawValue, ordering: .relaxed)
-            if dispatcher.changePort(before: deadline) { continue }
+            if dispatcher.changePort(before: deadline) {
+                portsInPlace.store(dispatcher.machine.existingPorts, ordering: .releasing)
+                continue
+            }
             guard MonotonicTime.now() < deadline, board.wait(seen: edition, until: deadline) else { continue }
             let lateness = MonotonicTime.now().nanoseconds - deadline.nanoseconds
             wakeUps.record(microseconds: lateness / 1000)

@@ -17,7 +17,7 @@ public struct OutputWishes: Hashable, Sendable {
 
     /// The outputs that are always there, the general one first.
     var requests: [OutputRequest] {
-        let clock = hasClockPort ? [OutputRequest(.virtual("Clock"))] : []
+        let clock = hasClockPort ? [OutputRequest(.clock)] : []
         return (clock + outputs).map { request in
             var request = request
             request.tempos = tempos

@@ -10,7 +10,7 @@ internal import Synchronization
 
 /// What the status is made of, as the gateway thread last saw it; what moves by itself is worked out when asked.
 struct StatusPicture: Sendable {
-    var profiles: [Profile]
+    var wishes: Wishes
     var link: LinkState
     var leadership: Leadership
     var outputs: [Output]
@@ -49,7 +49,8 @@ struct StatusPicture: Sendable {
                 priority: realtime.scheduling == .fifo ? realtime.wanted : 0,
                 memoryLocked: realtime.isProcessLocked || counters.isMemoryLocked, dispatch: counters.mode.name,
                 wakeUpLatencyMicroseconds: Status.Lateness(counters.wakeUps)),
-            warnings: warnings + outputWarnings + inputWarnings + controlWarnings + dispatchWarning(counters)
+            warnings: warnings + wishes.warnings + outputWarnings + inputWarnings + controlWarnings
+                + dispatchWarning(counters)
                 + slots.compactMap { droppedWarning(slot: $0, counters) })
     }
 
@@ -127,8 +128,17 @@ struct StatusPicture: Sendable {
                 warnings.append(
                     .init(
                         code: "output-away", message: "output \(output.name) is away: \(trouble)",
-                        fix: "connect it; 'tactus ports' lists what is there"))
+                        fix: output.isTaken
+                            ? "close that program; the output is connected within a few seconds"
+                            : "connect it; 'tactus ports' lists what is there"))
             }
+        }
+        for output in slots.map({ outputs[$0] }) where output.isStuck {
+            warnings.append(
+                .init(
+                    code: "device-stuck",
+                    message: "the device at output \(output.name) is there but has stopped taking what is sent",
+                    fix: "switch it off and on, or plug it in anew; it joins the song by itself"))
         }
         return warnings
     }

@@ -32,6 +32,11 @@ struct Entry: Hashable, BitwiseCopyable {
         case topOrBar
         /// At the next bar, after it has been stopped for that.
         case barAnew
+        /// At the next sixteenth, after it has been stopped for that.
+        case sixteenthAnew
+
+        var isAnew: Bool { self == .barAnew || self == .sixteenthAnew }
+        var isSixteenth: Bool { self == .topOrSixteenth || self == .sixteenthAnew }
     }
 
     private init(_ cue: Cue, at pulse: Int64, _ plan: OutputPlan, isStopping: Bool = false) {
@@ -56,13 +61,13 @@ struct Entry: Hashable, BitwiseCopyable {
         at now: HostTime
     ) -> Entry {
         let top = Entry(plan.settings.topCue, at: 0, plan)
-        if place != .barAnew, earliest <= 0, top.isInTime(plan, train, on: map, at: now) { return top }
+        if !place.isAnew, earliest <= 0, top.isInTime(plan, train, on: map, at: now) { return top }
         let cue = plan.settings.laterCue
         let steps = Steps(cue, place)
         var number = steps.last(before: max(earliest, 1), plan.transport, train.grid)
         while true {
             let pulse = steps.pulse(number, plan.transport, train.grid)
-            let entry = Entry(cue, at: pulse, plan, isStopping: place == .barAnew)
+            let entry = Entry(cue, at: pulse, plan, isStopping: place.isAnew)
             if pulse >= max(earliest, 1), entry.isInTime(plan, train, on: map, at: now) { return entry }
             number += 1
         }
@@ -80,7 +85,7 @@ struct Entry: Hashable, BitwiseCopyable {
         init(_ cue: Cue, _ place: Place) {
             switch cue {
             case .silence: self = .pulses
-            case .locate where place == .topOrSixteenth: self = .sixteenths
+            case .locate where place.isSixteenth: self = .sixteenths
             default: self = .bars(isLocating: cue == .locate)
             }
         }

@@ -4,6 +4,8 @@ internal import BeatTime
 struct PulseTrain: BitwiseCopyable {
     private(set) var grid: PulseGrid
     private(set) var fold: TempoFold
+    /// What the grid was made of.
+    private var source: GridSource
     private var offset: Int64
     /// Steps of the grid and of the offset that are being paid off.
     private var steps = RateAccumulator()
@@ -24,6 +26,17 @@ struct PulseTrain: BitwiseCopyable {
         }
     }
 
+    /// What a grid is made of besides a fold; as long as it is the same, so is the grid.
+    private struct GridSource: Hashable, BitwiseCopyable {
+        var (multiply, divide, swing): (Int64, Int64, Int64)
+        var (tickLength, origin): (Int64, Int64)
+
+        init(_ settings: OutputSettings, tickLength: Int64, origin: Int64) {
+            (multiply, divide, swing) = (settings.multiply, settings.divide, settings.swing)
+            (self.tickLength, self.origin) = (tickLength, origin)
+        }
+    }
+
     /// What a new map or new settings mean for the pulses that come next.
     struct Change: BitwiseCopyable {
         var jump = Jump.none
@@ -41,13 +54,22 @@ struct PulseTrain: BitwiseCopyable {
         case slid
     }
 
+    /// Pulses of nobody, to begin with.
+    init() {
+        let line = TickLine(
+            microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)
+        self.init(OutputPlan(transport: .stopped, settings: OutputSettings()), on: TempoMap(line))
+    }
+
     /// The first look at a map: nothing is owed.
     init(_ plan: OutputPlan, on map: TempoMap) {
         offset = plan.settings.offset
         probe = plan.probe
         account = Account(map)
         fold = TempoFold.none.following(plan.settings, microsecondsPerBeat: map.line.microsecondsPerBeat)
-        grid = PulseGrid(plan.settings, fold, tickLength: map.line.tickLength, origin: plan.transport.startTick)
+        let (tickLength, origin) = (map.line.tickLength, plan.transport.startTick)
+        grid = PulseGrid(plan.settings, fold, tickLength: tickLength, origin: origin)
+        source = GridSource(plan.settings, tickLength: tickLength, origin: origin)
     }
 
     /// When a pulse leaves.
@@ -119,9 +141,10 @@ struct PulseTrain: BitwiseCopyable {
         probe = plan.probe
         account = Account(map)
         if change.jump != .none { (steps, spread) = (RateAccumulator(), RateAccumulator()) }
-        let (origin, last) = (grid.origin, grid.straightPlace(ofPulse: next - 1))
+        let (former, count) = (grid, next)
         change.isRegrouped = regroup(plan, on: map, next: &next, foldsAnywhere: !isRunning || change.jump == .broken)
-        if grid.origin != origin, plan.settings.mayJump {
+        if grid.origin != former.origin, plan.settings.mayJump {
+            let last = former.straightPlace(ofPulse: count - 1)
             next = min(next, max(first(after: last), first(atOrAfter: now, on: map)))
         }
         if change.jump == .slid { next = slide(to: wasDue, on: map) }
@@ -132,8 +155,11 @@ struct PulseTrain: BitwiseCopyable {
     private mutating func regroup(
         _ plan: OutputPlan, on map: TempoMap, next: inout Int64, foldsAnywhere: Bool
     ) -> Bool {
-        let place = grid.straightPlace(ofPulse: next)
         let origin = plan.transport.isPlaying ? plan.transport.startTick : grid.origin
+        let source = GridSource(plan.settings, tickLength: map.line.tickLength, origin: origin)
+        guard source != self.source || plan.settings.tempos != .all || fold != .none else { return false }
+        self.source = source
+        let place = grid.straightPlace(ofPulse: next)
         if plan.settings.tempos != .all || fold != .none {
             let tempo = map.microsecondsPerBeat(at: place)
             if foldsAnywhere {

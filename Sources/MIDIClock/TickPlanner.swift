@@ -10,8 +10,9 @@ public import BeatTime
 ///
 /// Owned by the output thread: a plain value of fixed size that allocates nothing.
 public struct TickPlanner: Sendable, BitwiseCopyable {
-    /// Nil before the first plan.
-    private var train: PulseTrain?
+    /// Of no account before the first plan.
+    private(set) var train = PulseTrain()
+    private var hasTrain = false
     /// The next pulse to send, counted as the train counts them.
     var nextPulse: Int64 = 0
     /// When the last pulse left, from which the next must keep its distance.
@@ -22,8 +23,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     var entry: Entry?
     /// Whether the device was connected anew and has to find a bar to join at.
     var joinsAtBar = false
-    /// Whether the device, though playing, is to be placed anew at a bar.
-    var wantsRealignment = false
+    /// When the device, though playing, is to be placed anew, if it is.
+    var realignment: Realignment?
     /// Whether the device may be sent Stop, by the last plan.
     private var sendsStop = true
 
@@ -48,8 +49,10 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         joinsAtBar = true
     }
 
-    /// Places the device anew at the next bar, if it plays and its place can be told.
-    public mutating func realign() { wantsRealignment = device != .stopped }
+    /// Places the device anew, if it plays and its place can be told.
+    public mutating func realign(_ realignment: Realignment) {
+        if device != .stopped { self.realignment = realignment }
+    }
 
     /// The last message for a device that plays, for when the program ends.
     public mutating func finish() -> ClockMessage? {
@@ -68,10 +71,9 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage? {
         sendsStop = plan.settings.sendsStop
-        let (train, aim) = follow(plan, on: map, at: now)
-        self.train = train
+        let aim = follow(plan, on: map, at: now)
         if device != .stopped {
-            if playsOn(plan) { return goOn(plan, train, aim, on: map, at: now) }
+            if playsOn(plan) { return goOn(plan, aim, on: map, at: now) }
             guard !sendsStop else {
                 return PlannedMessage(
                     message: .stop, due: now, belated: 0, place: aim.place, pulse: nextPulse, fold: train.fold,
@@ -80,13 +82,13 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             device = .stopped
         }
         isMisplaced = false
-        wantsRealignment = false
+        realignment = nil
         guard plan.transport.isPlaying else {
             entry = nil
             joinsAtBar = false
-            return plan.settings.isClockAlwaysOn ? pulse(aim, train) : nil
+            return plan.settings.isClockAlwaysOn ? pulse(aim) : nil
         }
-        return enter(plan, train, on: map, at: now)
+        return enter(plan, on: map, at: now)
     }
 
     /// Whether ``next(_:on:at:)`` would say again what it said of a copy that went ahead, plan and map being the same.
@@ -97,10 +99,10 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     ///   - now: the present host time.
     /// - Returns: whether it need not be asked again.
     public func stillExpects(_ ahead: PlannedMessage, on map: TempoMap, at now: HostTime) -> Bool {
-        guard let train, ahead.message == .timingClock, ahead.pulse == nextPulse, ahead.fold == train.fold,
-            ahead.belated == 0, entry == nil, !isMisplaced, !wantsRealignment
+        guard hasTrain, ahead.message == .timingClock, ahead.pulse == nextPulse, ahead.fold == train.fold,
+            ahead.belated == 0, entry == nil, !isMisplaced, realignment == nil
         else { return false }
-        return now <= ahead.due && gapEnd(train, map) <= ahead.due
+        return now <= ahead.due && gapEnd(map) <= ahead.due
     }
 
     /// Notes that a message has left.
@@ -120,7 +122,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         case .start, .continue: if let entry = planned.entry { moves(by: entry) }
         }
         isMisplaced = false
-        wantsRealignment = false
+        realignment = nil
         entry = planned.entry?.afterMessage
     }
 
@@ -136,24 +138,24 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         var gapEnd: HostTime
     }
 
-    func aim(_ train: PulseTrain, _ map: TempoMap) -> Aim {
+    func aim(_ map: TempoMap) -> Aim {
         let place = train.grid.place(ofPulse: nextPulse)
-        return Aim(place: place, due: train.due(at: place, on: map), gapEnd: gapEnd(train, map))
+        return Aim(place: place, due: train.due(at: place, on: map), gapEnd: gapEnd(map))
     }
 
     /// Brings the train of pulses up to date, and finds its next pulse again if it was broken.
-    private mutating func follow(_ plan: OutputPlan, on map: TempoMap, at now: HostTime) -> (PulseTrain, Aim) {
-        guard var train else {
-            let train = PulseTrain(plan, on: map)
+    private mutating func follow(_ plan: OutputPlan, on map: TempoMap, at now: HostTime) -> Aim {
+        guard hasTrain else {
+            (train, hasTrain) = (PulseTrain(plan, on: map), true)
             nextPulse = train.first(atOrAfter: now, on: map)
-            return (train, aim(train, map))
+            return aim(map)
         }
         let isClockOn = plan.settings.isClockAlwaysOn || device != .stopped
         let (count, isRunning) = (nextPulse, isClockOn || entry != nil)
         let change = train.follow(plan, on: map, next: &nextPulse, isRunning: isRunning, at: now)
         if change.isRegrouped || change.jump == .slid { entry = nil }
         if change.isRegrouped, nextPulse != count, device != .stopped, plan.settings.isBroughtBack {
-            wantsRealignment = true
+            realignment = realignment ?? .atBar
         }
         // Who has slid into another song, past its top, plays that.
         if change.jump == .slid, device != .stopped, plan.transport.isPlaying, nextPulse > 0 {
@@ -161,20 +163,20 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         }
         var isBroken = change.jump == .broken
         // Late after a stall; that pulses keep their distance is not lateness, whenever it is asked for.
-        let aim = aim(train, map)
+        let aim = aim(map)
         let lateness = aim.due.microseconds(to: max(now, aim.gapEnd))
         if isRunning, lateness > train.catchUpLimit(map.line) { isBroken = true }
         // Far ahead after a tempo that fell while nobody told us.
         if isClockOn, train.due(nextPulse - 7, on: map) > now { isBroken = true }
-        guard isBroken else { return (train, aim) }
+        guard isBroken else { return aim }
         nextPulse = train.first(atOrAfter: max(now, aim.gapEnd), on: map)
         entry = nil
         isMisplaced = device != .stopped
-        return (train, self.aim(train, map))
+        return self.aim(map)
     }
 
     /// Before this time no pulse may leave, whatever the map says.
-    func gapEnd(_ train: PulseTrain, _ map: TempoMap) -> HostTime {
+    func gapEnd(_ map: TempoMap) -> HostTime {
         lastPulse.advanced(byMicroseconds: train.minimumGap(map.line))
     }
 

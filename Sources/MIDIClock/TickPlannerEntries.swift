@@ -4,32 +4,33 @@ internal import BeatTime
 extension TickPlanner {
     /// A device that plays where it should: pulses, and a realignment if one is wanted.
     mutating func goOn(
-        _ plan: OutputPlan, _ train: PulseTrain, _ aim: Aim, on map: TempoMap, at now: HostTime
+        _ plan: OutputPlan, _ aim: Aim, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage {
-        wantsRealignment = wantsRealignment && plan.settings.laterCue.isPlacing
-        guard wantsRealignment else { return pulse(aim, train) }
-        let entry = validEntry(.barAnew, plan, train, on: map, at: now)
+        if !plan.settings.laterCue.isPlacing { realignment = nil }
+        guard let realignment else { return pulse(aim) }
+        let place = realignment == .now ? Entry.Place.sixteenthAnew : .barAnew
+        let entry = validEntry(place, plan, on: map, at: now)
         self.entry = entry
-        return earlier(pulse(aim, train), message(of: entry, plan, train, on: map))
+        return earlier(pulse(aim), message(of: entry, plan, on: map))
     }
 
     /// Brings a stopped device into a song that plays: its messages among the pulses, each in its turn.
     mutating func enter(
-        _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime
+        _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage {
-        let entry = validEntry(joinsAtBar ? .topOrBar : .topOrSixteenth, plan, train, on: map, at: now)
+        let entry = validEntry(joinsAtBar ? .topOrBar : .topOrSixteenth, plan, on: map, at: now)
         if !plan.settings.isClockAlwaysOn, entry != self.entry {
             nextPulse = entry.pulse - Self.preroll(plan.settings)
         }
         self.entry = entry
         guard entry.cue == .silence else {
-            return earlier(pulse(aim(train, map), train), message(of: entry, plan, train, on: map))
+            return earlier(pulse(aim(map)), message(of: entry, plan, on: map))
         }
-        return pulse(aim(train, map), train, entry: nextPulse == entry.pulse ? entry : nil)
+        return pulse(aim(map), entry: nextPulse == entry.pulse ? entry : nil)
     }
 
     /// The next pulse; without any other message it may be all that there is to an entry.
-    func pulse(_ aim: Aim, _ train: PulseTrain, entry: Entry? = nil) -> PlannedMessage {
+    func pulse(_ aim: Aim, entry: Entry? = nil) -> PlannedMessage {
         let due = max(aim.due, aim.gapEnd)
         return PlannedMessage(
             message: .timingClock, due: due, belated: aim.due.microseconds(to: due), place: aim.place,
@@ -37,7 +38,7 @@ extension TickPlanner {
     }
 
     private func message(
-        of entry: Entry, _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap
+        of entry: Entry, _ plan: OutputPlan, on map: TempoMap
     ) -> PlannedMessage {
         PlannedMessage(
             message: entry.message(plan, train), due: entry.due(plan, train, on: map), belated: 0,
@@ -52,7 +53,7 @@ extension TickPlanner {
 
     /// The entry in progress if it can still be met, else a new one.
     private mutating func validEntry(
-        _ place: Entry.Place, _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime
+        _ place: Entry.Place, _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> Entry {
         if let entry, entry.startTick == plan.transport.startTick, nextPulse <= entry.pulse,
             entry.suits(plan.settings), entry.isInTime(plan, train, on: map, at: now)
@@ -60,7 +61,7 @@ extension TickPlanner {
             return entry
         }
         if device == .stopped, !plan.settings.isClockAlwaysOn {
-            nextPulse = train.first(atOrAfter: max(now, gapEnd(train, map)), on: map)
+            nextPulse = train.first(atOrAfter: max(now, gapEnd(map)), on: map)
         }
         let earliest = nextPulse + Self.preroll(plan.settings)
         return Entry.first(place, from: earliest, plan, train, on: map, at: now)

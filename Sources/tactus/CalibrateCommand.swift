@@ -38,21 +38,31 @@ struct CalibrateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let status = try await remote.status()
-        let wanted = output.lowercased()
-        guard let target = status.outputs.first(where: { $0.id == wanted || $0.name.lowercased() == wanted }) else {
-            let known = status.outputs.map(\.id).joined(separator: ", ")
-            throw Failure(.unavailable, "no output is called \(output); there are: \(known)")
-        }
+        let target = try target(among: await remote.status().outputs)
         let (measured, device) = try await Self.measure(target, input: input, seconds: seconds)
         let offset = Self.offset(for: measured)
+        try show(measured, of: target, offset: offset)
+        guard save else { return }
+        _ = try await remote.adjust(target.id, #"{"offsetMilliseconds":\#(offset)}"#)
+        try keep(offset, for: target, recognisedBy: device)
+    }
+
+    private func target(among outputs: [Status.Output]) throws -> Status.Output {
+        let wanted = output.lowercased()
+        if let target = outputs.first(where: { $0.id == wanted || $0.name.lowercased() == wanted }) { return target }
+        let known = outputs.map(\.id).joined(separator: ", ")
+        throw Failure(.unavailable, "no output is called \(output); there are: \(known)")
+    }
+
+    private func show(_ measured: LoopBack, of target: Status.Output, offset: Double) throws {
         if remote.json {
             print(try Result(measured, offset: offset).json)
         } else {
             print(Self.lines(measured, of: target.name, offset: offset).joined(separator: "\n").withoutControls)
         }
-        guard save else { return }
-        try await remote.adjust(target.id, #"{"offsetMilliseconds":\#(offset)}"#)
+    }
+
+    private func keep(_ offset: Double, for target: Status.Output, recognisedBy device: String?) throws {
         let path = try OwnProfile(for: target, recognisedBy: device).keep(offset: offset)
         if !remote.json { print("kept in \(path); 'tactus reload' reads it") }
     }
@@ -100,7 +110,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     /// Listens to what the output sends and to what comes back, both stamped by the kernel's one clock.
     private static func measure(
         _ output: Status.Output, input: String, seconds: Int
-    ) async throws(Failure) -> (LoopBack, device: String?) {
+    ) async throws -> (LoopBack, device: String?) {
         let (client, control, ports) = try open()
         let source = try returning(input, among: ports)
         let sender = try port(of: output, control, ports)
@@ -148,7 +158,8 @@ struct CalibrateCommand: AsyncParsableCommand {
             }
             return address
         }
-        switch PortMatch.find(name, among: ports.filter(\.isReadable)) {
+        // Our outputs are named like the devices they drive.
+        switch PortMatch.find(name, among: ports.filter { $0.isReadable && $0.clientName != "Tactus" }) {
         case .found(let port): return port.address
         case .none: throw Failure(.unavailable, "no port called \(name) sends; 'tactus ports' lists those that do")
         case .ambiguous(let several):

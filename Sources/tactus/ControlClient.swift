@@ -36,10 +36,11 @@ struct ControlClient {
     ///   - command: the JSON to send; nil only asks.
     ///   - method: how a command is sent.
     /// - Returns: the status, and the very JSON that said so.
-    /// - Throws: when nobody answers, or the gateway refuses.
+    /// - Throws: a `Failure` when nobody answers, or the gateway refuses. It is not named below, since the optimizer of
+    ///   Swift 6.3 breaks down where it is.
     func ask(
         _ path: String, _ command: String?, method: HTTPMethod = .POST
-    ) async throws(Failure) -> (status: Status, json: String) {
+    ) async throws -> (status: Status, json: String) {
         var request = HTTPClientRequest(url: "\(url)/api/v1/\(path)")
         if let command {
             request.method = method
@@ -53,7 +54,7 @@ struct ControlClient {
         return (status, body)
     }
 
-    private func exchange(_ request: HTTPClientRequest) async throws(Failure) -> (HTTPResponseStatus, String) {
+    private func exchange(_ request: HTTPClientRequest) async throws -> (HTTPResponseStatus, String) {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.retryConnectionEstablishment = false
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)

@@ -52,6 +52,12 @@ extension OutputAddress {
         }
     }
 
+    /// Refuses the general port, which would otherwise be there twice.
+    func requireNotClock() throws(BadArgument) {
+        guard self == .clock else { return }
+        throw BadArgument("the port Clock is there without being named; --no-clock-port leaves the name to you")
+    }
+
     private static func port(_ text: String) throws(BadArgument) -> OutputAddress {
         switch PortAddress.read(text) {
         case .address(let address): .numeric(client: address.client, port: address.port)

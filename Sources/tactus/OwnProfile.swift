@@ -36,6 +36,10 @@ struct OwnProfile {
     /// - Returns: where it is.
     /// - Throws: when there is no place for it, or its file cannot be changed safely.
     func keep(offset: Double) throws(Failure) -> String {
+        // It may be what a stranger's gateway says.
+        guard !id.contains("/"), !id.hasPrefix(".") else {
+            throw Failure(.badFile, "a profile called \(id.withoutControls) cannot be kept")
+        }
         guard let folder else { throw Failure(.system, "there is no home folder to keep a profile in") }
         let path = "\(folder)/\(id).yaml"
         let text = try text(offset)

@@ -29,12 +29,18 @@ struct RemoteOptions: ParsableArguments {
     func status() async throws -> Status { try await client.ask("status", nil).status }
 
     /// Changes an output of the gateway.
-    func adjust(_ id: String, _ command: String) async throws {
-        _ = try await client.ask("outputs/\(id)", command, method: .PATCH)
+    ///
+    /// - Returns: the status afterwards.
+    func adjust(_ id: String, _ command: String) async throws -> Status {
+        try await client.ask("outputs/\(id)", command, method: .PATCH).status
     }
 
     private var client: ControlClient {
-        get throws { ControlClient(url: url, token: try tokenFile.map(BearerToken.init(file:))) }
+        get throws {
+            var token: BearerToken?
+            if let tokenFile { token = try BearerToken(file: tokenFile) }
+            return ControlClient(url: url, token: token)
+        }
     }
 }
 
@@ -198,6 +204,8 @@ struct RealignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "realign", abstract: "Have a device that lost its place find it again at the next bar.")
 
+    @Flag(help: "At the next sixteenth, where the device knows song positions.") var now = false
+
     @Argument(help: "The output as 'tactus status' names it. (default: all)") var output: String?
     @OptionGroup var remote: RemoteOptions
 
@@ -205,8 +213,8 @@ struct RealignCommand: AsyncParsableCommand {
         let path = output.map {
             "outputs/\($0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? $0)/realign"
         }
-        try await remote.ask(path ?? "realign", "{}") { _ in
-            "\(output ?? "every output") finds its place at the next bar"
+        try await remote.ask(path ?? "realign", #"{"when":"\#(now ? "now" : "bar")"}"#) { _ in
+            "\(output ?? "every output") finds its place \(now ? "as soon as it can" : "at the next bar")"
         }
     }
 }
@@ -217,5 +225,13 @@ struct ReloadCommand: AsyncParsableCommand {
 
     @OptionGroup var remote: RemoteOptions
 
-    func run() async throws { try await remote.ask("reload", "{}") { "read again: \($0.outputs.count) outputs" } }
+    func run() async throws {
+        try await remote.ask("reload", "{}") { status in
+            let told = ["restart-needed", "configuration-moved", "profile", "overrides"]
+            let warnings = status.warnings.filter { told.contains($0.code) }.map { "\($0.message); \($0.fix)" }
+            let count = status.outputs.count
+            return (["read again: \(count) \(count == 1 ? "output" : "outputs")"] + warnings).map(\.withoutControls)
+                .joined(separator: "\n")
+        }
+    }
 }

@@ -147,6 +147,13 @@ struct Run: AsyncParsableCommand {
         if clockIn != nil, let follow, follow != .auto {
             throw ValidationError("--clock-in and --follow exclude each other")
         }
+        for output in output where !noClockPort {
+            do throws(BadArgument) {
+                try output.address.requireNotClock()
+            } catch {
+                throw ValidationError("--output virtual:Clock: \(error)")
+            }
+        }
         let outputs = output.map(\.address.argument)
         for (index, name) in outputs.enumerated() where outputs[..<index].contains(name) {
             throw ValidationError("--output \(name) is given twice")
@@ -166,9 +173,6 @@ struct Run: AsyncParsableCommand {
         LoggingSystem.bootstrap { label in
             ConsoleLog(console: console, format: format, label: label, logLevel: level)
         }
-        for mistake in setup.library.mistakes {
-            Logger(label: "tactus").warning("profile left out", metadata: ["error": "\(mistake)"])
-        }
         let stopRequest = await StopRequest()
         let reloadRequest = await ReloadRequest()
 
@@ -177,7 +181,7 @@ struct Run: AsyncParsableCommand {
         if let address { server = try await Self.listen(at: address, token: token) }
         var osc: OSCServer?
         if let oscAddress { osc = try await Self.listen(forOSCAt: oscAddress) }
-        let gateway = try makeGateway(wishes, interfaces)
+        let gateway = try makeGateway(setup, wishes, interfaces)
         server?.serve(gateway)
         osc?.serve(gateway)
 
@@ -269,7 +273,9 @@ struct Run: AsyncParsableCommand {
         return configuration
     }
 
-    private func makeGateway(_ wishes: Wishes, _ interfaces: [String]) throws(Failure) -> Gateway {
+    private func makeGateway(
+        _ setup: Setup, _ wishes: Wishes, _ interfaces: [String]
+    ) throws(Failure) -> Gateway {
         do {
             let log = Logger(label: "tactus")
             let keeper = try StateKeeper(directory: state ?? Folders.state, log: log)
@@ -279,9 +285,7 @@ struct Run: AsyncParsableCommand {
             configuration.realtimePriority = realtimePriority
             configuration.dispatch = dispatch
             return try Gateway(configuration, keeper: keeper, log: log) { () throws(Mistakes) in
-                let setup = try Setup(self)
-                guard setup.library.mistakes.isEmpty else { throw Mistakes(setup.library.mistakes) }
-                return try setup.wishes()
+                try Setup(self).wishes(since: setup)
             }
         } catch {
             throw Failure(.system, "\(error)")

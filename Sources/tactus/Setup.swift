@@ -1,4 +1,5 @@
 import ALSASequencer
+import Arbiter
 import BeatTime
 import ControlServer
 import DeviceProfiles
@@ -9,7 +10,9 @@ import MIDIClock
 
 /// What a run of the gateway goes by: its options, and beneath them the configuration file.
 struct Setup {
-    private let options: Run
+    let options: Run
+    /// Where the configuration file is; nil if there is none.
+    let path: String?
     let file: ConfigurationFile
     let library: ProfileLibrary
 
@@ -19,9 +22,8 @@ struct Setup {
     /// - Throws: everything that is wrong with the configuration file.
     init(_ options: Run) throws(Mistakes) {
         self.options = options
-        file =
-            try (options.config ?? Folders.configuration).map(ConfigurationFile.init(contentsOf:))
-            ?? ConfigurationFile()
+        path = options.config ?? Folders.configuration
+        file = try path.map(ConfigurationFile.init(contentsOf:)) ?? ConfigurationFile()
         library = ProfileLibrary(folders: Folders.profiles + options.profiles)
     }
 
@@ -29,7 +31,7 @@ struct Setup {
     ///
     /// - Throws: everything in the configuration file that makes no sense, or that the profiles do not allow.
     func wishes() throws(Mistakes) -> Wishes {
-        var reader = WishReader(library: library)
+        var reader = WishReader(library: library, hasClockPort: !options.noClockPort)
         var wishes = Wishes()
         wishes.outputs.library = library
         wishes.outputs.outputs =
@@ -43,9 +45,25 @@ struct Setup {
         wishes.stopsWhenLost = file.follow.whenLost == .stop
         wishes.controls = file.controls
         for control in file.controls { reader.check(control) }
+        wishes.warnings = profileWarnings
         try reader.finish(outputs: wishes.outputs.outputs.count)
         return wishes
     }
+
+    /// Profiles that are left out, and what is strange in others; each with its place.
+    private var profileWarnings: [Status.Warning] {
+        let fix = "mend it, then 'tactus reload'; 'tactus profiles check FILE' tells all that is wrong with a file"
+        let all =
+            library.mistakes.map {
+                Status.Warning(code: "profile-left-out", message: "profile left out: \($0)", fix: fix)
+            }
+            + library.warnings.map { Status.Warning(code: "profile", message: $0, fix: fix) }
+        guard all.count > Self.mostTold else { return all }
+        let rest = "\(all.count - Self.mostTold) more like these"
+        return all.prefix(Self.mostTold) + [Status.Warning(code: "profile", message: rest, fix: fix)]
+    }
+
+    private static let mostTold = 16
 
     /// Where to serve HTTP; nil not to.
     ///
@@ -102,11 +120,17 @@ struct Setup {
 private struct WishReader {
     let library: ProfileLibrary
     private var mistakes: [Mistake] = []
-    private var addresses: [OutputAddress] = []
+    /// Whether the port `Clock` is there without being named.
+    let hasClockPort: Bool
+    /// What the outputs so far are called; case does not count.
+    private var names: Set<String> = []
     /// The newest output of the file.
     private var last: Placed<String>?
 
-    init(library: ProfileLibrary) { self.library = library }
+    init(library: ProfileLibrary, hasClockPort: Bool) {
+        self.library = library
+        self.hasClockPort = hasClockPort
+    }
 
     /// An output of the command line; its profile has been looked up before.
     mutating func output(_ argument: OutputArgument) -> OutputRequest? {
@@ -118,8 +142,8 @@ private struct WishReader {
         var request: OutputRequest?
         do throws(BadArgument) {
             let address = try OutputAddress(argument: output.port.value)
-            if addresses.contains(address) { throw BadArgument("this output is there already") }
-            addresses.append(address)
+            if hasClockPort { try address.requireNotClock() }
+            if !names.insert(address.argument).inserted { throw BadArgument("this output is there already") }
             request = OutputRequest(address, overrides: output.overrides)
         } catch {
             mistakes.append(output.port.mistake("'\(output.port.value)': \(error)"))

@@ -45,7 +45,7 @@ def test_a_reload_changes_controls_and_a_board_that_returns_is_heard_again(seen)
 def test_what_is_refused_is_told_once_and_shown(seen):
     assert codes(seen["refused"]).count("control-refused") == 1
     (message,) = [warning["message"] for warning in seen["refused"] if warning["code"] == "control-refused"]
-    assert "play" in message and "VirMIDI 0-2" in message and "leads" in message
+    assert "tap" in message and "VirMIDI 0-2" in message and "leads" in message
     assert seen["refused in the log"] == 1
 
 

@@ -173,6 +173,42 @@ struct FollowScenarioTests {
         #expect(world.nodes[ours].arbiter.mode == .internal, "it has fallen silent")
     }
 
+    @Test(arguments: Seeds.standing(1...10))
+    func `a clock without Start and Stop leads the tempo, and the user plays and stops`(seed: UInt64) throws {
+        var world = GatewayWorld("clock alone", seed: seed)
+        let ours = world.addNode(tempo: 90)
+        world.playMaster(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...24, seed: seed) {
+            $0 == 700 ? [.start] : []
+        }
+        try world.run(until: 4)
+        #expect(world.nodes[ours].arbiter.mode == .follow)
+        let breaks = world.nodes[ours].breaks
+        world.setPlaying(true, at: ours)
+        try world.run(until: 6)
+        #expect(world.nodes[ours].machine.moves == [.start])
+        #expect(world.nodes[ours].engine.sessionState.isPlaying)
+        let (now, plan) = (world.hostTime(of: ours), world.plan(of: ours).transport)
+        let position = world.line(of: ours).position(at: now) - Double(plan.startTick)
+        let shown = world.nodes[ours].arbiter.timeline.shownBeats(at: now, quantum: Beats(4)).value
+        #expect(abs(shown - position / 24) < 0.001)
+        world.setPlaying(false, at: ours)
+        world.setPlaying(true, at: ours)
+        try world.run(until: 8)
+        #expect(world.nodes[ours].machine.moves == [.start, .stop, .start])
+        #expect(world.nodes[ours].breaks == breaks)
+        world.setPlaying(false, at: ours)
+        try world.run(until: 10)
+        try world.expectOnMaster(ours, within: 300)
+        // Once it has sent its Start it leads the transport, too.
+        try world.run(until: 22)
+        let moves = world.nodes[ours].machine.moves
+        #expect(moves == [.start, .stop, .start, .stop, .start])
+        #expect(world.nodes[ours].arbiter.transportLeaderName != nil)
+        world.setPlaying(false, at: ours)
+        try world.run(until: 23)
+        #expect(world.nodes[ours].machine.moves == moves)
+    }
+
     @Test
     func `a machine behind a port that comes back is not taken for the one that played there`() throws {
         var world = GatewayWorld("another machine", seed: 1)

@@ -144,21 +144,30 @@ struct GatewayWorld {
         simulation.schedule(.clock(node, arrival), at: now.advanced(byMicroseconds: delay))
     }
 
+    /// Has the user play or stop.
+    mutating func setPlaying(_ isPlaying: Bool, at node: Int) {
+        conduct(node) { $0.setPlaying(isPlaying, reach: LoneGateway.reach, at: $1) }
+    }
+
     /// Has a machine's transport act as a remote control at a gateway.
-    mutating func setRemote(_ source: ClockSource, at node: Int) { nodes[node].arbiter.remotes = [source] }
+    mutating func setRemote(_ source: ClockSource, at node: Int) {
+        conduct(node) { $0.hear(Self.heard(.anyOf(Self.sources), remotes: [source]), at: $1) }
+    }
+
+    /// All machines there are, none of which hears us.
+    private static func heard(_ choice: MasterChoice, remotes: Set<ClockSource> = []) -> HeardClocks {
+        HeardClocks(choice: choice, paths: sources.reduce(into: [:]) { $0[$1] = .unknown }, remotes: remotes)
+    }
 
     /// Has all ports vanish that masters came in by.
     mutating func unplugMasters(of node: Int) {
-        conduct(node) { arbiter, now in
-            arbiter.pathsChanged([:], offsets: 0...0, at: now)
-            return arbiter.choose(.anyOf([]), names: [:], at: now)
-        }
+        conduct(node) { $0.hear(HeardClocks(choice: .anyOf([]), paths: [:]), at: $1) }
         choose(.anyOf(Self.sources), at: node)
     }
 
     /// Says which master a gateway may follow.
     mutating func choose(_ choice: MasterChoice, at node: Int) {
-        conduct(node) { $0.choose(choice, names: [:], at: $1) }
+        conduct(node) { $0.hear(Self.heard(choice), at: $1) }
     }
 
     private mutating func conduct(_ node: Int, _ body: (inout Arbiter, HostTime) -> SessionEdit?) {

@@ -22,9 +22,8 @@ struct ImportTests {
             ]),
             "OpenSoundControl": ["CLO"],
             "ControlServer": system.union([
-                "BeatTime", "Arbiter", "DeviceProfiles", "Gateway", "OpenSoundControl", "Hummingbird",
-                "HummingbirdCore", "ServiceLifecycle", "NIOCore", "NIOPosix",
-                "NIOHTTPTypes", "HTTPTypes",
+                "BeatTime", "MIDIClock", "Arbiter", "DeviceProfiles", "Gateway", "OpenSoundControl", "Hummingbird",
+                "HummingbirdCore", "ServiceLifecycle", "NIOCore", "NIOPosix", "NIOHTTPTypes", "HTTPTypes",
             ]),
         ]
     }()

@@ -1,5 +1,6 @@
 import BeatTime
 import Gateway
+import MIDIClock
 import OpenSoundControl
 import Testing
 
@@ -15,8 +16,8 @@ struct OSCTests {
         (OSCMessage("/tactus/toggle-play", [.text("now")]), .togglePlaying),
         (OSCMessage("/tactus/tap", [.number(1), .number(2)]), .tap(at: nil)),
         (OSCMessage("/tactus/toggle-link"), .toggleLink),
-        (OSCMessage("/tactus/realign"), .realign(output: nil)),
-        (OSCMessage("/tactus/realign", [.text("tr-8s")]), .realign(output: "tr-8s")),
+        (OSCMessage("/tactus/realign"), .realign(output: nil, .atBar)),
+        (OSCMessage("/tactus/realign", [.text("tr-8s")]), .realign(output: "tr-8s", .atBar)),
         (OSCMessage("/tactus/link", [.number(0)]), .enableLink(false)),
         (OSCMessage("/tactus/link", [.number(1)]), .enableLink(true)),
         (OSCMessage("/tactus/start-stop-sync", [.number(1)]), .enableStartStopSync(true)),

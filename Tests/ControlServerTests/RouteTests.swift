@@ -103,8 +103,13 @@ struct RouteTests {
             #expect(swung?.offsetMilliseconds == -3.5)
             let same = try await output(after: "{}")
             #expect(same?.swing == 57.5)
-            let realigned = try await client.post("/api/v1/outputs/drums/realign", "")
-            #expect(realigned.status == 200)
+            for name in ["drums", "%64rums", "DRUMS"] {
+                let realigned = try await client.post("/api/v1/outputs/\(name)/realign", "")
+                #expect(realigned.status == 200)
+            }
+            #expect(try await client.post("/api/v1/realign", #"{"when":"now"}"#).status == 200)
+            let refused = try await client.post("/api/v1/realign", #"{"when":"soon"}"#)
+            #expect(refused.status == 400 && refused.body.contains(#"when: \"bar\" or \"now\""#))
         }
     }
 

@@ -82,7 +82,7 @@ struct ControlTests {
         let expected: [Control.Verb: Command] = [
             .play: .setPlaying(true), .stop: .setPlaying(false), .togglePlay: .togglePlaying, .tap: .tap(at: time),
             .nudgeEarlier: .adjust(output: nil, OutputAdjustment(nudge: -1)),
-            .nudgeLater: .adjust(output: nil, OutputAdjustment(nudge: 1)), .realign: .realign(output: nil),
+            .nudgeLater: .adjust(output: nil, OutputAdjustment(nudge: 1)), .realign: .realign(output: nil, .atBar),
             .toggleLink: .toggleLink, .linkOn: .enableLink(true), .linkOff: .enableLink(false),
         ]
         #expect(Set(expected.keys) == Set(Control.Verb.allCases))

@@ -130,7 +130,7 @@ struct DialectTests {
         let score = playing(line(beatsPerMinute: 120), from: 24, dialect.settings)
         device.run(score, until: 3_000_000)
         device.machine.slip(by: 7)
-        device.planner.realign()
+        device.planner.realign(.atBar)
         device.run(score, until: 10_000_000)
         let isPlaceable = dialect.later != "" && dialect.later != "C"
         let told = isPlaceable ? dialect.stop + dialect.later : ""
@@ -168,7 +168,7 @@ struct DialectTests {
         let line = line(beatsPerMinute: 120)
         var device = DeviceUnderClock(now: 1)
         device.run(playing(line, from: 24, settings), until: 3_000_000)
-        device.planner.realign()
+        device.planner.realign(.atBar)
         device.run(playing(line, from: 24, settings), until: 8_000_000)
         #expect(device.transport == [.start, .start])
         let start = try #require(device.events.lastIndex { $0.message == .start })

@@ -85,7 +85,7 @@ struct LooperTests {
         device.run(score, until: 10_000_000)
         #expect(device.transport == [.start])
         #expect(device.misplacementByEar(in: score) != nil)
-        device.planner.realign()
+        device.planner.realign(.atBar)
         device.run(score, until: 15_000_000)
         #expect(device.misplacementByEar(in: score) == nil)
         score.plan.transport.isPlaying = false

@@ -19,7 +19,7 @@ struct ProfileTests {
             case 0: score.plan.settings.multiply = [1, 2, 4].randomElement(using: &random) ?? 1
             case 1: score.plan.settings.divide = [1, 2, 3, 4, 6, 8].randomElement(using: &random) ?? 1
             case 2 where score.plan.settings.tempos != .all: score.plan.settings.tempos = .random(using: &random)
-            case 3: device.planner.realign()
+            case 3: device.planner.realign(Bool.random(using: &random) ? .atBar : .now)
             default: score.disturb(at: device.now, using: &random)
             }
         }
@@ -29,7 +29,7 @@ struct ProfileTests {
         device.run(score, until: max(device.now, start + max(0, score.plan.settings.offset)) + score.settlingTime)
         guard score.plan.settings.isPlaceable else { return }
         // Left where it was, as it may have been, it is right after somebody has asked for it.
-        if !score.plan.settings.mayJump || score.plan.settings.realign == .none { device.planner.realign() }
+        if !score.plan.settings.mayJump || score.plan.settings.realign == .none { device.planner.realign(.atBar) }
         device.run(score, until: device.now + score.settlingTime + 20_000_000)
         #expect(device.misplacementByEar(in: score) == nil, "seed \(seed): \(score.plan.settings)")
         let range = score.plan.settings.tempos

@@ -27,7 +27,7 @@ struct SettlingTests {
                 switch Int.random(in: 0..<10, using: &random) {
                 case 0: score.plan.settings.multiply = [1, 2, 3, 4, 8, 16].randomElement(using: &random) ?? 1
                 case 1: score.plan.settings.divide = [1, 2, 3, 4, 6, 8, 12, 24].randomElement(using: &random) ?? 1
-                case 2: device.planner.realign()
+                case 2: device.planner.realign(Bool.random(using: &random) ? .atBar : .now)
                 default: score.disturb(at: device.now, using: &random)
                 }
             }

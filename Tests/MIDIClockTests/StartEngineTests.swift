@@ -93,7 +93,7 @@ struct StartEngineTests {
         var device = DeviceUnderClock(now: 1)
         device.run(score, until: 2_345_678)
         device.machine.slip(by: 5)
-        device.planner.realign()
+        device.planner.realign(.atBar)
         device.run(score, until: 9_000_001)
         #expect(device.transport.prefix(2) == [.start, .stop])
         #expect(device.transport.count == 4 && device.transport.last == .continue)
@@ -106,13 +106,44 @@ struct StartEngineTests {
         #expect(device.events[moves].at - stop == 21_000)
     }
 
+    @Test(arguments: [(20.0, 1), (120, 1), (300, 1), (999, 2)] as [(Double, Int64)])
+    func `realigning now places a device at the next sixteenth that it has the time for`(
+        beatsPerMinute: Double, sixteenths: Int64
+    ) throws {
+        let line = line(beatsPerMinute: beatsPerMinute)
+        let score = playing(line, from: 24)
+        var device = DeviceUnderClock(now: 1)
+        // In the middle between two sixteenths, in the second beat of a bar.
+        device.run(score, until: line.time(ofTick: 24 + 96 + 27).microseconds)
+        device.machine.slip(by: 5)
+        device.planner.realign(.now)
+        device.run(score, until: line.time(ofTick: 24 + 480).microseconds)
+        #expect(device.transport.count == 4 && device.transport.prefix(2) == [.start, .stop])
+        #expect(device.songPosition == 480)
+        let moves = try #require(device.events.firstIndex { $0.message == .continue }) + 1
+        let tick = line.firstTick(atOrAfter: HostTime(microseconds: device.events[moves].at)) - 24
+        #expect(tick == 96 + 24 + 6 * sixteenths)
+    }
+
+    @Test
+    func `realigning now a device that knows no song position waits for the bar`() {
+        let line = line(beatsPerMinute: 120)
+        var device = DeviceUnderClock(now: 1)
+        let score = playing(line, from: 24, OutputSettings(realign: .restart))
+        device.run(score, until: 2_345_678)
+        device.planner.realign(.now)
+        device.run(score, until: line.time(ofTick: 24 + 192 + 1).microseconds)
+        #expect(device.transport == [.start, .stop, .start])
+        #expect(device.songPosition == 97)
+    }
+
     @Test
     func `a device without song position is realigned by a Start at the bar`() throws {
         let line = line(beatsPerMinute: 120)
         let score = playing(line, from: 24, OutputSettings(realign: .restart))
         var device = DeviceUnderClock(now: 1)
         device.run(score, until: 2_345_678)
-        device.planner.realign()
+        device.planner.realign(.atBar)
         device.run(score, until: 6_000_001)
         #expect(device.transport == [.start, .stop, .start])
         let tick = Int64(288 - device.songPosition + 1)
@@ -158,7 +189,7 @@ struct StartEngineTests {
                 device.now += Int64.random(in: 0...1_500, using: &random)
             }
             score.disturb(at: device.now, using: &random)
-            if Int.random(in: 0..<10, using: &random) == 0 { device.planner.realign() }
+            if Int.random(in: 0..<10, using: &random) == 0 { device.planner.realign(.atBar) }
         }
         score.plan.settings.divide = 1
         device.run(score, until: device.now + 12_000_000)

@@ -1,3 +1,4 @@
+import Arbiter
 import ArgumentParser
 import BeatTime
 import ControlServer
@@ -17,12 +18,12 @@ struct SetupTests {
         _ configuration: String, _ options: [String] = [], _ body: (Setup) throws -> Result
     ) throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tactus-setup-\(UUID())").path()
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: "\(folder)/profiles", withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try configuration.write(toFile: "\(folder)/config.yaml", atomically: false, encoding: .utf8)
         try "version: 1\nname: Test Drum\nclock: { offset: -2 }\n".write(
-            toFile: "\(folder)/test-drum.yaml", atomically: false, encoding: .utf8)
-        let words = ["run", "--config", "\(folder)/config.yaml", "--profiles", folder] + options
+            toFile: "\(folder)/profiles/test-drum.yaml", atomically: false, encoding: .utf8)
+        let words = ["run", "--config", "\(folder)/config.yaml", "--profiles", "\(folder)/profiles"] + options
         let run = try #require(try Tactus.parseAsRoot(words) as? Run)
         return try body(try Setup(run))
     }
@@ -110,6 +111,19 @@ struct SetupTests {
             "4:13: 'TR-8S': this output is there already"
         ),
         (
+            "version: 1\noutputs: [{ port: TR-8S }, { port: tr-8s }]\n",
+            "2:36: 'tr-8s': this output is there already"
+        ),
+        (
+            "version: 1\noutputs:\n  - port: virtual:Clock\n",
+            "3:11: 'virtual:Clock': the port Clock is there without being named; "
+                + "--no-clock-port leaves the name to you"
+        ),
+        (
+            "version: 1\nfollow: { source: \"raw:/dev/midi1\" }\n",
+            "2:19: 'raw:/dev/midi1': raw: names outputs; a clock comes from such as TR-8S, 24:0, auto or off"
+        ),
+        (
             "version: 1\nfollow: { source: 192:0 }\n",
             "2:19: '192:0': a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"
         ),
@@ -120,5 +134,48 @@ struct SetupTests {
         let told = try #require(mistakes?.all.first)
         #expect(mistakes?.all.count == 1)
         #expect("\(told.place.line):\(told.place.column): \(told.message)".hasPrefix(message))
+    }
+
+    @Test
+    func `what counts only from the next start on is told, and what a flag decides is not`() throws {
+        func waiting(_ old: String, _ new: String, _ options: String...) throws -> [String] {
+            try withSetup("version: 1\n" + old, options) { started in
+                try withSetup("version: 1\n" + new, options) { try $0.wishes(since: started).warnings }
+            }.filter { $0.code == "restart-needed" }.map(\.message)
+        }
+        let http = ["'http' has changed and counts from the next start on"]
+        #expect(try waiting("", "http: { port: 9000 }") == http)
+        #expect(try waiting("http: { port: 9000 }", "\n\nhttp: { port: 9000 }").isEmpty)
+        #expect(try waiting("", "http: { port: 9000 }", "--http", "127.0.0.1:1").isEmpty)
+        #expect(try waiting("", "link: { interfaces: [eth0] }\nlog: { level: debug }\nosc: { port: 1 }").count == 3)
+        #expect(try waiting("", "link: { quantum: 3 }\nfollow: { source: off }\noutputs: [{ port: X }]").isEmpty)
+    }
+
+    @Test
+    func `a profile that is wrong is left out at the start and told, and later nothing of it all counts`() throws {
+        try withSetup("version: 1") { started in
+            let folder = try #require(started.options.profiles.first)
+            try "version: 1\nname: X\nclok: {}\n".write(
+                toFile: "\(folder)/x.yaml", atomically: false, encoding: .utf8)
+            let setup = try Setup(started.options)
+            let place = "\(folder)/x.yaml:3:1: unknown key 'clok'; did you mean 'clock'?"
+            let warning = try setup.wishes().warnings.first { $0.code == "profile-left-out" }
+            #expect(warning?.message == "profile left out: \(place)")
+            #expect(warning?.fix.contains("profiles check") == true)
+            let mistakes = #expect(throws: Mistakes.self) { try setup.wishes(since: started) }
+            #expect(mistakes?.description == place)
+        }
+    }
+
+    @Test
+    func `what the command line names must still be there`() throws {
+        let mistakes = try withSetup("version: 1", ["--output", "Synth=test-drum"]) { started in
+            let folder = try #require(started.options.profiles.first)
+            try FileManager.default.removeItem(atPath: "\(folder)/test-drum.yaml")
+            return #expect(throws: Mistakes.self) { try Setup(started.options).wishes(since: started) }
+        }
+        let message = try #require(mistakes?.description)
+        #expect(
+            message.hasSuffix("test-drum.yaml:1:1: there is no profile 'test-drum' any more, and --output names it"))
     }
 }

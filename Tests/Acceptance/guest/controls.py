@@ -95,14 +95,14 @@ def changes(gateway, board, record):
 
 
 def refused(gateway, board, record):
-    """Play is not the user's to give while another machine leads."""
+    """The tempo is not the user's to tap while another machine leads."""
     gateway.post("transport", {"playing": False})
     gateway.post("link", {"enabled": False})
     gateway.post("follow", {"source": "VirMIDI 0-2"})
     master = Master(120, number=2)
     gateway.wait_status(lambda status: status["mode"] == "follow", 10, "following")
     for _ in range(5):
-        board.press(b"\xC0\x07")
+        board.press(b"\xB3\x15\x66\xB3\x15\x00")
     record["refused"] = gateway.status()["warnings"]
     record["refused in the log"] = gateway.stderr.count("control refused")
     master.stop()

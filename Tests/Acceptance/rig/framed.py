@@ -25,6 +25,8 @@ class FramedLine:
         fcntl.ioctl(self.descriptor, USER_VERSION, struct.pack("i", 0x20002))
         fcntl.ioctl(self.descriptor, PARAMETERS, struct.pack("i4xQQII16x", 1, BUFFER, 1, 0, FRAMED | RAW_CLOCK))
         self.events = []
+        self.positions = []  # of the song in sixteenths, as [value, microseconds of RAW]
+        self.pending = None  # the data bytes of such a message so far
         self.read()  # the first reading opens the line; what comes before is not kept
 
     def read(self):
@@ -35,8 +37,20 @@ class FramedLine:
             except BlockingIOError:
                 return
             for _, length, nanoseconds, seconds, payload in FRAME.iter_unpack(data):
-                self.events += [
-                    [NAMES[byte], seconds * 1e6 + nanoseconds / 1000] for byte in payload[:length] if byte in NAMES]
+                at = seconds * 1e6 + nanoseconds / 1000
+                for byte in payload[:length]:
+                    self.take(byte, at)
+
+    def take(self, byte, at):
+        if byte in NAMES:
+            self.events.append([NAMES[byte], at])
+        if NAMES.get(byte) == "position":
+            self.pending = []
+        elif byte < 0x80 and self.pending is not None:
+            self.pending.append(byte)
+            if len(self.pending) == 2:
+                self.positions.append([self.pending[0] | self.pending[1] << 7, at])
+                self.pending = None
 
     def close(self):
         os.close(self.descriptor)

@@ -1,0 +1,14 @@
+internal import Glibc
+
+/// A file that the kernel makes up when it is read.
+enum KernelText {
+    /// What it says now; nil if there is no such file.
+    static func read(_ path: String) -> String? {
+        guard let file = fopen(path, "re") else { return nil }
+        defer { fclose(file) }
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { text += buffer[..<count] }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,61 @@
+import Arbiter
+import ControlServer
+import DeviceProfiles
+import Foundation
+import Gateway
+
+// A setup that is read again while the gateway runs.
+extension Setup {
+    /// What may change, all of it or nothing.
+    ///
+    /// - Parameter started: what the gateway was started with.
+    /// - Returns: what is wished from now on.
+    /// - Throws: everything that is wrong with the configuration file, or with any profile.
+    func wishes(since started: Setup) throws(Mistakes) -> Wishes {
+        let mistakes = library.mistakes + vanished(since: started)
+        guard mistakes.isEmpty else { throw Mistakes(mistakes) }
+        var wishes = try wishes()
+        wishes.warnings += try waiting(since: started)
+        return wishes
+    }
+
+    /// What the command line names and is no longer there.
+    private func vanished(since started: Setup) -> [Mistake] {
+        let folders = options.profiles.filter { !FileManager.default.fileExists(atPath: $0) }.map {
+            Mistake(Place(file: $0, line: 1, column: 1), "there is no such folder any more, and --profiles names it")
+        }
+        let profiles = options.output.compactMap { output -> Mistake? in
+            guard let id = output.profile, (try? library.profile(id: id)) == nil else { return nil }
+            let file = (try? started.library.profile(id: id))?.file ?? "\(id).yaml"
+            return Mistake(
+                Place(file: file, line: 1, column: 1), "there is no profile '\(id)' any more, and --output names it")
+        }
+        return folders + profiles
+    }
+
+    /// What differs from how the gateway was started and counts only once it is started again, and where it is read.
+    private func waiting(since started: Setup) throws(Mistakes) -> [Status.Warning] {
+        var changed: [String] = []
+        if try interfaces() != started.interfaces() { changed.append("link: interfaces") }
+        if try address() != started.address() || tokenFile != started.tokenFile { changed.append("http") }
+        if osc != started.osc { changed.append("osc") }
+        if logLevel != started.logLevel || logFormat != started.logFormat { changed.append("log") }
+        let warnings = changed.map { section in
+            Status.Warning(
+                code: "restart-needed", message: "'\(section)' has changed and counts from the next start on",
+                fix: "end 'tactus run' and start it again")
+        }
+        guard path != started.path else { return warnings }
+        let (old, new) = (started.path ?? "none", path.map { "\($0) now" } ?? "gone")
+        return warnings + [
+            Status.Warning(
+                code: "configuration-moved", message: "the configuration file is \(new); it was \(old) at the start",
+                fix: "put it back, or name it with --config, then 'tactus reload'")
+        ]
+    }
+
+    /// What the file says of Open Sound Control, wherever it says so.
+    private var osc: [String?] {
+        [file.osc.isEnabled.map { "\($0)" }, file.osc.address?.value, file.osc.port.map { "\($0.value)" }]
+    }
+}

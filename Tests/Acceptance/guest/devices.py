@@ -1,0 +1,474 @@
+"""In the lab: devices that come, go and are configured while a gateway runs, and what each of them heard.
+
+    devices.py RESULT.json SCENE...
+
+Nothing is judged here; test_devices.py does that on the host. All times are microseconds of Link's host time.
+"""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from alsa_midi import SequencerClient  # noqa: E402
+
+from rig.cable import Cable  # noqa: E402
+from rig.cards import ahead_of_everyone, make_cards, plug, pull, sequencer  # noqa: E402
+from rig.clocks import raw_microseconds  # noqa: E402
+from rig.framed import FramedLine  # noqa: E402
+from rig.gateway import PROJECT, TACTUS, Gateway, environment  # noqa: E402
+from rig.guest import preload  # noqa: E402
+from rig.master import START, STOP, Master  # noqa: E402
+from rig.sequencer import Observer  # noqa: E402
+from rig.usb import Instrument, Interface, make_sockets  # noqa: E402
+
+TEMPO = 120
+# Bars of 0.39 s, so that two hundred returns take minutes.
+FAST, RETURNS = 617, 200
+LEADER = 101.3
+
+
+class Scene:
+    """A gateway in a folder of its own, with the profiles and the configuration it is given."""
+
+    def __init__(self, *arguments, profiles=None, configuration=None, tempo=TEMPO):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name)
+        words = ["--no-link", "--tempo", tempo, "--profiles", self.write_profiles(profiles or {})]
+        if configuration is not None:
+            words += ["--config", self.write(configuration)]
+        self.gateway = Gateway(*words, *arguments, folder=self.path / "gateway")
+
+    def write_profiles(self, profiles):
+        folder = self.path / "profiles"
+        folder.mkdir()
+        for name, lines in profiles.items():
+            (folder / f"{name}.yaml").write_text(f"version: 1\nname: {name}\n{lines}")
+        return folder
+
+    def write(self, configuration):
+        path = self.path / "config.yaml"
+        path.write_text(configuration)
+        return path
+
+    def __enter__(self):
+        self.gateway.wait_ready(within=120)
+        preload(self.gateway.process.pid, "self")
+        time.sleep(1)
+        return self.gateway
+
+    def __exit__(self, *_):
+        self.gateway.kill()
+        self.folder.cleanup()
+
+
+def matching(*names, rest=""):
+    return f"match: {json.dumps(names)}\n{rest}"
+
+
+def connected(status):
+    return {output["name"]: output["connected"] for output in status["outputs"]}
+
+
+def warned(status, code):
+    return [warning["message"] for warning in status["warnings"] if warning["code"] == code]
+
+
+def resident(process):
+    """Bytes of a process in memory."""
+    return int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+# Scene 1: two devices are pulled and plugged in again while others play on.
+
+
+def plugging():
+    make_cards(1, 1, 2)
+    chance = random.Random(1)
+    names = ["VirMIDI 0-0", "VirMIDI 1-0"]
+    profiles = {"wobbly": matching(*names), "steady": matching("VirMIDI 2-0", "VirMIDI 2-1")}
+    bar = 4 * round(60e6 / FAST)
+    returns, samples = [], []
+    lines = [FramedLine(number, card=2) for number in range(2)]
+    # A device's own side can only be opened once it is there, which may be after the first word to it.
+    observer = Observer()
+    with Scene(profiles=profiles, tempo=FAST) as gateway:
+        ports = [observer.find("Tactus", f"Virtual Raw MIDI {card}-0") for card in range(2)]
+        for port in ports:
+            observer.subscribe(port)
+        devices = [FramedLine(0, card=card) for card in range(2)]
+        gateway.post("transport", {"playing": True})
+        time.sleep(1)
+        lines[0].read()
+        top = next(at for name, at in lines[0].events if name == "start")
+        for number in range(RETURNS // 2):
+            for card, device in enumerate(devices):
+                device.close()
+                pull(card)
+                time.sleep(chance.uniform(0.002, 0.1))
+            # Long enough before a bar that nobody comes too late to hear the device placed.
+            while (raw_microseconds() - top) % bar > 0.7 * bar:
+                time.sleep(0.01)
+            plugged = raw_microseconds()
+            with ahead_of_everyone():
+                for card in range(2):
+                    plug(card)
+                    devices[card] = FramedLine(0, card=card)
+            time.sleep(bar / 1e6 + chance.uniform(0.1, 0.3))
+            for port, device in zip(ports, devices):
+                device.read()
+                returns.append({
+                    "output": "{}:{}".format(*port), "plugged": plugged, "read": raw_microseconds(),
+                    "events": list(device.events), "positions": device.positions})
+            for line in (*lines, observer):
+                line.read()
+            if number % 5 == 4:
+                samples.append([resident(gateway.process.pid), sequencer()])
+        status = gateway.status()
+        gateway.stop()
+    for line in (*lines, *devices):
+        line.read()
+        line.close()
+    observer.read()
+    return {
+        "returns": returns, "others": [line.events for line in lines], "sent": observer.events(), "samples": samples,
+        "status": status, "interval": bar / 96,
+    }
+
+
+# Scene 2: who is connected without being named.
+
+
+def recognising():
+    make_cards(4, 4)
+    profiles = {"by-port": matching("VirMIDI 0-0"), "by-client": matching("virtual raw midi 1-2")}
+    patchbay = SequencerClient("Patchbay")
+    with Scene(profiles=profiles) as gateway:
+        record = {"alone": gateway.status(), "ports": sequencer()}
+        clock = next(port for port in patchbay.list_ports() if (port.client_name, port.name) == ("Tactus", "Clock"))
+        device = next(port for port in patchbay.list_ports() if port.name.strip() == "VirMIDI 0-0")
+        patchbay.subscribe_port(clock, device)
+        record["twice"] = gateway.wait_status(lambda status: warned(status, "clock-twice"), 5, "the warning")
+        patchbay.unsubscribe_port(clock, device)
+        record["once"] = gateway.wait_status(lambda status: not warned(status, "clock-twice"), 5, "it has gone")
+        gateway.stop()
+    with Scene("--output", "VirMIDI 0-0", profiles=profiles, configuration="version: 1\nauto-connect: true\n") as gateway:
+        record["named"] = gateway.status()
+        record["ports named"] = sequencer()
+        gateway.stop()
+    patchbay.close()
+    return record
+
+
+def equal():
+    """Two devices of one kind, and one of their outputs disabled; then they come in the other order."""
+    if not make_sockets():
+        return None
+    devices = [Instrument("TR-8S", socket) for socket in range(2)]
+    for device in devices:
+        device.plug()
+        time.sleep(1)
+    profile = (PROJECT / "Profiles/roland-tr-8s.yaml").read_text().split("\n", 2)[2]
+
+    def heard():
+        """How many bytes each device receives in a second."""
+        lines = [FramedLine(0, card=device.card) for device in devices]
+        time.sleep(1)
+        for line in lines:
+            line.read()
+            line.close()
+        return [len(line.events) for line in lines]
+
+    with Scene(profiles={"roland-tr-8s": profile}) as gateway:
+        status = gateway.status()
+        gateway.request("PATCH", f"/api/v1/outputs/{status['outputs'][-1]['id']}", {"enabled": False})
+        record = {"first": status, "heard first": heard()}
+        for device in devices:
+            device.pull()
+        record["away"] = gateway.wait_status(lambda status: not any(connected(status).values()), 5, "both are away")
+        for device in reversed(devices):
+            device.plug()
+            time.sleep(1)
+        record["swapped"] = gateway.wait_status(
+            lambda status: all(list(connected(status).values())[1:]), 5, "both are back")
+        record["heard swapped"] = heard()
+        gateway.stop()
+    for device in devices:
+        device.pull()
+    return record
+
+
+# Scene 3: a configuration that changes while it runs.
+
+
+CONFIGURATION = """\
+version: 1
+outputs:
+  - port: VirMIDI 0-0
+    clock: {{ offset: {offset} }}
+  - port: VirMIDI {second}
+  - port: VirMIDI 0-2
+auto-connect: false
+"""
+BROKEN = """\
+version: 1
+outputs:
+  - port: VirMIDI 0-0
+    clock: { ofset: -2 }
+  - port: VirMIDI 0-3
+    transport: { stop: true }
+  - profile: generic
+"""
+
+
+def configuring():
+    make_cards(4)
+    lines = [FramedLine(number) for number in range(4)]
+    marks, record = {}, {}
+    scene = Scene(
+        profiles={"tempting": matching("VirMIDI 0-1", "VirMIDI 0-3")},
+        configuration=CONFIGURATION.format(offset=0, second="0-1"))
+
+    def mark(name, seconds):
+        marks[name] = raw_microseconds()
+        time.sleep(seconds)
+        record[name] = {"status": gateway.status(), "ports": sequencer()}
+
+    with scene as gateway:
+        gateway.post("transport", {"playing": True})
+        mark("started", 3)
+        scene.write(CONFIGURATION.format(offset=-4.5, second="0-1"))
+        gateway.process.send_signal(signal.SIGHUP)
+        mark("offset", 4)
+        scene.write(CONFIGURATION.format(offset=-4.5, second="0-3"))
+        marks["asked"] = raw_microseconds()
+        record["reload"] = ended(gateway.command("reload"))
+        mark("exchanged", 4)
+        path = str(scene.write(BROKEN))
+        record["refused"] = ended(gateway.command("reload"))
+        record["http"] = gateway.request("POST", "/api/v1/reload", {})
+        gateway.process.send_signal(signal.SIGHUP)
+        mark("broken", 2)
+        record["log"] = gateway.stderr
+        gateway.stop()
+        record["path"] = path
+        record["start"] = ended(subprocess.run(
+            [TACTUS, "run", "--no-http", "--no-link", "--config", path], env=environment(scene.path), timeout=60,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True))
+    for line in lines:
+        line.read()
+        line.close()
+    return {**record, "marks": marks, "lines": [line.events for line in lines]}
+
+
+def ended(process):
+    return [process.returncode, process.stdout, process.stderr]
+
+
+# Scene 4: what comes from devices.
+
+
+def remote():
+    """A device whose buttons are a remote control, and which sends its own clock all the while."""
+    make_cards(1, 1)
+    profiles = {
+        "panel": matching("VirMIDI 0-0", rest="input: { transport: true }\n"), "drums": matching("VirMIDI 1-0")}
+    line, pressed, record = FramedLine(0, card=1), [], {}
+    with Scene(profiles=profiles) as gateway:
+        master = Master(LEADER, number=0)
+        time.sleep(4)
+        for mode in ("internal", "link"):
+            if mode == "link":
+                gateway.post("link", {"enabled": True})
+                gateway.wait_status(lambda status: status["mode"] == "link", 5, "Link is on")
+                time.sleep(2)
+            record[mode] = [gateway.status()]
+            for word, playing in ((START, True), (STOP, False)):
+                tick = master.soon(word)
+                gateway.wait_status(lambda status: status["playing"] == playing, 5, f"{mode}, playing: {playing}")
+                time.sleep(2)
+                pressed.append([mode, master.truth[tick]])
+                record[mode].append(gateway.status())
+        gateway.stop()
+        master.stop()
+    line.read()
+    line.close()
+    return {**record, "pressed": pressed, "events": line.events}
+
+
+def leading(profile, *arguments, seconds):
+    """A device that a profile recognises sends its clock; the gateway is told nothing else of it."""
+    make_cards(1, 1)
+    line, own, statuses = FramedLine(0, card=1), FramedLine(0), []
+    with Scene(*arguments, profiles={"box": matching("VirMIDI 0-0", rest=profile), "drums": matching("VirMIDI 1-0")}) as gateway:
+        master = Master(LEADER, number=0)
+        for _ in range(seconds):
+            time.sleep(1)
+            statuses.append(gateway.status())
+        gateway.stop()
+        master.stop()
+    for heard in (line, own):
+        heard.read()
+        heard.close()
+    return {"statuses": statuses, "events": line.events, "own": own.events}
+
+
+def leader():
+    return leading("input: { role: leader }\n", seconds=10)
+
+
+def echo():
+    return leading("input: { role: leader, echoes: true }\n", seconds=12)
+
+
+# Scene 5: sixteen outputs, each with settings of its own, at tempos that some of their devices do not take.
+
+
+SIXTEEN = [
+    {}, {"offset": -12.5}, {"offset": 7.25, "range": [90, 200]}, {"offset": 250},
+    {"multiply": 2, "range": [200, 420]}, {"multiply": 4, "offset": -3}, {"divide": 2, "range": [40, 100]},
+    {"divide": 3, "offset": 11}, {"divide": 24}, {"multiply": 3, "divide": 2}, {"swing": 54, "range": [40, 250]},
+    {"swing": 66.7, "offset": -20, "range": [60, 125]}, {"swing": 75}, {"multiply": 2, "swing": 60},
+    {"divide": 2, "swing": 62.5}, {"multiply": 2, "divide": 3, "offset": -7.7, "swing": 58, "range": [100, 210]},
+]
+# In BPM, with the seconds each is heard for.
+STAGES = ((133.7, 5), (66.6, 12), (290, 6))
+
+
+def sixteen():
+    make_cards(4, 4, 4, 4)
+    places = [(number // 4, number % 4) for number in range(len(SIXTEEN))]
+    lines = [FramedLine(number, card=card) for card, number in places]
+    outputs = "".join(
+        f"  - port: VirMIDI {card}-{number}\n    clock: {json.dumps(settings)}\n"
+        for (card, number), settings in zip(places, SIXTEEN))
+    configuration = f"version: 1\noutputs:\n{outputs}"
+    stages = []
+    with Scene("--play", configuration=configuration, tempo=STAGES[0][0]) as gateway:
+        for tempo, seconds in STAGES:
+            since = raw_microseconds()
+            gateway.post("tempo", {"bpm": tempo})
+            for _ in range(seconds):
+                time.sleep(1)
+                for line in lines:
+                    line.read()
+            stages.append([tempo, since, raw_microseconds()])
+        gateway.stop()
+    for line in lines:
+        line.read()
+        line.close()
+    return {
+        "settings": SIXTEEN, "stages": stages, "lines": [line.events for line in lines],
+        "positions": [line.positions for line in lines],
+    }
+
+
+# Scene 6: how long the way to a device is.
+
+
+DELAYS = (2800, 3000, 3200)
+
+
+def calibrating():
+    make_cards(2)
+    cable, lines, record = Cable(DELAYS), [FramedLine(number) for number in range(2)], {}
+    outputs = [word for number in range(2) for word in ("--output", f"VirMIDI 0-{number}")]
+    with Scene(*outputs) as gateway:
+
+        def tactus(*words):
+            return ended(subprocess.run(
+                [TACTUS, *words], env=environment(gateway.folder), timeout=120, stdin=subprocess.DEVNULL,
+                capture_output=True, text=True))
+
+        def calibrate(port, seconds, *words):
+            return tactus("calibrate", "virmidi-0-0", "--input", port, "--seconds", str(seconds), *words)
+
+        record["silent"] = calibrate("VirMIDI 0-1", 1)
+        record["measured"] = calibrate("VirMIDI 0-0", 4, "--json")
+        record["kept"] = calibrate("VirMIDI 0-0", 4, "--save")
+        assert record["kept"][0] == 0, record
+        record["status"] = gateway.status()
+        (path,) = gateway.folder.glob("config/tactus/profiles/*")
+        record["profile"] = str(path)
+        record["checked"] = tactus("profiles", "check", str(path))
+        gateway.stop()
+        with Gateway("--no-link", "--tempo", TEMPO, *outputs, folder=gateway.folder) as again:
+            preload(again.process.pid)
+            time.sleep(1)
+            since = raw_microseconds()
+            time.sleep(3)
+            record["again"] = again.status()
+            again.stop()
+    cable.pull()
+    for line in lines:
+        line.read()
+        line.close()
+    return {**record, "since": since, "lines": [line.events for line in lines]}
+
+
+# Scene 7: devices that are there and hear nothing.
+
+
+def silent():
+    """One that another program has, that takes nothing for a while; and one whose subscription somebody undoes."""
+    if not make_sockets():
+        return None
+    make_cards(2)
+    device = Interface(2)
+    device.plug()
+    time.sleep(1)
+    profiles = {
+        "interface": matching(f"{device.NAME} MIDI 1"), "drums": matching("VirMIDI 0-0"),
+        "steady": matching("VirMIDI 0-1")}
+    lines, record, marks = [FramedLine(number) for number in range(2)], {}, {}
+    patchbay = SequencerClient("Patchbay")
+
+    def port(name):
+        return next(port for port in patchbay.list_ports() if port.name.strip() == name)
+
+    def mark(name, condition, within=12):
+        since = raw_microseconds()
+        record[name] = gateway.wait_status(condition, within, name)
+        marks[name] = [since, raw_microseconds()]
+
+    other = os.open(f"/dev/snd/midiC{device.card}D0", os.O_WRONLY)
+    with Scene("--play", profiles=profiles) as gateway:
+        mark("taken", lambda status: warned(status, "output-away"))
+        os.close(other)
+        mark("free", lambda status: connected(status)[device.NAME])
+        time.sleep(7)
+        record["well"] = gateway.status()
+        patchbay.unsubscribe_port(port("Virtual Raw MIDI 0-0"), port("VirMIDI 0-0"))
+        device.taking.clear()
+        mark("stuck", lambda status: warned(status, "device-stuck"))
+        record["kernel"] = pathlib.Path(f"/proc/asound/card{device.card}/midi0").read_text()
+        device.taking.set()
+        mark("again", lambda status: not warned(status, "device-stuck"))
+        time.sleep(5)
+        record["last"], record["ports"], record["log"] = gateway.status(), sequencer(), gateway.stderr
+        gateway.stop()
+    device.pull()
+    patchbay.close()
+    for line in lines:
+        line.read()
+        line.close()
+    return {
+        **record, "marks": marks, "events": device.events, "positions": device.positions,
+        "lines": [line.events for line in lines]}
+
+
+SCENES = {
+    scene.__name__: scene
+    for scene in (plugging, recognising, equal, configuring, remote, leader, echo, sixteen, calibrating, silent)
+}
+
+if __name__ == "__main__":
+    result, *scenes = sys.argv[1:]
+    pathlib.Path(result).write_text(json.dumps({scene: SCENES[scene]() for scene in scenes}))

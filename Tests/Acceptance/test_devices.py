@@ -1,0 +1,474 @@
+"""Devices that come and go, are recognised, configured and listened to while the gateway runs: in the lab.
+
+Everything was heard at the raw side of ports that stand for devices, stamped by the kernel. Figures are
+instruction-times.
+"""
+
+import bisect
+import json
+import statistics
+
+import pytest
+
+from rig.figures import PER_BEAT
+from rig.labs import Recordings
+
+TEMPO, LEADER, RETURNS = 120, 101.3, 200
+INTERVAL = 60e6 / TEMPO / PER_BEAT
+BAR = 4 * PER_BEAT
+BOOTS = {
+    "plugging": ["plugging", "calibrating", "silent"],
+    "others": ["recognising", "equal", "configuring", "remote", "leader", "echo", "sixteen"],
+}
+
+
+@pytest.fixture(scope="module")
+def recordings():
+    made = Recordings()
+    for boot, scenes in BOOTS.items():
+        made.prepare(boot, "devices.py", ["--kernel-args", "transparent_hugepage=never"], scenes, timeout=900)
+    yield lambda scene: next(made[boot] for boot, scenes in BOOTS.items() if scene in scenes)[scene]
+    made.close()
+
+
+def ticks(events, since=0.0, to=float("inf")):
+    return [at for name, at in events if name == "clock" and since <= at < to]
+
+
+def moves(events):
+    return [name for name, _ in events if name not in ("clock", "position")]
+
+
+def first_tick_after(events, kind):
+    at = next(at for name, at in events if name == kind)
+    return next(tick for name, tick in events if name == "clock" and tick > at)
+
+
+def song(events):
+    """The ticks of an output that has played from the song's top; its first is the song's beat 0."""
+    return ticks(events, first_tick_after(events, "start"))
+
+
+def nearest(times, at):
+    """The number of the nearest of some times, and how much later `at` is."""
+    index = bisect.bisect(times, at)
+    number = min(range(max(0, index - 1), min(len(times), index + 1)), key=lambda number: abs(times[number] - at))
+    return number, at - times[number]
+
+
+def unevenness(times, interval=INTERVAL):
+    """The farthest that one is from its place in an even train; one that is lost or doubled displaces all others."""
+    start = statistics.median(at - number * interval for number, at in enumerate(times))
+    return max(abs(at - start - number * interval) for number, at in enumerate(times))
+
+
+def connected(status):
+    return {output["name"]: output["connected"] for output in status["outputs"]}
+
+
+def named(status):
+    return [output["name"] for output in status["outputs"]]
+
+
+def codes(status):
+    return [warning["code"] for warning in status["warnings"]]
+
+
+def heard_by(ports, name):
+    """The gateway's own ports that a port of that name hears."""
+    (address,) = [
+        address for address, port in ports.items() if port["name"] == name and port["client"] != "Tactus"]
+    return [port["name"] for port in ports.values() if port["client"] == "Tactus" and address in port["to"]]
+
+
+# Devices are pulled and plugged in again two hundred times.
+
+
+def test_a_device_that_returns_is_stopped_placed_and_continued_on_a_bar(recordings, figure):
+    record = recordings("plugging")
+    bars = song(record["others"][0])[::BAR]
+    words = [event for event in record["sent"] if event[0] != "clock"]
+    errors = []
+    for back in record["returns"]:
+        sent = [
+            name for name, at, sender in words
+            if sender == back["output"] and back["plugged"] < at < back["read"]]
+        assert sent == ["stop", "position", "continue"]
+        heard = [name for name, _ in back["events"] if name != "clock"]
+        assert heard in (sent, sent[1:])
+        bar, late = nearest(bars, first_tick_after(back["events"], "continue"))
+        assert [value for value, _ in back["positions"]] == [16 * bar]
+        errors.append(late)
+    figure("returns", len(errors), RETURNS)
+    figure("farthest from the bar", f"{max(map(abs, errors)):.0f} us instruction-time", "1000 us")
+    assert len(errors) == RETURNS and max(map(abs, errors)) < 1_000
+
+
+def test_after_its_return_a_device_hears_every_tick_that_the_others_hear(recordings):
+    record = recordings("plugging")
+    others = ticks(record["others"][0])
+    for back in record["returns"]:
+        since = first_tick_after(back["events"], "continue")
+        numbers = [nearest(others, at)[0] for at in ticks(back["events"], since)]
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+        assert len(numbers) >= PER_BEAT
+
+
+def test_while_devices_come_and_go_the_others_miss_nothing(recordings, figure):
+    for number, events in enumerate(recordings("plugging")["others"]):
+        assert moves(events) == ["start", "stop"]
+        worst = unevenness(ticks(events), recordings("plugging")["interval"])
+        figure(f"output {number}: farthest from an even clock", f"{worst:.0f} us instruction-time", "1000 us")
+        assert worst < 1_000
+
+
+def test_two_hundred_returns_leave_nothing_behind(recordings, figure):
+    record = recordings("plugging")
+    counts = [
+        (len(own := [port for port in ports.values() if port["client"].startswith("Tactus")]),
+         sum(len(port["to"]) for port in own)) for _, ports in record["samples"]]
+    assert len(set(counts)) == 1, counts
+    resident = [size for size, _ in record["samples"]]
+    # Half of them are enough for buffers to reach their sizes.
+    growth = resident[-1] - resident[len(resident) // 2]
+    figure("ports and subscriptions", counts[-1])
+    figure("resident memory", f"{resident[0] >> 10} KiB, then {resident[-1] >> 10} KiB")
+    figure("growth over the second half", f"{growth >> 10} KiB", "64 KiB")
+    assert growth < 64 << 10
+    assert all(connected(record["status"])[f"Virtual Raw MIDI {card}-0"] for card in range(2))
+
+
+# Devices are recognised.
+
+
+def test_devices_that_a_profile_recognises_are_driven_and_no_others(recordings):
+    record = recordings("recognising")
+    outputs = {output["name"]: output for output in record["alone"]["outputs"]}
+    assert set(outputs) == {"Clock", "Virtual Raw MIDI 0-0", "Virtual Raw MIDI 1-2"}
+    for name, profile, port in (
+            ("Virtual Raw MIDI 0-0", "by-port", "VirMIDI 0-0"), ("Virtual Raw MIDI 1-2", "by-client", "VirMIDI 1-2")):
+        assert outputs[name]["connected"] and outputs[name]["profile"] == profile
+        assert heard_by(record["ports"], port) == [name]
+    assert not any(heard_by(record["ports"], f"VirMIDI {port}") for port in ("0-1", "0-2", "0-3", "1-0", "1-1", "1-3"))
+    assert not codes(record["alone"])
+
+
+def test_a_recognised_device_that_the_user_names_is_driven_once(recordings):
+    record = recordings("recognising")
+    assert named(record["named"]) == ["Clock", "VirMIDI 0-0", "Virtual Raw MIDI 1-2"]
+    assert heard_by(record["ports named"], "VirMIDI 0-0") == ["VirMIDI 0-0"]
+    assert record["named"]["outputs"][1]["profile"] == "by-port"
+
+
+def test_a_device_that_is_also_subscribed_to_clock_is_warned_of_until_it_is_not(recordings):
+    record = recordings("recognising")
+    (warning,) = record["twice"]["warnings"]
+    assert warning["code"] == "clock-twice" and "VirMIDI 0-0" in warning["message"]
+    clock, device = record["twice"]["outputs"][0]["port"], record["twice"]["outputs"][1]["port"]
+    assert clock == device and warning["fix"].endswith(f" {device}")
+    assert not codes(record["once"])
+
+
+def test_equal_devices_have_an_output_each_and_keep_it_by_their_sockets(recordings):
+    record = recordings("equal")
+    if record is None:
+        pytest.skip("this kernel has no USB gadgets")
+    for status in (record["first"], record["swapped"]):
+        assert [(output["name"], output["profile"]) for output in status["outputs"][1:]] == [
+            ("TR-8S", "roland-tr-8s"), ("TR-8S 2", "roland-tr-8s")]
+        assert all(output["connected"] for output in status["outputs"][1:])
+    ports = [[output["port"] for output in record[when]["outputs"][1:]] for when in ("first", "swapped")]
+    assert ports[1] == ports[0][::-1], "they came in another order, so they have each other's numbers"
+    for heard, silent in (record["heard first"], record["heard swapped"]):
+        assert heard > 24 and silent == 0, "the first device is still the one whose output is enabled"
+
+
+# A configuration is read again.
+
+
+def test_outputs_that_a_new_configuration_does_not_touch_go_on_without_a_gap(recordings, figure):
+    events = recordings("configuring")["lines"][2]
+    assert moves(events) == ["start", "stop"]
+    worst = unevenness(ticks(events))
+    figure("farthest from an even clock", f"{worst:.0f} us instruction-time", "1000 us")
+    assert worst < 1_000
+
+
+def test_sighup_brings_an_edited_offset_into_force_without_a_seam(recordings, figure):
+    record = recordings("configuring")
+    edited, other, marks = record["lines"][0], ticks(record["lines"][2]), record["marks"]
+    assert moves(edited) == ["start", "stop"]
+    gaps = [b - a for a, b in zip(ticks(edited), ticks(edited)[1:])]
+    assert all(abs(gap - INTERVAL) < 0.01 * INTERVAL for gap in gaps)
+    for since, to, offset in (("started", "offset", 0), ("exchanged", "broken", -4_500)):
+        late = statistics.median(nearest(other, at)[1] for at in ticks(edited, marks[since] + 1e6, marks[to]))
+        figure(f"{since}: offset", f"{late:.0f} us instruction-time", offset)
+        assert abs(late - offset) < 100
+    assert record["offset"]["status"]["outputs"][1]["offsetMilliseconds"] == -4.5
+
+
+def test_reload_stops_the_output_that_went_and_has_the_new_one_join_at_a_bar(recordings, figure):
+    record = recordings("configuring")
+    code, text, error = record["reload"]
+    assert (code, error) == (0, "") and "4 outputs" in text
+    _, gone, steady_one, new = record["lines"]
+    assert moves(gone) == ["start", "stop"] and gone[-1][0] == "stop"
+    assert record["marks"]["asked"] < gone[-1][1] < record["marks"]["exchanged"] + 0.5e6
+    assert moves(new) == ["continue", "stop"]
+    bars = song(steady_one)[::BAR]
+    _, late = nearest(bars, first_tick_after(new, "continue"))
+    figure("the new output's first tick from the bar", f"{late:.0f} us instruction-time", "1000 us")
+    assert abs(late) < 1_000
+    now = ["Clock", "VirMIDI 0-0", "VirMIDI 0-2", "VirMIDI 0-3"]
+    assert sorted(named(record["exchanged"]["status"])) == now
+    own = sorted(port["name"] for port in record["exchanged"]["ports"].values() if port["client"] == "Tactus")
+    assert [name for name in own if name != "Witness"] == now
+
+
+def test_devices_that_a_profile_recognises_are_left_alone_where_the_configuration_says_so(recordings):
+    record = recordings("configuring")
+    assert not heard_by(record["offset"]["ports"], "VirMIDI 0-3")
+    assert record["offset"]["status"]["outputs"][2]["profile"] == "tempting"
+
+
+def test_a_broken_configuration_is_refused_with_its_places_and_everything_goes_on(recordings):
+    record = recordings("configuring")
+    places = [f"{record['path']}:4:14: ", f"{record['path']}:7:5: "]
+    code, text, error = record["refused"]
+    assert (code, text) == (65, "") and all(place in error for place in places)
+    status, body = record["http"]
+    assert status == 422 and body["error"]["code"] == "bad-configuration"
+    assert all(place in body["error"]["message"] for place in places)
+    assert all(place in record["log"] for place in places)
+    code, text, error = record["start"]
+    assert (code, text) == (65, "") and all(place in error for place in places)
+    before, after = record["exchanged"]["status"], record["broken"]["status"]
+    assert connected(after) == connected(before) and after["playing"]
+
+
+# Devices are listened to.
+
+
+@pytest.mark.parametrize("mode", ["internal", "link"])
+def test_a_devices_buttons_start_and_stop_the_song_and_its_ticks_are_not_followed(recordings, mode):
+    record = recordings("remote")
+    assert [status["playing"] for status in record[mode]] == [False, True, False]
+    assert all(status["mode"] == mode and status["tempo"] == TEMPO for status in record[mode])
+
+
+def test_a_remote_control_moves_the_other_devices_and_none_of_their_ticks(recordings, figure):
+    record = recordings("remote")
+    assert moves(record["events"]) == ["start", "stop"] * 2
+    heard = [at for name, at in record["events"] if name in ("start", "stop")]
+    took = [at - (pressed - 3_000) for at, (_, pressed) in zip(heard, record["pressed"])]
+    figure("from the button to the other device", f"{max(took) / 1000:.1f} ms instruction-time", "30 ms")
+    assert all(0 < delay < 30_000 for delay in took)
+    assert unevenness(ticks(record["events"])) < 1_000
+
+
+def test_a_device_whose_profile_calls_it_a_leader_is_followed_by_itself(recordings):
+    record = recordings("leader")
+    last = record["statuses"][-1]
+    assert last["mode"] == "follow" and "VirMIDI 0-0" in last["reason"]
+    assert abs(last["tempo"] - LEADER) < 0.3
+    heard = ticks(record["events"])[-100:]
+    interval = (heard[-1] - heard[0]) / (len(heard) - 1)
+    assert abs(interval - 2.5e6 / LEADER) < 0.003 * interval
+    assert not ticks(record["own"], heard[0]), "it hears nothing of what is made of its own clock"
+
+
+def test_a_leader_that_passes_on_what_it_hears_is_not_followed_while_it_is_driven(recordings):
+    record = recordings("echo")
+    assert all(status["mode"] == "internal" and status["tempo"] == TEMPO for status in record["statuses"])
+    assert all("echoes" in codes(status) for status in record["statuses"])
+    (message,) = [
+        warning["message"] for warning in record["statuses"][-1]["warnings"] if warning["code"] == "echoes"]
+    assert "VirMIDI 0-0" in message
+
+
+# Sixteen outputs at once.
+
+
+def folded(tempo, settings):
+    """A multiplier in which the tempo is folded into the range: by the power of two nearest 1 that fits."""
+    multiply, divide = settings.get("multiply", 1), settings.get("divide", 1)
+    lowest, highest = settings.get("range", (0, float("inf")))
+    return next(
+        multiply * 2.0**power for power in (0, -1, 1, -2, 2)
+        if lowest <= tempo * multiply / divide * 2.0**power <= highest)
+
+
+def place(pulse, multiply, divide=1, swing=50.0, **_):
+    """Where a pulse falls, in ticks after the song's top."""
+    eighth, inside = divmod(pulse * divide / multiply, 12)
+    long = 12 * swing / 100
+    return eighth * 12 + (inside * long / 6 if inside < 6 else long + (inside - 6) * (12 - long) / 6)
+
+
+def counted(events, positions):
+    """The song by a device's own count: every tick's number, counted from 0 at its beat 0, and when it came."""
+    song, number, told, positions = [], None, 0, iter(positions)
+    for name, at in events:
+        if name == "position":
+            told = 6 * next(positions)[0]
+        elif name in ("start", "continue"):
+            number = 0 if name == "start" else told
+        elif name == "stop":
+            number = None
+        elif number is not None:
+            song.append((number, at))
+            number += 1
+    return song
+
+
+@pytest.fixture(scope="module")
+def grid(recordings):
+    """When a place of the song in ticks is, by an output without settings, whose ticks were seen to be right."""
+    record = recordings("sixteen")
+    plain = song(record["lines"][0])
+    for tempo, since, to in record["stages"]:
+        steady = [at for at in plain if since + 0.1e6 < at < to]
+        assert unevenness(steady, round(60e6 / tempo) / PER_BEAT) < 300
+    assert all(0.9 * 60e6 / 290 < (b - a) * PER_BEAT < 1.1 * 60e6 / 66.6 for a, b in zip(plain, plain[1:]))
+
+    def when(ticks):
+        index = min(max(int(ticks // 1), 0), len(plain) - 2)
+        return plain[index] + (ticks - index) * (plain[index + 1] - plain[index])
+
+    return when
+
+
+def test_sixteen_outputs_have_every_tick_where_their_settings_put_it_at_every_tempo(recordings, grid, figure):
+    record = recordings("sixteen")
+    worst, count = 0, 0
+    for settings, events, positions in zip(record["settings"], record["lines"], record["positions"]):
+        heard, offset = counted(events, positions), settings.get("offset", 0) * 1000
+        for tempo, since, to in record["stages"]:
+            shape = {**settings, "multiply": folded(tempo, settings)}
+            # A bar and a beat to be together again; what was sent too early for the new tempo is glided over, longer.
+            settled = since + 5.5 * 60e6 / tempo if offset >= 0 else to - 2e6
+            to += min(offset, 0) - 0.05e6  # what is known of the next tempo when it leaves
+            pulses = [(pulse, at) for pulse, at in heard if settled < at < to]
+            errors = [abs(at - offset - grid(place(pulse, **shape))) for pulse, at in pulses]
+            assert max(errors) < 300, (settings, tempo)
+            expected = (to - settled) / 60e6 * tempo * PER_BEAT * shape["multiply"] / settings.get("divide", 1)
+            assert abs(len(pulses) - expected) < 3, (settings, tempo)
+            worst, count = max(worst, *errors), count + len(pulses)
+    figure("ticks", count)
+    figure("farthest from its place", f"{worst:.0f} us instruction-time", "300 us")
+
+
+def test_devices_whose_tempo_is_folded_or_unfolded_are_together_again_at_the_next_bar(recordings, grid, figure):
+    record = recordings("sixteen")
+    changes = 0
+    for settings, events, positions in zip(record["settings"], record["lines"], record["positions"]):
+        folds = [folded(tempo, settings) for tempo, _, _ in record["stages"]]
+        regrouped = [
+            (fold, stage) for before, fold, stage in zip(folds, folds[1:], record["stages"][1:]) if fold != before]
+        assert moves(events) == ["start", *["stop", "continue"] * len(regrouped), "stop"], settings
+        told = iter(positions)
+        for fold, (tempo, since, _) in regrouped:
+            moved = first_tick_after([event for event in events if event[1] > since], "continue")
+            sixteenth = 6 * settings.get("divide", 1) / fold
+            ticks = next(told)[0] * sixteenth
+            assert ticks % BAR < sixteenth, "a device counts no finer than its own sixteenths"
+            offset = settings.get("offset", 0) * 1000
+            assert moved - since < (5 * PER_BEAT + sixteenth) * 60e6 / tempo / PER_BEAT + max(offset, 0) + 0.1e6
+            changes += 1
+    figure("folds and unfolds", changes)
+    assert changes == 11
+
+
+# How long the way to a device is.
+
+
+def test_calibrate_measures_the_delay_of_a_cable_and_its_spread(recordings, figure):
+    code, text, error = recordings("calibrating")["measured"]
+    assert (code, error) == (0, "")
+    measured = json.loads(text)
+    for name, wanted in {"shortest": 2800, "median": 3000, "longest": 3200}.items():
+        found = measured[f"{name}Microseconds"]
+        figure(name, f"{found} us instruction-time", f"{wanted} to {wanted + 200} us")
+        assert wanted <= found < wanted + 200
+    figure("standard deviation", f"{measured['deviationMicroseconds']:.0f} us", "163 us, as it was made")
+    assert abs(measured["deviationMicroseconds"] - 163) < 20
+    assert measured["offsetMilliseconds"] == round(-measured["medianMicroseconds"] / 1000, 2)
+    assert abs(measured["sent"] - measured["returned"]) <= 1 and measured["sent"] > 180
+
+
+def test_calibrate_says_so_if_no_clock_comes_back(recordings):
+    code, text, error = recordings("calibrating")["silent"]
+    assert (code, text) == (69, "") and "no clock came back at VirMIDI 0-1" in error
+
+
+def test_the_offset_that_calibrate_keeps_is_in_force_at_once_and_in_the_next_run(recordings, figure):
+    record = recordings("calibrating")
+    code, text, error = record["kept"]
+    assert (code, error) == (0, "") and f"kept in {record['profile']}" in text
+    offset = record["status"]["outputs"][1]["offsetMilliseconds"]
+    assert -3.2 < offset <= -3 and f"its offset is {offset:.2f} ms" in text
+    assert record["checked"][0] == 0
+    again = record["again"]["outputs"][1]
+    assert again["offsetMilliseconds"] == offset and record["profile"].endswith(f"/{again['profile']}.yaml")
+    calibrated, plain = (ticks(events) for events in record["lines"])
+    earlier = [nearest(plain, at)[1] for at in calibrated if record["since"] < at < record["since"] + 2.5e6]
+    figure("earlier than another output", f"{-statistics.median(earlier):.0f} us instruction-time", f"{-offset:.2f} ms")
+    assert len(earlier) > 100 and all(abs(late - offset * 1000) < 100 for late in earlier)
+
+
+# Devices that are there and hear nothing.
+
+
+@pytest.fixture
+def silent(recordings):
+    record = recordings("silent")
+    if record is None:
+        pytest.skip("this kernel has no USB gadgets")
+    return record
+
+
+def warning(status, code):
+    return next(warning for warning in status["warnings"] if warning["code"] == code)
+
+
+def test_a_device_that_another_program_has_is_named_and_connected_once_it_is_free(silent, figure):
+    taken = warning(silent["taken"], "output-away")
+    assert "UM-1" in taken["message"] and "another program" in taken["message"] and "close" in taken["fix"]
+    assert not codes(silent["free"])
+    took = (silent["marks"]["free"][1] - silent["marks"]["free"][0]) / 1e6
+    figure("free until connected", f"{took:.1f} s", "4 s")
+    assert took < 4
+
+
+def test_a_device_that_is_there_but_takes_nothing_is_noticed_within_seconds(silent, figure):
+    assert connected(silent["well"])["UM-1"] and not codes(silent["well"])
+    stuck = warning(silent["stuck"], "device-stuck")
+    assert "UM-1" in stuck["message"] and "plug it in" in stuck["fix"]
+    took = (silent["marks"]["stuck"][1] - silent["marks"]["stuck"][0]) / 1e6
+    figure("dead until told", f"{took:.1f} s", "7 s")
+    assert took < 7
+    assert silent["log"].count("device takes nothing") == 1
+
+
+def test_a_device_that_takes_again_is_placed_anew(silent):
+    assert not codes(silent["last"])
+    back, _ = silent["marks"]["again"]
+    later = [event for event in silent["events"] if event[1] > back]
+    assert moves(later) == ["stop", "continue", "stop"]
+    (position,) = [value for value, at in silent["positions"] if at > back]
+    assert position % 16 == 0
+    assert len(ticks(later, first_tick_after(later, "continue"))) > PER_BEAT
+
+
+def test_a_subscription_that_somebody_undoes_is_made_again_and_its_device_joins_at_a_bar(silent, figure):
+    drums, steady = silent["lines"]
+    assert moves(drums) == ["start", "stop", "continue", "stop"]
+    _, late = nearest(song(steady)[::BAR], first_tick_after(drums, "continue"))
+    figure("its first tick from the bar", f"{late:.0f} us instruction-time", "1000 us")
+    assert abs(late) < 1_000
+    assert heard_by(silent["ports"], "VirMIDI 0-0") == ["Virtual Raw MIDI 0-0"]
+
+
+def test_whatever_becomes_of_them_other_outputs_miss_nothing(silent):
+    _, steady = silent["lines"]
+    assert moves(steady) == ["start", "stop"] and unevenness(ticks(steady)) < 1_000

@@ -1,0 +1,71 @@
+import ALSASequencer
+import RealTime
+import Testing
+
+@testable import Gateway
+
+@Suite
+struct DeviceWatchTests {
+    /// What a driver has sent and what waits in it, look by look, and whether its device is stuck then.
+    @Test(arguments: [
+        [(0, 0, false), (48, 0, false), (96, 1, false), (144, 1, false)],
+        [(48, 1, false), (48, 90, true), (48, 4096, true), (4144, 0, false)],
+        [(48, 90, false), (49, 89, false), (50, 4096, false)],
+        // Nothing is sent to it while the song is stopped.
+        [(48, 0, false), (48, 0, false)],
+    ])
+    func `a device is stuck while something waits for it and it has taken nothing since the last look`(
+        looks: [(sent: Int, waiting: Int, isStuck: Bool)]
+    ) {
+        var output = connected()
+        for look in looks {
+            let was = output.isStuck
+            let isNews = output.note(DriverBuffer(sent: look.sent, waiting: look.waiting))
+            #expect(output.isStuck == look.isStuck)
+            #expect(isNews == (was != look.isStuck))
+        }
+    }
+
+    @Test
+    func `a device that takes something again joins like one that has come`() {
+        var output = stuck()
+        let before = output.connections
+        _ = output.note(DriverBuffer(sent: 4144, waiting: 0))
+        #expect(!output.isStuck)
+        #expect(output.connections == before + 1)
+    }
+
+    @Test
+    func `a device that goes is stuck no more, nor is it when it returns`() {
+        var output = stuck()
+        _ = output.setConnected(to: nil)
+        #expect(!output.isStuck)
+        _ = output.setConnected(to: "25:0")
+        let isNews = output.note(DriverBuffer(sent: 0, waiting: 5))
+        #expect(!isNews && !output.isStuck)
+    }
+
+    @Test
+    func `looks are an interval apart, and there are none while nobody is to be looked at`() {
+        var watch = DeviceWatch()
+        var looks: [Int64] = []
+        for second in 0..<20 {
+            let now = MonotonicTime(nanoseconds: Int64(second) * 1_000_000_000)
+            if watch.isDue(isWanted: !(8...9).contains(second), at: now) { looks.append(Int64(second)) }
+        }
+        #expect(looks == [3, 6, 13, 16, 19])
+        #expect(watch.next == MonotonicTime(nanoseconds: 22_000_000_000))
+    }
+
+    private func connected() -> Output {
+        var output = Output("Drums")
+        _ = output.setConnected(to: "24:0")
+        return output
+    }
+
+    private func stuck() -> Output {
+        var output = connected()
+        for waiting in [1, 90] { _ = output.note(DriverBuffer(sent: 48, waiting: waiting)) }
+        return output
+    }
+}
