@@ -1,3 +1,4 @@
+import Arbiter
 import Foundation
 import Logging
 import Testing
