@@ -11,7 +11,7 @@ struct KeptStateTests {
         (state.link, state.startStopSync, state.tempo) = (false, true, 97.3)
         state.quantum = Replacement(3, insteadOf: 4)
         state.follow = Replacement("MPC One", insteadOf: "auto")
-        state.offsets = ["tr-8s": try? #require(Replacement(-3.5, insteadOf: -2))].compactMapValues(\.self)
+        state.offsets["tr-8s"] = Replacement(-3.5, insteadOf: -2)
         return state
     }
 

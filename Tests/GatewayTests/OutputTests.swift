@@ -1,5 +1,6 @@
 import ALSASequencer
 import DeviceProfiles
+import MIDIClock
 import Testing
 
 @testable import Gateway
