@@ -133,7 +133,7 @@ private final class Desk: Sendable {
         }
         guard let folder, let state = taken else { return }
         do {
-            try folder.replaceFile(with: state.json)
+            try WholeFile.replace(folder.file, with: state.json)
             note(trouble: nil)
         } catch {
             contents.withLock { contents in

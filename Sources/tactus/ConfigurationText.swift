@@ -1,5 +1,6 @@
 import DeviceProfiles
 import Foundation
+import Gateway
 import MIDIClock
 
 /// A configuration file as its user has written it, comments and all.
@@ -24,13 +25,9 @@ enum ConfigurationText {
         // A link stays one: what it points to is replaced.
         let target = URL(filePath: path).resolvingSymlinksInPath()
         do {
-            let manager = FileManager.default
-            try manager.createDirectory(at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
-            let rights = isThere ? try manager.attributesOfItem(atPath: target.path())[.posixPermissions] : nil
-            try Data(new.utf8).write(to: target, options: .atomic)
-            if let rights { try manager.setAttributes([.posixPermissions: rights], ofItemAtPath: target.path()) }
+            try WholeFile.replace(target.path(percentEncoded: false), with: Data(new.utf8))
         } catch {
-            throw Failure(.noPermission, "\(path) cannot be written: \(error.localizedDescription)")
+            throw Failure(.noPermission, "\(path) cannot be written: \(error)")
         }
     }
 

@@ -46,7 +46,7 @@ struct LearnCommand: AsyncParsableCommand {
     func run() async throws {
         let file = config ?? Folders.configuration ?? Folders.ownConfiguration
         if save, file == nil { throw Failure(.system, "there is no home folder to keep a configuration in") }
-        let ear = try Ear()
+        var ear = try Ear()
         FileHandle.standardError.write(Data("press it now (\(seconds) s)\n".utf8))
         let control = try await ear.control(doing: verb, within: seconds)
         print(json ? try Self.json(control) : "controls:\n\(ConfigurationText.item(control))")
@@ -84,7 +84,7 @@ extension Control.Verb {
 }
 
 /// Hears everything that is pressed at this machine's sequencer.
-private final class Ear {
+private struct Ear {
     private let input: ControlInput
     private let ports: [PortDescription]
     private var presses = PressDetector()
@@ -107,7 +107,7 @@ private final class Ear {
     }
 
     /// Waits for a press.
-    func control(doing verb: Control.Verb, within seconds: Int) async throws(Failure) -> Control {
+    mutating func control(doing verb: Control.Verb, within seconds: Int) async throws(Failure) -> Control {
         let end = ContinuousClock.now.advanced(by: .seconds(seconds))
         while ContinuousClock.now < end {
             for arrival in input.take() where presses.isPress(arrival) {
