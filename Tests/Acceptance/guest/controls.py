@@ -43,7 +43,7 @@ class Board:
         time.sleep(0.3)
 
     def tap(self, bpm, times):
-        start = time.monotonic() + 0.1
+        start = time.monotonic() + 3.5  # taps before that are another matter
         for number in range(times):
             time.sleep(max(0, start + number * 60 / bpm - time.monotonic()))
             os.write(self.line, TAP + b"\x90\x3C\x00")
