@@ -4,7 +4,7 @@ public struct ProfileLibrary: Hashable, Sendable {
     public private(set) var profiles: [Profile] = []
     /// What is wrong with the files and folders left out.
     public private(set) var mistakes: [Mistake] = []
-    /// What is strange and yet no reason to leave a file out, each with the file's name.
+    /// What is strange about the folders and yet no reason to leave a file out, each with the file it is about.
     public private(set) var warnings: [String] = []
 
     /// The profiles by which ports are recognised; the first that knows a name wins.
@@ -49,9 +49,7 @@ public struct ProfileLibrary: Hashable, Sendable {
             return nil
         }
         do throws(Mistakes) {
-            let profile = try Profile(contentsOf: path)
-            warnings += profile.warnings.map { "\(path): \($0)" }
-            return profile
+            return try Profile(contentsOf: path)
         } catch {
             mistakes += error.all
             return nil

@@ -52,8 +52,10 @@ final class GatewayCore: @unchecked Sendable {
     /// Takes what became of a command.
     typealias Reply = @Sendable (Result<Void, CommandRefusal>) -> Void
 
-    /// How long to look for a session before playing by itself (`--play`), in nanoseconds.
+    /// How long to look for a session, and to wait for ports, before playing by itself (`--play`), in nanoseconds.
     private static let settlingTime: Int64 = 1_500_000_000
+    /// How often to look whether that is over, in nanoseconds: the output thread announces nothing.
+    private static let readyCheck: Int64 = 10_000_000
     /// How often lines are looked after, in nanoseconds; nobody announces their coming.
     private static let lineCheck: Int64 = 250_000_000
 
@@ -114,8 +116,7 @@ final class GatewayCore: @unchecked Sendable {
                 sequencerTrouble: (rack.sequencerTrouble ?? inputTrouble)?.description))
         startsWithLink = configuration.isLinkEnabled
         playsOnceReady =
-            configuration.playsAtStart
-            ? MonotonicTime.now().advanced(byNanoseconds: configuration.isLinkEnabled ? Self.settlingTime : 0) : nil
+            configuration.playsAtStart ? MonotonicTime.now().advanced(byNanoseconds: Self.settlingTime) : nil
         self.kept = kept
         self.keeper = keeper
         self.mailbox = mailbox
@@ -165,13 +166,13 @@ final class GatewayCore: @unchecked Sendable {
         portsChanged()
         while !isStopping.load(ordering: .acquiring) {
             tendOutputs()
+            playIfReady()
             waitForNews()
             if rack.control?.takeAnnouncements() == true { portsChanged() }
             takePresses()
             for event in mailbox.takeAll() { take(event) }
             if mailbox.takeOverflow() { linkChanged(peer.state) }
             if let deadline = arbiter.nextDeadline, deadline <= HostTime.now() { conduct { $0.timePassed(to: $1) } }
-            playIfReady()
         }
         end()
     }
@@ -181,7 +182,7 @@ final class GatewayCore: @unchecked Sendable {
         for descriptor in [rack.control?.descriptor, controls.descriptor].compactMap(\.self) {
             descriptors.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
         }
-        var deadline = playsOnceReady
+        var deadline = playsOnceReady.map { min($0, MonotonicTime.now().advanced(byNanoseconds: Self.readyCheck)) }
         if let silence = arbiter.nextDeadline {
             let time = ClockReading.take().monotonicTime(of: silence)
             deadline = min(time, deadline ?? time)
@@ -251,7 +252,11 @@ final class GatewayCore: @unchecked Sendable {
     }
 
     private func playIfReady() {
-        guard let deadline = playsOnceReady, arbiter.isConnected || MonotonicTime.now() >= deadline else { return }
+        guard let deadline = playsOnceReady else { return }
+        let isInSession = arbiter.isConnected || !startsWithLink
+        let arePortsMade = !output.hasSequencer || board.ports & ~output.existingPorts == 0
+        let isReady = isInSession && arePortsMade && output.generationInUse == board.generation
+        guard isReady || MonotonicTime.now() >= deadline else { return }
         playsOnceReady = nil
         setPlaying(true)
     }

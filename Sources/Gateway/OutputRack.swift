@@ -76,7 +76,14 @@ struct OutputRack: ~Copyable {
                     fix: "mend the configuration, then 'tactus reload'")
             }
         }
-        return contradictions + doubledClocks.map(\.warning) + (lacking == (0, 0) ? [] : [full])
+        let oddities = outputs.filter { $0.presence == .here }.flatMap { output in
+            (output.profile?.warnings ?? []).map { oddity in
+                Status.Warning(
+                    code: "profile", message: "\(output.name): \(oddity)",
+                    fix: "if it troubles you, copy the profile into your own folder and change it")
+            }
+        }
+        return contradictions + oddities + doubledClocks.map(\.warning) + (lacking == (0, 0) ? [] : [full])
     }
 
     /// Silences the output whose device leads, if there is one, and lets the others sound.

@@ -50,7 +50,7 @@ struct Setup {
         return wishes
     }
 
-    /// Profiles that are left out, and what is strange in others; each with its place.
+    /// Profiles that are left out, and what is strange about their folders; each with its place.
     private var profileWarnings: [Status.Warning] {
         let fix = "mend it, then 'tactus reload'; 'tactus profiles check FILE' tells all that is wrong with a file"
         let all =

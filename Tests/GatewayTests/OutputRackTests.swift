@@ -47,6 +47,17 @@ struct OutputRackTests {
     }
 
     @Test
+    func `what is strange about a profile is told of outputs that it drives, and of no others`() throws {
+        var wishes = wishes(.virtual("Slow"))
+        wishes.library = try .of(["slow": "transport: { lead: 9.5 }"])
+        #expect(rack(wishes).warnings.isEmpty)
+        wishes.outputs[0].profile = try wishes.library.profile(id: "slow")
+        let warnings = rack(wishes).warnings
+        #expect(warnings.map(\.code) == ["profile"])
+        #expect(warnings.first?.message.hasPrefix("Slow: a 'lead' of 9.5 ms has room up to 157 BPM") == true)
+    }
+
+    @Test
     func `a slot is another's once the old output's port is deleted, and not before`() {
         var rack = rack(wishes(.virtual("Old")))
         rack.configure(wishes(.virtual("New")), devices: [])

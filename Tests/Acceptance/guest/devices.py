@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from rig.gateway import PROJECT, TACTUS, Gateway, environment  # noqa: E402
 from rig.guest import preload  # noqa: E402
 from rig.master import START, STOP, Master  # noqa: E402
 from rig.sequencer import Observer  # noqa: E402
-from rig.usb import Instrument, Interface, make_sockets  # noqa: E402
+from rig.usb import Gadget, make_sockets  # noqa: E402
 
 TEMPO = 120
 # Bars of 0.39 s, so that two hundred returns take minutes.
@@ -171,7 +172,7 @@ def equal():
     """Two devices of one kind, and one of their outputs disabled; then they come in the other order."""
     if not make_sockets():
         return None
-    devices = [Instrument("TR-8S", socket) for socket in range(2)]
+    devices = [Gadget("TR-8S", socket) for socket in range(2)]
     for device in devices:
         device.plug()
         time.sleep(1)
@@ -192,12 +193,12 @@ def equal():
         record = {"first": status, "heard first": heard()}
         for device in devices:
             device.pull()
-        record["away"] = gateway.wait_status(lambda status: not any(connected(status).values()), 5, "both are away")
+        record["away"] = gateway.wait_status(lambda status: not any(connected(status).values()), 60, "both are away")
         for device in reversed(devices):
             device.plug()
             time.sleep(1)
         record["swapped"] = gateway.wait_status(
-            lambda status: all(list(connected(status).values())[1:]), 5, "both are back")
+            lambda status: all(list(connected(status).values())[1:]), 60, "both are back")
         record["heard swapped"] = heard()
         gateway.stop()
     for device in devices:
@@ -417,16 +418,19 @@ def calibrating():
 
 
 def silent():
-    """One that another program has, that takes nothing for a while; and one whose subscription somebody undoes."""
+    """One that another program has, that takes nothing for a while; and one whose subscription somebody undoes.
+
+    A gadget takes whatever it is sent, so the kernel's account of its driver is covered by one of a device that does
+    not.
+    """
     if not make_sockets():
         return None
     make_cards(2)
-    device = Interface(2)
+    device = Gadget("Box", 2)
     device.plug()
     time.sleep(1)
     profiles = {
-        "interface": matching(f"{device.NAME} MIDI 1"), "drums": matching("VirMIDI 0-0"),
-        "steady": matching("VirMIDI 0-1")}
+        "box": matching("Box MIDI 1"), "drums": matching("VirMIDI 0-0"), "steady": matching("VirMIDI 0-1")}
     lines, record, marks = [FramedLine(number) for number in range(2)], {}, {}
     patchbay = SequencerClient("Patchbay")
 
@@ -438,29 +442,34 @@ def silent():
         record[name] = gateway.wait_status(condition, within, name)
         marks[name] = [since, raw_microseconds()]
 
-    other = os.open(f"/dev/snd/midiC{device.card}D0", os.O_WRONLY)
+    account = pathlib.Path(f"/proc/asound/card{device.driver}/midi0")
+    other = os.open(f"/dev/snd/midiC{device.driver}D0", os.O_WRONLY)
+    own = FramedLine(0, card=device.card)
     with Scene("--play", profiles=profiles) as gateway:
         mark("taken", lambda status: warned(status, "output-away"))
         os.close(other)
-        mark("free", lambda status: connected(status)[device.NAME])
+        mark("free", lambda status: connected(status)["Box"])
         time.sleep(7)
-        record["well"] = gateway.status()
+        record["well"], record["account"] = gateway.status(), account.read_text()
         patchbay.unsubscribe_port(port("Virtual Raw MIDI 0-0"), port("VirMIDI 0-0"))
-        device.taking.clear()
+        stuck = pathlib.Path("/tmp/stuck")
+        stuck.write_text(re.sub(r"(Avail +: )\d+", r"\g<1>4000", record["account"]))
+        subprocess.run(["mount", "--bind", stuck, account], check=True)
         mark("stuck", lambda status: warned(status, "device-stuck"))
-        record["kernel"] = pathlib.Path(f"/proc/asound/card{device.card}/midi0").read_text()
-        device.taking.set()
+        subprocess.run(["umount", account], check=True)
         mark("again", lambda status: not warned(status, "device-stuck"))
         time.sleep(5)
         record["last"], record["ports"], record["log"] = gateway.status(), sequencer(), gateway.stderr
         gateway.stop()
+    own.read()
+    own.close()
     device.pull()
     patchbay.close()
     for line in lines:
         line.read()
         line.close()
     return {
-        **record, "marks": marks, "events": device.events, "positions": device.positions,
+        **record, "marks": marks, "events": own.events, "positions": own.positions,
         "lines": [line.events for line in lines]}
 
 
