@@ -51,6 +51,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
+        .systemLibrary(name: "CLO", pkgConfig: "liblo", providers: [.apt(["liblo-dev"])]),
         .target(name: "CLinux"),
         part("BeatTime", linking: ["m"]),
         part("RealTime", uses: ["BeatTime", "CLinux"]),
@@ -72,8 +73,10 @@ let package = Package(
                 "ALSASequencer", "CLinux",
             ],
             products: [logging]),
+        part("OpenSoundControl", uses: ["CLO"]),
         part(
-            "ControlServer", uses: ["Gateway", "Arbiter", "DeviceProfiles", "MIDIClock", "BeatTime"],
+            "ControlServer",
+            uses: ["Gateway", "Arbiter", "DeviceProfiles", "OpenSoundControl", "MIDIClock", "BeatTime"],
             products: [
                 logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -81,6 +84,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ],
             // Compiled in: one file is to be installed, and nothing beside it.
@@ -123,13 +127,15 @@ let package = Package(
         tests(of: "Doctor"),
         tests(
             of: "Gateway",
-            uses: ["ALSASequencer", "Arbiter", "BeatTime", "DeviceProfiles", "MIDIClock", "RealTime", "Simulation"]),
+            uses: ["ALSASequencer", "Arbiter", "BeatTime", "DeviceProfiles", "MIDIClock", "RealTime", "Simulation"],
+            products: [logging]),
         tests(of: "ClockMeter", uses: ["BeatTime", "MIDIClock", "Simulation"]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
         tests(of: "DeviceProfiles", uses: ["BeatTime", "MIDIClock", "Simulation"], resources: [.copy("Corpus")]),
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
+        tests(of: "OpenSoundControl", uses: ["Simulation"]),
         tests(
-            of: "ControlServer", uses: ["Gateway", "Arbiter"],
+            of: "ControlServer", uses: ["Gateway", "Arbiter", "BeatTime", "OpenSoundControl"],
             products: [
                 logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -144,8 +150,7 @@ let package = Package(
             of: "tactus",
             uses: [
                 "ALSASequencer", "Arbiter", "BeatTime", "ClockMeter", "ControlServer", "DeviceProfiles", "Doctor",
-                "Gateway",
-                "MIDIClock",
+                "Gateway", "MIDIClock",
             ],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),

@@ -1,5 +1,5 @@
 /// A port's number on the sequencer, written `client:port`.
-public struct PortAddress: Hashable, Sendable, CustomStringConvertible {
+public struct PortAddress: Hashable, Sendable, BitwiseCopyable, CustomStringConvertible {
     public var client: Int
     public var port: Int
 

@@ -1,28 +1,14 @@
 internal import BeatTime
 internal import CALSA
-internal import Glibc
 internal import MIDIClock
-internal import RealTime
 
 /// The client that receives other machines' clocks at its port `Clock In`.
 ///
 /// A client of its own, because all ports of a client share one input queue and its calls exclude one another. One
 /// thread opens it and hands it over to the one that polls ``descriptor``.
 public final class SequencerInput: @unchecked Sendable {
-    // Safe because of the rule above: libasound ties a handle to no thread, and there is one user at a time.
-    private let handle: OpaquePointer
-    private var stamps: StampQueue?
-    /// The port that others subscribe.
-    public let address: PortAddress
-    /// Readable when something has come.
-    public let descriptor: Int32
-    /// Whether the kernel stamps what comes; without a queue it is stamped when it is read.
-    public let hasKernelStamps: Bool
-
-    /// Events that the kernel keeps until they are read: the most it allows, five seconds of clock at 999 BPM.
-    ///
-    /// There is no filter on kinds of events: a program whose notes are refused here may see it as an error of its own.
-    private static let pool = 2000
+    // Safe because of the rule above.
+    private let port: StampedPort
 
     /// Opens the client and its port.
     ///
@@ -31,67 +17,27 @@ public final class SequencerInput: @unchecked Sendable {
     ///   - portName: as they list the port.
     /// - Throws: with the code -ENOENT where the kernel has no sequencer.
     public init(name: String, portName: String) throws(ALSAError) {
-        let handle = try openSequencer(name: name, streams: SND_SEQ_OPEN_DUPLEX)
-        let queue: Int32?
-        let port: Int32
-        do {
-            // A smaller pool overflows earlier, and that is noticed.
-            snd_seq_set_client_pool_input(handle, Self.pool)
-            stamps = try? StampQueue.start(handle)
-            queue = stamps?.number
-            port = try Self.makePort(handle, name: portName, queue: queue)
-        } catch {
-            snd_seq_close(handle)
-            throw error
-        }
-        self.handle = handle
-        hasKernelStamps = queue != nil
-        address = PortAddress(client: Int(snd_seq_client_id(handle)), port: Int(port))
-        var poller = pollfd()
-        snd_seq_poll_descriptors(handle, &poller, 1, Int16(POLLIN))
-        descriptor = poller.fd
+        port = try StampedPort(name: name, portName: portName)
     }
 
-    deinit { snd_seq_close(handle) }
+    /// The port that others subscribe.
+    public var address: PortAddress { port.address }
 
-    private static func makePort(_ handle: OpaquePointer, name: String, queue: Int32?) throws(ALSAError) -> Int32 {
-        var port: OpaquePointer?
-        try check("snd_seq_port_info_malloc", snd_seq_port_info_malloc(&port))
-        defer { snd_seq_port_info_free(port) }
-        snd_seq_port_info_set_name(port, name)
-        snd_seq_port_info_set_capability(port, UInt32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_SUBS_WRITE))
-        snd_seq_port_info_set_type(port, UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION))
-        if let queue {
-            snd_seq_port_info_set_timestamping(port, 1)
-            snd_seq_port_info_set_timestamp_real(port, 1)
-            snd_seq_port_info_set_timestamp_queue(port, queue)
-        }
-        try check("snd_seq_create_port", snd_seq_create_port(handle, port))
-        return snd_seq_port_info_get_port(port)
-    }
+    /// Readable when something has come.
+    public var descriptor: Int32 { port.descriptor }
+
+    /// Whether the kernel stamps what comes; without a queue it is stamped when it is read.
+    public var hasKernelStamps: Bool { port.hasKernelStamps }
 
     /// Takes what has come, as much as is read at once; ``descriptor`` stays readable if there is more.
     ///
     /// - Parameter events: receives it at its end.
     public func take(into events: inout [ClockInputEvent]) {
-        var event: UnsafeMutablePointer<snd_seq_event_t>?
-        var result = snd_seq_event_input(handle, &event)
-        guard result != -EAGAIN else { return }
-        stamps?.read(handle)
-        let arrival = HostTime.now()
-        while true {
-            if result >= 0, let event = event?.pointee {
-                if let message = Self.message(of: event) {
-                    let time = stamps?.hostTime(of: event) ?? arrival
-                    let sender = ClockSource.port(client: event.source.client, port: event.source.port)
-                    events.append(.arrival(ClockArrival(message, at: time, from: sender)))
-                }
-            } else {
-                // The kernel has emptied its queue (-ENOSPC), or what it gave is cut short.
-                events.append(.overflow)
-            }
-            guard snd_seq_event_input_pending(handle, 0) > 0 else { return }
-            result = snd_seq_event_input(handle, &event)
+        port.take { event, time in
+            guard let event else { return events.append(.overflow) }
+            guard let message = Self.message(of: event) else { return }
+            let sender = ClockSource.port(client: event.source.client, port: event.source.port)
+            events.append(.arrival(ClockArrival(message, at: time, from: sender)))
         }
     }
 

@@ -33,8 +33,9 @@ public struct Arbiter: Sendable {
     ///
     /// They play and stop whatever leads, as the user may. Their ticks mean nothing by that.
     private var remotes: Set<ClockSource> = []
-    /// Whether the user wants Link, and how often that has been said.
-    private var wantsLink: Bool
+    /// Whether the user wants Link.
+    public private(set) var wantsLink: Bool
+    /// How often that has been said.
     private var switchingsAsked: UInt64
 
     /// Begins with the Link peer's first state.

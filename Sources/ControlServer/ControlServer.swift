@@ -110,14 +110,15 @@ package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
     package var address: HTTPAddress
     /// The value of errno.
     package var code: Int32
+    /// What to do about it.
+    package var advice = "choose another address with --http ADDRESS:PORT, or go without with --no-http"
 
     package var description: String {
-        let way = "choose another address with --http ADDRESS:PORT, or go without with --no-http"
-        return switch code {
-        case EADDRINUSE: "\(address) is taken by another program; \(way)"
-        case EADDRNOTAVAIL: "\(address) is not an address of this machine; \(way)"
-        case EACCES: "\(address) needs a permission this user does not have; \(way)"
-        default: "\(address): \(String(cString: strerror(code))); \(way)"
+        switch code {
+        case EADDRINUSE: "\(address) is taken by another program; \(advice)"
+        case EADDRNOTAVAIL: "\(address) is not an address of this machine; \(advice)"
+        case EACCES: "\(address) needs a permission this user does not have; \(advice)"
+        default: "\(address): \(String(cString: strerror(code))); \(advice)"
         }
     }
 }

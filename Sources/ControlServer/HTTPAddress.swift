@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// An address and port to serve HTTP at, such as `127.0.0.1:8808` or `[::1]:8808`.
+/// An address and port to listen at, such as `127.0.0.1:8808` or `[::1]:8808`.
 package struct HTTPAddress: Hashable, Sendable, CustomStringConvertible {
     /// An IPv4 or IPv6 address in its shortest spelling, without brackets.
     package let host: String

@@ -1,9 +1,17 @@
+public import MIDIClock
+
 /// A button, pedal or pad that does what a command does.
 public struct Control: Hashable, Sendable {
     /// The port it is heard at, by name, by part of it or by number.
     public var port: Placed<String>
     public var message: Message
     public var verb: Verb
+
+    public init(port: Placed<String>, message: Message, verb: Verb) {
+        self.port = port
+        self.message = message
+        self.verb = verb
+    }
 
     /// The MIDI message that it sends.
     public struct Message: Hashable, Sendable {
@@ -19,14 +27,11 @@ public struct Control: Hashable, Sendable {
             self.channel = channel
         }
 
-        /// Which messages count.
-        public enum Kind: String, CaseIterable, Hashable, Sendable {
-            /// Note On that is no Note Off in disguise.
-            case note
-            /// Control Change.
-            case controller
-            /// Program Change.
-            case program
+        public typealias Kind = ChannelMessage.Kind
+
+        /// Whether a message is this one, whatever its value.
+        public func matches(_ message: ChannelMessage) -> Bool {
+            kind == message.kind && number == message.number && channel.map { $0 == message.channel } != false
         }
     }
 

@@ -1,3 +1,5 @@
+internal import MIDIClock
+
 extension Kind<[Control]> {
     /// The section `controls`.
     static var controls: Self {

@@ -134,16 +134,20 @@ struct ClockSources: Hashable, Sendable {
         _ name: String, among ports: [PortDescription], own: Set<Int>, _ trouble: inout String?
     ) -> PortDescription? {
         let others = ports.filter { !own.contains($0.address.client) }
-        switch matches(name, among: others) {
+        switch PortMatch.of(name, among: others) {
         case .found(let port): return port
         case .ambiguous(let ports): trouble = ports.asAnswersToOneName
         case .none:
-            if matches(name, among: ports) != .none { trouble = "that is a port of this gateway itself" }
+            if PortMatch.of(name, among: ports) != .none { trouble = "that is a port of this gateway itself" }
         }
         return nil
     }
 
-    private static func matches(_ name: String, among ports: [PortDescription]) -> PortMatch {
+}
+
+extension PortMatch {
+    /// Finds the port that a name or a number means.
+    static func of(_ name: String, among ports: [PortDescription]) -> PortMatch {
         guard case .address(let address) = PortAddress.read(name) else { return .find(name, among: ports) }
         return ports.first { $0.address == address }.map(PortMatch.found) ?? .none
     }

@@ -5,8 +5,12 @@ public import MIDIClock
 public enum Command: Hashable, Sendable {
     case enableLink(Bool)
     case enableStartStopSync(Bool)
+    /// Link off if it is on, and on if it is off.
+    case toggleLink
     /// Play or stop, quantised.
     case setPlaying(Bool)
+    /// Stop what plays, play what is stopped.
+    case togglePlaying
     /// 20 to 999 beats per minute; what is outside is for the caller to refuse.
     case setTempo(Tempo)
     /// A tap in the tempo wished for, and when it fell on whatever clock; nil is now.

@@ -12,9 +12,8 @@ internal import Synchronization
 public final class Gateway: Sendable {
     private let core: GatewayCore
     private let thread: RealTimeThread
-    private let keeper: SwitchKeeper?
+    private let keeper: StateKeeper?
     private let reading: Mutex<@Sendable () throws(Mistakes) -> Wishes>
-    private let log: Logger
 
     /// Starts the gateway.
     ///
@@ -23,18 +22,17 @@ public final class Gateway: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: what the user wants.
-    ///   - keeper: keeps what the user switches; nil forgets it.
+    ///   - keeper: keeps what the user sets, and gives back what was kept; nil forgets it.
     ///   - log: takes what happens, in constant texts with metadata.
     ///   - reading: reads again what the user wants, for ``reload()``.
     /// - Throws: when the system gives no thread or no descriptor.
     public init(
-        _ configuration: GatewayConfiguration, keeper: SwitchKeeper? = nil, log: Logger,
+        _ configuration: GatewayConfiguration, keeper: StateKeeper? = nil, log: Logger,
         reading: (@Sendable () throws(Mistakes) -> Wishes)? = nil
     ) throws(SystemCallError) {
         self.reading = Mutex(reading ?? { configuration.wishes })
         self.keeper = keeper
-        self.log = log
-        let core = try GatewayCore(configuration, log: log)
+        let core = try GatewayCore(configuration, keeper: keeper, log: log)
         self.core = core
         // A master's Start may come a millisecond before its tick, and passes this thread.
         thread = try RealTimeThread(
@@ -43,7 +41,11 @@ public final class Gateway: Sendable {
     }
 
     /// The present state of everything.
-    public func status() -> Status { core.status(at: HostTime.now()) }
+    public func status() -> Status {
+        var status = core.status(at: HostTime.now())
+        status.warnings += keeper?.warnings ?? []
+        return status
+    }
 
     /// The profiles in force.
     public var profiles: [Profile] { core.profiles }
@@ -54,19 +56,25 @@ public final class Gateway: Sendable {
     /// Why the output thread does not meet its deadlines; nil while it does.
     public func lapse() -> String? { core.lapse(at: .take()) }
 
-    /// Carries out a command; returns once ``status()`` shows it, and what it has switched is kept.
+    /// Carries out a command; returns once ``status()`` shows it.
     public func perform(_ command: Command) async throws(CommandRefusal) {
-        let order = try await outcome { core, reply in core.post(command, reply: reply) }.get()
-        do {
-            try await keeper?.note(command, order: order)
-        } catch {
-            log.warning("switch not kept for the next run", metadata: ["error": "\(error)"])
+        try await outcome { core, reply in core.post(command, reply: reply) }.get()
+    }
+
+    /// Has a command carried out and waits for nothing; in a flood of them some are passed over.
+    ///
+    /// - Parameters:
+    ///   - command: from someone who expects no answer.
+    ///   - whenRefused: is called, on any thread, if it is not carried out.
+    public func submit(_ command: Command, whenRefused: @escaping @Sendable (CommandRefusal) -> Void) {
+        core.post(command, leaving: 512) { result in
+            if case .failure(let refusal) = result { whenRefused(refusal) }
         }
     }
 
     private func outcome(
         _ post: (GatewayCore, @escaping GatewayCore.Reply) -> Void
-    ) async -> Result<UInt64, CommandRefusal> {
+    ) async -> Result<Void, CommandRefusal> {
         await withCheckedContinuation { continuation in post(core) { continuation.resume(returning: $0) } }
     }
 
@@ -82,12 +90,14 @@ public final class Gateway: Sendable {
                 }
             }
         }
-        _ = try outcome.get()
+        try outcome.get()
     }
 
-    /// Stops the devices that play, says bye-bye to the peers and ends all threads; returns when that has happened.
+    /// Stops the devices that play, says bye-bye to the peers, keeps the state and ends all threads; returns when that
+    /// has happened.
     public func stop() async {
         core.stop()
         thread.join()
+        keeper?.close()
     }
 }

@@ -40,6 +40,7 @@ extension GatewayCore {
     func hearDevices() {
         inputs.named = Dictionary(rack.outputs.compactMap(\.namedProfile)) { first, _ in first }
         if inputs.update(device: input?.device) { sourcesChanged() }
+        controlsChanged()
     }
 
     /// What is wrong with the clocks that come in.

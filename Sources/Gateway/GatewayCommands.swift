@@ -3,6 +3,7 @@ internal import BeatTime
 internal import DeviceProfiles
 internal import LinkNetwork
 internal import Logging
+internal import MIDIClock
 internal import RealTime
 internal import Synchronization
 
@@ -10,47 +11,82 @@ internal import Synchronization
 extension GatewayCore {
     /// Carries a command out, or has it carried out.
     func perform(_ command: Command, _ reply: @escaping Reply) {
-        commandsTaken += 1
-        let order = commandsTaken
         let whenDone: @Sendable () -> Void = { [mailbox] in
             // The news of the change is in the mailbox already, so the reply comes after it.
-            if !mailbox.post(.done(order: order, reply: reply)) { reply(.success(order)) }
+            if !mailbox.post(.done(reply: reply)) { reply(.success(())) }
         }
-        switch command {
-        case .enableLink(let isEnabled): switchLink(on: isEnabled, whenDone: whenDone)
-        case .enableStartStopSync(let isEnabled): peer.setStartStopSync(isEnabled, whenDone: whenDone)
-        case .setPlaying(let isPlaying):
-            if let leader = arbiter.transportLeaderName {
-                reply(.failure(.notLeader(leader)))
-            } else {
-                setPlaying(isPlaying, whenDone: whenDone)
-            }
-        case .setTempo(let tempo): setTempo(reply, whenDone) { tempo }
-        case .tap(let time): setTempo(reply, whenDone) { tapping.tapped(at: time ?? .now()) }
-        case .follow(let choice):
-            inputs.choose(choice, device: input?.device)
-            sourcesChanged()
-            reply(.success(order))
-        case .setQuantum(let quantum):
-            setQuantum(quantum)
-            reply(.success(order))
-        case .configure(let wishes):
-            configure(wishes)
-            reply(.success(order))
-        case .adjust(let id, let adjustment): reply(changeOutput(id, order) { $0.adjust(adjustment) })
-        case .realign(let id, let when): reply(changeOutput(id, order) { $0.realigning.ask(when) })
+        do throws(CommandRefusal) {
+            if try carryOut(command, whenDone: whenDone) { reply(.success(())) }
+        } catch {
+            reply(.failure(error))
         }
     }
 
-    /// Sets the tempo, if the user leads and wants one.
-    private func setTempo(_ reply: Reply, _ whenDone: @escaping @Sendable () -> Void, _ wish: () -> Tempo?) {
-        if let leader = arbiter.leaderName {
-            reply(.failure(.notLeader(leader)))
-        } else if let tempo = wish() {
-            edit(.setTempo(tempo), whenDone: whenDone)
-        } else {
-            whenDone()
+    /// Carries a command out, or has it carried out.
+    ///
+    /// - Parameters:
+    ///   - command: from wherever it comes.
+    ///   - whenDone: is called once the Link peer has taken it, if it is for that.
+    /// - Returns: whether it is carried out already.
+    /// - Throws: why it is not carried out.
+    func carryOut(
+        _ command: Command, whenDone: @escaping @Sendable () -> Void = {}
+    ) throws(CommandRefusal) -> Bool {
+        if let leader = leaderName(excluding: command) { throw .notLeader(leader) }
+        guard let command = resolved(command) else { return true }
+        let old = wishes
+        let isDone = try begin(command, whenDone: whenDone)
+        keep(command, before: old)
+        return isDone
+    }
+
+    /// The machine whose leading excludes a command: tempo, or the transport, is its own.
+    private func leaderName(excluding command: Command) -> String? {
+        switch command {
+        case .setPlaying, .togglePlaying: arbiter.transportLeaderName
+        case .setTempo, .tap: arbiter.leaderName
+        default: nil
         }
+    }
+
+    /// What a command means that depends on how things are; nil if it means nothing yet.
+    private func resolved(_ command: Command) -> Command? {
+        switch command {
+        case .togglePlaying: .setPlaying(!arbiter.transport.isPlaying)
+        case .toggleLink: .enableLink(!arbiter.wantsLink)
+        case .tap(let time): tapping.tapped(at: time ?? .now()).map(Command.setTempo)
+        default: command
+        }
+    }
+
+    /// Begins to carry out a command that means the same whatever is; true if that is all there is to it.
+    private func begin(
+        _ command: Command, whenDone: @escaping @Sendable () -> Void
+    ) throws(CommandRefusal) -> Bool {
+        switch command {
+        case .enableLink(let isEnabled): switchLink(on: isEnabled, whenDone: whenDone)
+        case .enableStartStopSync(let isEnabled): peer.setStartStopSync(isEnabled, whenDone: whenDone)
+        case .setPlaying(let isPlaying): setPlaying(isPlaying, whenDone: whenDone)
+        case .setTempo(let tempo): edit(.setTempo(tempo), whenDone: whenDone)
+        case .follow(let choice):
+            inputs.choose(choice, device: input?.device)
+            sourcesChanged()
+            return true
+        case .setQuantum(let quantum):
+            setQuantum(quantum)
+            return true
+        case .configure(let wishes):
+            configure(wishes)
+            return true
+        case .adjust(let id, let adjustment):
+            try changeOutput(id) { $0.adjust(adjustment) }
+            return true
+        case .realign(let id, let when):
+            try changeOutput(id) { $0.realigning.ask(when) }
+            return true
+        case .togglePlaying, .toggleLink, .tap: return true
+        }
+        return false
     }
 
     func setPlaying(_ isPlaying: Bool, whenDone: (@Sendable () -> Void)? = nil) {
@@ -81,22 +117,16 @@ extension GatewayCore {
             boardChanged()
         }
         inputs.library = new.outputs.library
+        if new.controls != old.controls { controls.configure(new.controls) }
         if new.follow != old.follow { inputs.choose(new.follow, device: input?.device) }
         hearDevices()
         sourcesChanged()
     }
 
-    private func changeOutput(
-        _ id: String?, _ order: UInt64, _ change: (inout Output) -> Void
-    ) -> Result<UInt64, CommandRefusal> {
-        do throws(CommandRefusal) {
-            try rack.change(id, change)
-        } catch {
-            return .failure(error)
-        }
+    private func changeOutput(_ id: String?, _ change: (inout Output) -> Void) throws(CommandRefusal) {
+        try rack.change(id, change)
         boardChanged()
         sourcesChanged()
-        return .success(order)
     }
 
     /// Nobody is followed from before the peer is told to join until it has left.

@@ -1,5 +1,6 @@
 public import Arbiter
 public import BeatTime
+public import DeviceProfiles
 
 /// What the user wants of a run of the gateway.
 public struct GatewayConfiguration: Sendable {
@@ -12,6 +13,10 @@ public struct GatewayConfiguration: Sendable {
     public var playsAtStart = false
     /// What may be wished otherwise while it runs.
     public var wishes = Wishes()
+    /// What counts instead of the wishes' until it is set or configured otherwise.
+    public var quantum: Beats?
+    /// Likewise.
+    public var follow: FollowChoice?
     /// A raw MIDI device to read a clock from, as libasound names it, `hw:CARD,DEVICE`.
     public var clockInDevice: String?
     /// Network interfaces Link may use besides loopback, by name; empty means all.
@@ -33,6 +38,8 @@ public struct Wishes: Hashable, Sendable {
     public var follow = FollowChoice.auto
     /// Whether the song stops when the clock that leads falls silent; else it goes on.
     public var stopsWhenLost = false
+    /// Buttons and pedals that give commands.
+    public var controls: [Control] = []
     /// What the user should know of how all this was read.
     public var warnings: [Status.Warning] = []
 

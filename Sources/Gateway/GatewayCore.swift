@@ -17,17 +17,20 @@ final class GatewayCore: @unchecked Sendable {
     // constant, or guard themselves.
     var rack: OutputRack
     var inputs: InputRack
+    var controls: ControlRack
     var arbiter: Arbiter
     /// The machines heard that hear what we send.
     var driven: Set<ClockSource> = []
-    var commandsTaken: UInt64 = 0
     var tapping = TapTempo()
+    /// What the next run is to find.
+    var kept: KeptState
     private var board: OutputBoard
     private var playsOnceReady: MonotonicTime?
     private var watch = DeviceWatch()
 
     let mailbox: Mailbox<Event>
     let peer: LinkPeer
+    let keeper: StateKeeper?
     private let snapshot: Snapshot<OutputBoard>
     private let output: OutputThread
     private let outputThread: RealTimeThread
@@ -43,11 +46,11 @@ final class GatewayCore: @unchecked Sendable {
         /// What other machines' clocks sent.
         case clocks([ClockInput.Event])
         /// A command's effect has come back from the Link peer.
-        case done(order: UInt64, reply: Reply)
+        case done(reply: Reply)
     }
 
-    /// Takes what became of a command: which it was of all commands, in the order they were carried out.
-    typealias Reply = @Sendable (Result<UInt64, CommandRefusal>) -> Void
+    /// Takes what became of a command.
+    typealias Reply = @Sendable (Result<Void, CommandRefusal>) -> Void
 
     /// How long to look for a session, and to wait for ports, before playing by itself (`--play`), in nanoseconds.
     private static let settlingTime: Int64 = 1_500_000_000
@@ -56,13 +59,16 @@ final class GatewayCore: @unchecked Sendable {
     /// How often lines are looked after, in nanoseconds; nobody announces their coming.
     private static let lineCheck: Int64 = 250_000_000
 
-    init(_ configuration: GatewayConfiguration, log: Logger) throws(SystemCallError) {
+    init(_ configuration: GatewayConfiguration, keeper: StateKeeper?, log: Logger) throws(SystemCallError) {
         ALSAComplaints.capture { [log] text in log.debug("libasound", metadata: ["error": "\(text)"]) }
         // A FIFO whose reader is gone must be an error of `write`, not the end of the program.
         signal(SIGPIPE, SIG_IGN)
         let mailbox = try Mailbox<Event>(capacity: 1024)
         let wishes = configuration.wishes
-        let rack = OutputRack(wishes.outputs, followsPort: wishes.follow.namesPort)
+        let kept = keeper?.found ?? KeptState()
+        let follow = configuration.follow ?? wishes.follow
+        let rack = OutputRack(
+            wishes.outputs, needsSequencer: follow.namesPort || !wishes.controls.isEmpty, offsets: kept.offsets)
         var inputTrouble: ALSAError?
         let clockIn =
             rack.sequencer == nil && configuration.clockInDevice == nil
@@ -74,8 +80,10 @@ final class GatewayCore: @unchecked Sendable {
             ) { mailbox.post(.clocks($0), leaving: 512) }
         input = clockIn
         inputs = InputRack(
-            wishes.follow, library: wishes.outputs.library, control: rack.control, clockIn: clockIn?.address,
+            follow, library: wishes.outputs.library, control: rack.control, clockIn: clockIn?.address,
             outputs: rack.sequencer?.client)
+        controls = ControlRack(rack.control)
+        controls.configure(wishes.controls)
         let peer = try LinkPeer(
             tempo: configuration.tempo, isStartStopSyncEnabled: configuration.isStartStopSyncEnabled,
             interfaces: configuration.interfaces,
@@ -87,7 +95,8 @@ final class GatewayCore: @unchecked Sendable {
         }
         let state = peer.state
         var arbiter = Arbiter(
-            LinkView(state), quantum: wishes.quantum, following: .none, seed: .random(in: 0 ... .max))
+            LinkView(state), quantum: configuration.quantum ?? wishes.quantum, following: .none,
+            seed: .random(in: 0 ... .max))
         arbiter.stopsWhenLost = wishes.stopsWhenLost
         var board = OutputBoard(map: arbiter.map, transport: arbiter.transport)
         board.take(rack.outputs)
@@ -108,6 +117,8 @@ final class GatewayCore: @unchecked Sendable {
         startsWithLink = configuration.isLinkEnabled
         playsOnceReady =
             configuration.playsAtStart ? MonotonicTime.now().advanced(byNanoseconds: Self.settlingTime) : nil
+        self.kept = kept
+        self.keeper = keeper
         self.mailbox = mailbox
         self.rack = rack
         self.peer = peer
@@ -120,8 +131,14 @@ final class GatewayCore: @unchecked Sendable {
 
     // Any thread.
 
-    func post(_ command: Command, reply: @escaping Reply) {
-        if !mailbox.post(.command(command, reply: reply)) { reply(.failure(.busy)) }
+    /// Has a command carried out.
+    ///
+    /// - Parameters:
+    ///   - command: from wherever it comes.
+    ///   - room: places in the mailbox that it must leave free for others.
+    ///   - reply: takes what became of it.
+    func post(_ command: Command, leaving room: Int = 0, reply: @escaping Reply) {
+        if !mailbox.post(.command(command, reply: reply), leaving: room) { reply(.failure(.busy)) }
     }
 
     /// Has the gateway thread end everything, even if the mailbox is full; more than one call does no harm.
@@ -129,6 +146,9 @@ final class GatewayCore: @unchecked Sendable {
         isStopping.store(true, ordering: .releasing)
         mailbox.wake()
     }
+
+    /// What the user wants now.
+    var wishes: Wishes { picture.withLock(\.wishes) }
 
     /// The profiles in force.
     var profiles: [Profile] { picture.withLock { $0.wishes.outputs.library.profiles } }
@@ -157,6 +177,7 @@ final class GatewayCore: @unchecked Sendable {
             playIfReady()
             waitForNews()
             if rack.control?.takeAnnouncements() == true { portsChanged() }
+            takePresses()
             for event in mailbox.takeAll() { take(event) }
             if mailbox.takeOverflow() { linkChanged(peer.state) }
             if let deadline = arbiter.nextDeadline, deadline <= HostTime.now() { conduct { $0.timePassed(to: $1) } }
@@ -166,8 +187,8 @@ final class GatewayCore: @unchecked Sendable {
 
     private func waitForNews() {
         var descriptors = [pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
-        if let control = rack.control {
-            descriptors.append(pollfd(fd: control.descriptor, events: Int16(POLLIN), revents: 0))
+        for descriptor in [rack.control?.descriptor, controls.descriptor].compactMap(\.self) {
+            descriptors.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
         }
         var deadline = playsOnceReady.map { min($0, MonotonicTime.now().advanced(byNanoseconds: Self.readyCheck)) }
         if let silence = arbiter.nextDeadline {
@@ -186,7 +207,7 @@ final class GatewayCore: @unchecked Sendable {
         switch event {
         case .link(let state): linkChanged(state)
         case .clocks(let events): take(events)
-        case .done(let order, let reply): reply(.success(order))
+        case .done(let reply): reply(.success(()))
         case .command(let command, let reply): perform(command, reply)
         }
     }
@@ -219,6 +240,7 @@ final class GatewayCore: @unchecked Sendable {
             picture.leadership = leadership
             picture.inputWarnings = warnings
         }
+        keep(leadership.timeline.tempo)
         if before != (arbiter.mode, arbiter.transport, arbiter.line)
             || (asked, probe) != (arbiter.probing?.outputs, arbiter.probing?.probe)
         {
@@ -291,7 +313,7 @@ final class GatewayCore: @unchecked Sendable {
         for event in mailbox.takeAll() {
             switch event {
             case .command(_, let reply): reply(.failure(.busy))
-            case .done(let order, let reply): reply(.success(order))
+            case .done(let reply): reply(.success(()))
             case .link, .clocks: break
             }
         }

@@ -14,7 +14,8 @@ struct InputRack {
     private let control: SequencerControl?
     /// The port `Clock In`.
     private let clockIn: PortAddress?
-    private let own: Set<Int>
+    /// The numbers of the gateway's own clients.
+    let own: Set<Int>
     /// The ports that are subscribed to `Clock In` by us and not by the user.
     private var subscribed: Set<PortAddress> = []
 

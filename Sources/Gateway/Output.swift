@@ -21,6 +21,10 @@ struct Output: Sendable {
     private(set) var mistakes: String?
     /// What has been changed while it ran.
     private(set) var adjustment = OutputAdjustment()
+    /// The offset in milliseconds that was set while it ran, in this run or an earlier one.
+    private(set) var liveOffset: Replacement<Double>?
+    /// The offset in milliseconds that profile and user have configured.
+    private var configuredOffset = 0.0
     private(set) var settings = OutputSettings()
     var sink = Sink.away
     /// The realignment that was asked for last.
@@ -132,7 +136,11 @@ struct Output: Sendable {
             (settings, mistakes) = (profile.settings, error.description)
         }
         if settings.tempos == .all { settings.tempos = request.tempos }
+        configuredOffset = Double(settings.offset) / 1_000
         adjustment.apply(to: &settings)
+        if let offset = liveOffset?.value(over: configuredOffset) {
+            OutputAdjustment(offset: offset).apply(to: &settings)
+        }
     }
 
     /// Takes what the user wants now, which replaces what was changed while it ran.
@@ -140,6 +148,13 @@ struct Output: Sendable {
         self.request = request
         self.profile = profile
         adjustment = OutputAdjustment(isEnabled: adjustment.isEnabled)
+        liveOffset = nil
+        settle()
+    }
+
+    /// Takes up an offset that an earlier run has set.
+    mutating func restore(_ offset: Replacement<Double>) {
+        liveOffset = offset
         settle()
     }
 
@@ -166,7 +181,10 @@ struct Output: Sendable {
     /// Changes settings while it runs.
     mutating func adjust(_ change: OutputAdjustment) {
         let wasEnabled = isEnabled
-        adjustment.take(change, offset: settings.offset)
+        adjustment.take(change)
+        if let offset = change.offset(from: Double(settings.offset) / 1_000) {
+            liveOffset = Replacement(offset, insteadOf: configuredOffset)
+        }
         settle()
         // It joins like a device that has come.
         if isEnabled, !wasEnabled { connections &+= 1 }

@@ -51,17 +51,21 @@ public struct OutputAdjustment: Hashable, Sendable {
             lowest: Int64((range.lowerBound * 1_000).rounded()), highest: Int64((range.upperBound * 1_000).rounded()))
     }
 
-    /// Takes over what another change says.
+    /// The offset that it leads to.
     ///
-    /// - Parameters:
-    ///   - change: the newer one.
-    ///   - current: the offset in force, in microseconds.
-    mutating func take(_ change: OutputAdjustment, offset current: Int64) {
-        offset = change.offset ?? offset
-        if let nudge = change.nudge {
-            let moved = change.offset ?? Double(current) / 1_000
-            offset = min(max(moved + nudge, Self.offsets.lowerBound), Self.offsets.upperBound)
-        }
+    /// - Parameter current: the one there is, in milliseconds.
+    /// - Returns: milliseconds; nil if it leaves the one there is.
+    func offset(from current: Double) -> Double? {
+        guard let nudge else { return offset }
+        // In whole microseconds, as offsets are: a hundred small nudges back are none.
+        let moved = (((offset ?? current) + nudge) * 1_000).rounded() / 1_000
+        return min(max(moved, Self.offsets.lowerBound), Self.offsets.upperBound)
+    }
+
+    /// Takes over what another change says, but for the offset.
+    ///
+    /// - Parameter change: the newer one.
+    mutating func take(_ change: OutputAdjustment) {
         multiply = change.multiply ?? multiply
         divide = change.divide ?? divide
         swing = change.swing ?? swing

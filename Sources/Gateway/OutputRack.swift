@@ -26,6 +26,8 @@ struct OutputRack: ~Copyable {
     var ports: [Port] = []
     /// The devices that hear the clock more than once.
     var doubledClocks: [DoubledClock] = []
+    /// Offsets set in earlier runs, in milliseconds, by the outputs' IDs.
+    private let offsets: [String: Replacement<Double>]
     private var tenants: UInt32 = 0
     /// Descriptors taken out of use, with the generation of the first board without them.
     var retired: [(slot: Int, descriptor: Int32, generation: UInt64)] = []
@@ -34,13 +36,15 @@ struct OutputRack: ~Copyable {
     ///
     /// - Parameters:
     ///   - wishes: what the user wants.
-    ///   - followsPort: whether the sequencer is wanted for a clock to follow, at any rate.
-    init(_ wishes: OutputWishes, followsPort: Bool) {
+    ///   - needsSequencer: whether the sequencer is wanted for what comes in, at any rate.
+    ///   - offsets: what earlier runs have set, by the outputs' IDs.
+    init(_ wishes: OutputWishes, needsSequencer: Bool, offsets: [String: Replacement<Double>] = [:]) {
         self.wishes = wishes
+        self.offsets = offsets
         var trouble: ALSAError?
         var client: SequencerOutput?
         var control: SequencerControl?
-        if wishes.needsSequencer || followsPort {
+        if wishes.needsSequencer || needsSequencer {
             do {
                 client = try SequencerOutput(name: "Tactus")
                 control = try SequencerControl(name: "Tactus Control")
@@ -127,8 +131,9 @@ struct OutputRack: ~Copyable {
         }
         tenants &+= 1
         let ids = outputs.filter { $0.presence != .gone }.map(\.id)
-        let output = Output(
+        var output = Output(
             name: name, target: target, request: request, source: source, takenIDs: ids, tenant: tenants)
+        if let offset = offsets[output.id] { output.restore(offset) }
         if slot == outputs.count { outputs.append(output) } else { outputs[slot] = output }
         return true
     }

@@ -119,5 +119,5 @@ extension OutputRack {
         return changed
     }
 
-    private static let ownClients = ["Tactus", "Tactus In", "Tactus Control"]
+    private static let ownClients = ["Tactus", "Tactus In", "Tactus Control", "Tactus Controls"]
 }

@@ -20,6 +20,8 @@ struct StatusPicture: Sendable {
     var outputWarnings: [Status.Warning] = []
     /// What is wrong with the clocks that come in.
     var inputWarnings: [Status.Warning] = []
+    /// What is wrong with buttons and pedals.
+    var controlWarnings: [Status.Warning] = []
     let realtime: Realtime
     let sequencerTrouble: String?
 
@@ -49,7 +51,8 @@ struct StatusPicture: Sendable {
                 priority: realtime.scheduling == .fifo ? realtime.wanted : 0,
                 memoryLocked: realtime.isProcessLocked || counters.isMemoryLocked, dispatch: counters.mode.name,
                 wakeUpLatencyMicroseconds: Status.Lateness(counters.wakeUps)),
-            warnings: warnings + wishes.warnings + outputWarnings + inputWarnings + dispatchWarning(counters)
+            warnings: warnings + wishes.warnings + outputWarnings + inputWarnings + controlWarnings
+                + dispatchWarning(counters)
                 + slots.compactMap { droppedWarning(slot: $0, counters) })
     }
 

@@ -1,6 +1,7 @@
 import Arbiter
 import DeviceProfiles
 import Foundation
+import Gateway
 import MIDIClock
 
 /// A profile of the user's own that differs from the one in force by its offset.
@@ -44,10 +45,9 @@ struct OwnProfile {
         let path = "\(folder)/\(id).yaml"
         let text = try text(offset)
         do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
+            try WholeFile.replace(path, with: Data(text.utf8))
         } catch {
-            throw Failure(.noPermission, "\(path) cannot be written: \(error.localizedDescription)")
+            throw Failure(.noPermission, "\(path) cannot be written: \(error)")
         }
         return path
     }

@@ -45,15 +45,17 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditional,  // so that '--quantum -1' is told what is wrong with it
-        help: ArgumentHelp("Length of the cycle shared with the session, 0 to 64. (default: 4)", valueName: "beats"),
+        help: ArgumentHelp(
+            "Length of the cycle shared with the session, 0 to 64. (default: as last set, else 4)", valueName: "beats"),
         transform: Beats.init(quantumArgument:))
     var quantum: Beats?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Tempo as long as nobody else sets it, 20 to 999. (default: 120)", valueName: "bpm"),
+        help: ArgumentHelp(
+            "Tempo as long as nobody else sets it, 20 to 999. (default: the last one, else 120)", valueName: "bpm"),
         transform: Tempo.init(argument:))
-    var tempo = Tempo(beatsPerMinute: 120)
+    var tempo: Tempo?
 
     @Option(
         help: ArgumentHelp(
@@ -130,8 +132,10 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where switches are kept for the next run. (default: tactus in $XDG_STATE_HOME, or ~/.local/state/tactus)",
-            valueName: "dir"), completion: .directory)
+            """
+            Where switches, tempo and offsets are kept for the next run. \
+            (default: tactus in $XDG_STATE_HOME, or ~/.local/state/tactus)
+            """, valueName: "dir"), completion: .directory)
     var state: String?
 
     @Option(
@@ -169,6 +173,7 @@ struct Run: AsyncParsableCommand {
             (try setup.wishes(), try setup.interfaces())
         }
         let address = try self.address(setup)
+        let oscAddress = try Self.configured { () throws(Mistakes) in try setup.oscAddress() }
         let token = try setup.tokenFile.map(BearerToken.init(file:))
         let console = Console()
         let (format, level) = (setup.logFormat.format, setup.logLevel)
@@ -181,9 +186,11 @@ struct Run: AsyncParsableCommand {
         // Listening first: a second gateway ends here, before it has sent anything to a device or a peer.
         var server: ControlServer?
         if let address { server = try await Self.listen(at: address, token: token) }
-        let keeper = (state ?? Folders.state).map(SwitchKeeper.init(directory:))
-        let gateway = try makeGateway(setup, wishes, interfaces, keeper, await Self.switches(keeper))
+        var osc: OSCServer?
+        if let oscAddress { osc = try await Self.listen(forOSCAt: oscAddress) }
+        let gateway = try makeGateway(setup, wishes, interfaces)
         server?.serve(gateway)
+        osc?.serve(gateway)
 
         let live = Task { await Self.showStatus(of: gateway, on: console) }
         let reloads = Task {
@@ -200,6 +207,7 @@ struct Run: AsyncParsableCommand {
         live.cancel()
         await live.value
 
+        await osc?.stop()
         async let closed: Void? = server?.stop()
         await gateway.stop()
         await closed
@@ -245,30 +253,45 @@ struct Run: AsyncParsableCommand {
         }
     }
 
-    private static func switches(_ keeper: SwitchKeeper?) async -> Switches {
+    private static func listen(forOSCAt address: HTTPAddress) async throws(Failure) -> OSCServer {
+        let log = Logger(label: "tactus.osc")
+        if !address.isLoopback {
+            log.notice("everyone in the network can steer over OSC", metadata: ["address": "\(address)"])
+        }
         do {
-            return try await keeper?.load() ?? Switches()
+            return try await OSCServer.listening(at: address, log: log)
         } catch {
-            Logger(label: "tactus").warning("switches of the last run not known", metadata: ["error": "\(error)"])
-            return Switches()
+            throw Failure(error.code == EACCES ? .noPermission : .system, "OSC: \(error)")
         }
     }
 
-    private func makeGateway(
-        _ setup: Setup, _ wishes: Wishes, _ interfaces: [String], _ keeper: SwitchKeeper?, _ switches: Switches
-    ) throws(Failure) -> Gateway {
+    /// What counts in this run: options first, then what was kept.
+    private func configuration(_ wishes: Wishes, _ kept: KeptState) -> GatewayConfiguration {
         var configuration = GatewayConfiguration()
-        configuration.tempo = tempo
-        configuration.isLinkEnabled = link ?? switches.link ?? true
-        configuration.isStartStopSyncEnabled = startStopSync ?? switches.startStopSync ?? false
+        configuration.tempo = tempo ?? kept.tempo.map(Tempo.init(beatsPerMinute:)) ?? configuration.tempo
+        configuration.isLinkEnabled = link ?? kept.link ?? true
+        configuration.isStartStopSyncEnabled = startStopSync ?? kept.startStopSync ?? false
         configuration.playsAtStart = play
         configuration.wishes = wishes
-        configuration.clockInDevice = clockIn
-        configuration.interfaces = interfaces
-        configuration.realtimePriority = realtimePriority
-        configuration.dispatch = dispatch
+        if quantum == nil { configuration.quantum = kept.quantum?.value(over: wishes.quantum.value).map { Beats($0) } }
+        if follow == nil, clockIn == nil {
+            configuration.follow = kept.follow?.value(over: wishes.follow.text).flatMap { try? FollowChoice($0) }
+        }
+        return configuration
+    }
+
+    private func makeGateway(
+        _ setup: Setup, _ wishes: Wishes, _ interfaces: [String]
+    ) throws(Failure) -> Gateway {
         do {
-            return try Gateway(configuration, keeper: keeper, log: Logger(label: "tactus")) { () throws(Mistakes) in
+            let log = Logger(label: "tactus")
+            let keeper = try StateKeeper(directory: state ?? Folders.state, log: log)
+            var configuration = configuration(wishes, keeper.found)
+            configuration.clockInDevice = clockIn
+            configuration.interfaces = interfaces
+            configuration.realtimePriority = realtimePriority
+            configuration.dispatch = dispatch
+            return try Gateway(configuration, keeper: keeper, log: log) { () throws(Mistakes) in
                 try Setup(self).wishes(since: setup)
             }
         } catch {

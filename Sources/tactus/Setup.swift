@@ -43,6 +43,8 @@ struct Setup {
         wishes.quantum = options.quantum ?? file.link.quantum ?? Beats(4)
         wishes.follow = options.follow ?? (options.clockIn == nil ? reader.follow(file.follow.source) : nil) ?? .auto
         wishes.stopsWhenLost = file.follow.whenLost == .stop
+        wishes.controls = file.controls
+        for control in file.controls { reader.check(control) }
         wishes.warnings = profileWarnings
         try reader.finish(outputs: wishes.outputs.outputs.count)
         return wishes
@@ -69,11 +71,22 @@ struct Setup {
     func address() throws(Mistakes) -> HTTPAddress? {
         guard !options.noHttp else { return nil }
         if let address = options.http { return address }
-        let host = file.http.address?.value ?? "127.0.0.1"
-        let text = "\(host.contains(":") ? "[\(host)]" : host):\(file.http.port?.value ?? 8808)"
-        if let address = HTTPAddress(text) { return address }
-        guard let place = file.http.address else { return nil }
-        throw Mistakes([place.mistake("'\(host)' is no address; it is numbers such as 127.0.0.1 or ::1")])
+        return try Self.address(file.http.address, port: file.http.port?.value ?? 8808)
+    }
+
+    private static func address(_ written: Placed<String>?, port: Int) throws(Mistakes) -> HTTPAddress? {
+        let host = written?.value ?? "127.0.0.1"
+        if let address = HTTPAddress("\(host.contains(":") ? "[\(host)]" : host):\(port)") { return address }
+        guard let written else { return nil }
+        throw Mistakes([written.mistake("'\(host)' is no address; it is numbers such as 127.0.0.1 or ::1")])
+    }
+
+    /// Where to take Open Sound Control; nil not to.
+    ///
+    /// - Throws: when the file names no address.
+    func oscAddress() throws(Mistakes) -> HTTPAddress? {
+        guard file.osc.isEnabled == true else { return nil }
+        return try Self.address(file.osc.address, port: file.osc.port?.value ?? 8809)
     }
 
     var tokenFile: String? { options.httpTokenFile ?? file.http.tokenFile?.value }
@@ -160,6 +173,11 @@ private struct WishReader {
         }
     }
 
+    mutating func check(_ control: Control) {
+        guard case .outOfRange = PortAddress.read(control.port.value) else { return }
+        mistakes.append(control.port.mistake("a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"))
+    }
+
     func finish(outputs: Int) throws(Mistakes) {
         var mistakes = mistakes
         if outputs > 63, let last { mistakes.append(last.mistake("there are \(outputs) outputs; 63 is the most")) }
@@ -177,14 +195,17 @@ enum Folders {
         return (named ?? environment["HOME"].map { "\($0)/\(fallback)" }).map { "\($0)/tactus" }
     }
 
-    /// Where switches are kept; nil where there is no home.
+    /// Where the state is kept; nil where there is no home.
     static var state: String? { own("XDG_STATE_HOME", ".local/state") }
 
     /// The configuration file there is: the user's, or else the machine's.
     static var configuration: String? {
-        let candidates = [own("XDG_CONFIG_HOME", ".config"), "/etc/tactus"].compactMap(\.self)
-        return candidates.map { "\($0)/config.yaml" }.first(where: FileManager.default.fileExists(atPath:))
+        [ownConfiguration, "/etc/tactus/config.yaml"].compactMap(\.self)
+            .first(where: FileManager.default.fileExists(atPath:))
     }
+
+    /// Where the user's own configuration file is, or would be; nil where there is no home.
+    static var ownConfiguration: String? { own("XDG_CONFIG_HOME", ".config").map { "\($0)/config.yaml" } }
 
     /// The folders that profiles are read from: those that came with the program, then the user's own.
     static var profiles: [String] {

@@ -15,8 +15,8 @@ struct Tactus: AsyncParsableCommand {
         subcommands: [
             Run.self, StatusCommand.self, LinkCommand.self, StartStopSyncCommand.self, PlayCommand.self,
             StopCommand.self, TempoCommand.self, TapCommand.self, QuantumCommand.self, FollowCommand.self,
-            NudgeCommand.self, RealignCommand.self, ReloadCommand.self, CalibrateCommand.self, MonitorCommand.self,
-            PortsCommand.self, ProfilesCommand.self, DoctorCommand.self,
+            NudgeCommand.self, RealignCommand.self, ReloadCommand.self, LearnCommand.self, CalibrateCommand.self,
+            MonitorCommand.self, PortsCommand.self, ProfilesCommand.self, DoctorCommand.self,
         ])
 
     static func main() async {

@@ -64,7 +64,8 @@ def test_ports_says_what_is_missing_on_a_machine_without_a_sequencer():
 
 
 @pytest.mark.parametrize("command", [
-    [], ["run"], ["status"], ["link"], ["start-stop-sync"], ["play"], ["stop"], ["tempo"], ["ports"]])
+    [], ["run"], ["status"], ["link"], ["start-stop-sync"], ["play"], ["stop"], ["tempo"], ["ports"],
+    ["learn"]])
 def test_every_command_explains_itself(command):
     text = said(run_tactus(*command, "--help"))
     assert "USAGE" in text or "OVERVIEW" in text

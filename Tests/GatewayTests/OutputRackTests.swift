@@ -29,7 +29,7 @@ struct OutputRackTests {
     private func rack(_ wishes: OutputWishes) -> OutputRack {
         var none = OutputWishes()
         (none.hasClockPort, none.connectsRecognised) = (false, false)
-        var rack = OutputRack(none, followsPort: false)
+        var rack = OutputRack(none, needsSequencer: false)
         rack.configure(wishes, devices: [])
         return rack
     }

@@ -1,3 +1,6 @@
+import ALSASequencer
+import DeviceProfiles
+import MIDIClock
 import Testing
 
 @testable import Gateway
@@ -35,5 +38,34 @@ struct OutputTests {
         let returning = output.setConnected(to: "24:0")
         #expect(returning)
         #expect(output.connections == 2)
+    }
+
+    @Test
+    func `an offset of an earlier run counts as long as the same is configured, whenever the profile is known`() throws
+    {
+        let library = try ProfileLibrary.of(["drums": "clock: { offset: -2 }", "bass": "clock: { offset: 1 }"])
+        let drums = try library.profile(id: "drums")
+        var output = Output("UM-ONE")
+        output.restore(try #require(Replacement(-3.5, insteadOf: -2)))
+        #expect(output.settings.offset == 0)
+        output.recognise(.device(24, "UM-ONE", "UM-ONE MIDI 1"), drums)
+        #expect(output.settings.offset == -3_500)
+        output.recognise(.device(24, "UM-ONE", "UM-ONE MIDI 1"), try library.profile(id: "bass"))
+        #expect(output.settings.offset == 1_000)
+    }
+
+    @Test
+    func `an offset set while it runs is one to keep until it is the configured one again`() {
+        var output = Output("Drums")
+        output.adjust(OutputAdjustment(nudge: -2.5))
+        #expect(output.liveOffset == Replacement(-2.5, insteadOf: 0))
+        output.adjust(OutputAdjustment(swing: 60))
+        #expect(output.settings.offset == -2_500)
+        output.adjust(OutputAdjustment(nudge: 2.5))
+        #expect(output.liveOffset == nil && output.settings.offset == 0)
+        for _ in 0..<700 { output.adjust(OutputAdjustment(nudge: 0.1)) }
+        #expect(output.settings.offset == 70_000)
+        output.adjust(OutputAdjustment(nudge: 1_000))
+        #expect(output.settings.offset == 500_000)
     }
 }

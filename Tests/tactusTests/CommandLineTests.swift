@@ -18,7 +18,7 @@ struct CommandLineTests {
         #expect(run.startStopSync == nil)
         #expect(run.play == false)
         #expect(run.quantum == nil)
-        #expect(run.tempo == Tempo(beatsPerMinute: 120))
+        #expect(run.tempo == nil)
         #expect(run.output.isEmpty)
         #expect(run.noClockPort == false)
         #expect(run.follow == nil)

@@ -40,6 +40,8 @@ struct SetupTests {
         link: { quantum: 3, interfaces: [eth0] }
         tempo-range: [60, 180]
         http: { address: "::1", port: 9000, token-file: /etc/token }
+        osc: { enabled: true, address: 192.168.7.2 }
+        controls: [{ port: "24:0", message: { note: 60 }, do: tap }]
         log: { level: debug, format: json }
         """
 
@@ -58,6 +60,8 @@ struct SetupTests {
             #expect(wishes.follow == .port("MPC"))
             #expect(wishes.stopsWhenLost)
             #expect(wishes.quantum == Beats(3))
+            #expect(wishes.controls.map(\.verb) == [.tap])
+            #expect(try setup.oscAddress()?.description == "192.168.7.2:8809")
             #expect(try setup.address() == HTTPAddress("[::1]:9000"))
             #expect(try setup.interfaces() == ["eth0"])
             #expect(setup.tokenFile == "/etc/token")
@@ -128,12 +132,25 @@ struct SetupTests {
             "2:19: '192:0': a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"
         ),
         ("version: 1\nqantum: 4\n", "2:1: "),
+        ("version: 1\ncontrols:\n- { port: 900:0, message: { note: 1 }, do: tap }\n", "3:11: a sequencer port is"),
     ])
     func `what makes no sense is told with its place`(text: String, message: String) throws {
         let mistakes = #expect(throws: Mistakes.self) { try withSetup(text) { _ = try $0.wishes() } }
         let told = try #require(mistakes?.all.first)
         #expect(mistakes?.all.count == 1)
         #expect("\(told.place.line):\(told.place.column): \(told.message)".hasPrefix(message))
+    }
+
+    @Test
+    func `open sound control is off unless it is said to be on, and then on this machine alone`() throws {
+        for text in ["", "osc: { port: 9000 }", "osc: { enabled: false }"] {
+            #expect(try withSetup("version: 1\n\(text)") { try $0.oscAddress() } == nil)
+        }
+        let address = try withSetup("version: 1\nosc: { enabled: true }") { try $0.oscAddress() }
+        #expect(address?.description == "127.0.0.1:8809" && address?.isLoopback == true)
+        #expect(throws: Mistakes.self) {
+            try withSetup("version: 1\nosc: { enabled: true, address: all }") { try $0.oscAddress() }
+        }
     }
 
     @Test

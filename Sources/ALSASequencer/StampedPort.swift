@@ -1,0 +1,88 @@
+internal import BeatTime
+internal import CALSA
+internal import Glibc
+internal import RealTime
+
+/// A client with one port that receives, and the time at which each event came.
+///
+/// One thread opens it and hands it over to the one that polls ``descriptor``; libasound ties a handle to no thread, and
+/// there is one user at a time.
+final class StampedPort {
+    private let handle: OpaquePointer
+    private var stamps: StampQueue?
+    /// The port that others subscribe.
+    let address: PortAddress
+    /// Readable when something has come.
+    let descriptor: Int32
+    /// Whether the kernel stamps what comes; without a queue it is stamped when it is read.
+    let hasKernelStamps: Bool
+
+    /// Events that the kernel keeps until they are read: the most it allows, five seconds of clock at 999 BPM.
+    ///
+    /// There is no filter on kinds of events: a program whose notes are refused here may see it as an error of its own.
+    private static let pool = 2000
+
+    /// Opens the client and its port.
+    ///
+    /// - Parameters:
+    ///   - name: as other programs list the client.
+    ///   - portName: as they list the port.
+    /// - Throws: with the code -ENOENT where the kernel has no sequencer.
+    init(name: String, portName: String) throws(ALSAError) {
+        let handle = try openSequencer(name: name, streams: SND_SEQ_OPEN_DUPLEX)
+        let queue: Int32?
+        let port: Int32
+        do {
+            // A smaller pool overflows earlier, and that is noticed.
+            snd_seq_set_client_pool_input(handle, Self.pool)
+            stamps = try? StampQueue.start(handle)
+            queue = stamps?.number
+            port = try Self.makePort(handle, name: portName, queue: queue)
+        } catch {
+            snd_seq_close(handle)
+            throw error
+        }
+        self.handle = handle
+        hasKernelStamps = queue != nil
+        address = PortAddress(client: Int(snd_seq_client_id(handle)), port: Int(port))
+        var poller = pollfd()
+        snd_seq_poll_descriptors(handle, &poller, 1, Int16(POLLIN))
+        descriptor = poller.fd
+    }
+
+    deinit { snd_seq_close(handle) }
+
+    private static func makePort(_ handle: OpaquePointer, name: String, queue: Int32?) throws(ALSAError) -> Int32 {
+        var port: OpaquePointer?
+        try check("snd_seq_port_info_malloc", snd_seq_port_info_malloc(&port))
+        defer { snd_seq_port_info_free(port) }
+        snd_seq_port_info_set_name(port, name)
+        snd_seq_port_info_set_capability(port, UInt32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_SUBS_WRITE))
+        snd_seq_port_info_set_type(port, UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION))
+        if let queue {
+            snd_seq_port_info_set_timestamping(port, 1)
+            snd_seq_port_info_set_timestamp_real(port, 1)
+            snd_seq_port_info_set_timestamp_queue(port, queue)
+        }
+        try check("snd_seq_create_port", snd_seq_create_port(handle, port))
+        return snd_seq_port_info_get_port(port)
+    }
+
+    /// Takes what has come, as much as is read at once; ``descriptor`` stays readable if there is more.
+    ///
+    /// - Parameter body: takes each event with its time, or nil where an unknown number of events is lost.
+    func take(_ body: (snd_seq_event_t?, HostTime) -> Void) {
+        var event: UnsafeMutablePointer<snd_seq_event_t>?
+        var result = snd_seq_event_input(handle, &event)
+        guard result != -EAGAIN else { return }
+        stamps?.read(handle)
+        let arrival = HostTime.now()
+        while true {
+            // Else the kernel has emptied its queue (-ENOSPC), or what it gave is cut short.
+            let received = result >= 0 ? event?.pointee : nil
+            body(received, received.flatMap { stamps?.hostTime(of: $0) } ?? arrival)
+            guard snd_seq_event_input_pending(handle, 0) > 0 else { return }
+            result = snd_seq_event_input(handle, &event)
+        }
+    }
+}

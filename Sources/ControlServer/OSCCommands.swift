@@ -1,0 +1,66 @@
+internal import BeatTime
+package import Gateway
+internal import MIDIClock
+package import OpenSoundControl
+
+/// Why a message is no command, as a clause that says what would be right.
+package struct OSCRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+    package var description: String
+}
+
+extension OSCMessage {
+    /// The command that this message is.
+    ///
+    /// - Returns: nil if it is a button's being let go, which many controllers send as 0.
+    /// - Throws: when no command has that address, or it takes other values.
+    package func command() throws(OSCRefusal) -> Command? {
+        switch address {
+        case "/tactus/play": isPressed ? .setPlaying(true) : nil
+        case "/tactus/stop": isPressed ? .setPlaying(false) : nil
+        case "/tactus/toggle-play": isPressed ? .togglePlaying : nil
+        case "/tactus/tap": isPressed ? .tap(at: nil) : nil
+        case "/tactus/toggle-link": isPressed ? .toggleLink : nil
+        case "/tactus/realign": isPressed ? .realign(output: output(0), .atBar) : nil
+        case "/tactus/link": .enableLink(try number(in: -1...1, "1 or 0") != 0)
+        case "/tactus/start-stop-sync": .enableStartStopSync(try number(in: -1...1, "1 or 0") != 0)
+        case "/tactus/tempo":
+            .setTempo(Tempo(beatsPerMinute: try number(in: Tempo.allowed, "a number from 20 to 999")))
+        case "/tactus/quantum": .setQuantum(Beats(try number(in: 0...64, "a number from 0 to 64")))
+        case "/tactus/nudge":
+            .adjust(
+                output: output(1),
+                OutputAdjustment(nudge: try number(in: OutputAdjustment.nudges, "milliseconds from -1000 to 1000")))
+        case "/tactus/follow": .follow(try followChoice())
+        default: throw OSCRefusal(description: "nothing is called \(name)")
+        }
+    }
+
+    /// As much of the address as may go into a log.
+    private var name: String { String(address.prefix(60)) }
+
+    private var isPressed: Bool { arguments.first != .number(0) }
+
+    /// The ID or name of an output, where there is one.
+    private func output(_ index: Int) -> String? {
+        guard arguments.indices.contains(index), case .text(let text) = arguments[index] else { return nil }
+        return text
+    }
+
+    private func number(in range: ClosedRange<Double>, _ wanted: String) throws(OSCRefusal) -> Double {
+        guard case .number(let value) = arguments.first, range.contains(value) else {
+            throw OSCRefusal(description: "\(name) takes \(wanted)")
+        }
+        return value
+    }
+
+    private func followChoice() throws(OSCRefusal) -> FollowChoice {
+        guard case .text(let text) = arguments.first else {
+            throw OSCRefusal(description: "\(name) takes a text: auto, off, or a port such as TR-8S")
+        }
+        do {
+            return try FollowChoice(text)
+        } catch {
+            throw OSCRefusal(description: "\(name): \(error)")
+        }
+    }
+}

@@ -1,0 +1,107 @@
+internal import BeatTime
+internal import Foundation
+
+/// What the next run is to find as it was left; nil where nothing is known.
+public struct KeptState: Codable, Hashable, Sendable {
+    /// The Link switch.
+    public var link: Bool?
+    public var startStopSync: Bool?
+    /// The tempo that was in force last, in beats per minute.
+    public var tempo: Double?
+    /// Shared quantum in beats.
+    public var quantum: Replacement<Double>?
+    /// Whose clock to follow, as ``FollowChoice`` reads it.
+    public var follow: Replacement<String>?
+    /// Offsets of outputs in milliseconds, by the outputs' IDs.
+    public var offsets: [String: Replacement<Double>] = [:]
+
+    public init() {}
+
+    /// The most offsets that are kept.
+    static let mostOffsets = 256
+
+    /// Whether everything lies where it may; what a file says is a stranger's word.
+    private var isSound: Bool {
+        tempo.map(Tempo.allowed.contains) != false
+            && quantum.map { (0...64).contains($0.value) } != false
+            && follow.map { (try? FollowChoice($0.value)) != nil } != false
+            && offsets.count <= Self.mostOffsets
+            && offsets.values.allSatisfy { OutputAdjustment.offsets.contains($0.value) }
+    }
+}
+
+/// A setting made while the gateway ran, and what was configured then: it counts until something else is configured.
+public struct Replacement<Value: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
+    public var value: Value
+    public var insteadOf: Value
+
+    /// A setting that replaces a configured one; nil if it is the configured one.
+    ///
+    /// - Parameters:
+    ///   - value: what is set.
+    ///   - configured: what is configured.
+    public init?(_ value: Value, insteadOf configured: Value) {
+        guard value != configured else { return nil }
+        (self.value, insteadOf) = (value, configured)
+    }
+
+    /// What is set, if what is configured is still the same.
+    public func value(over configured: Value) -> Value? { configured == insteadOf ? value : nil }
+}
+
+extension KeptState {
+    /// The version of the file's form that is written, and read.
+    static let version = 1
+
+    /// Why a text is no state, as a clause.
+    struct Unreadable: Error, Hashable {
+        var reason: String
+    }
+
+    private struct Versioned: Codable {
+        var version: Int
+    }
+
+    /// Reads what ``json`` has written, or what anyone else has.
+    init(json: Data) throws(Unreadable) {
+        guard let version = try? JSONDecoder().decode(Versioned.self, from: json).version else {
+            throw Unreadable(reason: "it is no state of Tactus")
+        }
+        guard version <= Self.version else {
+            throw Unreadable(reason: "it is of a newer version of Tactus")
+        }
+        guard let state = try? JSONDecoder().decode(Self.self, from: json), state.isSound else {
+            throw Unreadable(reason: "it is damaged")
+        }
+        self = state
+    }
+
+    /// The contents of the file.
+    var json: Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        // Fails for numbers only that JSON does not have, and those are not let in.
+        let state = try? encoder.encode(Document(state: self))
+        return (state ?? Data()) + Data("\n".utf8)
+    }
+
+    /// State and version side by side in one object.
+    private struct Document: Encodable {
+        var state: KeptState
+
+        func encode(to encoder: any Encoder) throws {
+            try Versioned(version: KeptState.version).encode(to: encoder)
+            try state.encode(to: encoder)
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        link = try container.decodeIfPresent(Bool.self, forKey: .link)
+        startStopSync = try container.decodeIfPresent(Bool.self, forKey: .startStopSync)
+        tempo = try container.decodeIfPresent(Double.self, forKey: .tempo)
+        quantum = try container.decodeIfPresent(Replacement<Double>.self, forKey: .quantum)
+        follow = try container.decodeIfPresent(Replacement<String>.self, forKey: .follow)
+        offsets = try container.decodeIfPresent([String: Replacement<Double>].self, forKey: .offsets) ?? [:]
+    }
+}

@@ -1,0 +1,159 @@
+internal import Arbiter
+internal import Foundation
+internal import Glibc
+public import Logging
+public import RealTime
+internal import Synchronization
+
+/// Keeps the state for the next run, on a thread of its own: a disk may take its time.
+public final class StateKeeper: Sendable {
+    /// What the last run has left.
+    public let found: KeptState
+    private let desk: Desk
+    private let thread: RealTimeThread
+
+    /// Reads what the last run has left, and begins to keep.
+    ///
+    /// What cannot be read is set aside, and what cannot be kept is not: both are warnings, in the log and the status.
+    ///
+    /// - Parameters:
+    ///   - directory: is made when there is something to keep; nil where there is no place for it.
+    ///   - log: takes what goes wrong.
+    /// - Throws: when the system gives no thread or no descriptor.
+    public init(directory: String?, log: Logger) throws(SystemCallError) {
+        let folder = directory.map(StateFolder.init(path:))
+        let desk = try Desk(folder, log: log)
+        do {
+            found = try folder?.read() ?? KeptState()
+        } catch {
+            found = KeptState()
+            desk.setAside(error)
+        }
+        self.desk = desk
+        thread = try RealTimeThread(name: "tactus-state", priority: 0) { desk.run() }
+    }
+
+    /// What the user should know.
+    var warnings: [Status.Warning] { desk.warnings }
+
+    /// Takes the newest state; it is on the disk a second later, or a minute later if it is no setting of the user's.
+    ///
+    /// Any thread; it waits for no disk.
+    func keep(_ state: KeptState, _ change: WriteSchedule.Change) { desk.put(state, change) }
+
+    /// Writes what is not written yet, and ends the thread.
+    func close() {
+        desk.close()
+        thread.join()
+    }
+}
+
+/// What lies to be written, and the thread that writes it.
+private final class Desk: Sendable {
+    private struct Contents {
+        var unwritten: KeptState?
+        var schedule = WriteSchedule(at: .now())
+        var isClosed = false
+        /// Why nothing is kept.
+        var trouble: String?
+        /// What was wrong with the last run's file.
+        var unreadable: String?
+    }
+
+    private let contents = Mutex(Contents())
+    private let wakeUp: WakeUp
+    private let folder: StateFolder?
+    private let log: Logger
+
+    init(_ folder: StateFolder?, log: Logger) throws(SystemCallError) {
+        self.folder = folder
+        self.log = log
+        wakeUp = try WakeUp()
+        if folder == nil { note(trouble: "there is no home folder") }
+    }
+
+    func setAside(_ error: KeptState.Unreadable) {
+        guard let folder else { return }
+        let place = folder.setAside()
+        let outcome = place.map { "it is now \($0)" } ?? "it could not be set aside"
+        log.warning(
+            "the state of the last run cannot be read",
+            metadata: ["file": "\(folder.file)", "error": "\(error.reason)", "outcome": "\(outcome)"])
+        contents.withLock { $0.unreadable = "\(folder.file): \(error.reason); \(outcome)" }
+    }
+
+    var warnings: [Status.Warning] {
+        let (trouble, unreadable) = contents.withLock { ($0.trouble, $0.unreadable) }
+        let warnings: [Status.Warning?] = [
+            trouble.map {
+                .init(
+                    code: "state-not-kept", message: "switches and tempo are not kept for the next run: \($0)",
+                    fix: "see that the disk can be written and is not full, or choose a folder with --state")
+            },
+            unreadable.map {
+                .init(
+                    code: "state-unreadable", message: "the state of the last run cannot be read: \($0)",
+                    fix: "set switches and tempo as you want them; they are kept from now on")
+            },
+        ]
+        return warnings.compactMap(\.self)
+    }
+
+    func put(_ state: KeptState, _ change: WriteSchedule.Change) {
+        contents.withLock { contents in
+            contents.unwritten = state
+            contents.schedule.changed(change, at: .now())
+        }
+        wakeUp.signal()
+    }
+
+    func close() {
+        contents.withLock { $0.isClosed = true }
+        wakeUp.signal()
+    }
+
+    // The thread.
+
+    func run() {
+        while true {
+            let (isClosed, due) = contents.withLock { ($0.isClosed, $0.schedule.due) }
+            if isClosed || due.map({ $0 <= .now() }) == true { write() }
+            guard !isClosed else { return }
+            var descriptors = [pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)]
+            poll(&descriptors, until: contents.withLock(\.schedule.due))
+            wakeUp.clear()
+        }
+    }
+
+    private func write() {
+        let taken = contents.withLock { contents in
+            contents.schedule.written(at: .now())
+            defer { contents.unwritten = nil }
+            return contents.unwritten
+        }
+        guard let folder, let state = taken else { return }
+        do {
+            try WholeFile.replace(folder.file, with: state.json)
+            note(trouble: nil)
+        } catch {
+            contents.withLock { contents in
+                contents.unwritten = contents.unwritten ?? state
+                contents.schedule.failed(at: .now())
+            }
+            note(trouble: error.description)
+        }
+    }
+
+    /// Notes why nothing is kept, or that it is, and logs what is news.
+    private func note(trouble: String?) {
+        let before = contents.withLock { contents in
+            defer { contents.trouble = trouble }
+            return contents.trouble
+        }
+        if let trouble, before == nil {
+            log.warning("state not kept for the next run", metadata: ["error": "\(trouble)"])
+        } else if trouble == nil, before != nil {
+            log.notice("state is kept again")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+internal import CLO
+
+/// A message of Open Sound Control 1.0.
+public struct OSCMessage: Hashable, Sendable {
+    /// As it came, such as `/tactus/tap`.
+    public var address: String
+    public var arguments: [Argument]
+
+    public init(_ address: String, _ arguments: [Argument] = []) {
+        self.address = address
+        self.arguments = arguments
+    }
+
+    public enum Argument: Hashable, Sendable {
+        /// Whole or not, and 1 or 0 for true and false.
+        case number(Double)
+        case text(String)
+        /// Blobs, time tags and whatever else there is.
+        case other
+    }
+}
+
+extension OSCMessage {
+    /// The most messages of one packet.
+    private static let most = 64
+    /// How deep bundles may lie in bundles.
+    private static let deepest = 4
+    /// What a bundle begins with: its word and a time tag.
+    private static let bundle = Array("#bundle\0".utf8)
+
+    /// Reads a packet: a message, or a bundle of several.
+    ///
+    /// Time tags do not count: what comes is meant now.
+    ///
+    /// - Parameter packet: anything that anyone has sent.
+    /// - Returns: the messages in their order; nil if any part of it is no Open Sound Control, or there is too much.
+    public static func messages(in packet: some Collection<UInt8>) -> [OSCMessage]? {
+        var messages: [OSCMessage] = []
+        return read(Array(packet), depth: 0, into: &messages) ? messages : nil
+    }
+
+    private static func read(_ packet: [UInt8], depth: Int, into messages: inout [OSCMessage]) -> Bool {
+        guard packet.starts(with: bundle) else {
+            guard messages.count < most, let message = message(in: packet) else { return false }
+            messages.append(message)
+            return true
+        }
+        guard depth < deepest, packet.count >= 16 else { return false }
+        var rest = packet[16...]
+        while !rest.isEmpty {
+            guard rest.count >= 4 else { return false }
+            let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            rest = rest.dropFirst(4)
+            guard length > 0, length <= rest.count else { return false }
+            guard read(Array(rest.prefix(length)), depth: depth + 1, into: &messages) else { return false }
+            rest = rest.dropFirst(length)
+        }
+        return true
+    }
+
+    private static func message(in packet: [UInt8]) -> OSCMessage? {
+        guard packet.first == UInt8(ascii: "/"), let end = packet.firstIndex(of: 0) else { return nil }
+        var bytes = packet
+        let read = bytes.withUnsafeMutableBytes { lo_message_deserialise($0.baseAddress, $0.count, nil) }
+        guard let read else { return nil }
+        defer { lo_message_free(read) }
+        let (count, values) = (Int(lo_message_get_argc(read)), lo_message_get_argv(read))
+        guard let types = lo_message_get_types(read) else { return nil }
+        return OSCMessage(
+            String(decoding: packet[..<end], as: UTF8.self),
+            (0..<count).map { Argument(type: types[$0], values?[$0]) })
+    }
+}
+
+extension OSCMessage.Argument {
+    fileprivate init(type: CChar, _ value: UnsafePointer<lo_arg>?) {
+        var number = 0.0
+        if clo_number(type, value, &number) != 0 {
+            self = .number(number)
+        } else if let text = clo_text(type, value) {
+            self = .text(String(cString: text))
+        } else {
+            self = .other
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import DeviceProfiles
+import Foundation
+import Gateway
+import MIDIClock
+
+/// A configuration file as its user has written it, comments and all.
+enum ConfigurationText {
+    /// A control as one item of the list `controls`.
+    static func item(_ control: Control) -> String {
+        let (message, port) = (control.message, control.port.value.withoutControls)
+        let quoted = port.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        let channel = message.channel.map { ", channel: \($0)" } ?? ""
+        return "  - { port: \"\(quoted)\", message: { \(message.kind.rawValue): \(message.number)\(channel) }, "
+            + "do: \(control.verb.rawValue) }"
+    }
+
+    /// Adds a control to a file, all of it or nothing; makes the file if there is none.
+    ///
+    /// - Throws: when the file is wrong already, has the control for something else, is written in a way that is not
+    ///   changed safely, or cannot be written.
+    static func add(_ control: Control, to path: String) throws(Failure) {
+        let isThere = FileManager.default.fileExists(atPath: path)
+        let old = isThere ? try read(path) : "version: 1\n"
+        guard let new = try adding(control, to: old, file: path) else { return }
+        // A link stays one: what it points to is replaced.
+        let target = URL(filePath: path).resolvingSymlinksInPath()
+        do {
+            try WholeFile.replace(target.path(percentEncoded: false), with: Data(new.utf8))
+        } catch {
+            throw Failure(.noPermission, "\(path) cannot be written: \(error)")
+        }
+    }
+
+    private static func read(_ path: String) throws(Failure) -> String {
+        do {
+            _ = try ConfigurationFile(contentsOf: path)
+            return try String(contentsOfFile: path, encoding: .utf8)
+        } catch {
+            throw Failure(.badFile, "\(error)")
+        }
+    }
+
+    /// A file's text with one control more.
+    ///
+    /// - Parameters:
+    ///   - control: the new one.
+    ///   - text: of a file that is right.
+    ///   - file: its name.
+    /// - Returns: the text; nil if it has that control already.
+    /// - Throws: when the button is bound otherwise, or the text has a form that is not changed safely.
+    static func adding(_ control: Control, to text: String, file: String) throws(Failure) -> String? {
+        let before = try? ConfigurationFile(yaml: Array(text.utf8), file: file)
+        let same = before?.controls.first {
+            $0.port.value.lowercased() == control.port.value.lowercased() && $0.message == control.message
+        }
+        if let same {
+            guard same.verb != control.verb else { return nil }
+            throw Failure(
+                .badFile, "\(same.port.place): this does \(same.verb.rawValue) already; take that line out first")
+        }
+        // What the file says otherwise, comments take the place of the new lines to keep.
+        if let new = inserting(item(control), into: text), let padded = inserting("#", into: text),
+            var wanted = try? ConfigurationFile(yaml: Array(padded.utf8), file: file),
+            let found = try? ConfigurationFile(yaml: Array(new.utf8), file: file), let last = found.controls.last
+        {
+            var control = control
+            control.port = Placed(control.port.value, at: last.port.place)
+            wanted.controls.append(control)
+            if found == wanted { return new }
+        }
+        throw Failure(
+            .badFile,
+            "\(file) is written in a way that is not changed safely; add under 'controls:' by hand: "
+                + item(control).trimmingCharacters(in: .whitespaces))
+    }
+
+    /// A file's text with a line more at the end of its list `controls`, indented as its other items are.
+    private static func inserting(_ line: String, into text: String) -> String? {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard let start = lines.firstIndex(where: { $0.hasPrefix("controls:") }) else {
+            if lines.last?.isEmpty == true { lines.removeLast() }
+            return (lines + ["controls:", line, ""]).joined(separator: "\n")
+        }
+        lines[start].replace(/^controls:\s*\[\s*\]/, with: "controls:")
+        var (last, indent) = (start, String?.none)
+        for index in lines.indices.dropFirst(start + 1) {
+            let words = lines[index].drop { $0 == " " }
+            let isItem = words.hasPrefix("- ")
+            guard isItem || lines[index].first == " " || words.isEmpty || words.hasPrefix("#") else { break }
+            // Comments and blank lines behind the list may be about what follows.
+            guard isItem || lines[index].first == " " && !words.isEmpty && !words.hasPrefix("#") else { continue }
+            last = index
+            if isItem, indent == nil { indent = String(lines[index].prefix { $0 == " " }) }
+        }
+        lines.insert((indent ?? "  ") + line.drop { $0 == " " }, at: last + 1)
+        return lines.joined(separator: "\n")
+    }
+}

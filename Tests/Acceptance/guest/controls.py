@@ -1,0 +1,148 @@
+"""In the lab: a gateway with pedals at a virtual port, and `tactus learn` beside it.
+
+    controls.py RESULT.json
+
+Bytes written to the raw side of virtual port 1 leave its sequencer port, as those of a pedal board do. Nothing is
+judged here.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from rig.gateway import TACTUS, Gateway, environment, run_tactus  # noqa: E402
+from rig.master import Master  # noqa: E402
+from rig.wait import until  # noqa: E402
+
+PORT = "VirMIDI 0-1"
+FOLDER = pathlib.Path("/tmp/gateway")
+CONFIG = FOLDER / "config.yaml"
+DRIVER = pathlib.Path("/sys/bus/platform/drivers/snd_virmidi")
+TAP, PLAY, STOP = b"\x90\x3C\x64", b"\xC0\x01", b"\xC0\x02"
+TOGGLE, RELEASE = b"\xB0\x40\x7F", b"\xB0\x40\x00"
+
+
+def configure(*controls):
+    lines = [f"  - {{ port: {PORT}, message: {{ {message} }}, do: {verb} }}" for message, verb in controls]
+    CONFIG.write_text("version: 1\ncontrols:\n" + "\n".join(lines) + "\n")
+
+
+class Board:
+    """The pedal board."""
+
+    def __init__(self):
+        self.line = os.open("/dev/snd/midiC0D1", os.O_WRONLY)
+
+    def press(self, data):
+        os.write(self.line, data)
+        time.sleep(0.3)
+
+    def tap(self, bpm, times):
+        start = time.monotonic() + 3.5  # taps before that are another matter
+        for number in range(times):
+            time.sleep(max(0, start + number * 60 / bpm - time.monotonic()))
+            os.write(self.line, TAP + b"\x90\x3C\x00")
+        time.sleep(0.3)
+
+    def close(self):
+        os.close(self.line)
+
+
+def presses(gateway, board, record):
+    record["warnings before"] = gateway.status()["warnings"]
+    for bpm in (97.3, 171):
+        board.tap(bpm, 5)
+        record[f"tapped {bpm}"] = gateway.status()["tempo"]
+    for name, data in (
+            ("play", PLAY), ("stop", STOP), ("toggle", TOGGLE), ("held", TOGGLE[:2] + b"\x70"), ("release", RELEASE),
+            ("toggle again", TOGGLE), ("another program", b"\xC0\x03"), ("another channel", b"\xC1\x01"),
+            ("clock and start", b"\xFA\xF8\xF8")):
+        board.press(data)
+        record[name] = gateway.status()["playing"]
+    for name, data in (("later", b"\x90\x3E\x40"), ("earlier", b"\x90\x3D\x40")):
+        board.press(data)
+        record[name] = [output["offsetMilliseconds"] for output in gateway.status()["outputs"]]
+    for name in ("link", "link again"):
+        board.press(b"\x90\x3F\x40")
+        record[name] = gateway.status()["link"]["enabled"]
+
+
+def changes(gateway, board, record):
+    """Another configuration, and the board pulled and plugged in again."""
+    configure(("program: 7", "play"))
+    gateway.post("reload")
+    board.press(PLAY)
+    record["old control after reload"] = gateway.status()["playing"]
+    board.press(b"\xC0\x07")
+    record["new control after reload"] = gateway.status()["playing"]
+    gateway.post("transport", {"playing": False})
+    board.close()
+    (DRIVER / "unbind").write_text("snd_virmidi.0")
+    gateway.wait_status(
+        lambda status: any(warning["code"] == "control-away" for warning in status["warnings"]), 5, "away")
+    (DRIVER / "bind").write_text("snd_virmidi.0")
+    gateway.wait_status(
+        lambda status: all(warning["code"] != "control-away" for warning in status["warnings"]), 5, "back")
+    board = Board()
+    board.press(b"\xC0\x07")
+    record["after its return"] = gateway.status()["playing"]
+    return board
+
+
+def refused(gateway, board, record):
+    """The tempo is not the user's to tap while another machine leads."""
+    gateway.post("transport", {"playing": False})
+    gateway.post("link", {"enabled": False})
+    gateway.post("follow", {"source": "VirMIDI 0-2"})
+    master = Master(120, number=2)
+    gateway.wait_status(lambda status: status["mode"] == "follow", 10, "following")
+    for _ in range(5):
+        board.press(b"\xB3\x15\x66\xB3\x15\x00")
+    record["refused"] = gateway.status()["warnings"]
+    record["refused in the log"] = gateway.stderr.count("control refused")
+    master.stop()
+
+
+def learn(board, record, *options):
+    process = subprocess.Popen(
+        [TACTUS, "learn", *options, "--config", CONFIG, "--seconds", "20"], env=environment(FOLDER),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: "Tactus Learn" in pathlib.Path("/proc/asound/seq/clients").read_text(), 5, "it listens")
+    time.sleep(0.5)
+    for data in (b"\xF8", RELEASE, b"\xE0\x00\x40", b"\xB3\x15\x66"):
+        board.press(data)
+    out, error = process.communicate(timeout=30)
+    record.append([process.returncode, out, error])
+
+
+def main():
+    FOLDER.mkdir()
+    configure(
+        ("note: 60", "tap"), ("program: 1, channel: 1", "play"), ("program: 2", "stop"), ("controller: 64", "toggle-play"),
+        ("note: 61", "nudge-earlier"), ("note: 62", "nudge-later"), ("note: 63", "toggle-link"))
+    record = {"learnt": []}
+    board = Board()
+    with Gateway("--config", CONFIG, "--state", FOLDER / "state", folder=FOLDER) as gateway:
+        presses(gateway, board, record)
+        board = changes(gateway, board, record)
+        learn(board, record["learnt"], "tap")
+        learn(board, record["learnt"], "tap", "--save")
+        gateway.post("reload")
+        record["configuration"] = CONFIG.read_text()
+        tempo = gateway.status()["tempo"]
+        for _ in range(4):
+            board.press(b"\xB3\x15\x66\xB3\x15\x00")
+        record["tempo before and after taps at a learnt pedal"] = [tempo, gateway.status()["tempo"]]
+        learn(board, record["learnt"], "stop", "--save")
+        refused(gateway, board, record)
+    silent = run_tactus("learn", "tap", "--seconds", "1")
+    record["silence"] = [silent.returncode, silent.stderr]
+    pathlib.Path(sys.argv[1]).write_text(json.dumps(record))
+
+
+main()

@@ -1,0 +1,171 @@
+"""Open Sound Control: the commands over UDP, as a controller on the table sends them."""
+
+import random
+import socket
+import time
+
+import pytest
+from pythonosc.osc_bundle_builder import IMMEDIATELY, OscBundleBuilder
+from pythonosc.osc_message_builder import OscMessageBuilder
+
+from rig.gateway import Gateway, complaint
+from rig.wait import until
+
+PORT = 8809
+
+
+class Controller:
+    """Sends messages to a port of this machine."""
+
+    def __init__(self, port=PORT):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.place = ("127.0.0.1", port)
+
+    @staticmethod
+    def message(address, *values):
+        builder = OscMessageBuilder(address)
+        for value in values:
+            builder.add_arg(value)
+        return builder.build()
+
+    def send(self, address, *values):
+        self.raw(self.message(address, *values).dgram)
+
+    def raw(self, data):
+        self.socket.sendto(data, self.place)
+
+
+@pytest.fixture
+def controller():
+    made = Controller()
+    yield made
+    made.socket.close()
+
+
+@pytest.fixture
+def configured(start, tmp_path):
+    """Starts a gateway that takes OSC."""
+
+    def run(*options, osc="{ enabled: true }", name="gateway"):
+        config = tmp_path / "config.yaml"
+        config.write_text(f"version: 1\nosc: {osc}\noutputs: [{{ port: 'virtual:Drums' }}]\n")
+        return start("--config", config, *options, name=name)
+
+    return run
+
+
+def settled(gateway, condition, what):
+    return gateway.wait_status(condition, 1, what)
+
+
+def test_every_command_has_its_address(configured, controller):
+    gateway = configured("--no-link")
+    controller.send("/tactus/tempo", 97.5)
+    settled(gateway, lambda status: status["tempo"] == pytest.approx(97.5, abs=0.001), "97.5 BPM")
+    controller.send("/tactus/quantum", 3)
+    settled(gateway, lambda status: status["quantum"] == 3, "quantum 3")
+    controller.send("/tactus/play", 1.0)
+    controller.send("/tactus/stop", 0.0)  # a button's release
+    settled(gateway, lambda status: status["playing"], "playing")
+    time.sleep(0.1)
+    assert gateway.status()["playing"]
+    controller.send("/tactus/stop")
+    settled(gateway, lambda status: not status["playing"], "stopped")
+    controller.send("/tactus/toggle-play")
+    settled(gateway, lambda status: status["playing"], "playing again")
+    controller.send("/tactus/nudge", -2.5, "drums")
+    settled(
+        gateway, lambda status: [output["offsetMilliseconds"] for output in status["outputs"]] == [0, -2.5], "nudged")
+    controller.send("/tactus/realign", "drums")
+    controller.send("/tactus/follow", "MPC")
+    settled(gateway, lambda status: any("MPC" in warning["message"] for warning in status["warnings"]), "follows")
+    controller.send("/tactus/start-stop-sync", True)
+    settled(gateway, lambda status: status["link"]["startStopSync"], "start/stop sync")
+    controller.send("/tactus/link", 1)
+    settled(gateway, lambda status: status["link"]["enabled"], "Link")
+    controller.send("/tactus/toggle-link")
+    settled(gateway, lambda status: not status["link"]["enabled"], "no Link")
+    assert "OSC message refused" not in gateway.stderr
+
+
+def test_taps_set_the_tempo(configured, controller, figure):
+    gateway = configured("--no-link")
+    start = time.monotonic()
+    for number in range(6):
+        time.sleep(max(0, start + number * 60 / 133 - time.monotonic()))
+        controller.send("/tactus/tap", 1)
+        controller.send("/tactus/tap", 0)
+    settled(gateway, lambda status: status["tempo"] != 120, "tapped")
+    figure("tempo after six taps at 133", f"{gateway.status()['tempo']:.3f} BPM", "2 %")
+    assert gateway.status()["tempo"] == pytest.approx(133, rel=0.02)
+
+
+def test_a_bundle_is_done_in_order(configured, controller):
+    gateway = configured("--no-link")
+    bundle = OscBundleBuilder(IMMEDIATELY)
+    for message in (("/tactus/tempo", 80.0), ("/tactus/tempo", 90.0), ("/tactus/quantum", 5)):
+        bundle.add_content(controller.message(*message))
+    controller.raw(bundle.build().dgram)
+    status = settled(gateway, lambda status: status["quantum"] == 5, "quantum 5")
+    assert status["tempo"] == pytest.approx(90, abs=0.001)
+
+
+def test_hostile_packets_change_nothing_and_do_not_flood_the_log(configured, controller):
+    gateway = configured("--no-link")
+    chance, before = random.Random(3), gateway.status()
+    good = controller.message("/tactus/dance", 1.5, "x").dgram
+    for number in range(5000):
+        broken = bytearray(good)
+        for _ in range(chance.randint(1, 4)):
+            broken[chance.randrange(len(broken))] = chance.randrange(256)
+        controller.raw(bytes(broken) if number % 2 else chance.randbytes(chance.randrange(1500)))
+    controller.raw(bytes(60_000))
+    controller.send("/tactus/tempo", 5000.0)
+    controller.send("/tactus/tempo", "fast")
+    controller.send("/tactus/quantum", 7)
+    after = settled(gateway, lambda status: status["quantum"] == 7, "it still listens")
+    assert after["tempo"] == before["tempo"] and after["playing"] is False
+    assert gateway.stderr.count("OSC message refused") == 1
+    assert len(gateway.stderr.splitlines()) < 10
+
+
+def test_it_is_off_and_on_this_machine_alone_unless_told(configured, start, controller):
+    def listens():
+        with open("/proc/net/udp", encoding="ascii") as table:
+            return [line.split()[1] for line in table if line.split()[1].endswith(f":{PORT:04X}")]
+
+    gateway = start("--no-link", name="off")
+    assert listens() == []
+    gateway.stop()
+    gateway = configured("--no-link")
+    assert listens() == [f"0100007F:{PORT:04X}"]
+    gateway.stop()
+    assert listens() == []
+    gateway = configured("--no-link", osc="{ enabled: true, address: 0.0.0.0, port: 9000 }", name="open")
+    assert "everyone in the network can steer over OSC" in gateway.stderr
+    Controller(9000).send("/tactus/tempo", 91.0)
+    settled(gateway, lambda status: status["tempo"] == pytest.approx(91, abs=0.001), "91 BPM")
+
+
+def test_an_address_that_is_taken_or_is_none_ends_the_run_with_one_line(tmp_path):
+    def ends(osc):
+        config = tmp_path / "config.yaml"
+        config.write_text(f"version: 1\nosc: {osc}\n")
+        gateway = Gateway("--no-link", "--config", config, folder=tmp_path / "taken")
+        code = gateway.process.wait(timeout=10)
+        return code, complaint(gateway.stderr.splitlines()[-1])
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.1", PORT))
+        code, line = ends("{ enabled: true }")
+        assert code == 71 and f"127.0.0.1:{PORT} is taken" in line and "osc" in line
+    code, line = ends("{ enabled: true, address: everywhere }")
+    assert code == 65 and "config.yaml:2" in line and "everywhere" in line
+
+
+def test_what_the_leader_excludes_is_refused_and_told_once(configured, controller):
+    gateway = configured("--no-link")
+    for _ in range(20):
+        controller.send("/tactus/realign", "bassline")
+    until(lambda: "OSC message refused" in gateway.stderr, 1, "the refusal")
+    assert gateway.stderr.count("OSC message refused") == 1 and "bassline" in gateway.stderr

@@ -1,0 +1,68 @@
+import BeatTime
+import Gateway
+import MIDIClock
+import OpenSoundControl
+import Testing
+
+@testable import ControlServer
+
+/// What messages of Open Sound Control mean.
+@Suite
+struct OSCTests {
+    @Test(arguments: [
+        (OSCMessage("/tactus/play"), Command.setPlaying(true)),
+        (OSCMessage("/tactus/play", [.number(1)]), .setPlaying(true)),
+        (OSCMessage("/tactus/stop", [.number(1)]), .setPlaying(false)),
+        (OSCMessage("/tactus/toggle-play", [.text("now")]), .togglePlaying),
+        (OSCMessage("/tactus/tap", [.number(1), .number(2)]), .tap(at: nil)),
+        (OSCMessage("/tactus/toggle-link"), .toggleLink),
+        (OSCMessage("/tactus/realign"), .realign(output: nil, .atBar)),
+        (OSCMessage("/tactus/realign", [.text("tr-8s")]), .realign(output: "tr-8s", .atBar)),
+        (OSCMessage("/tactus/link", [.number(0)]), .enableLink(false)),
+        (OSCMessage("/tactus/link", [.number(1)]), .enableLink(true)),
+        (OSCMessage("/tactus/start-stop-sync", [.number(1)]), .enableStartStopSync(true)),
+        (OSCMessage("/tactus/tempo", [.number(128.5)]), .setTempo(Tempo(beatsPerMinute: 128.5))),
+        (OSCMessage("/tactus/quantum", [.number(3)]), .setQuantum(Beats(3))),
+        (OSCMessage("/tactus/nudge", [.number(-2)]), .adjust(output: nil, OutputAdjustment(nudge: -2))),
+        (
+            OSCMessage("/tactus/nudge", [.number(2), .text("TR-8S")]),
+            .adjust(output: "TR-8S", OutputAdjustment(nudge: 2))
+        ),
+        (OSCMessage("/tactus/follow", [.text("MPC One")]), .follow(.port("MPC One"))),
+    ])
+    func `a message is a command`(message: OSCMessage, command: Command) throws {
+        #expect(try message.command() == command)
+    }
+
+    @Test(arguments: ["play", "stop", "toggle-play", "tap", "toggle-link", "realign"])
+    func `letting a button go does nothing`(name: String) throws {
+        #expect(try OSCMessage("/tactus/\(name)", [.number(0)]).command() == nil)
+    }
+
+    @Test(arguments: [
+        OSCMessage("/tactus/tempo"), OSCMessage("/tactus/tempo", [.text("128")]),
+        OSCMessage("/tactus/tempo", [.number(19.9)]), OSCMessage("/tactus/tempo", [.number(.nan)]),
+        OSCMessage("/tactus/tempo", [.number(.infinity)]), OSCMessage("/tactus/quantum", [.number(65)]),
+        OSCMessage("/tactus/nudge", [.number(1e300)]), OSCMessage("/tactus/link"),
+        OSCMessage("/tactus/link", [.other]), OSCMessage("/tactus/follow", [.text("")]), OSCMessage("/tactus/follow"),
+        OSCMessage("/tactus/dance"), OSCMessage("/"), OSCMessage("/tactus/" + String(repeating: "x", count: 60_000)),
+    ])
+    func `what makes no sense is refused in a line that says what does`(message: OSCMessage) throws {
+        let refusal = try #require(#expect(throws: OSCRefusal.self) { try message.command() })
+        #expect(refusal.description.count < 200)
+        #expect(refusal.description.contains(message.address.prefix(14)))
+    }
+
+    @Test
+    func `complaints are logged when they are news, and one in ten seconds at most`() {
+        var gate = ComplaintGate()
+        let start = ContinuousClock.now
+        var passed: [Int] = []
+        for second in 0..<60 where gate.lets(second < 30 ? "a" : "\(second)", at: start + .seconds(second)) {
+            passed.append(second)
+        }
+        #expect(passed == [0, 30, 40, 50])
+        let again = (50...650).filter { gate.lets("50", at: start + .seconds($0)) }
+        #expect(again == [650])
+    }
+}

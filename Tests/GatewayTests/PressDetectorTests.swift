@@ -1,0 +1,91 @@
+import ALSASequencer
+import BeatTime
+import DeviceProfiles
+import MIDIClock
+import Testing
+
+@testable import Gateway
+
+@Suite
+struct PressDetectorTests {
+    /// At which of some messages, given with the milliseconds at which they come, a press is found.
+    private func presses(_ messages: [(Int64, ChannelMessage)], from ports: [Int] = [24]) -> [Int64] {
+        var detector = PressDetector()
+        return messages.enumerated().compactMap { index, message in
+            let arrival = ControlArrival(
+                message.1, at: HostTime(microseconds: message.0 * 1_000),
+                from: PortAddress(client: ports[index % ports.count], port: 0))
+            return detector.isPress(arrival) ? message.0 : nil
+        }
+    }
+
+    private func pedal(_ values: [(Int64, Int)]) -> [(Int64, ChannelMessage)] {
+        values.map { ($0.0, ChannelMessage(.controller, 64, channel: 1, value: $0.1)) }
+    }
+
+    @Test
+    func `a note is pressed when it begins, a program each time it is called`() {
+        let key = [(0, 100), (200, 0), (1_000, 1), (1_100, 0)].map {
+            (Int64($0.0), ChannelMessage(.note, 60, channel: 1, value: $0.1))
+        }
+        #expect(presses(key) == [0, 1_000])
+        let program = [0, 900, 1_800].map { (Int64($0), ChannelMessage(.program, 1, channel: 1)) }
+        #expect(presses(program) == [0, 900, 1_800])
+    }
+
+    @Test
+    func `a pedal is pressed when it rises past the middle, and not again before it has been let go`() {
+        #expect(presses(pedal([(0, 127), (300, 0), (600, 127), (900, 0)])) == [0, 600])
+        #expect(
+            presses(pedal([(0, 0), (10, 30), (20, 63), (30, 64), (40, 90), (500, 127), (600, 63), (700, 64)])) == [
+                30, 700,
+            ])
+    }
+
+    @Test
+    func `a pedal that tells nothing of its release is pressed each time`() {
+        #expect(presses(pedal([(0, 127), (500, 127), (1_000, 127)])) == [0, 500, 1_000])
+    }
+
+    @Test
+    func `what bounces is one press`() {
+        #expect(presses(pedal([(0, 127), (4, 0), (9, 127), (20, 0), (30, 127), (400, 0), (500, 127)])) == [0, 500])
+    }
+
+    @Test
+    func `each button of each port is one of its own`() {
+        let two = [(0, 1), (5, 2)].map { (Int64($0.0), ChannelMessage(.note, 60, channel: $0.1, value: 90)) }
+        #expect(presses(two) == [0, 5])
+        let same = [(0, 90), (5, 90)].map { (Int64($0.0), ChannelMessage(.note, 60, channel: 1, value: $0.1)) }
+        #expect(presses(same, from: [24, 28]) == [0, 5])
+        #expect(presses(same) == [0])
+    }
+}
+
+@Suite
+struct ControlTests {
+    @Test
+    func `a control hears its own message on its own channel, or on all`() {
+        let any = Control.Message(.controller, 64)
+        let third = Control.Message(.controller, 64, channel: 3)
+        for channel in 1...16 {
+            #expect(any.matches(ChannelMessage(.controller, 64, channel: channel, value: 0)))
+            #expect(third.matches(ChannelMessage(.controller, 64, channel: channel, value: 9)) == (channel == 3))
+        }
+        #expect(!any.matches(ChannelMessage(.controller, 65, channel: 1, value: 127)))
+        #expect(!any.matches(ChannelMessage(.note, 64, channel: 1, value: 127)))
+    }
+
+    @Test
+    func `each verb is a command, and a tap is when the pedal went down`() {
+        let time = HostTime(microseconds: 42)
+        let expected: [Control.Verb: Command] = [
+            .play: .setPlaying(true), .stop: .setPlaying(false), .togglePlay: .togglePlaying, .tap: .tap(at: time),
+            .nudgeEarlier: .adjust(output: nil, OutputAdjustment(nudge: -1)),
+            .nudgeLater: .adjust(output: nil, OutputAdjustment(nudge: 1)), .realign: .realign(output: nil, .atBar),
+            .toggleLink: .toggleLink, .linkOn: .enableLink(true), .linkOff: .enableLink(false),
+        ]
+        #expect(Set(expected.keys) == Set(Control.Verb.allCases))
+        for (verb, command) in expected { #expect(verb.command(at: time) == command) }
+    }
+}

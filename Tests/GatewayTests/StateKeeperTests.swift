@@ -1,0 +1,107 @@
+import Arbiter
+import Foundation
+import Logging
+import Testing
+
+@testable import Gateway
+
+/// What the next run finds on a real disk.
+@Suite
+struct StateKeeperTests {
+    private let directory = URL.temporaryDirectory.appending(path: "tactus-\(UUID().uuidString)/state").path()
+    private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private var state: KeptState {
+        var state = KeptState()
+        (state.link, state.tempo) = (false, 97.3)
+        return state
+    }
+
+    private func keeper() throws -> StateKeeper { try StateKeeper(directory: directory, log: log) }
+
+    private func removeAll() { try? FileManager.default.removeItem(atPath: directory) }
+
+    private func put(_ contents: String) throws {
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try Data(contents.utf8).write(to: URL(filePath: "\(directory)/state.json"))
+    }
+
+    @Test
+    func `what was kept at the end is found by the next run, and nothing else lies there`() throws {
+        defer { removeAll() }
+        let first = try keeper()
+        #expect(first.found == KeptState())
+        first.keep(state, .drift)
+        first.close()
+        let second = try keeper()
+        second.close()
+        #expect(second.found == state)
+        #expect(second.warnings.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["state.json"])
+    }
+
+    @Test
+    func `of many changes the newest is kept`() throws {
+        defer { removeAll() }
+        let first = try keeper()
+        for tempo in 60...260 {
+            var state = state
+            state.tempo = Double(tempo)
+            first.keep(state, .setting)
+        }
+        first.close()
+        let second = try keeper()
+        second.close()
+        #expect(second.found.tempo == 260)
+    }
+
+    @Test(arguments: ["", "{\"version\":1,\"link\":7}", "{\"version\":9,\"link\":true}"])
+    func `an unreadable file is set aside with a warning, each under its own name, and nothing of it is lost`(
+        contents: String
+    ) throws {
+        defer { removeAll() }
+        for number in 1...2 {
+            try put(contents)
+            let keeper = try keeper()
+            #expect(keeper.found == KeptState())
+            #expect(keeper.warnings.map(\.code) == ["state-unreadable"])
+            keeper.keep(state, .setting)
+            keeper.close()
+            let aside = "\(directory)/state.json.unreadable-\(number)"
+            #expect(try String(contentsOfFile: aside, encoding: .utf8) == contents)
+            let next = try self.keeper()
+            next.close()
+            #expect(next.found == state)
+        }
+    }
+
+    @Test
+    func `a folder or a pipe in the file's place is set aside`() throws {
+        defer { removeAll() }
+        try FileManager.default.createDirectory(
+            atPath: "\(directory)/state.json/inside", withIntermediateDirectories: true)
+        let first = try keeper()
+        first.keep(state, .setting)
+        first.close()
+        #expect(FileManager.default.fileExists(atPath: "\(directory)/state.json.unreadable-1/inside"))
+        try FileManager.default.removeItem(atPath: "\(directory)/state.json")
+        #expect(mkfifo("\(directory)/state.json", 0o600) == 0)
+        let second = try keeper()
+        #expect(second.warnings.map(\.code) == ["state-unreadable"])
+        second.keep(state, .setting)
+        second.close()
+        let third = try keeper()
+        third.close()
+        #expect(third.found == state)
+    }
+
+    @Test(arguments: ["/proc/tactus", "/dev/null/tactus", nil])
+    func `where nothing can be kept there is a warning that says why`(directory: String?) throws {
+        let keeper = try StateKeeper(directory: directory, log: log)
+        keeper.keep(state, .setting)
+        keeper.close()
+        let warning = try #require(keeper.warnings.first)
+        #expect(warning.code == "state-not-kept")
+        #expect(warning.message.contains(directory == nil ? "no home" : "mkdir /"))
+    }
+}

@@ -1,0 +1,64 @@
+import RealTime
+import Testing
+
+@testable import Gateway
+
+/// In virtual time.
+@Suite
+struct WriteScheduleTests {
+    private static let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
+
+    private func time(_ seconds: Double) -> MonotonicTime {
+        Self.start.advanced(byNanoseconds: Int64(seconds * 1e9))
+    }
+
+    /// When a schedule is written within some seconds, if changes come so many times a second.
+    private func writings(_ change: WriteSchedule.Change, perSecond rate: Int, for seconds: Int) -> [Double] {
+        var (schedule, writings) = (WriteSchedule(at: Self.start), [Double]())
+        for step in 0..<seconds * rate {
+            let now = Double(step) / Double(rate)
+            schedule.changed(change, at: time(now))
+            guard let due = schedule.due, due <= time(now) else { continue }
+            schedule.written(at: time(now))
+            writings.append(now)
+        }
+        return writings
+    }
+
+    @Test
+    func `a single setting is written at once`() {
+        var schedule = WriteSchedule(at: Self.start)
+        #expect(schedule.due == nil)
+        schedule.changed(.setting, at: time(30))
+        #expect(schedule.due == time(30))
+    }
+
+    @Test
+    func `a knob turned fifty times a second is written once a second`() {
+        let writings = writings(.setting, perSecond: 50, for: 60)
+        #expect((59...60).contains(writings.count))
+        #expect(zip(writings, writings.dropFirst()).allSatisfy { $1 - $0 >= 1 && $1 - $0 < 1.1 })
+    }
+
+    @Test
+    func `a tempo that drifts is written once a minute, and a setting with it need not wait for that`() {
+        #expect(writings(.drift, perSecond: 50, for: 600).count == 10)
+        var schedule = WriteSchedule(at: Self.start)
+        schedule.changed(.drift, at: time(2))
+        #expect(schedule.due == time(59))
+        schedule.changed(.setting, at: time(3))
+        #expect(schedule.due == time(3))
+        schedule.changed(.drift, at: time(4))
+        #expect(schedule.due == time(3))
+    }
+
+    @Test
+    func `what a disk did not take is tried again without a new change`() {
+        var schedule = WriteSchedule(at: Self.start)
+        schedule.changed(.setting, at: time(5))
+        schedule.failed(at: time(5))
+        #expect(schedule.due == time(15))
+        schedule.written(at: time(15))
+        #expect(schedule.due == nil)
+    }
+}

@@ -1,0 +1,94 @@
+import DeviceProfiles
+import Foundation
+import MIDIClock
+import Testing
+
+@testable import tactus
+
+/// What `tactus learn --save` makes of configuration files.
+@Suite
+struct ConfigurationTextTests {
+    private func control(_ verb: Control.Verb, note: Int = 60, port: String = "FCB1010") -> Control {
+        Control(
+            port: Placed(port, at: Place(file: "", line: 1, column: 1)),
+            message: Control.Message(.note, note, channel: 2), verb: verb)
+    }
+
+    private static let item = #"- { port: "FCB1010", message: { note: 60, channel: 2 }, do: tap }"#
+
+    @Test(arguments: [
+        ("version: 1\n", "version: 1\ncontrols:\n  ITEM\n"),
+        ("version: 1", "version: 1\ncontrols:\n  ITEM\n"),
+        ("version: 1\ncontrols: [] # feet\nosc:\n", "version: 1\ncontrols: # feet\n  ITEM\nosc:\n"),
+        ("controls:\nversion: 1\n", "controls:\n  ITEM\nversion: 1\n"),
+        (
+            "controls:\n# left\n- { port: A, message: { program: 1 }, do: play }\n\n# about Link\nlink:\n  quantum: 3\nversion: 1\n",
+            "controls:\n# left\n- { port: A, message: { program: 1 }, do: play }\nITEM\n\n# about Link\nlink:\n  quantum: 3\nversion: 1\n"
+        ),
+        (
+            "version: 1\ncontrols:\n    - port: A\n      message: { program: 1 }\n      # so\n      do: play   # it\n",
+            "version: 1\ncontrols:\n    - port: A\n      message: { program: 1 }\n      # so\n      do: play   # it\n    ITEM\n"
+        ),
+    ])
+    func `a control is added where the others are, and nothing else is touched`(before: String, after: String) throws {
+        let text = try ConfigurationText.adding(control(.tap), to: before, file: "config.yaml")
+        #expect(text == after.replacing("ITEM", with: Self.item))
+    }
+
+    @Test(arguments: [
+        "version: 1\ncontrols: [{ port: A, message: { program: 1 }, do: play }]\n",
+        "{ version: 1 }\n",
+        "version: 1\n\"controls\":\n- { port: A, message: { program: 1 }, do: play }\n",
+    ])
+    func `a file whose form is not known well enough is left alone, and the line is told`(text: String) {
+        let failure = #expect(throws: Failure.self) {
+            try ConfigurationText.adding(control(.tap), to: text, file: "config.yaml")
+        }
+        #expect(failure?.status == .badFile)
+        #expect(failure?.text.contains(Self.item) == true)
+    }
+
+    @Test
+    func `what is there already is not added, and a button is not bound twice`() throws {
+        let text = "version: 1\ncontrols:\n  \(Self.item)\n"
+        #expect(try ConfigurationText.adding(control(.tap, port: "fcb1010"), to: text, file: "config.yaml") == nil)
+        let failure = #expect(throws: Failure.self) {
+            try ConfigurationText.adding(control(.play), to: text, file: "config.yaml")
+        }
+        #expect(failure?.text.contains("config.yaml:3:") == true)
+        #expect(failure?.text.contains("tap") == true)
+    }
+
+    @Test(arguments: ["a \"quoted\" \\ port: #1", "Ünïcode 🎹", "[odd]", "- x"])
+    func `any name of a port comes back as it was`(name: String) throws {
+        let text = try #require(
+            try ConfigurationText.adding(control(.stop, port: name), to: "version: 1\n", file: "config.yaml"))
+        let file = try ConfigurationFile(yaml: Array(text.utf8), file: "config.yaml")
+        #expect(file.controls.map(\.port.value) == [name])
+        #expect(file.controls.map(\.message) == [control(.stop).message])
+    }
+
+    @Test
+    func `a file is made where there is none, keeps its rights, and stays a link if it was one`() throws {
+        let folder = URL.temporaryDirectory.appending(path: "tactus-\(UUID())/config").path()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (path, link) = ("\(folder)/config.yaml", "\(folder)/link.yaml")
+        try ConfigurationText.add(control(.tap), to: path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        try ConfigurationText.add(control(.play, note: 61), to: link)
+        #expect(try ConfigurationFile(contentsOf: path).controls.map(\.verb) == [.tap, .play])
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o640)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
+    }
+
+    @Test
+    func `a file that is wrong is not written to`() throws {
+        let path = URL.temporaryDirectory.appending(path: "tactus-\(UUID()).yaml").path()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try "version: 1\nlonk: {}\n".write(toFile: path, atomically: false, encoding: .utf8)
+        let failure = #expect(throws: Failure.self) { try ConfigurationText.add(control(.tap), to: path) }
+        #expect(failure?.text.contains("lonk") == true)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "version: 1\nlonk: {}\n")
+    }
+}
