@@ -21,7 +21,7 @@ struct LearnCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "What it is to do: \(Control.Verb.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "verb"),
-        transform: Control.Verb.init(argument:))
+        completion: .list(Control.Verb.allCases.map(\.rawValue)), transform: Control.Verb.init(argument:))
     var verb: Control.Verb
 
     @Flag(help: "Write it into the configuration file; all else there stays as it is.")
@@ -30,7 +30,7 @@ struct LearnCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The configuration file. (default: ~/.config/tactus/config.yaml, else /etc/tactus/config.yaml)",
-            valueName: "file"))
+            valueName: "file"), completion: .file(extensions: ["yaml"]))
     var config: String?
 
     @Option(help: ArgumentHelp("How long to wait, 1 to 600. (default: 60)", valueName: "seconds"))
@@ -90,19 +90,13 @@ private struct Ear {
     private var presses = PressDetector()
 
     init() throws(Failure) {
-        ALSAComplaints.capture { _ in }  // the error says as much
-        do {
-            input = try ControlInput(name: "Tactus Learn")
-            let control = try SequencerControl(name: "Tactus Learn Control")
-            ports = control.ports().filter {
-                $0.isReadable && $0.address.client != 0 && !$0.clientName.hasPrefix("Tactus")
-            }
-            // One that refuses, because another program alone may hear it, is not what is pressed.
-            for port in ports { _ = try? control.subscribe(input.address, to: port.address) }
-        } catch {
-            let fix = error.code == -ENOENT ? "there is no ALSA sequencer; sudo modprobe snd-seq" : "\(error)"
-            throw Failure(error.code == -EACCES ? .noPermission : .system, fix)
+        let (input, control) = try openSequencer { () throws(ALSAError) in
+            (try ControlInput(name: "Tactus Learn"), try SequencerControl(name: "Tactus Learn Control"))
         }
+        self.input = input
+        ports = control.ports().filter { $0.isReadable && $0.isUsable && !$0.clientName.hasPrefix("Tactus") }
+        // One that refuses, because another program alone may hear it, is not what is pressed.
+        for port in ports { _ = try? control.subscribe(input.address, to: port.address) }
         if ports.isEmpty { throw Failure(.unavailable, "no port sends anything; connect what is to be pressed") }
     }
 

@@ -1,5 +1,4 @@
 import ALSASequencer
-import Glibc
 
 /// A sequencer client that hears other ports, and the one that subscribes it to them.
 struct ListeningClient {
@@ -13,15 +12,8 @@ struct ListeningClient {
     ///   - portName: as they list its port.
     /// - Throws: when there is no sequencer, or no permission to use it.
     init(name: String, portName: String) throws(Failure) {
-        ALSAComplaints.capture { _ in }  // the error says as much
-        do {
-            input = try SequencerInput(name: name, portName: portName)
-            control = try SequencerControl(name: "\(name) Control")
-        } catch {
-            if error.code == -EACCES {
-                throw Failure(.noPermission, "\(error); join the group audio and log in again")
-            }
-            throw Failure(.system, "\(error); load the sequencer with 'sudo modprobe snd-seq'")
+        (input, control) = try openSequencer { () throws(ALSAError) in
+            (try SequencerInput(name: name, portName: portName), try SequencerControl(name: "\(name) Control"))
         }
     }
 

@@ -11,20 +11,9 @@ struct PortsCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let ports = try Self.find().filter(\.isUsable)
+        let ports = try openSequencer { () throws(ALSAError) in try SequencerControl(name: "Tactus Ports").ports() }
+            .filter(\.isUsable)
         print(try json ? Self.json(ports) : Self.table(ports))
-    }
-
-    private static func find() throws(Failure) -> [PortDescription] {
-        ALSAComplaints.capture { _ in }  // the error says as much
-        do {
-            return try SequencerControl(name: "Tactus Ports").ports()
-        } catch {
-            if error.code == -EACCES {
-                throw Failure(.noPermission, "\(error); join the group audio and log in again")
-            }
-            throw Failure(.system, "\(error); load the sequencer with 'sudo modprobe snd-seq'")
-        }
     }
 
     static func table(_ ports: [PortDescription]) -> String {
