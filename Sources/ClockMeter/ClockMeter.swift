@@ -10,23 +10,16 @@ public import MIDIClock
 public struct ClockMeter: Sendable {
     private var follower = ClockFollower()
     private let start: HostTime
+    /// When the newest message came.
     private var newest: HostTime
+    /// Until when measuring has gone on; messages that came before may still be on their way.
+    private var end: HostTime
     private var lastTick: HostTime?
     /// The stamp of the newest tick that has been measured.
     private var read = Int64.min
     private var unread = 0
 
-    private var jitter = JitterRecord()
-    private var stretch: SteadyStretch?
-    /// The newest block, until the next one shows whether the tempo stays.
-    private var waiting: TickBlock?
-    private var isInStep = true
-    /// The last ticks measured, where the next block goes on from them.
-    private var tail: ArraySlice<Tick> = []
-
-    private var slowest = Double.infinity
-    private var fastest = -Double.infinity
-    private var changes = 0
+    private var blocks = BlockMeter()
     private var silences = ClockFigures.Silences(count: 0, longestSeconds: 0)
     private var overflows = 0
     private var refused = 0
@@ -47,7 +40,7 @@ public struct ClockMeter: Sendable {
     /// - Parameter start: when measuring begins: second 0.
     public init(start: HostTime) {
         self.start = start
-        newest = start
+        (newest, end) = (start, start)
     }
 
     /// Takes in a message of the clock.
@@ -62,7 +55,7 @@ public struct ClockMeter: Sendable {
             beginAnew(at: time)
         }
         newest = max(newest, time)
-        follower.timePassed(to: newest)
+        end = max(end, newest)
         if message == .timingClock { noteSilence() } else { note(message) }
         follower.received(message, at: newest)
         guard message == .timingClock else { return }
@@ -79,8 +72,8 @@ public struct ClockMeter: Sendable {
 
     /// Takes note that nothing came until now.
     public mutating func timePassed(to now: HostTime) {
-        guard now > newest, now.microseconds < 1 << 53 else { return }
-        newest = now
+        guard now > end, now.microseconds < 1 << 53 else { return }
+        end = now
         follower.timePassed(to: now)
     }
 
@@ -95,7 +88,6 @@ public struct ClockMeter: Sendable {
     }
 
     private mutating func beginAnew(at time: HostTime) {
-        finish()
         breakOff()
         let counts = follower.counts
         earlier.ticks &+= counts.ticks
@@ -106,11 +98,10 @@ public struct ClockMeter: Sendable {
     }
 
     private mutating func noteSilence() {
-        guard follower.state == .lost, let lastTick else { return }
+        guard let lastTick, let lostAt = follower.lostAt, newest >= lostAt else { return }
         let length = Double(lastTick.microseconds(to: newest)) / 1_000_000
         silences.count += 1
         silences.longestSeconds = max(silences.longestSeconds, length)
-        finish()
         breakOff()
     }
 
@@ -149,57 +140,31 @@ extension ClockMeter {
         let ticks = unreadTicks()
         unread = ticks.count
         guard ticks.count >= TickBlock.size + Self.settled else { return }
-        take(Array(ticks.prefix(TickBlock.size)))
+        take(ticks.prefix(TickBlock.size))
     }
 
-    private mutating func take(_ ticks: [Tick]) {
+    private mutating func take(_ ticks: ArraySlice<Tick>) {
         unread -= ticks.count
         read = ticks.last?.time ?? read
-        guard let block = TickBlock(ticks) else { return breakOff() }
-        if block.spread < block.period / 10 {
-            slowest = min(slowest, 2_500_000 / block.period)
-            fastest = max(fastest, 2_500_000 / block.period)
-        }
-        if let waiting {
-            let isContinued = waiting.isContinued(by: block)
-            if !isContinued, isInStep { changes += 1 }
-            if isContinued, isInStep { measure(waiting) } else { leaveOut() }
-            isInStep = isContinued
-        }
-        waiting = block
-    }
-
-    private mutating func measure(_ block: TickBlock) {
-        jitter.add(block, after: tail)
-        tail = block.ticks.suffix(2)
-        if stretch == nil { stretch = SteadyStretch(block) } else { stretch?.add(block) }
-    }
-
-    private mutating func leaveOut() {
-        tail = []
-        stretch = nil
+        blocks.take(Array(ticks))
     }
 
     /// Measures what is left, whatever may follow.
     private mutating func finish() {
         var ticks = unreadTicks()[...]
         while ticks.count >= TickBlock.size {
-            take(Array(ticks.prefix(TickBlock.size)))
+            take(ticks.prefix(TickBlock.size))
             ticks = ticks.dropFirst(TickBlock.size)
         }
-        let rest = TickBlock(Array(ticks))
-        if let waiting, isInStep { measure(waiting) }
-        // The rest is too short to tell of a change.
-        if let rest, waiting.map({ isInStep && $0.isContinued(by: rest) }) ?? true { measure(rest) }
+        blocks.finish(Array(ticks))
         read = ticks.last?.time ?? read
         unread = 0
     }
 
     /// What follows is no continuation, though the tempo may be the same.
     private mutating func breakOff() {
-        waiting = nil
-        isInStep = true
-        leaveOut()
+        finish()
+        blocks.breakOff()
     }
 }
 
@@ -208,26 +173,28 @@ extension ClockMeter {
     private func summary(_ nominal: Double?) -> ClockFigures {
         let counts = follower.counts
         return ClockFigures(
-            seconds: seconds(newest), state: .init(follower.state), tempo: tempo(nominal),
+            seconds: seconds(end), state: .init(follower.state), tempo: tempo(nominal),
             ticks: .init(
                 received: Int(earlier.ticks &+ counts.ticks), lost: Int(earlier.lost &+ counts.lost),
-                doubled: Int(earlier.extra &+ counts.extra), measured: jitter.count,
+                doubled: Int(earlier.extra &+ counts.extra), measured: blocks.jitter.count,
                 refused: refused + Int(counts.refused), overflows: overflows),
-            jitter: jitter.figures, silences: silences,
+            jitter: blocks.jitter.figures, silences: silences,
             transport: .init(
                 motion: motion, songBeat: songBeat, messages: transportMessages, newest: transport),
-            histogram: jitter.histogram.bins(atMost: 24), trace: jitter.trace.points(since: start.microseconds))
+            histogram: blocks.jitter.histogram.bins(atMost: 24),
+            trace: blocks.jitter.trace.points(since: start.microseconds))
     }
 
     private func tempo(_ nominal: Double?) -> ClockFigures.Tempo? {
         guard let estimate = follower.estimate else { return nil }
-        let period = stretch?.period ?? estimate.microsecondsPerTick
-        let deviation = stretch?.periodDeviation(noise: max(jitter.deviation, 0.3)) ?? estimate.periodDeviation
+        let period = blocks.stretch?.period ?? estimate.microsecondsPerTick
+        let deviation =
+            blocks.stretch?.periodDeviation(noise: max(blocks.jitter.deviation, 0.3)) ?? estimate.periodDeviation
         let tempo = 2_500_000 / period
         return ClockFigures.Tempo(
             beatsPerMinute: tempo, deviation: tempo * deviation / period,
-            slowest: min(slowest, tempo), fastest: max(fastest, tempo), changes: changes,
-            drift: stretch.flatMap { _ in ClockFigures.Drift(tempo, relativeDeviation: deviation / period, nominal) })
+            slowest: min(blocks.slowest, tempo), fastest: max(blocks.fastest, tempo), changes: blocks.changes,
+            drift: blocks.stretch.flatMap { _ in .init(tempo, relativeDeviation: deviation / period, nominal) })
     }
 
     private var motion: ClockFigures.Transport.Motion {

@@ -175,6 +175,20 @@ struct ClockMeterTests {
         #expect(transport.messages == 2)
     }
 
+    @Test func `messages that came before the clock was last looked at keep their stamps`() throws {
+        var meter = ClockMeter(start: HostTime(microseconds: 0))
+        for number in Int64(0)..<960 {
+            let time = number * 20_000
+            // Somebody looked just before this tick was read.
+            meter.timePassed(to: HostTime(microseconds: time + (number % 7 == 0 ? 60_000 : 500)))
+            meter.received(.timingClock, at: HostTime(microseconds: time))
+        }
+        let figures = meter.figures()
+        #expect(figures.ticks == .init(received: 960, measured: 960))
+        #expect(try #require(figures.jitter).timeIntervalErrorMicroseconds.max < 0.1)
+        #expect(figures.silences.count == 0)
+    }
+
     @Test func `a clock that ceases is lost, and one that never came is waited for`() {
         var meter = ClockMeter(start: HostTime(microseconds: 0))
         meter.timePassed(to: HostTime(microseconds: 2_000_000))

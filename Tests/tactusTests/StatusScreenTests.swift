@@ -52,7 +52,7 @@ struct StatusScreenTests {
 
 
 
-            space play/stop   t tap   + - nudge 1 ms   r realign   l Link   s start/stop sync   q quit
+            space play/stop  t tap  + - nudge  r realign  l Link  s start/stop sync  q quit
             """
         #expect(text(screen(), columns: 92).joined(separator: "\n") == expected)
     }

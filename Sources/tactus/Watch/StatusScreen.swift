@@ -35,7 +35,7 @@ struct StatusScreen {
     }
 
     private static let keys =
-        "space play/stop   t tap   + - nudge 1 ms   r realign   l Link   s start/stop sync   q quit"
+        "space play/stop  t tap  + - nudge  r realign  l Link  s start/stop sync  q quit"
 
     private static func cut(_ lines: [Line], to room: Int) -> [Line] {
         guard lines.count > room else { return lines }

@@ -31,7 +31,7 @@ struct StatusWatch {
     ///
     /// - Throws: when nobody answers at first.
     func run() async throws {
-        var status = try await ask()
+        let status = try await ask()
         guard let terminal = Terminal(), !isJSON else { return try await printEverySecond() }
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup, .sigquit, .sigcont)
         let (events, sink) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(256))
@@ -50,29 +50,50 @@ struct StatusWatch {
         ]
         defer { for task in tasks { task.cancel() } }
 
-        var known = ContinuousClock.now
-        var (trouble, said, framesLeft): (String?, String?, Int) = (nil, nil, 0)
+        var watched = Watched(status: status)
         for await event in events {
+            for key in watched.take(event) {
+                guard key != .quit else { return }
+                orders.yield(key)
+            }
+            if case .resumed = event { screen.take() }
+            if case .frame = event { screen.show(watched.picture(of: "\(client.url)").lines) }
+        }
+    }
+
+    /// What is known of the gateway, and what the user is to be told.
+    private struct Watched {
+        var status: Status
+        private var known = ContinuousClock.now
+        private var trouble: String?
+        private var said: String?
+        private var framesLeft = 0
+
+        init(status: Status) { self.status = status }
+
+        /// Takes in what has happened.
+        ///
+        /// - Returns: the keys that were pressed, if they mean something.
+        mutating func take(_ event: Event) -> [WatchKey] {
             switch event {
-            case .answered(let answer, let time, let isCommand):
+            case .answered(let answer, let time, let isToCommand):
                 (status, known, trouble) = (answer, time, nil)
-                if isCommand { said = nil }
+                if isToCommand { said = nil }
             case .failed(let reason, false): trouble = reason
-            case .failed(let reason, true): (said, framesLeft) = (reason, Self.saidFrames)
-            case .pressed(let bytes, let time):
-                for key in WatchKey.read(bytes, at: time, status) {
-                    if key == .quit { return }
-                    orders.yield(key)
-                }
-            case .resumed: screen.take()
+            case .failed(let reason, true): (said, framesLeft) = (reason, saidFrames)
+            case .pressed(let bytes, let time): return WatchKey.read(bytes, at: time, status)
             case .frame:
                 framesLeft -= 1
                 if framesLeft <= 0 { said = nil }
-                let age = Double(known.duration(to: .now) / .milliseconds(1)) / 1_000
-                let picture = StatusScreen(
-                    status: status, age: age, trouble: trouble, said: said, address: "\(client.url)")
-                screen.show(picture.lines)
+            case .resumed: break
             }
+            return []
+        }
+
+        /// What is to be seen now of the gateway at an address.
+        func picture(of address: String) -> StatusScreen {
+            let age = Double(known.duration(to: .now) / .milliseconds(1)) / 1_000
+            return StatusScreen(status: status, age: age, trouble: trouble, said: said, address: address)
         }
     }
 

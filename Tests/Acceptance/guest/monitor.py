@@ -3,7 +3,7 @@
     monitor.py RESULT.json
 
 Bytes written to the raw side of virtual port 0 leave its sequencer port, which one monitor hears, and go on to virtual
-port 1, whose raw side another one reads. Nothing is judged here.
+port 1, whose raw side another one reads, and port 2, where the kernel's stamps are kept. Nothing is judged here.
 """
 
 import json
@@ -19,6 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from alsa_midi import SequencerClient  # noqa: E402
 
+from rig.framed import FramedLine  # noqa: E402
 from rig.guest import preload  # noqa: E402
 
 TACTUS = os.environ["TACTUS"]
@@ -56,10 +57,10 @@ class Monitor:
 
 
 def play(line, chance):
-    """The clock; returns when transport messages left, in seconds of MONOTONIC, and by how much ticks were displaced."""
+    """The clock; returns when transport messages left, in seconds of MONOTONIC."""
     period = 2.5 / TEMPO
     start = time.monotonic() + 0.1
-    sent, displaced = {}, []
+    sent = {}
     for number in range(TICKS):
         error = DISPLACEMENT * chance.choice((-1, 1))
         due = start + number * period + (STALL if number == STALLED else error) / 1e6
@@ -70,16 +71,17 @@ def play(line, chance):
             sent[TRANSPORT[number].hex()] = time.monotonic() - start
             os.write(line, TRANSPORT[number])
         if number not in LOST:
-            displaced.append(error)
             os.write(line, TICK * (2 if number in DOUBLED else 1))
-    return sent, displaced
+    return sent
 
 
 def main(result):
     client = SequencerClient("Stage")
-    source, relay = virtual(client, 0), virtual(client, 1)
+    source = virtual(client, 0)
+    reference = FramedLine(2)
     line = os.open("/dev/snd/midiC0D0", os.O_WRONLY)
-    client.subscribe_port(source, relay)
+    for number in (1, 2):
+        client.subscribe_port(source, virtual(client, number))
     preload("self")
 
     def listens(name, more):
@@ -94,10 +96,11 @@ def main(result):
     device = Monitor(["hw:0,1"], lambda: is_open(1), "--json")
     missing = subprocess.run([TACTUS, "monitor", "Nobody"], capture_output=True, text=True, timeout=60)
     gone = subprocess.run([TACTUS, "monitor", "hw:7,0"], capture_output=True, text=True, timeout=60)
-    sent, displaced = play(line, random.Random(4))
+    sent = play(line, random.Random(4))
     time.sleep(0.1)
+    reference.read()
     record = {
-        "port": heard.end(), "device": device.end(), "sent": sent, "displaced": displaced,
+        "port": heard.end(), "device": device.end(), "sent": sent, "reference": reference.events,
         "source": f"{source.client_id}:{source.port_id}",
         "report": {path.name: path.read_text() for path in folder.glob("monitor.*") if path.suffix != ".py"},
         "missing": [missing.returncode, missing.stderr], "gone": [gone.returncode, gone.stderr],
