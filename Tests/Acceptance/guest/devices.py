@@ -352,7 +352,7 @@ def sixteen():
         for (card, number), settings in zip(places, SIXTEEN))
     configuration = f"version: 1\noutputs:\n{outputs}"
     stages = []
-    with Scene("--play", configuration=configuration, tempo=STAGES[0][0]) as gateway:
+    with Scene(configuration=configuration, tempo=STAGES[0][0]) as gateway:
         for tempo, seconds in STAGES:
             since = raw_microseconds()
             gateway.post("tempo", {"bpm": tempo})
@@ -445,7 +445,8 @@ def silent():
     account = pathlib.Path(f"/proc/asound/card{device.driver}/midi0")
     other = os.open(f"/dev/snd/midiC{device.driver}D0", os.O_WRONLY)
     own = FramedLine(0, card=device.card)
-    with Scene("--play", profiles=profiles) as gateway:
+    with Scene(profiles=profiles) as gateway:
+        gateway.post("transport", {"playing": True})
         mark("taken", lambda status: warned(status, "output-away"))
         os.close(other)
         mark("free", lambda status: connected(status)["Box"])
