@@ -89,9 +89,12 @@ struct RouteTests {
     @Test
     func `a stream of events begins with the status and tells what happens`() async throws {
         try await ServedGateway().serve { client in
-            let events = try await client.events(2) { _ = try await client.post("/api/v1/tempo", #"{"bpm":133}"#) }
-            #expect(events.map(\.name) == ["status", "change"])
-            #expect(events.map(\.status.tempo) == [120, 133])
+            let events = try await client.events(until: { $0.name == "change" }) {
+                _ = try await client.post("/api/v1/tempo", #"{"bpm":133}"#)
+            }
+            #expect(events.first?.name == "status")
+            #expect(events.first?.status.tempo == 120)
+            #expect(events.last?.status.tempo == 133)
         }
     }
 

@@ -59,8 +59,10 @@ struct ServedGateway {
             return Answer(status: response.status.code, body: String(buffer: response.body))
         }
 
-        /// So many events of a stream; after each but the last something is done.
-        func events(_ count: Int, afterEach body: @Sendable () async throws -> Void) async throws -> [Event] {
+        /// The events of a stream up to one that is waited for; after the first something is done.
+        func events(
+            until isLast: @Sendable (Event) -> Bool, afterFirst body: @Sendable () async throws -> Void
+        ) async throws -> [Event] {
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connect(host: "127.0.0.1", port: port) { channel in
                     channel.eventLoop.makeCompletedFuture {
@@ -78,8 +80,8 @@ struct ServedGateway {
                         let status = try? JSONDecoder().decode(Status.self, from: Data(match.2.utf8))
                         return status.map { Event(name: String(match.1), status: $0) }
                     }
-                    if events.count >= count { break }
-                    if events.count > known { try await body() }
+                    if events.contains(where: isLast) { break }
+                    if known == 0, !events.isEmpty { try await body() }
                 }
                 return events
             }
