@@ -353,6 +353,8 @@ def sixteen():
     configuration = f"version: 1\noutputs:\n{outputs}"
     stages = []
     with Scene(configuration=configuration, tempo=STAGES[0][0]) as gateway:
+        gateway.post("transport", {"playing": True})
+        time.sleep(1)
         for tempo, seconds in STAGES:
             since = raw_microseconds()
             gateway.post("tempo", {"bpm": tempo})
