@@ -22,7 +22,7 @@ from alsa_midi import SequencerClient  # noqa: E402
 from rig.framed import FramedLine  # noqa: E402
 from rig.guest import preload  # noqa: E402
 
-TACTUS = os.environ["TACTUS"]
+TACTUS = os.environ.get("TACTUS", "tactus")
 TICK, START, CONTINUE, STOP, POSITION = b"\xF8", b"\xFA", b"\xFB", b"\xFC", b"\xF2\x10\x00"
 TICKS = 1_200
 TEMPO = 173.3
