@@ -8,8 +8,8 @@ struct Tick: Hashable {
 
 /// Successive ticks, and the straight line that most of them are on.
 ///
-/// The line is that of least squares through all ticks but those far from where the median has them, so a few that come
-/// late after a stall do not bend it.
+/// The line is that of least squares through all ticks but those much farther away than nine of ten are, so a few that
+/// come late after a stall do not bend it.
 struct TickBlock {
     /// Four beats: any swing inside the clock repeats within it, and slower wander than this is left in the line.
     static let size = 96
@@ -77,7 +77,9 @@ struct TickBlock {
     }
 
     private mutating func refine() {
-        let limit = Self.gate * max(1, 1.4826 * (Self.median(ticks.map { abs(error(of: $0)) }) ?? 0))
+        // Not the median: of ticks that are either early or late, half can be exactly on a wrong line.
+        let most = Self.quantile(0.9, of: ticks.map { abs(error(of: $0)) }) ?? 0
+        let limit = Self.gate * max(1, most / 1.645)
         var sums = TickSums()
         var squares = 0.0
         for tick in ticks {
@@ -95,7 +97,9 @@ struct TickBlock {
         periodDeviation = spread / sums.spread.squareRoot()
     }
 
-    private static func median(_ values: [Double]) -> Double? {
-        values.isEmpty ? nil : values.sorted()[values.count / 2]
+    private static func median(_ values: [Double]) -> Double? { quantile(0.5, of: values) }
+
+    private static func quantile(_ share: Double, of values: [Double]) -> Double? {
+        values.isEmpty ? nil : values.sorted()[Int(share * Double(values.count))]
     }
 }

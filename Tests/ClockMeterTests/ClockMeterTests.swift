@@ -57,6 +57,19 @@ struct ClockMeterTests {
         #expect(figures.histogram.reduce(0) { $0 + $1.ticks } == 9_984)
     }
 
+    @Test func `ticks that are early or late as a coin says are off by just that`() throws {
+        var random = SeededGenerator(seed: 3)
+        var meter = ClockMeter(start: HostTime(microseconds: 0))
+        for number in Int64(1)...9_600 {
+            let error: Int64 = random.chance(0.5) ? 400 : -400
+            meter.received(.timingClock, at: HostTime(microseconds: number * 20_000 + error))
+        }
+        let error = try #require(meter.figures().jitter).timeIntervalErrorMicroseconds
+        #expect(isNear(error.deviation, 400, 0.01))
+        #expect(isNear(error.p50, 400, 0.05))
+        #expect(error.max < 650)
+    }
+
     @Test func `frames of a millisecond that beat against the tempo are jitter and no change of tempo`() throws {
         for tempo in [120.3, 125.06, 133.7] {
             let figures = measured(count: 6_000, jitter: .frames) { _ in tempo }

@@ -52,6 +52,18 @@ struct FollowerFaultTests {
         #expect(counts == ClockFollower.Counts(ticks: 498, lost: 4, extra: 2, refused: 0))
     }
 
+    @Test(arguments: [0.02, 0.05, 0.1])
+    func `lost ticks of a swung clock stay lost`(swing: Double) {
+        var random = SeededGenerator(seed: 10)
+        let faults: [MasterClock.Fault] = [.lost(300..<301), .lost(403..<405)]
+        let master = MasterClock(
+            count: 600, jitter: .gaussian(30), faults: faults, swing: swing, random: &random
+        ) { _ in 120 }
+        let rig = FollowerRig(master)
+        #expect(rig.follower.counts == ClockFollower.Counts(ticks: 597, lost: 3))
+        #expect(rig.hasRightCount(delay: 0))
+    }
+
     @Test(arguments: [UInt64](1...3))
     func `a hundred thousand ticks with every fault are counted exactly`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -29,7 +29,7 @@ struct SwingPattern: Sendable {
     ///   - ring: the ticks.
     ///   - period: roughly the period in microseconds.
     ///   - noise: of one stamp, in microseconds.
-    /// - Returns: how many arrivals have the pattern, if one was found.
+    /// - Returns: how many arrivals have the pattern, if another than the one known was found.
     mutating func learn(_ ring: borrowing TickRing, near period: Double, noise: Double) -> Int? {
         for length in [12, 24] {
             let count = length * Self.repeats
@@ -38,8 +38,7 @@ struct SwingPattern: Sendable {
             let freedom = Double(count - length - 1) / Double(count)
             let evidence = (straight - folded) / Double(length) * Double(count) / max(folded / freedom, 1)
             if evidence > Self.leastEvidence, folded < straight / 4 {
-                take(length, period: period + trend, noise: noise)
-                return count
+                return take(length, period: period + trend, noise: noise) ? count : nil
             }
             if length == cycle, straight < 3 * noise * noise { cycle = 0 }
         }
@@ -49,7 +48,9 @@ struct SwingPattern: Sendable {
     /// Takes in the pattern found; one that is known already is only refined, unless another is found again and again.
     ///
     /// A single tick that is very late is seen for four cycles, and must not bend what is known by more than its noise.
-    private mutating func take(_ length: Int, period: Double, noise: Double) {
+    ///
+    /// - Returns: whether it is another pattern than the one known.
+    private mutating func take(_ length: Int, period: Double, noise: Double) -> Bool {
         let least = ys[..<length].min() ?? 0
         for place in 0..<length { ys[place] = (ys[place] - least) / period }
         let change = (0..<length).reduce(0) { max($0, abs(ys[$1] - late[$1])) } * period
@@ -61,6 +62,7 @@ struct SwingPattern: Sendable {
         }
         if isNew { contradictions = 0 }
         cycle = length
+        return isNew
     }
 
     private func place(_ number: Int64, _ cycle: Int) -> Int {

@@ -37,7 +37,9 @@ final class MonitorReader: Sendable {
         self.line = line
         wakeUp = try WakeUp()
         heard = Mutex(Heard(meter: ClockMeter(start: .now())))
-        let reading = try RealTimeThread(name: "tactus-monitor", priority: Self.priority) { [self] in run() }
+        let reading = try RealTimeThread(name: "tactus-monitor", priority: line.hasKernelStamps ? 0 : Self.priority) {
+            [self] in run()
+        }
         thread.withLock { $0 = reading }
     }
 

@@ -25,9 +25,9 @@ struct StatusScreen {
         var room = max(0, size.rows - head.count - foot.count)
         var shown: [[Line]] = []
         for part in parts {
-            let lines = part.isEmpty ? [] : ["" as Line] + part
-            shown.append(Self.cut(lines, to: room))
-            room -= shown.last?.count ?? 0
+            let lines = part.isEmpty ? [] : Self.cut(part, to: room)
+            shown.append(lines)
+            room -= lines.count
         }
         let body = Array(shown.reversed().joined())
         let gap = Array(repeating: "" as Line, count: max(0, size.rows - head.count - body.count - foot.count))
@@ -37,10 +37,12 @@ struct StatusScreen {
     private static let keys =
         "space play/stop  t tap  + - nudge  r realign  l Link  s start/stop sync  q quit"
 
-    private static func cut(_ lines: [Line], to room: Int) -> [Line] {
-        guard lines.count > room else { return lines }
-        guard room > 1 else { return [] }
-        return lines.prefix(room - 1) + [Line("and \(lines.count - room + 1) more lines", .faint)]
+    /// A part of the body with an empty line before it, or what of it there is room for, and how much more there is.
+    private static func cut(_ part: [Line], to room: Int) -> [Line] {
+        guard part.count >= room else { return [""] + part }
+        guard room > 0 else { return [] }
+        let kept = max(0, room - 2)
+        return (room > 1 ? [""] : []) + part.prefix(kept) + [Line("  and \(part.count - kept) more lines", .faint)]
     }
 
     private func header(_ columns: Int) -> [Line] {
