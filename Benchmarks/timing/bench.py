@@ -1,6 +1,6 @@
 """Measures Tactus and other programs that send MIDI clock, and writes Benchmarks/timing.md.
 
-The way of the data: candidates/ and loads.py are what is measured, under what; plan.py says who comes when; guest.py
+The way of the data: candidates/ and loads.py are what is measured, under what; plan.py says who comes when; visits.py
 records it in the lab, gateway.py what concerns Tactus alone; measures.py makes figures of records, goals.py holds them
 against what is asked, report.py and plot.py write them down.
 
@@ -56,7 +56,7 @@ def boot(model, options, folder, seconds_left):
         "setpriv", "--pdeathsig", "TERM",  # upon which the lab ends its guest
         LAB, "--timeout", seconds_left + 600, "--shift", options.shift, "--kernel-args", f"preempt={model} {QUIET}",
         "--writable", folder,
-        "--env", f"TACTUS={TACTUS}", "--env", f"SLEEPER={SLEEPER}", "--", PYTHON, lab_paths.HERE / "guest.py", folder,
+        "--env", f"TACTUS={TACTUS}", "--env", f"SLEEPER={SLEEPER}", "--", PYTHON, lab_paths.HERE / "visits.py", folder,
         model, options.seed, options.rounds, options.seconds, options.stay, ",".join(options.candidates),
         ",".join(options.loads)]
     begun = time.monotonic()

@@ -67,7 +67,8 @@ struct ClockMeterTests {
         let error = try #require(meter.figures().jitter).timeIntervalErrorMicroseconds
         #expect(isNear(error.deviation, 400, 0.01))
         #expect(isNear(error.p50, 400, 0.05))
-        #expect(error.max < 650)
+        // The line through a block is itself off by a little.
+        #expect((400..<800).contains(error.max))
     }
 
     @Test func `frames of a millisecond that beat against the tempo are jitter and no change of tempo`() throws {

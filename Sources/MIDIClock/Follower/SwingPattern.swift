@@ -29,7 +29,7 @@ struct SwingPattern: Sendable {
     ///   - ring: the ticks.
     ///   - period: roughly the period in microseconds.
     ///   - noise: of one stamp, in microseconds.
-    /// - Returns: how many arrivals have the pattern, if another than the one known was found.
+    /// - Returns: how many arrivals have the pattern, if none was known and one was found.
     mutating func learn(_ ring: borrowing TickRing, near period: Double, noise: Double) -> Int? {
         for length in [12, 24] {
             let count = length * Self.repeats
@@ -49,7 +49,7 @@ struct SwingPattern: Sendable {
     ///
     /// A single tick that is very late is seen for four cycles, and must not bend what is known by more than its noise.
     ///
-    /// - Returns: whether it is another pattern than the one known.
+    /// - Returns: whether none was known.
     private mutating func take(_ length: Int, period: Double, noise: Double) -> Bool {
         let least = ys[..<length].min() ?? 0
         for place in 0..<length { ys[place] = (ys[place] - least) / period }
@@ -61,8 +61,8 @@ struct SwingPattern: Sendable {
             late[place] += isNew ? step : max(-noise / period, min(step / 4, noise / period))
         }
         if isNew { contradictions = 0 }
-        cycle = length
-        return isNew
+        defer { cycle = length }
+        return cycle == 0
     }
 
     private func place(_ number: Int64, _ cycle: Int) -> Int {

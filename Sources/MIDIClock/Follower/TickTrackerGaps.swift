@@ -29,16 +29,25 @@ extension TickTracker {
 
     /// How many ticks were lost, when the last two arrivals agree on that.
     func lostTicks(_ error: Double, _ fit: TickFit) -> Int64? {
-        let missing = (error / fit.period).rounded()
+        let guess = (error / fit.period).rounded()
+        let missing = ((error + swungBack(by: guess, fit, from: nextNumber)) / fit.period).rounded()
+        let newest = error + swungBack(by: missing, fit, from: nextNumber)
+        let before = late.lastError + swungBack(by: missing, fit, from: nextNumber &- 1)
         let line = jitter.equivalent * (fit.phaseDeviation + fit.periodDeviation * missing)
         let drift = Self.gateWidth * (jitter.deviation + line)
         guard fit.count >= Self.reliable, missing <= Self.mostLost, drift < 0.3 * fit.period else { return nil }
         let tolerance = max(0.1 * fit.period, drift)
         // Ticks of a slower tempo come later and later; after a loss they are equally late.
-        let isConstant = abs(error - late.lastError) < max(0.1 * fit.period, min(4.3 * jitter.deviation, tolerance))
-        let isOnLine = abs(error - missing * fit.period) <= tolerance
-        let wasOnLine = abs(late.lastError - missing * fit.period) <= tolerance
+        let isConstant = abs(newest - before) < max(0.1 * fit.period, min(4.3 * jitter.deviation, tolerance))
+        let isOnLine = abs(newest - missing * fit.period) <= tolerance
+        let wasOnLine = abs(before - missing * fit.period) <= tolerance
         return isConstant && isOnLine && wasOnLine ? Int64(missing) : nil
+    }
+
+    /// How much less swing a tick has than the one so many later, in microseconds.
+    private func swungBack(by ticks: Double, _ fit: TickFit, from number: Int64) -> Double {
+        guard abs(ticks) <= Self.mostLost else { return 0 }
+        return (swing.lateness(of: number) - swing.lateness(of: number &+ Int64(ticks))) * fit.period
     }
 
     /// Counts lost ticks.

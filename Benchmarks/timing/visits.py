@@ -1,6 +1,6 @@
 """In the lab: visits candidate after candidate, and writes down when each tick reached a subscriber.
 
-    guest.py FOLDER MODEL SEED ROUNDS SECONDS STAY CANDIDATE,… LOAD,…
+    visits.py FOLDER MODEL SEED ROUNDS SECONDS STAY CANDIDATE,… LOAD,…
 
 One line of JSON per block goes to FOLDER/MODEL.jsonl; it ends early, between two blocks, once FOLDER/enough exists.
 What that file holds already, from a run that was cut short, is not recorded again.
