@@ -29,7 +29,7 @@ extension Router where Context == BasicRequestContext {
         serve("/api/v1/status", .get) { _, _ in try jsonResponse(try serving.running().status()) }
         serve("/api/v1/ports", .get) { _, _ in try jsonResponse(try serving.running().ports) }
         serve("/api/v1/profiles", .get) { _, _ in try jsonResponse(try serving.running().profiles) }
-        let (feed, places) = (StatusFeed { try serving.running().status() }, StreamPlaces())
+        let (feed, places) = (StatusFeed { try serving.running().watchedStatus() }, StreamPlaces())
         serve("/api/v1/events", .get) { _, _ in
             _ = try serving.running()
             return eventStream(of: feed, at: try places.take())

@@ -47,6 +47,13 @@ public final class Gateway: Sendable {
         return status
     }
 
+    /// The present state of everything, for somebody who keeps watching: as long as it is asked for every second, Link
+    /// does not leave the network for want of use.
+    public func watchedStatus() -> Status {
+        core.watched()
+        return status()
+    }
+
     /// The profiles in force.
     public var profiles: [Profile] { core.profiles }
 

@@ -34,6 +34,8 @@ public struct Wishes: Hashable, Sendable {
     public var outputs = OutputWishes()
     /// Shared quantum in beats, 0 to 64.
     public var quantum = Beats(4)
+    /// Whether Link leaves the network while there is nothing to drive.
+    public var deactivatesWhenIdle = false
     /// Whose clock to follow when Link is off.
     public var follow = FollowChoice.auto
     /// Whether the song stops when the clock that leads falls silent; else it goes on.

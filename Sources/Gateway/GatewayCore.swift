@@ -26,6 +26,7 @@ final class GatewayCore: @unchecked Sendable {
     var kept: KeptState
     private var board: OutputBoard
     private var playsOnceReady: MonotonicTime?
+    var idleness = Idleness(at: .now())
     private var watch = DeviceWatch()
 
     let mailbox: Mailbox<Event>
@@ -39,6 +40,8 @@ final class GatewayCore: @unchecked Sendable {
     let picture: Mutex<StatusPicture>
     let log: Logger
     private let isStopping = Atomic(false)
+    /// When somebody last watched, in nanoseconds of the monotonic clock.
+    let looks = Atomic<Int64>(0)
 
     enum Event: Sendable {
         case link(LinkState)
@@ -175,6 +178,7 @@ final class GatewayCore: @unchecked Sendable {
         while !isStopping.load(ordering: .acquiring) {
             tendOutputs()
             playIfReady()
+            tendLink()
             waitForNews()
             if rack.control?.takeAnnouncements() == true { portsChanged() }
             takePresses()
@@ -195,7 +199,7 @@ final class GatewayCore: @unchecked Sendable {
             let time = ClockReading.take().monotonicTime(of: silence)
             deadline = min(time, deadline ?? time)
         }
-        if let look = watch.next { deadline = min(look, deadline ?? look) }
+        for look in [watch.next, idleness.next].compactMap(\.self) { deadline = min(look, deadline ?? look) }
         if rack.needsTending {
             let check = MonotonicTime.now().advanced(byNanoseconds: Self.lineCheck)
             deadline = min(check, deadline ?? check)
@@ -258,6 +262,9 @@ final class GatewayCore: @unchecked Sendable {
         let slowest = rack.outputs.filter(\.isEnabled).map { $0.settings.reach(microsecondsPerBeat: beat) }.max() ?? 0
         return SessionEdit.newsTime + max(0, slowest)
     }
+
+    /// Whether it was told to play and waits for outputs and a session.
+    var isAboutToPlay: Bool { playsOnceReady != nil }
 
     private func playIfReady() {
         guard let deadline = playsOnceReady else { return }

@@ -74,8 +74,8 @@ struct StatusPicture: Sendable {
 
     private var linkStatus: Status.Link {
         .init(
-            enabled: link.isEnabled, active: link.isEnabled, connected: link.peerCount > 0, peers: link.peerCount,
-            sessionId: link.isEnabled ? "\(link.sessionID)" : nil, startStopSync: link.isStartStopSyncEnabled,
+            enabled: link.isEnabled, active: link.isNetworking, connected: link.peerCount > 0, peers: link.peerCount,
+            sessionId: link.isNetworking ? "\(link.sessionID)" : nil, startStopSync: link.isStartStopSyncEnabled,
             interfaces: link.interfaces, measurementErrorMicroseconds: link.measurementErrorMicroseconds)
     }
 

@@ -41,6 +41,7 @@ struct Setup {
         wishes.outputs.connectsRecognised = file.connectsRecognised ?? options.output.isEmpty
         wishes.outputs.tempos = options.tempoRange ?? file.tempoRange ?? .all
         wishes.quantum = options.quantum ?? file.link.quantum ?? Beats(4)
+        wishes.deactivatesWhenIdle = file.link.deactivatesWhenIdle ?? false
         wishes.follow = options.follow ?? (options.clockIn == nil ? reader.follow(file.follow.source) : nil) ?? .auto
         wishes.stopsWhenLost = file.follow.whenLost == .stop
         wishes.controls = file.controls

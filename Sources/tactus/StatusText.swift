@@ -50,6 +50,7 @@ enum StatusText {
 
     static func link(_ link: Status.Link) -> String {
         guard link.enabled else { return "off" }
+        guard link.active else { return "on, but off the network as long as nothing is connected and nobody plays" }
         var parts = ["on", peers(link.peers), "start/stop sync \(link.startStopSync ? "on" : "off")"]
         if let session = link.sessionId { parts.append("session \(session)") }
         return parts.joined(separator: ", ")

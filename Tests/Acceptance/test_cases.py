@@ -7,9 +7,11 @@ import time
 
 import pytest
 
-from rig.figures import steady
+from rig.events import EventStream
+from rig.figures import place, quantile, steady
 from rig.partner import PARTNERS
-from rig.rawline import CLOCK, START, STOP
+from rig.peer import Peer
+from rig.rawline import CLOCK, START, STOP, RawLine
 from rig.wait import until
 
 SOON = 0.5
@@ -97,7 +99,7 @@ def test_tempo_3_loading_a_configuration_does_not_change_the_sessions_tempo(part
     gateway = start("--config", config)
     joined(partner, gateway)
     # A configuration cannot even name a tempo; but it says which tempos are taken as they are.
-    config.write_text("version: 1\ntempo-range: [60, 100]\nlink: { quantum: 3 }\n")
+    config.write_text("version: 1\ntempo-range: [50, 100]\nlink: { quantum: 3 }\n")
     gateway.post("reload")
     gateway.wait_status(lambda status: status["quantum"] == 3, SOON, "the new configuration is in force")
     time.sleep(0.3)
@@ -189,6 +191,66 @@ def test_background_1_link_stays_active_while_outputs_run(start, line):
     gateway = start("--output", f"raw:{line.path}")
     line.wait_ticks(48, within=4)
     assert gateway.status()["link"]["active"] is True
+
+
+@alone("AUDIOENGINE-2")
+def test_audioengine_2_an_offset_changed_while_playing_moves_the_ticks_without_a_jump(start, line, figure):
+    with Peer(125) as peer:
+        time.sleep(1)
+        gateway = start("--output", f"raw:{line.path}")
+        gateway.wait_status(lambda status: status["link"]["peers"] == 1, 3, "one peer")
+        gateway.post("transport", {"playing": True})
+        since = line.wait_for(START, within=4)
+        output = next(one["id"] for one in gateway.status()["outputs"] if one["connected"])
+
+        def placed():
+            """How late the next ticks are, in microseconds; a reader can only be late."""
+            ticks = line.wait_ticks(48, within=3)
+            return quantile([tick.error for tick in place(ticks, [(at, peer.beat(at)) for at in ticks])], 0.1)
+
+        before = placed()
+        for milliseconds in (-8, 1.5, 0):
+            code, answer = gateway.request(
+                "PATCH", f"/api/v1/outputs/{output}", {"offsetMilliseconds": milliseconds})
+            assert code == 200, answer
+            line.wait_ticks(192, within=6)
+            moved = placed() - before
+            figure(f"offset {milliseconds} ms", f"{moved / 1000:.2f} ms")
+            assert abs(moved - milliseconds * 1000) < 1000
+        ticks = line.times(CLOCK, since)
+        assert len(line.times(START)) == 1 and not line.times(STOP)
+        # It is made up for little by little, and no tick is lost or doubled.
+        assert round((ticks[-1] - ticks[0]) * 125 / 60e6 * 24) == len(ticks) - 1
+        nearest = min(b - a for a, b in zip(ticks, ticks[2:]))
+        figure("two ticks, nearest", f"{nearest / 1000:.1f} ms", "a jump would be below 28 ms")
+        assert nearest > 30_000
+
+
+@case("BACKGROUND-2")
+def test_background_2_link_leaves_when_there_is_nothing_to_drive_and_comes_back(partner, start, tmp_path):
+    config = tmp_path / "config.yaml"
+    config.write_text("version: 1\nlink: { deactivate-when-idle: true }\n")
+    gateway = start("--config", config, "--output", f"raw:{tmp_path}/line")
+
+    def is_in_session(expected, why):
+        gateway.wait_status(lambda status: status["link"]["active"] is expected, 6, why)
+        until(lambda: partner.peers == int(expected), 2, f"the partner counts us or not: {why}")
+        assert gateway.status()["link"]["enabled"] is True
+
+    is_in_session(False, "no output is connected, nothing plays, nobody watches")
+    with RawLine(tmp_path / "line"):
+        is_in_session(True, "an output is connected")
+    is_in_session(False, "it has gone")
+    with EventStream(gateway.port):
+        is_in_session(True, "somebody has the panel open")
+        time.sleep(4)
+        assert partner.peers == 1
+    is_in_session(False, "the panel is closed")
+    for path, key in [("transport", "playing"), ("start-stop-sync", "enabled")]:
+        gateway.post(path, {key: True})
+        is_in_session(True, path)
+        gateway.post(path, {key: False})
+        is_in_session(False, f"no more {path}")
 
 
 @alone("BACKGROUND-3")

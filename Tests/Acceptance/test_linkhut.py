@@ -8,6 +8,7 @@ from rig.clocks import Line
 from rig.figures import quantile, steady
 from rig.linkhut import LinkHut
 from rig.rawline import CLOCK, START, STOP
+from rig.sound import Ear
 from rig.wait import until
 
 SOON = 0.3
@@ -59,6 +60,27 @@ def test_linkhut_and_the_gateway_agree_on_the_beat_within_a_millisecond(hut, sta
     distance = hut.distance_from(lambda at: to_beat(at) % 4, readings)
     figure("LinkHut's beat minus ours, median of 400 lines", f"{distance:.0f} us", "1000 us")
     assert abs(distance) < 1000
+
+
+@pytest.mark.case("AUDIOENGINE-1", "LinkHut 3.0.6, by its sound")
+def test_linkhuts_sound_and_our_beats_come_together(hut, start, line, figure):
+    gateway = start("--start-stop-sync", "--output", f"raw:{line.path}")
+    joined(hut, gateway)
+    hut.press("s")
+    hut.play()
+    started = line.wait_for(START, within=4)
+    with Ear(hut.server, "LinkHut") as ear:
+        until(lambda: len(ear.calm_times()) >= 16, 60, "sixteen sounds while JACK's samples came evenly")
+        sounds = ear.calm_times()
+    ticks = line.times(CLOCK, started)
+    beats = ticks[::24]
+    assert len(beats) >= len(sounds)
+    late = [sound - min(beats, key=lambda beat: abs(sound - beat)) for sound in sounds]
+    median = quantile(late, 0.5)
+    figure(f"LinkHut's sound after our beat, median of {len(late)}, of {ear.latency} samples of latency",
+           f"{median:.0f} us", "1000 us")
+    assert abs(median) < 1000
+    assert quantile([abs(one) for one in late], 0.9) < 3000
 
 
 def test_tempo_changes_go_both_ways_fifty_times_with_linkhut(hut, start, figure):

@@ -69,11 +69,11 @@ function showTransport({ playing, transport, startsInBeats }) {
   part.playSign.setAttribute("d", playing ? "M6 6h12v12H6z" : "M7 4.5v15L20 12z");
 }
 
-function showLink({ enabled, connected, peers, startStopSync }) {
+function showLink({ enabled, active, connected, peers, startStopSync }) {
   part.link.setAttribute("aria-checked", enabled);
   part.sync.setAttribute("aria-checked", startStopSync);
   write(part.links, enabled && connected ? `${peers} ${peers === 1 ? "Link" : "Links"}` : "Link");
-  write(part.linkNote, !enabled ? "Off" : connected ? "In time with others on this network" : "On, and nobody else is here yet");
+  write(part.linkNote, !enabled ? "Off" : !active ? "On, and joins as soon as there is something to drive" : connected ? "In time with others on this network" : "On, and nobody else is here yet");
 }
 
 function showFollower({ state, source, tempo, jitterMicroseconds, refused }) {

@@ -37,13 +37,13 @@ class LinkHut:
     """LinkHut with the JACK server it needs, which plays to nobody."""
 
     def __init__(self):
-        server = f"tactus-{os.getpid()}"
+        self.server = f"tactus-{os.getpid()}"
         environment = {
-            **os.environ, "JACK_DEFAULT_SERVER": server, "JACK_NO_AUDIO_RESERVATION": "1",
+            **os.environ, "JACK_DEFAULT_SERVER": self.server, "JACK_NO_AUDIO_RESERVATION": "1",
             "JACK_NO_START_SERVER": "1",
         }
         self.jack = subprocess.Popen(
-            [*WITH_PARENT, "jackd", "--name", server, "-r", "-d", "dummy", "-r", "48000", "-p", "256"],
+            [*WITH_PARENT, "jackd", "--name", self.server, "-R", "-P", "70", "-d", "dummy", "-r", "48000", "-p", "256"],
             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.readings = []
         self.hut = None

@@ -1,4 +1,9 @@
-"""The two unmodified Link programs behind one face, as the cases of the test plan want them."""
+"""Unmodified Link programs behind one face, as the cases of the test plan want them."""
+
+import asyncio
+import warnings
+
+import aalink
 
 from rig.linkhut import LinkHut
 from rig.peer import Peer
@@ -26,6 +31,34 @@ class LinkPythonPartner:
 
     def stop(self):
         self.peer.stop()
+
+
+class AalinkPartner:
+    """Another PyPI module, of the 3 series."""
+
+    name = "aalink 0.2.3"
+
+    def __init__(self, bpm):
+        with warnings.catch_warnings(action="ignore"):  # a loop of its own is out of fashion; we have no other
+            self.link = aalink.Link(bpm, asyncio.new_event_loop())
+        self.link.start_stop_sync_enabled = True
+        self.link.enabled = True
+
+    def close(self):
+        self.link.enabled = False
+
+    tempo = property(lambda self: self.link.tempo)
+    playing = property(lambda self: self.link.playing)
+    peers = property(lambda self: self.link.num_peers)
+
+    def nudge_tempo(self, by):
+        self.link.tempo += by
+
+    def play(self):
+        self.link.playing = True
+
+    def stop(self):
+        self.link.playing = False
 
 
 class LinkHutPartner:
@@ -62,4 +95,4 @@ class LinkHutPartner:
         self.hut.press(" ")
 
 
-PARTNERS = [LinkHutPartner, LinkPythonPartner]
+PARTNERS = [LinkHutPartner, LinkPythonPartner, AalinkPartner]

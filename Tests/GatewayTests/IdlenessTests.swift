@@ -1,0 +1,59 @@
+import RealTime
+import Testing
+
+@testable import Gateway
+
+@Suite
+struct IdlenessTests {
+    private static let begun = MonotonicTime(nanoseconds: 1_000_000_000_000)
+
+    private static func at(_ milliseconds: Int64) -> MonotonicTime {
+        begun.advanced(byNanoseconds: milliseconds * 1_000_000)
+    }
+
+    /// Whether Link is active after looks at the given times, at each of which it was used or not, and was last watched
+    /// at some time.
+    @Test(arguments: [
+        // Used all the time, then no more: the patience counts from when that was seen.
+        [
+            (0, true, -9_000, true), (60_000, true, -9_000, true), (90_000, false, -9_000, true),
+            (92_999, false, -9_000, true), (93_000, false, -9_000, false),
+        ],
+        // Never used, but watched.
+        [
+            (0, false, -9_000, true), (2_000, false, 1_950, true), (4_949, false, 1_950, true),
+            (4_950, false, 1_950, false),
+        ],
+        // Used again, watched again.
+        [
+            (0, false, -9_000, true), (3_000, false, -9_000, false), (4_000, true, -9_000, true),
+            (5_000, false, -9_000, true),
+            (8_000, false, -9_000, false), (9_000, false, 9_000, true),
+        ],
+    ])
+    func `Link leaves once it has been of no use for a while, and comes back at once`(
+        looks: [(at: Int64, isUsed: Bool, watched: Int64, isActive: Bool)]
+    ) {
+        var idleness = Idleness(at: Self.begun)
+        for look in looks {
+            let before = idleness.isActive
+            let hasChanged = idleness.hasChanged(
+                isUsed: look.isUsed, lastLook: Self.at(look.watched), at: Self.at(look.at))
+            #expect(idleness.isActive == look.isActive, "at \(look.at)")
+            #expect(hasChanged == (before != look.isActive))
+        }
+    }
+
+    @Test
+    func `it asks to be looked at when its patience ends, and only then`() {
+        var idleness = Idleness(at: Self.begun)
+        _ = idleness.hasChanged(isUsed: true, lastLook: Self.at(-9_000), at: Self.at(100))
+        #expect(idleness.next == nil)
+        _ = idleness.hasChanged(isUsed: false, lastLook: Self.at(-9_000), at: Self.at(200))
+        #expect(idleness.next == Self.at(3_200))
+        _ = idleness.hasChanged(isUsed: false, lastLook: Self.at(3_100), at: Self.at(3_200))
+        #expect(idleness.next == Self.at(6_100))
+        _ = idleness.hasChanged(isUsed: false, lastLook: Self.at(3_100), at: Self.at(6_100))
+        #expect(!idleness.isActive && idleness.next == nil)
+    }
+}
