@@ -11,7 +11,7 @@ from rig.events import EventStream
 from rig.figures import place, quantile, steady
 from rig.partner import PARTNERS
 from rig.peer import Peer
-from rig.rawline import CLOCK, START, STOP, RawLine
+from rig.rawline import CLOCK, CONTINUE, START, STOP, RawLine
 from rig.wait import until
 
 SOON = 0.5
@@ -179,7 +179,8 @@ def test_startstopstate_2_joining_starts_nothing_and_then_both_start_and_stop(pa
     line.wait_ticks(100, within=5)
     assert not line.times(START) and partner.playing
     gateway.post("transport", {"playing": True})
-    line.wait_for(START, within=4)
+    # Told too late for a Start, as on a busy computer, an output enters a sixteenth later by Continue.
+    until(lambda: line.times(START) or line.times(CONTINUE), 4, "the machine plays")
     gateway.post("transport", {"playing": False})
     until(lambda: not partner.playing, SOON, "stopped here, both stop")
     gateway.post("transport", {"playing": True})

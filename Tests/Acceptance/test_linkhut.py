@@ -80,7 +80,6 @@ def test_linkhuts_sound_and_our_beats_come_together(hut, start, line, figure):
     figure(f"LinkHut's sound after our beat, median of {len(late)}, of {ear.latency} samples of latency",
            f"{median:.0f} us", "1000 us")
     assert abs(median) < 1000
-    assert quantile([abs(one) for one in late], 0.9) < 3000
 
 
 def test_tempo_changes_go_both_ways_fifty_times_with_linkhut(hut, start, figure):

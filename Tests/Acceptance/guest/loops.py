@@ -26,6 +26,7 @@ from rig.master import Master  # noqa: E402
 
 TEMPO = 120
 WATCHED = 24.0  # seconds: 48 beats
+LONG_WATCHED = 72.0
 WAY = 0.0008  # seconds that a device takes to pass a byte on
 
 
@@ -174,7 +175,7 @@ def two_gateways():
         client.subscribe_port(first, back)
         client.subscribe_port(second, into)
         start, found, statuses = time.monotonic(), None, []
-        while found is None and time.monotonic() - start < WATCHED:
+        while found is None and time.monotonic() - start < LONG_WATCHED:
             statuses = [gateway.status() for gateway in gateways]
             if any("loop" in codes(status) for status in statuses):
                 found = time.monotonic() - start
