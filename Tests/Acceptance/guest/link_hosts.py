@@ -15,7 +15,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from rig import tracer  # noqa: E402
-from rig.guest import preload  # noqa: E402
+from rig.guest import awake, preload  # noqa: E402
 from rig.hosts import Network  # noqa: E402
 
 # What every datagram meets on its way out of a host.
@@ -44,7 +44,8 @@ def read_in():
             program.kill()
 
 
-def session(conditions):
+def built(conditions):
+    """A network, its hosts, and the programs on them, of which the first is the founder."""
     network = Network()
     hosts = [network.cable() for _ in range(1 + 2 * JOINERS)]
     for host in hosts:
@@ -53,20 +54,29 @@ def session(conditions):
     programs = [tracer.official(130, hosts[0].enter)]
     for number, host in enumerate(hosts[1:]):
         programs.append((tracer.official, tracer.metronome)[number % 2](100, host.enter))
+    return network, programs
+
+
+def session(conditions):
+    with awake():
+        network, programs = built(conditions)
     founder, *joiners = programs
     founder.enable()
     time.sleep(2)
-    began = founder.readings[-1].at
+    pressed = []
     for joiner in joiners:
+        pressed.append(founder.readings[-1].at)
         joiner.press("a")
+        time.sleep(2)
+    began = founder.readings[-1].at
     time.sleep(32)
     figures = {"official": [], "ours": []}
     for number, joiner in enumerate(joiners):
         joined = next((one.at for one in joiner.readings if one.peers and abs(one.tempo - 130) < 0.1), None)
         after = errors(founder, joiner, began + 30_000_000)
-        first = errors(founder, joiner, began + 3_000_000)
+        first = errors(founder, joiner, began)
         figures[("official", "ours")[number % 2]].append({
-            "joined": joined and (joined - began) / 1e6, "peers": joiner.readings[-1].peers,
+            "joined": joined and (joined - pressed[number]) / 1e6, "peers": joiner.readings[-1].peers,
             "tempo": joiner.readings[-1].tempo, "error": statistics.median(after),
             "early": [round(one) for one in first[::20]]})
     for program in programs:
@@ -77,7 +87,8 @@ def session(conditions):
 
 def main(result, metronome):
     tracer.METRONOME = metronome
-    read_in()
+    with awake():
+        read_in()
     pathlib.Path(result).write_text(json.dumps({name: session(words) for name, words in NETWORKS.items()}))
 
 
