@@ -116,8 +116,7 @@ struct StatusPicture: Sendable {
             warnings.append(
                 .init(
                     code: "no-realtime", message: "real-time scheduling was refused, so ticks may be late under load",
-                    fix: "add '@audio - rtprio 95' to /etc/security/limits.d/audio.conf, join group audio, log in again"
-                ))
+                    fix: "'tactus doctor' tells the command that allows it on this machine"))
         }
         for failure in link.failures {
             warnings.append(
