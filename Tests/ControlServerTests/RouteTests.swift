@@ -121,6 +121,9 @@ struct RouteTests {
             "source: the name is empty; a clock comes from such as TR-8S, 24:0, auto or off"
         ),
         ("follow", #"{"source":"24:254"}"#, "source: a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
+        ("reload", "now", "the body is to be one JSON object without keys, or empty"),
+        ("reload", #"{"bpm":120}"#, "bpm: unknown; there is no key here"),
+        ("tap", "now", "the body is to be one JSON object with the key milliseconds"),
     ])
     func `a wrong body is told what would be right`(path: String, body: String, message: String) async throws {
         try await ServedGateway().serve { client in
