@@ -32,10 +32,9 @@ extension GatewayCore {
         let (asked, probe) = (arbiter.probing?.outputs, arbiter.probing?.probe)
         let answer = body(&arbiter, HostTime.now())
         if let answer { edit(answer, whenDone: whenDone) } else { whenDone?() }
-        let (leadership, warnings) = (arbiter.leadership, inputWarnings)
+        let (leadership, follow, warnings) = (arbiter.leadership, inputs.sources.choice, inputWarnings)
         picture.withLock { picture in
-            picture.leadership = leadership
-            picture.inputWarnings = warnings
+            (picture.leadership, picture.follow, picture.inputWarnings) = (leadership, follow, warnings)
         }
         keep(leadership.timeline.tempo)
         if before != (arbiter.mode, arbiter.transport, arbiter.line)

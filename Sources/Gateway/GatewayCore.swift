@@ -99,8 +99,8 @@ final class GatewayCore: @unchecked Sendable {
         }
         let state = peer.state
         var arbiter = Arbiter(
-            LinkView(state), quantum: configuration.quantum ?? wishes.quantum, following: .none,
-            seed: .random(in: 0 ... .max))
+            LinkView(state), quantum: configuration.quantum ?? wishes.quantum,
+            following: inputs.sources.masters(driven: []), seed: .random(in: 0 ... .max))
         arbiter.stopsWhenLost = wishes.stopsWhenLost
         var board = OutputBoard(map: arbiter.map, transport: arbiter.transport)
         board.take(rack.outputs)
@@ -112,8 +112,7 @@ final class GatewayCore: @unchecked Sendable {
         let isProcessLocked = LockedMemory.lockProcess()
         picture = Mutex(
             StatusPicture(
-                wishes: wishes, link: state, leadership: arbiter.leadership,
-                outputs: rack.outputs,
+                wishes: wishes, link: state, leadership: arbiter.leadership, follow: follow, outputs: rack.outputs,
                 realtime: .init(
                     wanted: configuration.realtimePriority, scheduling: outputThread.scheduling,
                     isProcessLocked: isProcessLocked),
