@@ -31,6 +31,12 @@ class Gateway {
     return status;
   }
 
+  /** The ports there are. */
+  async ports() {
+    const answer = await this.#request("GET", "ports", undefined, AbortSignal.timeout(4000));
+    return answer.json();
+  }
+
   async #request(method, path, body, signal) {
     const headers = {};
     if (body !== undefined) headers["Content-Type"] = "application/json";
