@@ -130,7 +130,7 @@ struct StatusPicture: Sendable {
             warnings.append(
                 .init(
                     code: "link-interface", message: "Link cannot use a network interface: \(failure)",
-                    fix: "it is tried again every few seconds; --interface NAME leaves it out"))
+                    fix: "it is tried again every few seconds; --interface says which to use"))
         }
         for output in slots.map({ outputs[$0] }) where output.connectedTo == nil {
             if let trouble = output.trouble {
