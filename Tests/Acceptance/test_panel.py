@@ -212,22 +212,22 @@ def test_the_keyboard_alone_does_everything(panel, gateway, peer):
 
 def test_a_token_is_asked_for_once(browser, tmp_path):
     secret = tmp_path / "secret"
-    secret.write_text("Zm9vYmFyYmF6cXV4\n")
-    with Gateway("--no-link", "--tempo", 123, "--http-token-file", secret, folder=tmp_path / "guarded", token="Zm9vYmFyYmF6cXV4"):
+    secret.write_text("Zm9v+mFy/mF6cX+4\n")
+    with Gateway("--no-link", "--tempo", 123, "--http-token-file", secret, folder=tmp_path / "guarded", token="Zm9v+mFy/mF6cX+4"):
         with Panel(browser) as panel:
             panel.locator("#keyText").wait_for()
             panel.picture("token")
             panel.keyboard.type("wrong")
             panel.keyboard.press("Enter")
             panel.shows("#keyWrong", "That is not its token.")
-            panel.keyboard.type("Zm9vYmFyYmF6cXV4")
+            panel.keyboard.type("Zm9v+mFy/mF6cX+4")
             panel.keyboard.press("Enter")
             panel.shows("#tempo", "123.0")
             panel.touch("#faster")
             panel.shows("#tempo", "124.0")
             panel.reload()
             panel.shows("#tempo", "124.0")
-        with Panel(browser, path="/#token=Zm9vYmFyYmF6cXV4") as panel:
+        with Panel(browser, path="/#token=Zm9v+mFy/mF6cX+4") as panel:
             panel.shows("#tempo", "124.0")
             assert panel.url.endswith("/"), "the token stays in the address"
 
