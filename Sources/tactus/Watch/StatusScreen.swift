@@ -99,12 +99,12 @@ struct StatusScreen {
 
     private var outputs: [Line] {
         guard !status.outputs.isEmpty else { return [Line("  no outputs; connect a device", .faint)] }
-        let table = [Self.titles.map(\.text)] + status.outputs.map(Self.cells)
+        let table = [Self.titles.map { $0.text }] + status.outputs.map(Self.cells)
         // What changes with the ticks keeps its column's width.
         let widths = Self.titles.indices.map { column in
             max(Self.titles[column].width, table.map { $0[column].count + 2 }.max() ?? 0)
         }
-        return zip(table, [.faint] + status.outputs.map(Self.tone)).map { cells, tone in
+        return zip(table, [Tone.faint] + status.outputs.map(Self.tone)).map { cells, tone in
             Line("  " + zip(cells, widths).map { $0.padded(to: $1) }.joined(), tone)
         }
     }
