@@ -25,7 +25,7 @@ class FollowChoice {
   }
 
   #list() {
-    const choices = new Map([["auto", "Auto: a machine at Clock In"], ["off", "Nobody"]]);
+    const choices = new Map([["auto", "Auto (Clock In)"], ["off", "Nobody"]]);
     for (const port of this.#ports) choices.set(...this.#named(port));
     // It may be away, or have been chosen by a part of its name.
     if (!choices.has(this.#choice)) choices.set(this.#choice, this.#choice);
