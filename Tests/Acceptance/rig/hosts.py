@@ -16,7 +16,7 @@ class Namespace:
     def __init__(self):
         self.holder = subprocess.Popen(HOLD, stdin=subprocess.DEVNULL)
         own = self._name("self")
-        until(lambda: self._name(self.holder.pid) != own, 2, "the namespace is there")
+        until(lambda: self._name(self.holder.pid) != own, 60, "the namespace is there")
         self.run("ip", "link", "set", "lo", "up")
 
     @staticmethod
@@ -30,7 +30,7 @@ class Namespace:
         return ["nsenter", "--target", str(self.holder.pid), "--net"]
 
     def run(self, *command):
-        done = subprocess.run([*self.enter, *map(str, command)], capture_output=True, text=True, timeout=10)
+        done = subprocess.run([*self.enter, *map(str, command)], capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, f"{' '.join(map(str, command))}: {done.stderr}"
         return done.stdout
 
