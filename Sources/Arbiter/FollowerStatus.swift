@@ -5,6 +5,8 @@ extension Status {
     /// Who is followed while Link is off, and what is refused.
     public struct Follower: Codable, Hashable, Sendable {
         public var state: FollowerState
+        /// Whose clock the user wants followed: `auto`, `off`, or a port; an arbiter, which knows no ports, says `auto`.
+        public var choice: String
         /// The clock it is about, by name; nil where there is none.
         @Nullable public var source: String?
         /// Beats per minute as measured; nil before there is an estimate, and while the follower is disabled.
@@ -36,10 +38,12 @@ extension Status {
         }
 
         public init(
-            state: FollowerState, source: String? = nil, tempo: Double? = nil, jitterMicroseconds: Double? = nil,
-            refusedTicks: Int = 0, refusedTransport: Int = 0, refused: [Refused] = []
+            state: FollowerState, choice: String = "auto", source: String? = nil, tempo: Double? = nil,
+            jitterMicroseconds: Double? = nil, refusedTicks: Int = 0, refusedTransport: Int = 0,
+            refused: [Refused] = []
         ) {
             self.state = state
+            self.choice = choice
             self.source = source
             self.tempo = tempo
             self.jitterMicroseconds = jitterMicroseconds

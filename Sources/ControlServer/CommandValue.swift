@@ -13,11 +13,20 @@ struct CommandBody {
             throw .notJSON(expecting: keys)
         }
         if let stranger = object.keys.filter({ !keys.contains($0) }).min() {
-            throw .badValue(
-                "\(stranger): unknown; the \(keys.count == 1 ? "key here is" : "keys here are") "
-                    + keys.joined(separator: ", "))
+            let known =
+                switch keys.count {
+                case 0: "there is no key here"
+                case 1: "the key here is \(keys[0])"
+                default: "the keys here are \(keys.joined(separator: ", "))"
+                }
+            throw .badValue("\(stranger): unknown; \(known)")
         }
         scalars = object
+    }
+
+    /// Reads a body that may be missing, as may all its keys.
+    init(optional keys: [String], in body: ByteBuffer) throws(Refusal) {
+        try self.init(keys, in: body.readableBytes > 0 ? body : ByteBuffer(string: "{}"))
     }
 
     /// The value of a key, whether it is there or not.

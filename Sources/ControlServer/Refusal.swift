@@ -14,9 +14,13 @@ struct Refusal: Error, HTTPResponseError {
     var headers: HTTPFields = [:]
 
     static func notJSON(expecting keys: [String]) -> Refusal {
-        let wanted = keys.count == 1 ? "the key \(keys[0])" : "any of the keys \(keys.joined(separator: ", "))"
-        return Refusal(
-            status: .badRequest, code: "not-json", message: "the body is to be one JSON object with \(wanted)")
+        let wanted =
+            switch keys.count {
+            case 0: "without keys, or empty"
+            case 1: "with the key \(keys[0])"
+            default: "with any of the keys \(keys.joined(separator: ", "))"
+            }
+        return Refusal(status: .badRequest, code: "not-json", message: "the body is to be one JSON object \(wanted)")
     }
 
     static func badValue(_ message: String) -> Refusal {

@@ -70,7 +70,8 @@ extension Router where Context == BasicRequestContext {
             let when = try Realignment(try await request.body.collect(upTo: maximumBody))
             return try await serving.perform(.realign(output: nil, when))
         }
-        serve("/api/v1/reload", .post) { _, _ in
+        serve("/api/v1/reload", .post) { request, _ in
+            _ = try CommandBody(optional: [], in: try await request.body.collect(upTo: maximumBody))
             let gateway = try serving.running()
             do throws(CommandRefusal) {
                 try await gateway.reload()
@@ -93,16 +94,14 @@ extension Router where Context == BasicRequestContext {
 
 /// When a tap fell by the sender's own clock, which tells distances better than the network does; nil if it does not say.
 private func tapTime(_ body: ByteBuffer) throws(Refusal) -> HostTime? {
-    guard body.readableBytes > 0, let time = try CommandBody(["milliseconds"], in: body).optional("milliseconds") else {
-        return nil
-    }
+    guard let time = try CommandBody(optional: ["milliseconds"], in: body).optional("milliseconds") else { return nil }
     return HostTime(microseconds: Int64(try time.number(in: 0...1e15) * 1_000))
 }
 
 extension Realignment {
     /// `{}` or no body at all is the next bar.
     fileprivate init(_ body: ByteBuffer) throws(Refusal) {
-        guard body.readableBytes > 0, let when = try CommandBody(["when"], in: body).optional("when") else {
+        guard let when = try CommandBody(optional: ["when"], in: body).optional("when") else {
             self = .atBar
             return
         }

@@ -24,19 +24,20 @@ final class GatewayCore: @unchecked Sendable {
     var tapping = TapTempo()
     /// What the next run is to find.
     var kept: KeptState
-    private var board: OutputBoard
-    private var playsOnceReady: MonotonicTime?
+    var board: OutputBoard
+    /// When to play at the latest, if that is to be once everything is ready; nil if it is not, or done.
+    var playsOnceReady: MonotonicTime?
     var idleness = Idleness(at: .now())
-    private var watch = DeviceWatch()
+    var watch = DeviceWatch()
 
     let mailbox: Mailbox<Event>
     let peer: LinkPeer
     let keeper: StateKeeper?
-    private let snapshot: Snapshot<OutputBoard>
-    private let output: OutputThread
+    let snapshot: Snapshot<OutputBoard>
+    let output: OutputThread
     private let outputThread: RealTimeThread
     let input: ClockInput?
-    private let startsWithLink: Bool
+    let startsWithLink: Bool
     let picture: Mutex<StatusPicture>
     let log: Logger
     private let isStopping = Atomic(false)
@@ -98,8 +99,8 @@ final class GatewayCore: @unchecked Sendable {
         }
         let state = peer.state
         var arbiter = Arbiter(
-            LinkView(state), quantum: configuration.quantum ?? wishes.quantum, following: .none,
-            seed: .random(in: 0 ... .max))
+            LinkView(state), quantum: configuration.quantum ?? wishes.quantum,
+            following: inputs.sources.masters(driven: []), seed: .random(in: 0 ... .max))
         arbiter.stopsWhenLost = wishes.stopsWhenLost
         var board = OutputBoard(map: arbiter.map, transport: arbiter.transport)
         board.take(rack.outputs)
@@ -111,8 +112,7 @@ final class GatewayCore: @unchecked Sendable {
         let isProcessLocked = LockedMemory.lockProcess()
         picture = Mutex(
             StatusPicture(
-                wishes: wishes, link: state, leadership: arbiter.leadership,
-                outputs: rack.outputs,
+                wishes: wishes, link: state, leadership: arbiter.leadership, follow: follow, outputs: rack.outputs,
                 realtime: .init(
                     wanted: configuration.realtimePriority, scheduling: outputThread.scheduling,
                     isProcessLocked: isProcessLocked),
@@ -214,100 +214,6 @@ final class GatewayCore: @unchecked Sendable {
         case .done(let reply): reply(.success(()))
         case .command(let command, let reply): perform(command, reply)
         }
-    }
-
-    func edit(_ edit: SessionEdit, whenDone: (@Sendable () -> Void)? = nil) {
-        peer.edit({ edit.apply(to: &$0, at: $1) }, whenDone: whenDone)
-    }
-
-    private func linkChanged(_ state: LinkState) {
-        let before = picture.withLock { picture in
-            defer { picture.link = state }
-            return picture.link
-        }
-        conduct { $0.linkChanged(LinkView(state), at: $1) }
-        log.noteChange(from: before, to: state)
-    }
-
-    /// Lets the arbiter decide, and tells everyone what it has decided.
-    ///
-    /// - Parameters:
-    ///   - body: has the arbiter decide, and returns what it answers.
-    ///   - whenDone: is told when the answer has had its effect.
-    func conduct(_ body: (inout Arbiter, HostTime) -> SessionEdit?, whenDone: (@Sendable () -> Void)? = nil) {
-        let before = (arbiter.mode, arbiter.transport, arbiter.line)
-        let (asked, probe) = (arbiter.probing?.outputs, arbiter.probing?.probe)
-        let answer = body(&arbiter, HostTime.now())
-        if let answer { edit(answer, whenDone: whenDone) } else { whenDone?() }
-        let (leadership, warnings) = (arbiter.leadership, inputWarnings)
-        picture.withLock { picture in
-            picture.leadership = leadership
-            picture.inputWarnings = warnings
-        }
-        keep(leadership.timeline.tempo)
-        if before != (arbiter.mode, arbiter.transport, arbiter.line)
-            || (asked, probe) != (arbiter.probing?.outputs, arbiter.probing?.probe)
-        {
-            publish()
-        }
-        // That Link was switched is told when the peer says so.
-        if before.0 != arbiter.mode, [before.0, arbiter.mode].contains(.follow) {
-            log.notice("leader changed", metadata: ["reason": "\(leadership.reason)"])
-        }
-    }
-
-    /// How soon every output can play, in microseconds.
-    var reach: Int64 {
-        let beat = arbiter.line.microsecondsPerBeat
-        let slowest = rack.outputs.filter(\.isEnabled).map { $0.settings.reach(microsecondsPerBeat: beat) }.max() ?? 0
-        return SessionEdit.newsTime + max(0, slowest)
-    }
-
-    /// Whether it was told to play and waits for outputs and a session.
-    var isAboutToPlay: Bool { playsOnceReady != nil }
-
-    private func playIfReady() {
-        guard let deadline = playsOnceReady else { return }
-        let isInSession = arbiter.isConnected || !startsWithLink
-        let arePortsMade = !output.hasSequencer || board.ports & ~output.existingPorts == 0
-        let isReady = isInSession && arePortsMade && output.generationInUse == board.generation
-        guard isReady || MonotonicTime.now() >= deadline else { return }
-        playsOnceReady = nil
-        setPlaying(true)
-    }
-
-    private func tendOutputs() {
-        let generations = (inUse: output.generationInUse, published: board.generation)
-        let isFreed = rack.freeSlots(existingPorts: output.existingPorts, generations: generations)
-        let changed = rack.tendLines(
-            isBroken: { slot in
-                output.withCounters(of: slot) { $0.isLineBroken.exchange(false, ordering: .relaxed) }
-            }, generations: generations)
-        let isLookDue = watch.isDue(isWanted: rack.needsWatching, at: .now())
-        if isLookDue && rack.watchDevices() || isFreed || changed { boardChanged() }
-        // Somebody may have been waiting for a slot.
-        if isFreed { portsChanged() }
-    }
-
-    func boardChanged() {
-        let before = picture.withLock { picture in
-            defer { (picture.outputs, picture.outputWarnings) = (rack.outputs, rack.warnings) }
-            return picture.outputs
-        }
-        publish()
-        for (slot, output) in rack.outputs.enumerated() {
-            let old = slot < before.count && before[slot].tenant == output.tenant ? before[slot] : nil
-            log.noteChange(from: old, to: output)
-        }
-    }
-
-    private func publish() {
-        rack.setMaster(arbiter.leader, device: input?.device?.name)
-        board.map = arbiter.map
-        board.transport = arbiter.transport
-        board.take(rack.outputs, probing: arbiter.probing)
-        board.generation += 1
-        snapshot.publish(board)
     }
 
     private func end() {

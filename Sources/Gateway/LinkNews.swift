@@ -24,6 +24,9 @@ extension Logger {
                 "session joined",
                 metadata: ["session": "\(new.sessionID)", "tempo": "\(new.sessionState.tempo.beatsPerMinute)"])
         }
+        for failure in new.failures where !old.failures.contains(failure) {
+            warning("Link cannot use a network interface", metadata: ["error": "\(failure)"])
+        }
         if old.peerCount > 0, new.peerCount == 0 { notice("no peers left, going on alone") }
     }
 }

@@ -43,9 +43,6 @@ public struct OutputAdjustment: Hashable, Sendable {
         self.isEnabled = isEnabled
     }
 
-    /// Whether the devices' range can take every tempo: it spans an octave.
-    public var isRangeWideEnough: Bool { range.map { tempos($0) != nil } ?? true }
-
     private func tempos(_ range: ClosedRange<Double>) -> TempoRange? {
         TempoRange(
             lowest: Int64((range.lowerBound * 1_000).rounded()), highest: Int64((range.upperBound * 1_000).rounded()))

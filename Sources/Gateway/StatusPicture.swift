@@ -13,6 +13,8 @@ struct StatusPicture: Sendable {
     var wishes: Wishes
     var link: LinkState
     var leadership: Leadership
+    /// Whose clock the user wants followed.
+    var follow: FollowChoice
     var outputs: [Output]
     /// The ports that can be subscribed to, or from.
     var ports: [Port] = []
@@ -44,7 +46,7 @@ struct StatusPicture: Sendable {
             playing: transport.isPlaying,
             transport: isPending ? .pending : transport.isPlaying ? .playing : .stopped,
             startsInBeats: isPending ? ahead / Double(TickLine.ticksPerBeat) : nil, link: linkStatus,
-            follower: leadership.follower,
+            follower: followerStatus,
             outputs: slots.map { outputStatus(slot: $0, counters) },
             realtime: .init(
                 scheduling: realtime.scheduling.rawValue,
@@ -77,6 +79,12 @@ struct StatusPicture: Sendable {
             enabled: link.isEnabled, active: link.isNetworking, connected: link.peerCount > 0, peers: link.peerCount,
             sessionId: link.isNetworking ? "\(link.sessionID)" : nil, startStopSync: link.isStartStopSyncEnabled,
             interfaces: link.interfaces, measurementErrorMicroseconds: link.measurementErrorMicroseconds)
+    }
+
+    private var followerStatus: Status.Follower {
+        var follower = leadership.follower
+        follower.choice = follow.text
+        return follower
     }
 
     private func outputStatus(slot: Int, _ counters: OutputThread) -> Status.Output {
@@ -116,14 +124,13 @@ struct StatusPicture: Sendable {
             warnings.append(
                 .init(
                     code: "no-realtime", message: "real-time scheduling was refused, so ticks may be late under load",
-                    fix: "add '@audio - rtprio 95' to /etc/security/limits.d/audio.conf, join group audio, log in again"
-                ))
+                    fix: "'tactus doctor' tells the command that allows it on this machine"))
         }
         for failure in link.failures {
             warnings.append(
                 .init(
                     code: "link-interface", message: "Link cannot use a network interface: \(failure)",
-                    fix: "it is tried again every few seconds; --interface NAME leaves it out"))
+                    fix: "it is tried again every few seconds; --interface says which to use"))
         }
         for output in slots.map({ outputs[$0] }) where output.connectedTo == nil {
             if let trouble = output.trouble {

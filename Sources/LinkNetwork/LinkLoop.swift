@@ -15,6 +15,8 @@ final class LinkLoop {
     private var scanAt: HostTime?
     /// Why an address cannot be used, by address.
     private var failures: [LocalAddress: SystemCallError] = [:]
+    /// The interfaces that were named and have no address now.
+    private var missing: [String] = []
     private var sleepWatch = SleepWatch()
     private let addressNews = AddressNews()
     private var scannedAt = HostTime(microseconds: 0)
@@ -142,6 +144,7 @@ final class LinkLoop {
         } else {
             interfaces.removeAll()
             failures.removeAll()
+            missing.removeAll()
             scanAt = nil
             publish()
         }
@@ -157,7 +160,8 @@ final class LinkLoop {
 
     private func publish() {
         let failures = failures.sorted { $0.key.address < $1.key.address }.map { "\($0.key.name): \($0.value)" }
-        exchange.publish(LinkState(engine, failures: failures))
+        let absences = missing.map { "\($0): it is not there, or has no IPv4 address" }
+        exchange.publish(LinkState(engine, failures: failures + absences))
     }
 }
 
@@ -169,6 +173,7 @@ extension LinkLoop {
         scanAt = now.advanced(byMicroseconds: Self.scanPeriod)
         let present = LocalAddress.scan(onlyNamed: interfaceNames)
         failures = failures.filter { present.contains($0.key) }
+        missing = interfaceNames.filter { name in !present.contains { $0.name == name } }
         for gone in interfaces.filter({ !present.contains($0.address) }) {
             // The bye-bye needs the sockets, so they go last.
             carryOut(engine.interfaceVanished(gone.id, at: now), at: now)

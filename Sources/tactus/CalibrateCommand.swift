@@ -25,7 +25,7 @@ struct CalibrateCommand: AsyncParsableCommand {
         help: ArgumentHelp("The port at which its clock comes back, as 'tactus ports' lists it.", valueName: "port"))
     var input: String
 
-    @Option(help: ArgumentHelp("How long to measure, 1 to 600. (default: 10)", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long to measure, 1 to 600.", valueName: "seconds"))
     var seconds = 10
 
     @Flag(help: "Have the output send earlier from now on, and keep that in a profile of your own.")

@@ -33,7 +33,7 @@ struct LearnCommand: AsyncParsableCommand {
             valueName: "file"), completion: .file(extensions: ["yaml"]))
     var config: String?
 
-    @Option(help: ArgumentHelp("How long to wait, 1 to 600. (default: 60)", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long to wait, 1 to 600.", valueName: "seconds"))
     var seconds = 60
 
     @Flag(help: "Print it as JSON.")

@@ -7,45 +7,6 @@ import Gateway
 import NIOHTTP1
 import RealTime
 
-/// Which gateway a command talks to, and how it shows the answer.
-struct RemoteOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("Where the gateway is. (default: \(ControlURL.standard))", valueName: "url"),
-        transform: ControlURL.init(argument:))
-    var url = ControlURL.standard
-
-    @Option(help: ArgumentHelp("A file with the gateway's token, where it wants one.", valueName: "file"))
-    var tokenFile: String?
-
-    @Flag(help: "Print the status as JSON.")
-    var json = false
-
-    /// Asks the gateway, or gives it a command, and prints the status it answers with.
-    func ask(_ path: String, _ command: String? = nil, describe: (Status) -> String) async throws {
-        let answer = try await client.ask(path, command)
-        print(json ? answer.json : describe(answer.status))
-    }
-
-    /// Asks the gateway for its status.
-    func status() async throws -> Status { try await client.ask("status", nil).status }
-
-    /// Changes an output of the gateway.
-    ///
-    /// - Returns: the status afterwards.
-    func adjust(_ id: String, _ command: String) async throws -> Status {
-        try await client.ask("outputs/\(id)", command, method: .PATCH).status
-    }
-
-    /// Who talks to the gateway.
-    var client: ControlClient {
-        get throws {
-            var token: BearerToken?
-            if let tokenFile { token = try BearerToken(file: tokenFile) }
-            return ControlClient(url: url, token: token)
-        }
-    }
-}
-
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show who leads, the tempo, the beat, the peers and the outputs.",

@@ -68,11 +68,16 @@ struct Setup {
 
     /// Where to serve HTTP; nil not to.
     ///
-    /// - Throws: when the file names no address.
+    /// - Throws: when the file names no address, or one that lets others in and no secret.
     func address() throws(Mistakes) -> HTTPAddress? {
         guard !options.noHttp else { return nil }
         if let address = options.http { return address }
-        return try Self.address(file.http.address, port: file.http.port?.value ?? 8808)
+        let address = try Self.address(file.http.address, port: file.http.port?.value ?? 8808)
+        if let written = file.http.address, address?.isLoopback == false, tokenFile == nil {
+            let secret = "'\(written.value)' lets others in; 'token-file' is to name a file with a secret for them"
+            throw Mistakes([written.mistake(secret)])
+        }
+        return address
     }
 
     private static func address(_ written: Placed<String>?, port: Int) throws(Mistakes) -> HTTPAddress? {

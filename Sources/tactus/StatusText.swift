@@ -73,12 +73,19 @@ enum StatusText {
         parts += ["\(output.ticks) ticks", "\(output.lateTicks) late"]
         if let lateness = output.latenessMicroseconds { parts.append("99 % within \(whole(lateness.p99)) us") }
         if output.offsetMilliseconds != 0 { parts.append("offset \(decimals(output.offsetMilliseconds)) ms") }
-        if output.multiply != 1 { parts.append("times \(output.multiply)") }
-        if output.divide != 1 { parts.append("divided by \(output.divide)") }
-        if output.swing != 50 { parts.append("swing \(decimals(output.swing)) %") }
+        parts += shape(output)
         let place = output.port ?? "away"
         let id = output.id == output.name.lowercased() ? "" : " (\(output.id))"
         return "\(output.name)\(id), \(output.enabled ? place : "disabled"): \(parts.joined(separator: ", "))"
+    }
+
+    /// How its clock differs from 24 even ticks a beat.
+    static func shape(_ output: Status.Output) -> [String] {
+        var parts: [String] = []
+        if output.multiply != 1 { parts.append("times \(output.multiply)") }
+        if output.divide != 1 { parts.append("divided by \(output.divide)") }
+        if output.swing != 50 { parts.append("swing \(decimals(output.swing)) %") }
+        return parts
     }
 
     static func realtime(_ realtime: Status.Realtime) -> String {

@@ -27,6 +27,10 @@ struct Tactus: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            // A reader that has seen enough is no trouble.
+            if fflush(nil) != 0, errno != EPIPE {
+                throw Failure(.system, "the result cannot be written: \(String(cString: strerror(errno)))")
+            }
         } catch {
             let ending = Ending(error)
             let stream = ending.isResult ? FileHandle.standardOutput : .standardError

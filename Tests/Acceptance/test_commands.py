@@ -1,10 +1,11 @@
 """The commands, as scripts and people use them, against a running gateway."""
 
 import json
+import subprocess
 
 import pytest
 
-from rig.gateway import run_tactus
+from rig.gateway import TACTUS, environment, run_tactus
 from rig.wait import until
 
 
@@ -69,6 +70,13 @@ def test_ports_says_what_is_missing_on_a_machine_without_a_sequencer():
 def test_every_command_explains_itself(command):
     text = said(run_tactus(*command, "--help"))
     assert "USAGE" in text or "OVERVIEW" in text
+
+
+def test_a_result_that_the_disk_does_not_take_is_no_success(tmp_path):
+    with open("/dev/full", "w") as disk:
+        done = subprocess.run(
+            [TACTUS, "profiles", "list"], env=environment(tmp_path), stdout=disk, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 71 and done.stderr == "tactus: the result cannot be written: No space left on device\n"
 
 
 def test_version():

@@ -48,8 +48,9 @@ def test_the_status_has_every_key_of_the_contract(gateway):
         "enabled", "active", "connected", "peers", "sessionId", "startStopSync", "interfaces",
         "measurementErrorMicroseconds",
     } <= set(status["link"])
-    assert {"state", "source", "tempo", "jitterMicroseconds", "refusedTicks", "refusedTransport"} <= set(
-        status["follower"])
+    assert {
+        "state", "choice", "source", "tempo", "jitterMicroseconds", "refusedTicks", "refusedTransport", "refused",
+    } <= set(status["follower"])
     assert {"scheduling", "priority", "memoryLocked", "dispatch", "wakeUpLatencyMicroseconds"} <= set(status["realtime"])
     for warning in status["warnings"]:
         assert {"code", "message", "fix"} <= set(warning)

@@ -136,6 +136,33 @@ def test_an_outputs_offset_realignment_and_switch(panel, gateway, peer, line):
     panel.shows(f"{card} .word", "Off")
 
 
+def test_the_quantum_and_whom_to_follow(panel, gateway):
+    panel.locator("#quantum").fill("3")
+    panel.keyboard.press("Enter")
+    gateway.wait_status(lambda status: status["quantum"] == 3, SOON, "bars of three beats")
+    panel.shows("#place", re.compile("/ 3"))
+    panel.locator("#quantum").fill("65")
+    panel.keyboard.press("Enter")
+    panel.shows("#told", "Not done. beats: 0 to 64")
+    until(lambda: panel.locator("#quantum").input_value() == "3", SOON, "the true quantum is back")
+
+    def port(client, name, **more):
+        return {"client": client, "port": 0, "clientName": name, "portName": f"{name} MIDI 1", "sends": True, **more}
+
+    # Without a sequencer there is none; these are what a rack may have.
+    ports = [port(24, "MPC One"), port(28, "TR-8S"), port(32, "TR-8S"), port(36, "Volca", sends=False), port(128, "Tactus")]
+    panel.route("**/api/v1/ports", lambda route: route.fulfill(json=ports))
+    follow = panel.locator("#follow")
+    assert follow.input_value() == "auto"
+    until(lambda: follow.locator("option").all_text_contents()[1:] == [
+        "Nobody", "MPC One MIDI 1", "TR-8S MIDI 1 (28:0)", "TR-8S MIDI 1 (32:0)"], 5, "the ports there are")
+    for choice in ("MPC One MIDI 1", "32:0", "off"):
+        follow.select_option(choice)
+        gateway.wait_status(lambda status: status["follower"]["choice"] == choice, SOON, f"{choice} is chosen")
+    gateway.post("follow", {"source": "a machine that is away"})
+    until(lambda: follow.input_value() == "a machine that is away", SOON, "what was chosen elsewhere is shown")
+
+
 def test_the_hand_turns_with_the_peers_phase(panel, peer, figure):
     turn = "() => +document.getElementById('hand').getAttribute('transform').match(/rotate\\(([-\\d.]+)/)[1] / 360 * 4"
     time.sleep(1)  # the least delayed status of several counts
@@ -177,28 +204,30 @@ def test_the_keyboard_alone_does_everything(panel, gateway, peer):
         reached.append(panel.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.id"))
         if reached[-1] == "link" and reached.count("link") == 1:
             panel.keyboard.press("Enter")
-    assert {"tap", "play", "earlier", "later", "link", "sync", "Tempo down by 1 BPM", "Realign line"} <= set(reached)
+    assert {
+        "tap", "play", "earlier", "later", "link", "sync", "quantum", "follow", "Tempo down by 1 BPM", "Realign line",
+    } <= set(reached)
     gateway.wait_status(lambda status: not status["link"]["enabled"], SOON, "Link was switched off by Enter")
 
 
 def test_a_token_is_asked_for_once(browser, tmp_path):
     secret = tmp_path / "secret"
-    secret.write_text("Zm9vYmFyYmF6cXV4\n")
-    with Gateway("--no-link", "--tempo", 123, "--http-token-file", secret, folder=tmp_path / "guarded", token="Zm9vYmFyYmF6cXV4"):
+    secret.write_text("Zm9v+mFy/mF6cX+4\n")
+    with Gateway("--no-link", "--tempo", 123, "--http-token-file", secret, folder=tmp_path / "guarded", token="Zm9v+mFy/mF6cX+4"):
         with Panel(browser) as panel:
             panel.locator("#keyText").wait_for()
             panel.picture("token")
             panel.keyboard.type("wrong")
             panel.keyboard.press("Enter")
             panel.shows("#keyWrong", "That is not its token.")
-            panel.keyboard.type("Zm9vYmFyYmF6cXV4")
+            panel.keyboard.type("Zm9v+mFy/mF6cX+4")
             panel.keyboard.press("Enter")
             panel.shows("#tempo", "123.0")
             panel.touch("#faster")
             panel.shows("#tempo", "124.0")
             panel.reload()
             panel.shows("#tempo", "124.0")
-        with Panel(browser, path="/#token=Zm9vYmFyYmF6cXV4") as panel:
+        with Panel(browser, path="/#token=Zm9v+mFy/mF6cX+4") as panel:
             panel.shows("#tempo", "124.0")
             assert panel.url.endswith("/"), "the token stays in the address"
 
@@ -249,7 +278,7 @@ def test_every_size_is_readable_touchable_and_kept_as_a_picture(browser, stage, 
         panel.shows("#transport", "Playing")
         panel.shows("#links", "2 Links")
         figure("picture", panel.picture(f"{size}-{scheme}", whole=True))
-        small = panel.evaluate("""() => [...document.querySelectorAll("button, input, a")].filter(e => e.offsetParent)
+        small = panel.evaluate("""() => [...document.querySelectorAll("button, input, select, a")].filter(e => e.offsetParent)
             .map(e => [e.id || e.className, e.getBoundingClientRect()])
             .filter(([, box]) => box.width < 48 || box.height < 48).map(([name, box]) => `${name} ${box.width}x${box.height}`)""")
         assert not small, "too small for a finger"

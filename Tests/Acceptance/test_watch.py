@@ -146,6 +146,15 @@ def test_where_there_is_no_terminal_it_prints_plain_lines(start, tmp_path):
     assert "120.00 BPM" in line and "\x1b" not in line
 
 
+def test_it_ends_when_nobody_reads_its_lines_any_more(start, tmp_path):
+    start()
+    process = subprocess.Popen(
+        [TACTUS, "status", "--watch"], env=environment(tmp_path), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    assert process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(timeout=5) == 0
+
+
 def test_the_monitor_redraws_in_one_place_and_leaves_its_result(watch, tmp_path):
     path = tmp_path / "line"
     os.mkfifo(path)

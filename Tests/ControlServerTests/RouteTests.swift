@@ -47,8 +47,20 @@ struct RouteTests {
             let keeping = try await status(after: "start-stop-sync", #"{"enabled":false}"#)
             #expect(keeping.link.startStopSync == false)
             #expect(keeping.tempo == 128.5)
-            for source in ["off", "TR-8S", "24:0", "auto"] {
-                #expect(try await status(after: "follow", #"{"source":"\#(source)"}"#).tempo == 128.5)
+        }
+    }
+
+    @Test
+    func `whom to follow is waited for from the beginning, and the status tells who it is`() async throws {
+        try await ServedGateway().serve { client in
+            let first = try await client.get("/api/v1/status").gatewayStatus().follower
+            #expect(first.choice == "auto" && first.state == .waiting)
+            for (source, state) in [("off", .off), ("TR-8S", .waiting), ("24:0", .waiting), ("auto", .waiting)]
+                as [(String, Status.FollowerState)]
+            {
+                let follower = try await client.post("/api/v1/follow", #"{"source":"\#(source)"}"#).gatewayStatus()
+                    .follower
+                #expect(follower.choice == source && follower.state == state)
             }
         }
     }
@@ -121,6 +133,9 @@ struct RouteTests {
             "source: the name is empty; a clock comes from such as TR-8S, 24:0, auto or off"
         ),
         ("follow", #"{"source":"24:254"}"#, "source: a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
+        ("reload", "now", "the body is to be one JSON object without keys, or empty"),
+        ("reload", #"{"bpm":120}"#, "bpm: unknown; there is no key here"),
+        ("tap", "now", "the body is to be one JSON object with the key milliseconds"),
     ])
     func `a wrong body is told what would be right`(path: String, body: String, message: String) async throws {
         try await ServedGateway().serve { client in

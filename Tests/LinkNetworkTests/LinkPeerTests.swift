@@ -112,12 +112,14 @@ struct LinkPeerTests {
     }
 
     @Test
-    func `loopback stays when the interfaces asked for do not exist`() async throws {
+    func `loopback stays when the interfaces asked for do not exist, and they are named`() async throws {
         let news = Witness()
         let peer = try LinkPeer(
-            tempo: tempo(120), isEnabled: true, interfaces: ["eth7"], onChange: news.onChange)
+            tempo: tempo(120), isEnabled: true, interfaces: ["lo", "eth7"], onChange: news.onChange)
         try await news.see { $0.interfaces == ["127.0.0.1"] }
-        #expect(peer.state.failures.isEmpty)
+        #expect(peer.state.failures == ["eth7: it is not there, or has no IPv4 address"])
+        peer.setEnabled(false)
+        try await news.see { !$0.isEnabled && $0.failures.isEmpty }
         peer.close()
     }
 

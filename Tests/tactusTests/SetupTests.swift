@@ -154,6 +154,16 @@ struct SetupTests {
     }
 
     @Test
+    func `an address that lets others in wants a secret, and the file is told where`() throws {
+        let open = "version: 1\nhttp: { address: 0.0.0.0 }"
+        let mistakes = #expect(throws: Mistakes.self) { try withSetup(open) { try $0.address() } }
+        #expect(mistakes?.description.contains("config.yaml:2:18: '0.0.0.0' lets others in; 'token-file'") == true)
+        #expect(try withSetup(open, ["--http-token-file", "secret"]) { try $0.address() }?.isLoopback == false)
+        #expect(try withSetup(open, ["--no-http"]) { try $0.address() } == nil)
+        #expect(try withSetup(open, ["--http", "127.0.0.1:1"]) { try $0.address() }?.port == 1)
+    }
+
+    @Test
     func `what counts only from the next start on is told, and what a flag decides is not`() throws {
         func waiting(_ old: String, _ new: String, _ options: String...) throws -> [String] {
             try withSetup("version: 1\n" + old, options) { started in

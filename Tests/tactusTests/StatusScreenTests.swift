@@ -27,7 +27,9 @@ struct StatusScreenTests {
     @Test
     func `the screen is a picture of everything`() {
         let bar = String(repeating: "█", count: 21)
-        let top = " link  Link is enabled".padded(to: 70) + "http://127.0.0.1:8808"
+        let top = " link  Link is enabled".padded(to: 83) + "http://127.0.0.1:8808"
+        var status = Self.example
+        (status.outputs[0].profile, status.outputs[0].swing) = ("roland-tr-8s", 57)
         let expected = """
             \(top)
 
@@ -35,13 +37,14 @@ struct StatusScreenTests {
               \(bar)············│················│···············
 
               Link       on, 1 peer, start/stop sync off, session 5949266f7c5e3128
+              networks   127.0.0.1, 192.168.7.42
               follower   disabled
               refused    MC-101 (28:0): 96 ticks, 1 transport messages, as Link is enabled
               real time  fifo 80, memory locked, dispatch backstop, wakes 99 % within 9 us, 64 at most
 
-              OUTPUT  PORT        TICKS     LATE   HALF      99 %      WORST     OFFSET
-              TR-8S   24:0        9120      0      8.0 us    31.0 us   64.0 us   0 ms
-              Volca   away        0         0      -         -         -         0 ms
+              OUTPUT  PORT        TICKS     LATE   HALF      99 %      WORST     OFFSET    PROFILE
+              TR-8S   24:0        9120      0      8.0 us    31.0 us   64.0 us   0 ms      roland-tr-8s, swing 57 %
+              Volca   away        0         0      -         -         -         0 ms      -
 
               ! real-time scheduling was refused
                 join group audio
@@ -51,10 +54,19 @@ struct StatusScreenTests {
 
 
 
-
             space play/stop  t tap  + - nudge  r realign  l Link  s start/stop sync  q quit
             """
-        #expect(text(screen(), columns: 92).joined(separator: "\n") == expected)
+        #expect(text(screen(status), columns: 105).joined(separator: "\n") == expected)
+    }
+
+    @Test
+    func `a long path is told by its end and stays apart from the figures`() {
+        var status = Self.example
+        status.outputs[0].port = "/dev/serial/by-id/usb-Interface-if00-port0"
+        (status.outputs[1].port, status.outputs[1].ticks) = ("/dev/ttyAMA0", 77)
+        let lines = text(screen(status), columns: 200)
+        #expect(lines.contains { $0.contains("  usb-Interface-if00-port0  9120 ") })
+        #expect(lines.contains { $0.contains("  /dev/ttyAMA0              77 ") })
     }
 
     @Test

@@ -16,7 +16,8 @@ class Gateway {
 
   /** A token may come in the address after #token=, which a browser does not send; it is kept and taken off there. */
   #tokenOfAddress() {
-    const token = new URLSearchParams(location.hash.slice(1)).get("token");
+    // A plus is a letter of the token, not a space as in forms.
+    const token = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B")).get("token");
     if (token === null) return null;
     localStorage.setItem("token", token);
     history.replaceState(null, "", location.pathname);
@@ -29,6 +30,12 @@ class Gateway {
     const status = await answer.json();
     this.on.status(status);
     return status;
+  }
+
+  /** The ports there are. */
+  async ports() {
+    const answer = await this.#request("GET", "ports", undefined, AbortSignal.timeout(4000));
+    return answer.json();
   }
 
   async #request(method, path, body, signal) {

@@ -8,6 +8,22 @@ function typedNumber(text) {
   return plain === "" ? NaN : Number(plain);
 }
 
+/** A field for a number: what is typed is sent once it is meant, and what counts is shown unless someone is typing. */
+class NumberField {
+  constructor(input, send) {
+    this.input = input;
+    input.addEventListener("change", () => {
+      const number = typedNumber(input.value);
+      input.blur();
+      send(Number.isNaN(number) ? input.value : number);
+    });
+    input.addEventListener("keydown", (event) => { if (event.key === "Enter") input.blur(); });
+    input.addEventListener("focus", () => input.select());
+  }
+
+  show(text) { if (document.activeElement !== this.input) this.input.value = text; }
+}
+
 /** Writes a text only where it has changed, so that a screen reader is not woken and a selection not lost. */
 function write(element, text) { if (element.textContent !== text) element.textContent = text; }
 
@@ -23,7 +39,7 @@ class OutputCard {
     const find = (selector) => this.element.querySelector(selector);
     Object.assign(this, {
       name: find("h3"), about: find(".about"), presence: find(".presence"), sends: find("[role=switch]"),
-      sendsWord: find(".word"), offset: find("input"), plot: find(".lateness svg"), punctuality: find(".lateness p"),
+      sendsWord: find(".word"), plot: find(".lateness svg"), punctuality: find(".lateness p"),
     });
     const path = `outputs/${encodeURIComponent(output.id)}`;
     const nudge = (by) => act("POST", "nudge", { milliseconds: by, output: output.id });
@@ -33,14 +49,8 @@ class OutputCard {
       "POST", `${path}/realign`, {}, `${name} finds its place at the next bar.`));
     this.#button("[role=switch]", `Send to ${name}`, () => act(
       "PATCH", path, { enabled: this.sends.getAttribute("aria-checked") !== "true" }));
-    this.offset.setAttribute("aria-label", `Offset of ${name} in milliseconds, negative is earlier`);
-    this.offset.addEventListener("change", () => {
-      const offset = typedNumber(this.offset.value);
-      this.offset.blur();
-      act("PATCH", path, { offsetMilliseconds: Number.isNaN(offset) ? this.offset.value : offset });
-    });
-    this.offset.addEventListener("keydown", (event) => { if (event.key === "Enter") this.offset.blur(); });
-    this.offset.addEventListener("focus", () => this.offset.select());
+    this.offset = new NumberField(find("input"), (offset) => act("PATCH", path, { offsetMilliseconds: offset }));
+    this.offset.input.setAttribute("aria-label", `Offset of ${name} in milliseconds, negative is earlier`);
   }
 
   #button(selector, label, act) {
@@ -61,7 +71,7 @@ class OutputCard {
     this.element.classList.toggle("muted", !output.enabled);
     this.sends.setAttribute("aria-checked", output.enabled);
     write(this.sendsWord, output.enabled ? "On" : "Off");
-    if (document.activeElement !== this.offset) this.offset.value = milliseconds(output.offsetMilliseconds);
+    this.offset.show(milliseconds(output.offsetMilliseconds));
     this.#showLateness(output.latenessMicroseconds, output.lateTicks);
   }
 

@@ -6,6 +6,8 @@ let status = null;
 
 new Ring(part.beats, part.hand, part.place, position);
 const outputs = new Outputs(part.outputs, act);
+const quantum = new NumberField(part.quantum, (beats) => act("POST", "quantum", { beats }));
+const following = new FollowChoice(part.follow, (source) => act("POST", "follow", { source }));
 const gateway = new Gateway({ status: show, reach: showReach, token: askForToken });
 
 /** Carries out what was touched; what is refused, and why, is told in plain words. */
@@ -48,6 +50,8 @@ function show(newest) {
   showLeader(newest);
   showTransport(newest);
   showLink(newest.link);
+  quantum.show(`${+newest.quantum.toFixed(2)}`);
+  following.show(newest.follower.choice);
   showFollower(newest.follower);
   showWarnings(newest.warnings);
   outputs.show(newest.outputs);
@@ -117,11 +121,19 @@ function list(element, values, kind, update) {
   values.forEach((value, index) => update(element.children[index], value));
 }
 
+/** Asks for the ports now and then: no status tells who has come. */
+function findPorts() {
+  if (!document.hidden && !part.deck.inert) gateway.ports().then((ports) => following.take(ports), () => {});
+}
+setInterval(findPorts, 3000);
+
 /** Says plainly that what is seen is old, until it is no longer. */
 function showReach(isReached) {
+  const isBack = isReached && part.deck.inert;
   document.body.classList.toggle("away", !isReached);
   part.deck.inert = !isReached;
   part.lost.hidden = isReached;
+  if (isBack) findPorts();
   if (isReached) return;
   position.forget();
   write(part.lost, "No connection to the gateway. The machines may well play on. Trying again\u2026");
@@ -187,7 +199,7 @@ part.bpm.addEventListener("keydown", (event) => { if (event.key === "Escape") en
 
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || part.key.open) return;
-  if (event.target.closest("input")) return;
+  if (event.target.closest("input, select")) return;
   if (event.key === "t" || event.key === "T") tap(event.timeStamp);
   if (event.key === " " && !event.target.closest("button, a")) {
     event.preventDefault();

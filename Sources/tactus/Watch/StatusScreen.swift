@@ -87,6 +87,9 @@ struct StatusScreen {
 
     private var facts: [Line] {
         var rows = [("Link", StatusText.link(status.link), status.link.connected ? Tone.good : .plain)]
+        if !status.link.interfaces.isEmpty {
+            rows.append(("networks", status.link.interfaces.joined(separator: ", "), .plain))
+        }
         rows.append(("follower", StatusText.follower(status.follower), status.follower.state == .lost ? .bad : .plain))
         rows += status.follower.refused.map { ("refused", StatusText.refused($0), .caution) }
         let isOnTime = status.realtime.scheduling == "fifo"
@@ -96,24 +99,36 @@ struct StatusScreen {
 
     private var outputs: [Line] {
         guard !status.outputs.isEmpty else { return [Line("  no outputs; connect a device", .faint)] }
-        let widest = status.outputs.map(\.name.count).max() ?? 0
-        let width = min(max(widest, 6), 24) + 2
-        func row(_ name: String, _ cells: [String]) -> String {
-            let widths = [12, 10, 7, 10, 10, 10, 0]
-            return "  " + String(name.prefix(width - 2)).padded(to: width)
-                + zip(cells, widths).map { $0.padded(to: $1) }.joined()
+        let table = [Self.titles.map { $0.text }] + status.outputs.map(Self.cells)
+        // What changes with the ticks keeps its column's width.
+        let widths = Self.titles.indices.map { column in
+            max(Self.titles[column].width, table.map { $0[column].count + 2 }.max() ?? 0)
         }
-        let head = row("OUTPUT", ["PORT", "TICKS", "LATE", "HALF", "99 %", "WORST", "OFFSET"])
-        return [Line(head, .faint)]
-            + status.outputs.map { output in
-                let lateness = output.latenessMicroseconds
-                let figures = [lateness?.p50, lateness?.p99, lateness?.max].map { $0.map(MonitorText.duration) ?? "-" }
-                let port = output.enabled ? output.port ?? "away" : "disabled"
-                let cells = [port, "\(output.ticks)", "\(output.lateTicks)"] + figures
-                let offset = "\(StatusText.decimals(output.offsetMilliseconds)) ms"
-                let tone = !output.enabled ? Tone.faint : output.connected ? .plain : .caution
-                return Line(row(output.name, cells + [offset]), tone)
-            }
+        return zip(table, [Tone.faint] + status.outputs.map(Self.tone)).map { cells, tone in
+            Line("  " + zip(cells, widths).map { $0.padded(to: $1) }.joined(), tone)
+        }
+    }
+
+    private static let titles: [(text: String, width: Int)] = [
+        ("OUTPUT", 8), ("PORT", 12), ("TICKS", 10), ("LATE", 7), ("HALF", 10), ("99 %", 10),
+        ("WORST", 10), ("OFFSET", 10), ("PROFILE", 0),
+    ]
+
+    private static func cells(_ output: Status.Output) -> [String] {
+        let port = output.enabled ? output.port ?? "away" : "disabled"
+        let lateness = output.latenessMicroseconds
+        let figures = [lateness?.p50, lateness?.p99, lateness?.max].map { $0.map(MonitorText.duration) ?? "-" }
+        let profile = [output.profile ?? "-"] + StatusText.shape(output)
+        let offset = "\(StatusText.decimals(output.offsetMilliseconds)) ms"
+        // Of a path its end says most.
+        let name = output.name.hasPrefix("/") ? output.name.suffix(24) : output.name.prefix(24)
+        return [String(name), String(port.suffix(24)), "\(output.ticks)", "\(output.lateTicks)"] + figures + [
+            offset, profile.joined(separator: ", "),
+        ]
+    }
+
+    private static func tone(_ output: Status.Output) -> Tone {
+        !output.enabled ? .faint : output.connected ? .plain : .caution
     }
 
     private var warnings: [Line] {

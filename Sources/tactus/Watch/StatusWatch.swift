@@ -134,12 +134,12 @@ struct StatusWatch {
 
     private static func text(_ error: any Error) -> String { (error as? Failure)?.text ?? "\(error)" }
 
-    /// Where nothing can be redrawn: a line each second, or the status as JSON.
+    /// Where nothing can be redrawn: a line each second, or the status as JSON, until nobody reads it any more.
     private func printEverySecond() async throws {
         while true {
             let answer = try await client.ask("status", nil)
             print(isJSON ? answer.json : StatusText.live(answer.status, width: .max))
-            fflush(nil)
+            guard fflush(nil) == 0 else { return }
             try await Task.sleep(for: .seconds(1))
         }
     }

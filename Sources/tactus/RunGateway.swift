@@ -1,0 +1,152 @@
+import BeatTime
+import ControlServer
+import DeviceProfiles
+import Foundation
+import Gateway
+import Logging
+
+// What `tactus run` does once its options are read.
+extension Run {
+    /// Runs the gateway until it is asked to stop.
+    func run() async throws {
+        let setup = try self.setup()
+        let (wishes, interfaces) = try Self.configured { () throws(Mistakes) in
+            (try setup.wishes(), try setup.interfaces())
+        }
+        let address = try self.address(setup)
+        let oscAddress = try Self.configured { () throws(Mistakes) in try setup.oscAddress() }
+        let token = try setup.tokenFile.map(BearerToken.init(file:))
+        let console = Console()
+        let (format, level) = (setup.logFormat.format, setup.logLevel)
+        LoggingSystem.bootstrap { label in
+            ConsoleLog(console: console, format: format, label: label, logLevel: level)
+        }
+        let stopRequest = await StopRequest()
+        let reloadRequest = await ReloadRequest()
+
+        // Listening first: a second gateway ends here, before it has sent anything to a device or a peer.
+        var server: ControlServer?
+        if let address { server = try await Self.listen(at: address, token: token) }
+        var osc: OSCServer?
+        if let oscAddress { osc = try await Self.listen(forOSCAt: oscAddress) }
+        let gateway = try makeGateway(setup, wishes, interfaces)
+        server?.serve(gateway)
+        osc?.serve(gateway)
+
+        let live = Task { await Self.showStatus(of: gateway, on: console) }
+        let reloads = Task {
+            await reloadRequest.forEach {
+                do {
+                    try await gateway.reload()
+                } catch {
+                    Logger(label: "tactus").error("not read again", metadata: ["error": "\(error)"])
+                }
+            }
+        }
+        await stopRequest.wait()
+        reloads.cancel()
+        live.cancel()
+        await live.value
+
+        await osc?.stop()
+        async let closed: Void? = server?.stop()
+        await gateway.stop()
+        await closed
+    }
+
+    /// Reads the configuration file and the profiles, and sees that what the command line names is there.
+    private func setup() throws(Failure) -> Setup {
+        for folder in profiles where !FileManager.default.fileExists(atPath: folder) {
+            throw Failure(.usage, "--profiles \(folder): there is no such folder")
+        }
+        let setup = try Self.configured { () throws(Mistakes) in try Setup(self) }
+        for id in output.compactMap(\.profile) {
+            do throws(UnknownProfile) {
+                _ = try setup.library.profile(id: id)
+            } catch {
+                throw Failure(.badFile, "--output: \(error)")
+            }
+        }
+        return setup
+    }
+
+    private static func configured<Value>(_ read: () throws(Mistakes) -> Value) throws(Failure) -> Value {
+        do {
+            return try read()
+        } catch {
+            throw Failure(.badFile, error.description)
+        }
+    }
+
+    private func address(_ setup: Setup) throws(Failure) -> HTTPAddress? {
+        let address = try Self.configured { () throws(Mistakes) in try setup.address() }
+        if let address, !address.isLoopback, setup.tokenFile == nil {
+            throw Failure(.usage, "--http \(address) lets others in; give it a secret with --http-token-file FILE")
+        }
+        return address
+    }
+
+    private static func listen(at address: HTTPAddress, token: BearerToken?) async throws(Failure) -> ControlServer {
+        do {
+            return try await ControlServer.listening(at: address, token: token, log: Logger(label: "tactus.control"))
+        } catch {
+            throw Failure(error.code == EACCES ? .noPermission : .system, "\(error)")
+        }
+    }
+
+    private static func listen(forOSCAt address: HTTPAddress) async throws(Failure) -> OSCServer {
+        let log = Logger(label: "tactus.osc")
+        if !address.isLoopback {
+            log.notice("everyone in the network can steer over OSC", metadata: ["address": "\(address)"])
+        }
+        do {
+            return try await OSCServer.listening(at: address, log: log)
+        } catch {
+            throw Failure(error.code == EACCES ? .noPermission : .system, "OSC: \(error)")
+        }
+    }
+
+    /// What counts in this run: options first, then what was kept.
+    private func configuration(_ wishes: Wishes, _ kept: KeptState) -> GatewayConfiguration {
+        var configuration = GatewayConfiguration()
+        configuration.tempo = tempo ?? kept.tempo.map(Tempo.init(beatsPerMinute:)) ?? configuration.tempo
+        configuration.isLinkEnabled = link ?? kept.link ?? true
+        configuration.isStartStopSyncEnabled = startStopSync ?? kept.startStopSync ?? false
+        configuration.playsAtStart = play
+        configuration.wishes = wishes
+        if quantum == nil { configuration.quantum = kept.quantum?.value(over: wishes.quantum.value).map { Beats($0) } }
+        if follow == nil, clockIn == nil {
+            configuration.follow = kept.follow?.value(over: wishes.follow.text).flatMap { try? FollowChoice($0) }
+        }
+        return configuration
+    }
+
+    private func makeGateway(
+        _ setup: Setup, _ wishes: Wishes, _ interfaces: [String]
+    ) throws(Failure) -> Gateway {
+        do {
+            let log = Logger(label: "tactus")
+            let keeper = try StateKeeper(directory: state ?? Folders.state, log: log)
+            var configuration = configuration(wishes, keeper.found)
+            configuration.clockInDevice = clockIn
+            configuration.interfaces = interfaces
+            configuration.realtimePriority = realtimePriority
+            configuration.dispatch = dispatch
+            return try Gateway(configuration, keeper: keeper, log: log) { () throws(Mistakes) in
+                try Setup(self).wishes(since: setup)
+            }
+        } catch {
+            throw Failure(.system, "\(error)")
+        }
+    }
+
+    /// Keeps the live line up to date until cancelled, then clears it.
+    private static func showStatus(of gateway: Gateway, on console: Console) async {
+        guard console.isLive else { return }
+        while !Task.isCancelled {
+            console.show(StatusText.live(gateway.status(), width: console.width - 1))
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+        console.show("")
+    }
+}
