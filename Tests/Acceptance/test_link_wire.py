@@ -12,7 +12,7 @@ from rig.clocks import raw_microseconds
 from rig.figures import quantile
 from rig.rawpeer import (
     ALIVE, BYE_BYE, DISCOVERY, GROUP, MEASUREMENT, PING, PONG, RESPONSE, RawPeer, entry)
-from rig.tracer import metronome
+from rig.tracer import apart, metronome
 from rig.wait import until
 
 
@@ -180,6 +180,21 @@ def test_11_empty_datagrams_make_no_socket_deaf(raw, ours):
     until(lambda: raw.heard_since(0, "unicast", RESPONSE), 0.5, "and answers")
 
 
+def test_12_two_of_ours_on_one_host_count_each_other_and_whoever_else_there_is(raw, ours):
+    joined(raw, ours)
+    second = metronome(90)
+    try:
+        second.enable()
+        everyone = (ours, second)
+        until(
+            lambda: raw.announce() or all(one.now.peers == 2 for one in everyone), 3, "each counts two", every=0.25)
+        assert second.now.tempo == pytest.approx(120, rel=1e-6)
+        raw.bye()
+        until(lambda: all(one.now.peers == 1 for one in everyone), 0.5, "each counts the other")
+    finally:
+        second.kill()
+
+
 def test_13_a_foreign_session_is_measured_with_52_pings_back_to_back(raw, ours):
     raw.announce(RESPONSE)
     until(lambda: len(raw.heard_since(0, "measurement")) >= 52, 2, "52 pings")
@@ -188,6 +203,8 @@ def test_13_a_foreign_session_is_measured_with_52_pings_back_to_back(raw, ours):
     assert [len(one.data) for one in pings] == [25] + [41] * 51
     assert all(one.data[:9] == MEASUREMENT + bytes([PING]) for one in pings)
     assert list(pings[0].body) == [b"__ht"] and list(pings[1].body) == [b"__ht", b"_pgt"]
+    assert [one.body[b"_pgt"] for one in pings[1:]] == raw.told[:51], "each tells what the pong before it said"
+    assert {one.source for one in pings} == {raw.alive().measurement_endpoint}
 
 
 def test_14_unanswered_it_pings_six_times_and_waits_for_the_next_message(raw, ours):
@@ -234,6 +251,29 @@ def test_16_what_is_no_ping_is_not_answered(raw, ours, data):
     assert not raw.heard_since(0, "unicast")
 
 
+def test_17_the_sessions_clock_is_measured_again_every_second_and_at_full_length_every_30_s(raw, ours, figure):
+    joined(raw, ours)
+    raw.keep_announcing(4)
+    before = ours.now
+    raw.began -= 1000  # its clock shows a millisecond more from now on
+    raw.keep_announcing(4)
+    moved = apart(before, ours.now)
+    figure("our bars are earlier by", f"{moved:.0f} us", "1000 +- 300 us")
+    assert abs(moved - 1000) < 300
+    raw.keep_announcing(24)
+    runs = []
+    for ping in raw.heard_since(0, "measurement"):
+        if not runs or ping.at - runs[-1][-1] > 500_000:
+            runs.append([])
+        runs[-1].append(ping.at)
+    long = [run for run in runs if len(run) > 40]
+    figure("pings of a run, and seconds between two long ones", f"{[len(run) for run in runs]}, "
+           f"{(long[-1][0] - long[0][-1]) / 1e6:.2f} s", "52 and every second 17; 30 s")
+    assert len(long) == 2 and long[0] is runs[0] and len(long[0]) == 52
+    assert 29.9e6 < long[1][0] - long[0][-1] < 31.1e6
+    assert 29 <= len(runs) <= 33 and all(16 <= len(run) <= 25 for run in runs if run not in long)
+
+
 @pytest.mark.parametrize("older, name, joins", [
     (0.7, b"~~~~~~~~", True), (0.3, b"!!!!!!!!", True), (0.3, b"~~~~~~~~", False), (-0.3, b"!!!!!!!!", True),
     (-0.3, b"~~~~~~~~", False), (-0.7, b"!!!!!!!!", False)])
@@ -277,6 +317,17 @@ def test_19_to_21_timelines_are_adopted_by_their_beat_origin(raw, ours, figure):
     # Its priority is the beat, by the old timeline, at which it was made.
     made = 50_000_000 + (changed.at - raw.began) / 60_060 * 1e6
     assert abs(changed.timeline[1] - made) < 1e6
+
+
+def test_22_a_requested_beat_falls_on_the_sessions_next_bar_and_moves_nobody_elses(raw, ours):
+    before = joined(raw, ours).timeline
+    asked = raw.ghost_now / 500_000
+    ours.press(" ")
+    reading = ours.wait(lambda reading: reading.playing, 0.5, "it plays")
+    # Where in the session's beats its own beat 0 lies.
+    zero = (reading.at - raw.began) / 500_000 - reading.beat
+    assert abs((zero + 2) % 4 - 2) < 0.01 and 0 <= zero - asked < 4.5
+    assert raw.alive().timeline == before
 
 
 def test_24_a_session_outlives_its_founder(raw, ours):
@@ -341,6 +392,20 @@ def test_34_joining_a_playing_session_starts_nothing(raw, ours):
     raw.start_stop = (True, 4_000_000, raw.ghost_now)
     raw.announce()
     ours.wait(lambda reading: reading.playing, 0.5, "but the next change is followed")
+
+
+def test_35_sync_switched_on_later_starts_nothing_with_a_change_of_tempo_either(raw, ours):
+    joined(raw, ours)
+    raw.start_stop = (True, 8_000_000, raw.ghost_now)
+    raw.announce()
+    raw.alive(lambda one: one.start_stop[0], 0.5, "play is passed on")
+    ours.press("s")
+    ours.wait(lambda reading: reading.start_stop_sync, 0.5, "sync is on")
+    raw.tempo, raw.beat_origin = 600_000, raw.beat_origin + 400_000_000
+    raw.announce()
+    ours.wait(lambda reading: reading.tempo == pytest.approx(100, rel=1e-6), 0.5, "the tempo changes")
+    time.sleep(0.3)
+    assert not ours.now.playing
 
 
 def resident(process):

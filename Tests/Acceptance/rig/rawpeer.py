@@ -95,6 +95,7 @@ class RawPeer:
     answers_pings: bool = True
     pong_session: bytes | None = None
     heard: list = field(default_factory=list)
+    told: list = field(default_factory=list)  # the ghost times of its pongs
 
     def __enter__(self):
         self.began = raw_microseconds() - int(self.age * 1e6)
@@ -122,6 +123,7 @@ class RawPeer:
                 if self.answers_pings and ready is self.measurement and data[:9] == MEASUREMENT + bytes([PING]):
                     session = self.pong_session or self.session
                     ghost = struct.pack(">q", raw_microseconds() - self.began)
+                    self.told.append(ghost)
                     pong = MEASUREMENT + bytes([PONG]) + entry(b"sess", session) + entry(b"__gt", ghost) + data[9:]
                     self.measurement.sendto(pong, source)
 
