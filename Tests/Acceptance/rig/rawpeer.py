@@ -171,3 +171,25 @@ class RawPeer:
         first = len(self.heard)
         return until(
             lambda: next((one for one in self.heard_since(first, "group", ALIVE) if condition(one)), None), within, what)
+
+
+def joined(raw, ours):
+    """Has our peer join the session made by hand, and returns its first announcement from there."""
+    first = len(raw.heard)
+
+    def has_joined():
+        raw.announce()
+        return [one for one in raw.heard_since(first, "group", ALIVE) if one.session == raw.session]
+
+    until(has_joined, 3, "it joins", every=0.25)
+    raw.announce()
+    ours.wait(lambda reading: reading.peers == 1, 1, "it counts the peer")
+    return has_joined()[-1]
+
+
+def member(raw):
+    """Has the peer made by hand claim to be in our peer's session; returns our last announcement."""
+    alive = raw.alive()
+    raw.session = alive.session
+    raw.tempo, raw.beat_origin, raw.time_origin = alive.timeline
+    return alive
