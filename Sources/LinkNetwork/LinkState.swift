@@ -11,9 +11,11 @@ public struct LinkState: Hashable, Sendable {
     /// How often ``LinkPeer/setEnabled(_:whenDone:)`` has been carried out: whoever counts the calls knows whether one
     /// is still under way.
     public var switchings: UInt64
+    /// Whether play and stop are shared.
     public var isStartStopSyncEnabled: Bool
     /// Other peers in the same session.
     public var peerCount: Int
+    /// The name of the session: that of the peer that founded it.
     public var sessionID: NodeID
     /// The local addresses in use.
     public var interfaces: [String]
