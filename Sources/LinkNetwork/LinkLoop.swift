@@ -167,7 +167,7 @@ extension LinkLoop {
     private func scan(at now: HostTime) {
         scannedAt = now
         scanAt = now.advanced(byMicroseconds: Self.scanPeriod)
-        let present = LocalAddress.scan(onlyNamed: interfaceNames)
+        guard let present = LocalAddress.scan(onlyNamed: interfaceNames) else { return }
         failures = failures.filter { present.contains($0.key) }
         for gone in interfaces.filter({ !present.contains($0.address) }) {
             // The bye-bye needs the sockets, so they go last.

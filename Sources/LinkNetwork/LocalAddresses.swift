@@ -18,10 +18,11 @@ struct LocalAddress: Hashable, Sendable {
     /// addresses count, and only on interfaces that have one of IPv4 besides: that is where other peers look for them.
     ///
     /// - Parameter names: the interfaces to use; empty means all.
-    /// - Returns: one entry for each address, whichever interface has it first.
-    static func scan(onlyNamed names: [String]) -> [LocalAddress] {
+    /// - Returns: one entry for each address, whichever interface has it first; nil if the system does not tell, for
+    ///   want of a descriptor or memory.
+    static func scan(onlyNamed names: [String]) -> [LocalAddress]? {
         var first: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&first) == 0 else { return [] }
+        guard getifaddrs(&first) == 0 else { return nil }
         defer { freeifaddrs(first) }
         var found: [LocalAddress] = []
         for pointer in sequence(first: first, next: { $0?.pointee.ifa_next }) {

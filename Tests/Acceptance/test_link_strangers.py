@@ -1,7 +1,9 @@
 """Strangers that flood our Link peer, or send it what makes no sense."""
 
+import os
 import pathlib
 import random
+import resource
 import struct
 import subprocess
 import sys
@@ -9,7 +11,7 @@ import time
 
 from rig.clocks import raw_microseconds
 from rig.figures import quantile
-from rig.rawpeer import ALIVE, BYE_BYE, GROUP, MEASUREMENT, PING, PONG, RESPONSE, RawPeer, entry
+from rig.rawpeer import ALIVE, BYE_BYE, GROUP, MEASUREMENT, PING, PONG, RESPONSE, RawPeer, entry, joined
 from rig.wait import until
 
 
@@ -71,6 +73,14 @@ def test_nonsense_of_all_kinds_stops_nothing(raw, ours, figure):
         newcomer.send(MEASUREMENT + bytes([PING]), endpoint)
         until(lambda: [one for one in newcomer.heard if one.data.startswith(MEASUREMENT)], 2, "its clock can be asked")
     assert ours.process.poll() is None and ours.now.tempo == 120
+
+
+def test_without_a_descriptor_left_it_keeps_what_it_has(raw, ours):
+    joined(raw, ours)
+    first, limit = len(ours.readings), len(os.listdir(f"/proc/{ours.process.pid}/fd"))
+    resource.prlimit(ours.process.pid, resource.RLIMIT_NOFILE, (limit, limit))
+    raw.keep_announcing(6)  # it looks at the interfaces every five seconds
+    assert {one.peers for one in ours.readings[first:]} == {1}
 
 
 def resident(process):
