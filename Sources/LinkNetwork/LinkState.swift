@@ -21,7 +21,7 @@ public struct LinkState: Hashable, Sendable {
     public var interfaces: [String]
     /// What keeps an interface from being used, one line each.
     public var failures: [String]
-    /// Datagrams that were no sound Link messages, since the start.
+    /// Datagrams since the start that were no sound Link messages, or told of more than anyone should remember.
     public var refusedDatagrams: Int
     /// How far the session's clock, as it was measured, may well be from the truth; nil in a session founded here.
     public var measurementErrorMicroseconds: Double?

@@ -128,6 +128,15 @@ def test_an_interface_with_two_addresses_makes_one_peer_of_each(network, program
     until(lambda: together(founder, ours) and abs(ours.now.tempo - 132) < 0.01, 1, "both ways")
 
 
+def test_programs_of_one_host_meet_however_many_addresses_it_has(network, programs):
+    host = network.cable()
+    host.run("sh", "-c", "for last in $(seq 101 140); do ip address add 10.1.0.$last/24 dev eth0; done")
+    founder = founded(programs, official, 130, host)
+    ours = programs(metronome, 100, host)
+    ours.enable()
+    until(lambda: together(founder, ours), 3, "they meet on loopback, which is never one too many")
+
+
 def test_two_peers_meet_over_ipv6_alone(network, programs):
     # Without a common network of IPv4 only link-local addresses of IPv6 can carry them; but each has one of IPv4.
     hosts = [network.cable(), network.cable(ipv4=False)]
