@@ -8,6 +8,7 @@ enum AudioCallback {
     /// Runs it on a thread of its own, named `audio-callback`; the peer is off the network.
     ///
     /// - Parameter count: how often, at least once.
+    /// - Throws: what keeps a peer or a thread from being made.
     static func run(_ count: Int) throws {
         let peer = try LinkPeer(tempo: Tempo(beatsPerMinute: 120))
         let link = peer.realTime
