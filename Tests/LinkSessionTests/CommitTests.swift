@@ -121,7 +121,8 @@ struct CommitTests {
         // The session was a minute old when the rig began, a hundred and then 333 milliseconds ago.
         #expect(published?.beatOrigin == old.beats(at: GhostTime(microseconds: 60_433_000)))
         #expect(published?.tempo == old.tempo)
-        #expect(rig.engine.sessionState.beat(at: now, quantum: Beats(4)) == .zero)
+        let beat = rig.engine.sessionState.beat(at: now, quantum: Beats(4))
+        #expect(abs(beat.microbeats) <= 2, "rounding apart")
     }
 
     @Test
