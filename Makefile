@@ -120,7 +120,7 @@ docs: toolchain  ## the Link library's documentation, into .build/docs/Link.docc
 link-trials: toolchain  ## a hundred Link peers, a day of two with bad crystals, a thousand random sessions
 	$(SWIFT) run -c release --package-path Benchmarks/Link link-trials crowd
 	$(SWIFT) run -c release --package-path Benchmarks/Link link-trials day
-	SIM_SEED=1...1000 $(SWIFT) test --filter 'LinkSessionTests.NetworkScenarioTests/fiv'
+	SIM_SEED=1...1000 $(SWIFT) test --filter 'LinkSessionTests.NetworkScenarioTests/.five'
 
 bad-links: build $(VENV)  ## our clock beside official ones, wired and over networks that delay and lose, in the lab
 	$(SWIFT) build $(RELEASE_OPTIONS) --product metronome
