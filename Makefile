@@ -111,10 +111,15 @@ docs: export DOCS = .build/docs
 docs: toolchain  ## the Link library's documentation, into .build/docs/Link.doccarchive
 	$(SWIFT) build --scratch-path $$DOCS --target LinkNetwork -Xswiftc -emit-symbol-graph \
 		-Xswiftc -emit-symbol-graph-dir -Xswiftc $$DOCS
-	mkdir -p $$DOCS/symbols && cp $$DOCS/LinkNetwork.symbols.json $$DOCS/symbols
-	docc convert Sources/LinkNetwork/LinkNetwork.docc --additional-symbol-graph-dir $$DOCS/symbols \
-		--fallback-display-name Link --fallback-bundle-identifier tactus.link --warnings-as-errors \
-		--output-path $$DOCS/Link.doccarchive
+	for module in LinkNetwork LinkSession BeatTime RealTime; do \
+		rm -rf $$DOCS/symbols && mkdir $$DOCS/symbols && cp $$DOCS/$$module.symbols.json $$DOCS/symbols; \
+		catalog=Sources/$$module/$$module.docc; [ -d $$catalog ] || catalog=; \
+		docc convert $$catalog --additional-symbol-graph-dir $$DOCS/symbols --fallback-display-name $$module \
+			--fallback-bundle-identifier tactus.$$module --warnings-as-errors --output-path $$DOCS/$$module.doccarchive; \
+	done
+	rm -rf $$DOCS/Link.doccarchive
+	docc merge $$DOCS/{LinkNetwork,LinkSession,BeatTime,RealTime}.doccarchive --synthesized-landing-page-name Link \
+		--synthesized-landing-page-kind Package --output-path $$DOCS/Link.doccarchive
 
 # The engine in virtual time, at a length that no run of the tests has.
 link-trials: toolchain  ## a hundred Link peers, a day of two with bad crystals, a thousand random sessions
