@@ -235,7 +235,7 @@ def test_a_member_lacks_only_the_limit(scenes):
     found = scenes["member without limits"]
     assert found["sequencer"]["level"] == found["audio-group"]["level"] == "ok"
     assert found["realtime"]["level"] == "warning" and "usermod" not in found["realtime"]["fix"]
-    assert all(scenes["member"][code]["level"] == "ok" for code in ("realtime", "locked-memory", "wake-up"))
+    assert all(scenes["member"][code]["level"] == "ok" for code in ("realtime", "locked-memory"))
     assert scenes["limit from the next login"]["realtime"]["fix"].endswith("log out and in again")
     assert scenes["stranger with a limit"]["realtime"]["fix"].startswith("sudo usermod -aG audio $USER #")
 

@@ -49,7 +49,7 @@ class Screen:
         os.write(self.terminal, keys.encode())
 
     def wait(self, number, wanted):
-        until(lambda: self.shows(number, wanted), 2, f"{wanted} on the screen: {self.text[-120:]!r}")
+        until(lambda: self.shows(number, wanted), 5, f"{wanted} on the screen: {self.text[-120:]!r}")
 
 
 @pytest.fixture

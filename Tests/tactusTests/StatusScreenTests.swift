@@ -107,5 +107,8 @@ struct StatusScreenTests {
         #expect(keys("r") == [.command(path: "realign", body: "{}")])
         #expect(keys("q") == [.quit] && keys("\u{4}") == [.quit])
         #expect(keys("\u{1B}[A").isEmpty && keys("\u{1B}Os").isEmpty && keys("xyzé\u{0}").isEmpty)
+        // What comes with arrows in one piece counts.
+        let rest = keys("\u{1B}[1;5sr\u{1B}Osr\u{1B}lr\u{1B}[")
+        #expect(rest == Array(repeating: .command(path: "realign", body: "{}"), count: 3))
     }
 }

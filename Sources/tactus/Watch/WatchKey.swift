@@ -7,7 +7,7 @@ enum WatchKey: Hashable {
     /// A command for the gateway: its path under `/api/v1/`, and its JSON.
     case command(path: String, body: String)
 
-    /// Reads what the keyboard gave at once; a key that sends several bytes, as arrows do, means nothing.
+    /// Reads what the keyboard gave at once; a key that sends an escape sequence, as arrows do, means nothing.
     ///
     /// - Parameters:
     ///   - bytes: of one reading.
@@ -15,8 +15,28 @@ enum WatchKey: Hashable {
     ///   - status: what the switches are now.
     /// - Returns: one for each key that means something.
     static func read(_ bytes: [UInt8], at time: HostTime, _ status: Status) -> [WatchKey] {
-        guard bytes.first != 0x1B else { return [] }
-        return bytes.compactMap { key($0, at: time, status) }
+        var keys: [WatchKey] = []
+        var rest = bytes[...]
+        while let byte = rest.first {
+            if byte == 0x1B {
+                skipSequence(&rest)
+            } else {
+                rest.removeFirst()
+                if let key = key(byte, at: time, status) { keys.append(key) }
+            }
+        }
+        return keys
+    }
+
+    /// Passes over an escape sequence: a control sequence to its final byte, any other key's introducer and one byte.
+    private static func skipSequence(_ rest: inout ArraySlice<UInt8>) {
+        let introducer = rest.dropFirst().first.map { Character(UnicodeScalar($0)) }
+        rest = rest.dropFirst(2)
+        switch introducer {
+        case "[": rest = rest.drop { (0x20...0x3F).contains($0) }.dropFirst()
+        case "O": rest = rest.dropFirst()
+        default: break
+        }
     }
 
     private static func key(_ byte: UInt8, at time: HostTime, _ status: Status) -> WatchKey? {

@@ -40,7 +40,7 @@ class Tracer:
             stderr=subprocess.PIPE)
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
-        until(lambda: self.readings, 10, f"{command} tells something; it has ended with {self.process.poll()}")
+        until(lambda: self.readings, 60, f"{command} tells something; it has ended with {self.process.poll()}")
 
     def read(self):
         for line in self.process.stdout:
@@ -60,7 +60,7 @@ class Tracer:
 
     def enable(self):
         self.press("a")
-        self.wait(lambda reading: reading.enabled, 2, "Link is on")
+        self.wait(lambda reading: reading.enabled, 10, "Link is on")
 
     def wait(self, condition, within, what):
         """The first reading from now on that meets `condition`."""
