@@ -46,7 +46,7 @@ def agreement(everyone, changer):
 
 def read_in():
     """Brings into memory what is started below; waiting for it, the guest's clock would run away."""
-    for tool in ("ip", "tc", "nsenter", "setpriv", "unshare"):
+    for tool in ("ip", "tc", "sysctl", "nsenter", "setpriv", "unshare"):
         subprocess.run([tool, "-V"], capture_output=True, check=True)
     for command in ([tracer.METRONOME, "--trace"], [sys.executable, tracer.OFFICIAL, "120"]):
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
