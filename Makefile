@@ -111,12 +111,17 @@ docs: export DOCS = .build/docs
 docs: toolchain  ## the Link library's documentation, into .build/docs/Link.doccarchive
 	$(SWIFT) build --scratch-path $$DOCS --target LinkNetwork -Xswiftc -emit-symbol-graph \
 		-Xswiftc -emit-symbol-graph-dir -Xswiftc $$DOCS
-	mkdir -p $$DOCS/symbols && cp $$DOCS/LinkNetwork.symbols.json $$DOCS/symbols
-	docc convert Sources/LinkNetwork/LinkNetwork.docc --additional-symbol-graph-dir $$DOCS/symbols \
-		--fallback-display-name Link --fallback-bundle-identifier tactus.link --warnings-as-errors \
-		--output-path $$DOCS/Link.doccarchive
+	for module in LinkNetwork LinkSession BeatTime RealTime; do \
+		rm -rf $$DOCS/symbols && mkdir $$DOCS/symbols && cp $$DOCS/$$module.symbols.json $$DOCS/symbols; \
+		catalog=Sources/$$module/$$module.docc; [ -d $$catalog ] || catalog=; \
+		docc convert $$catalog --additional-symbol-graph-dir $$DOCS/symbols --fallback-display-name $$module \
+			--fallback-bundle-identifier tactus.$$module --warnings-as-errors --output-path $$DOCS/$$module.doccarchive; \
+	done
+	rm -rf $$DOCS/Link.doccarchive
+	docc merge $$DOCS/{LinkNetwork,LinkSession,BeatTime,RealTime}.doccarchive --synthesized-landing-page-name Link \
+		--synthesized-landing-page-kind Package --output-path $$DOCS/Link.doccarchive
 
-# The engine in virtual time, at a length that no run of the tests has; RUNS=1000 for a short look.
+# The engine in virtual time, at a length that no run of the tests has.
 link-trials: toolchain  ## a hundred Link peers, a day of two with bad crystals, a thousand random sessions
 	$(SWIFT) run -c release --package-path Benchmarks/Link link-trials crowd
 	$(SWIFT) run -c release --package-path Benchmarks/Link link-trials day
@@ -127,6 +132,7 @@ bad-links: build $(VENV)  ## our clock beside official ones, wired and over netw
 	Tests/Lab/lab --prepare
 	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance/bad_links.py $(ARGS)
 
+# RUNS=100000 for a short look.
 RUNS ?= 10000000
 link-fuzz: toolchain  ## ten million datagrams and deeds that the compiler's fuzzer thinks up, against the Link engine
 	FUZZ=1 $(SWIFT) build -c release --package-path Benchmarks/Link --scratch-path Benchmarks/Link/.build-fuzz \

@@ -105,8 +105,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
-            name: "link-probe", dependencies: ["LinkSession", "BeatTime"], path: "Tests/LinkProbe",
-            swiftSettings: strict),
+            name: "link-probe", dependencies: ["LinkNetwork", "LinkSession", "BeatTime", "RealTime"],
+            path: "Tests/LinkProbe", swiftSettings: strict),
         .executableTarget(
             name: "metronome", dependencies: ["LinkNetwork", "LinkSession", "BeatTime", "RealTime"],
             path: "Examples/Metronome", swiftSettings: strict),

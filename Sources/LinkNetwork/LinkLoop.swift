@@ -171,7 +171,7 @@ extension LinkLoop {
     private func scan(at now: HostTime) {
         scannedAt = now
         scanAt = now.advanced(byMicroseconds: Self.scanPeriod)
-        let present = LocalAddress.scan(onlyNamed: interfaceNames)
+        guard let present = LocalAddress.scan(onlyNamed: interfaceNames) else { return }
         failures = failures.filter { present.contains($0.key) }
         missing = interfaceNames.filter { name in !present.contains { $0.name == name } }
         for gone in interfaces.filter({ !present.contains($0.address) }) {

@@ -11,15 +11,17 @@ public struct LinkState: Hashable, Sendable {
     /// How often ``LinkPeer/setEnabled(_:whenDone:)`` has been carried out: whoever counts the calls knows whether one
     /// is still under way.
     public var switchings: UInt64
+    /// Whether play and stop are shared.
     public var isStartStopSyncEnabled: Bool
     /// Other peers in the same session.
     public var peerCount: Int
+    /// The name of the session: that of the peer that founded it.
     public var sessionID: NodeID
     /// The local addresses in use.
     public var interfaces: [String]
     /// What keeps an interface from being used, one line each.
     public var failures: [String]
-    /// Datagrams that were no sound Link messages, since the start.
+    /// Datagrams since the start that were no sound Link messages, or told of more than anyone should remember.
     public var refusedDatagrams: Int
     /// How far the session's clock, as it was measured, may well be from the truth; nil in a session founded here.
     public var measurementErrorMicroseconds: Double?

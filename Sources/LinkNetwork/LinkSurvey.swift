@@ -42,7 +42,7 @@ package struct LinkSurvey: Sendable {
     /// - Parameter milliseconds: how long; a peer speaks four times a second.
     package init(milliseconds: Int64) {
         // Whoever speaks Link by IPv6 does so by IPv4 as well.
-        let addresses = LocalAddress.scan(onlyNamed: []).filter { !$0.isIPv6 }
+        let addresses = LocalAddress.scan(onlyNamed: [])?.filter { !$0.isIPv6 } ?? []
         var ears: [(index: Int, socket: SurveySocket)] = []
         networks = addresses.map {
             Network(name: $0.name, address: $0.address, hearsItself: nil, trouble: nil)

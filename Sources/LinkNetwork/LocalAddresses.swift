@@ -12,16 +12,17 @@ struct LocalAddress: Hashable, Sendable {
     /// More addresses than any host needs; a bound, so that hundreds of virtual ones do not eat the descriptors.
     private static let limit = 32
 
-    /// The addresses in use now, those of IPv4 first, in numerical order.
+    /// The addresses in use now: loopback, then the others of IPv4, then those of IPv6, each in numerical order.
     ///
     /// Loopback is always among them, or the other Link programs of this machine would vanish. Of IPv6 only link-local
     /// addresses count, and only on interfaces that have one of IPv4 besides: that is where other peers look for them.
     ///
     /// - Parameter names: the interfaces to use; empty means all.
-    /// - Returns: one entry for each address, whichever interface has it first.
-    static func scan(onlyNamed names: [String]) -> [LocalAddress] {
+    /// - Returns: one entry for each address, whichever interface has it first; nil if the system does not tell, for
+    ///   want of a descriptor or memory.
+    static func scan(onlyNamed names: [String]) -> [LocalAddress]? {
         var first: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&first) == 0 else { return [] }
+        guard getifaddrs(&first) == 0 else { return nil }
         defer { freeifaddrs(first) }
         var found: [LocalAddress] = []
         for pointer in sequence(first: first, next: { $0?.pointee.ifa_next }) {
@@ -35,8 +36,12 @@ struct LocalAddress: Hashable, Sendable {
         }
         let hasIPv4 = Set(found.filter { !$0.isIPv6 }.map(\.index))
         found.removeAll { $0.isIPv6 && !hasIPv4.contains($0.index) }
-        return Array(found.sorted { $0.address < $1.address }.prefix(limit))
+        found.sort { $0.address < $1.address }
+        return Array((found.filter(\.isLoopback) + found.filter { !$0.isLoopback }).prefix(limit))
     }
+
+    /// Whether it is one of those on which programs of this machine meet.
+    var isLoopback: Bool { if case .v4(let bits) = address { bits >> 24 == 127 } else { false } }
 
     var isIPv6: Bool { if case .v6 = address { true } else { false } }
 

@@ -75,6 +75,8 @@ public final class RealTimeSession: @unchecked Sendable {
     /// Makes the changes to a captured state take effect, here at once and in the session soon; the real-time thread
     /// only.
     ///
+    /// It costs two system calls, which wake the network thread and wait for nobody.
+    ///
     /// - Parameters:
     ///   - state: what ``capture(at:)`` returned, changed.
     ///   - now: the present time.

@@ -70,8 +70,7 @@ struct UDPSocket: ~Copyable {
         switch local.address {
         case .v4(let bits):
             // Programs of one host meet on loopback only; elsewhere they would meet a second time, and themselves.
-            let isLoopback = bits >> 24 == 127
-            try socket.set(Int32(IPPROTO_IP), IP_MULTICAST_LOOP, Int32(isLoopback ? 1 : 0))
+            try socket.set(Int32(IPPROTO_IP), IP_MULTICAST_LOOP, Int32(local.isLoopback ? 1 : 0))
             try socket.set(Int32(IPPROTO_IP), IP_MULTICAST_IF, in_addr(s_addr: bits.bigEndian))
         case .v6:
             try socket.set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, Int32(1))

@@ -58,8 +58,7 @@ package struct Engine: Sendable {
     package internal(set) var refusals = Refusals()
     /// How far the clock of the session joined may well be from the truth; nil in a session founded here.
     package var measurementErrorMicroseconds: Double? { clock?.errorMicroseconds }
-    /// By how much measurements of the present session have corrected its clock in all, in microseconds; positive
-    /// is later.
+    /// By how much measurements have corrected the clocks of joined sessions in all, in microseconds; positive is later.
     package internal(set) var clockSteps: Int64 = 0
 
     var effects: [Effect] = []

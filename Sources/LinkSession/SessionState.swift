@@ -77,6 +77,7 @@ public struct SessionState: Hashable, Sendable, BitwiseCopyable {
 
 // Reading. Times are those at which the sound leaves the device.
 extension SessionState {
+    /// The session's tempo.
     public var tempo: Tempo { timeline.tempo }
 
     /// The beat at a time: its magnitude is private, its phase is every peer's.

@@ -7,6 +7,8 @@ import pytest
 
 from rig.gateway import TACTUS, Gateway
 from rig.rawline import RawLine
+from rig.rawpeer import RawPeer
+from rig.tracer import metronome
 
 
 def pytest_configure(config):
@@ -71,6 +73,22 @@ def line(tmp_path):
     """A FIFO that stands for a serial line, and everything that came over it."""
     with RawLine(tmp_path / "line") as opened:
         yield opened
+
+
+@pytest.fixture
+def ours():
+    """Our Link peer at 120 BPM, just enabled."""
+    tracer = metronome(120)
+    tracer.enable()
+    yield tracer
+    tracer.kill()
+
+
+@pytest.fixture
+def raw():
+    """A Link peer made by hand; it says nothing until it is told to."""
+    with RawPeer() as peer:
+        yield peer
 
 
 @pytest.fixture

@@ -1,9 +1,12 @@
-"""The output thread allocates nothing, shown on the release executable by counting every call of the allocator."""
+"""Real-time threads allocate nothing, shown on release executables by counting every call of the allocator."""
 
+import os
 import pathlib
+import struct
+import subprocess
 import tempfile
 
-from rig.gateway import PROJECT
+from rig.gateway import LINK_PROBE, PROJECT
 from rig.labs import compiled, record
 
 
@@ -20,3 +23,21 @@ def test_sixty_four_outputs_play_without_one_allocation(figure):
     assert heard["elsewhere"] > 1000, "the counter counts"
     assert {"start", "stop", "continue", "position"} <= set(heard["transport"])
     assert heard["output thread"] == 0
+
+
+def test_an_audio_callback_captures_and_commits_without_one_allocation(tmp_path, figure):
+    counter = compiled("allocations.c", tmp_path)
+
+    def allocations(times):
+        """On the callback's thread, and elsewhere."""
+        counts = tmp_path / str(times)
+        counting = {"LD_PRELOAD": str(counter), "ALLOCATIONS": str(counts), "COUNTED_THREAD": "audio-callback"}
+        subprocess.run([LINK_PROBE, str(times)], env={**os.environ, **counting}, timeout=60, check=True)
+        return struct.unpack("QQ", counts.read_bytes())
+
+    # Its thread's own end gives a little back.
+    once, often = allocations(1), allocations(100_000)
+    figure("allocations elsewhere meanwhile", often[1] - once[1])
+    figure("allocations of 100,000 callbacks", often[0] - once[0], bound=0)
+    assert often[1] - once[1] > 1000, "the counter counts"
+    assert often[0] == once[0]

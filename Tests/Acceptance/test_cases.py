@@ -1,6 +1,7 @@
 """The cases that every Link program is asked to pass, by their names, for the gateway and two unmodified partners.
 
 `make plan` runs all tests that are marked with a case, here and elsewhere, and prints the table of verdicts.
+BACKGROUND-4 and -5 are about app hosts that exist only on iOS, and have no counterpart here.
 """
 
 import time

@@ -1,16 +1,14 @@
 """Our session state and the official one under the same hundred thousand random operations: not one bit may differ."""
 
-import os
 import random
 import subprocess
 
 import pytest
 
-from rig.gateway import PROJECT
+from rig.gateway import LINK_PROBE
 from rig.peer import Peer
 from rig.wait import until
 
-PROBE = os.environ.get("LINK_PROBE", str(PROJECT / ".build/release/link-probe"))
 QUANTA = [0, 0.25, 0.5, 1, 2, 3, 4, 4, 5, 7.5, 8, 16]
 GREAT = 1_000_000.0  # a quantum so great that shown beats are distances from the session's beat 0
 
@@ -85,7 +83,7 @@ def test_fifty_thousand_random_operations_give_what_the_official_library_gives(c
             state = peer.link.captureAppSessionState()
             script.record(state, connected, 100)
     done = subprocess.run(
-        [PROBE], input="\n".join(script.lines), capture_output=True, text=True, timeout=120)
+        [LINK_PROBE], input="\n".join(script.lines), capture_output=True, text=True, timeout=120)
     *differences, count = done.stdout.splitlines()
     figure("compared", count)
     assert done.returncode == 0 and not differences, f"{count}, the first: {differences[:5]}"

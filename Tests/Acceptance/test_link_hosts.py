@@ -98,6 +98,45 @@ def test_a_cable_that_is_pulled_and_put_back_is_noticed_at_once(network, program
     until(lambda: ours.now.peers == 1, 2, "the peer is back long before the next look at the interfaces")
 
 
+def test_an_interface_made_anew_under_its_old_name_and_address_is_another(network, programs):
+    host, other = network.cable(), network.cable()
+    founder = founded(programs, official, 130, other)
+    ours = programs(metronome, 100, host)
+    ours.enable()
+    until(lambda: together(founder, ours), 3, "one session")
+    host.run("ip", "link", "delete", "eth0")
+    until(lambda: ours.now.peers == 0, 0.5, "the peer is gone with its interface")
+    network.cable(host, address=1)
+    until(lambda: ours.now.peers == 1, 2, "the peer is back long before the next look at the interfaces")
+    ours.press("e")
+    until(lambda: abs(founder.now.tempo - 131) < 0.01, SOON, "the tempo travels")
+
+
+def test_an_interface_with_two_addresses_makes_one_peer_of_each(network, programs):
+    host, other = network.cable(), network.cable()
+    host.run("ip", "address", "add", "10.1.0.101/24", "dev", "eth0")
+    # Else the second address would go with the first.
+    host.run("sysctl", "-q", "net.ipv4.conf.eth0.promote_secondaries=1")
+    founder = founded(programs, official, 130, other)
+    ours = programs(metronome, 100, host)
+    ours.enable()
+    until(lambda: together(founder, ours), 3, "one peer each")
+    host.run("ip", "address", "delete", "10.1.0.1/24", "dev", "eth0")
+    founder.press("e")
+    until(lambda: together(founder, ours) and abs(ours.now.tempo - 131) < 0.01, 1, "the other address carries it")
+    ours.press("e")
+    until(lambda: together(founder, ours) and abs(ours.now.tempo - 132) < 0.01, 1, "both ways")
+
+
+def test_programs_of_one_host_meet_however_many_addresses_it_has(network, programs):
+    host = network.cable()
+    host.run("sh", "-c", "for last in $(seq 101 140); do ip address add 10.1.0.$last/24 dev eth0; done")
+    founder = founded(programs, official, 130, host)
+    ours = programs(metronome, 100, host)
+    ours.enable()
+    until(lambda: together(founder, ours), 3, "they meet on loopback, which is never one too many")
+
+
 def test_two_peers_meet_over_ipv6_alone(network, programs):
     # Without a common network of IPv4 only link-local addresses of IPv6 can carry them; but each has one of IPv4.
     hosts = [network.cable(), network.cable(ipv4=False)]

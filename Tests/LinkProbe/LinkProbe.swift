@@ -4,7 +4,8 @@ import LinkSession
 /// Does with a session state what its input says, and tells what differs from what another program says comes of it.
 ///
 /// A line is a letter, numbers, and for a question the answer expected. It prints each line that differs with its own
-/// answer, and in the end how many questions there were.
+/// answer, and in the end how many questions there were. Given a number it does instead what an audio callback does, so
+/// often.
 @main
 struct LinkProbe {
     private var state = SessionState(
@@ -12,7 +13,8 @@ struct LinkProbe {
             tempo: Tempo(beatsPerMinute: 120), beatOrigin: .zero, timeOrigin: .init(microseconds: 0)),
         isConnected: false)
 
-    static func main() {
+    static func main() throws {
+        if let count = CommandLine.arguments.dropFirst().first { return try AudioCallback.run(Int(count) ?? 1) }
         var probe = LinkProbe()
         var (questions, differences) = (0, 0)
         while let line = readLine() {

@@ -108,6 +108,24 @@ struct CommitTests {
     }
 
     @Test
+    func `a beat forced among peers moves everyone's grid, with the present beat as its priority`() {
+        var rig = Rig()
+        rig.join(Peer(7, tempo: 100))
+        rig.advance(milliseconds: 333)
+        rig.forgetWhatWasSent()
+        let (old, now) = (rig.engine.sessionTimeline, rig.now)
+        rig.edit { $0.forceBeat(.zero, at: now, quantum: Beats(4)) }
+        rig.advance(milliseconds: 100)
+        let published = rig.alives.first?.announcement.timeline
+        #expect(published == rig.engine.sessionTimeline && published != old)
+        // The session was a minute old when the rig began, a hundred and then 333 milliseconds ago.
+        #expect(published?.beatOrigin == old.beats(at: GhostTime(microseconds: 60_433_000)))
+        #expect(published?.tempo == old.tempo)
+        let beat = rig.engine.sessionState.beat(at: now, quantum: Beats(4))
+        #expect(abs(beat.microbeats) <= 2, "rounding apart")
+    }
+
+    @Test
     func `an edit that moves the grid later still wins the next time`() {
         var rig = Rig()
         rig.advance(milliseconds: 1000)

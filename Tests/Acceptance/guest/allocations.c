@@ -1,6 +1,7 @@
-// Counts allocations, apart for the thread that sends the clock: preloaded into the program as it ships.
+// Counts allocations, apart for one thread that may make none: preloaded into the program as it ships.
 //
-// The counts lie in the file that ALLOCATIONS names, two 64-bit words: on the output thread, and elsewhere.
+// The counts lie in the file that ALLOCATIONS names, two 64-bit words: on the thread whose name COUNTED_THREAD says,
+// and elsewhere.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -11,20 +12,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static struct { uint64_t output, elsewhere; } early, *counts = &early;
+static struct { uint64_t counted, elsewhere; } early, *counts = &early;
+static const char *wanted = "";
 
 static void count(void) {
-    static __thread enum { UNKNOWN, OUTPUT, ELSEWHERE } role;
-    if (role != OUTPUT) {
+    static __thread enum { UNKNOWN, COUNTED, ELSEWHERE } role;
+    if (role != COUNTED) {
         // A thread is named after it has begun, so only the right name settles it.
         char name[16] = "";
         pthread_getname_np(pthread_self(), name, sizeof name);
-        role = strcmp(name, "tactus-output") == 0 ? OUTPUT : ELSEWHERE;
+        role = strcmp(name, wanted) == 0 ? COUNTED : ELSEWHERE;
     }
-    __atomic_fetch_add(role == OUTPUT ? &counts->output : &counts->elsewhere, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(role == COUNTED ? &counts->counted : &counts->elsewhere, 1, __ATOMIC_RELAXED);
 }
 
 __attribute__((constructor)) static void begin(void) {
+    if (getenv("COUNTED_THREAD")) wanted = getenv("COUNTED_THREAD");
     const char *path = getenv("ALLOCATIONS");
     int file = path ? open(path, O_RDWR | O_CREAT, 0600) : -1;
     if (file < 0 || ftruncate(file, sizeof early) != 0) return;

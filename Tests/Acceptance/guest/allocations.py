@@ -59,10 +59,10 @@ def main(result, counter):
     observer = Observer()
     peer = Peer(120, start_stop_sync=True)
     names = [word for number in range(1, OUTPUTS) for word in ("--output", f"virtual:Drum {number}")]
-    os.environ.update(LD_PRELOAD=counter, ALLOCATIONS=COUNTS)
-    gateway = Gateway(
-        "--start-stop-sync", *names, folder=tempfile.mkdtemp(), passing=("LD_PRELOAD", "ALLOCATIONS"))
-    for name in ("LD_PRELOAD", "ALLOCATIONS"):
+    counting = {"LD_PRELOAD": counter, "ALLOCATIONS": COUNTS, "COUNTED_THREAD": "tactus-output"}
+    os.environ.update(counting)
+    gateway = Gateway("--start-stop-sync", *names, folder=tempfile.mkdtemp(), passing=tuple(counting))
+    for name in counting:
         del os.environ[name]
     try:
         gateway.wait_ready(within=120)

@@ -2,7 +2,8 @@
 
     link_hosts.py RESULT.json METRONOME
 
-Writes down, for each network and kind, when each joined and how far its bars were from the founder's later on.
+Writes down, for each network and kind, when each joined and how far its bars were from the founder's later on; and how
+soon all had a new tempo.
 """
 
 import json
@@ -33,9 +34,19 @@ def errors(founder, member, since):
     return [tracer.apart(last, reading) for reading in list(member.readings) if reading.at >= since]
 
 
+def agreement(everyone, changer):
+    """Seconds until each has the tempo that one of them changes to; None for one that has not got it."""
+    began, wanted = changer.now.at, changer.now.tempo + 1
+    changer.press("e")
+    time.sleep(2)
+    return [
+        next(((one.at - began) / 1e6 for one in member.readings
+              if one.at > began and abs(one.tempo - wanted) < 0.01), None) for member in everyone]
+
+
 def read_in():
     """Brings into memory what is started below; waiting for it, the guest's clock would run away."""
-    for tool in ("ip", "tc", "nsenter", "setpriv", "unshare"):
+    for tool in ("ip", "tc", "sysctl", "nsenter", "setpriv", "unshare"):
         subprocess.run([tool, "-V"], capture_output=True, check=True)
     for command in ([tracer.METRONOME, "--trace"], [sys.executable, tracer.OFFICIAL, "120"]):
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
@@ -79,6 +90,7 @@ def session(conditions):
             "joined": joined and (joined - pressed[number]) / 1e6, "peers": joiner.readings[-1].peers,
             "tempo": joiner.readings[-1].tempo, "error": statistics.median(after),
             "early": [round(one) for one in first[::20]]})
+    figures["agreed"] = [seconds for changer in programs[:3] for seconds in agreement(programs, changer)]
     for program in programs:
         program.kill()
     network.close()

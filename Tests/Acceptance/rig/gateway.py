@@ -14,6 +14,7 @@ from rig.wait import until
 
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
 TACTUS = os.environ.get("TACTUS", str(PROJECT / ".build/release/tactus"))
+LINK_PROBE = os.environ.get("LINK_PROBE", str(PROJECT / ".build/release/link-probe"))
 PORT = 8808
 
 

@@ -34,7 +34,7 @@ class LinkPythonPartner:
 
 
 class AalinkPartner:
-    """Another PyPI module, of the 3 series."""
+    """Another PyPI module of the 4.0 series: it pings from the socket on which it answers pings."""
 
     name = "aalink 0.2.3"
 

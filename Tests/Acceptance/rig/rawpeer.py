@@ -95,6 +95,7 @@ class RawPeer:
     answers_pings: bool = True
     pong_session: bytes | None = None
     heard: list = field(default_factory=list)
+    told: list = field(default_factory=list)  # the ghost times of its pongs
 
     def __enter__(self):
         self.began = raw_microseconds() - int(self.age * 1e6)
@@ -122,6 +123,7 @@ class RawPeer:
                 if self.answers_pings and ready is self.measurement and data[:9] == MEASUREMENT + bytes([PING]):
                     session = self.pong_session or self.session
                     ghost = struct.pack(">q", raw_microseconds() - self.began)
+                    self.told.append(ghost)
                     pong = MEASUREMENT + bytes([PONG]) + entry(b"sess", session) + entry(b"__gt", ghost) + data[9:]
                     self.measurement.sendto(pong, source)
 
@@ -169,3 +171,25 @@ class RawPeer:
         first = len(self.heard)
         return until(
             lambda: next((one for one in self.heard_since(first, "group", ALIVE) if condition(one)), None), within, what)
+
+
+def joined(raw, ours):
+    """Has our peer join the session made by hand, and returns its first announcement from there."""
+    first = len(raw.heard)
+
+    def has_joined():
+        raw.announce()
+        return [one for one in raw.heard_since(first, "group", ALIVE) if one.session == raw.session]
+
+    until(has_joined, 3, "it joins", every=0.25)
+    raw.announce()
+    ours.wait(lambda reading: reading.peers == 1, 1, "it counts the peer")
+    return has_joined()[-1]
+
+
+def member(raw):
+    """Has the peer made by hand claim to be in our peer's session; returns our last announcement."""
+    alive = raw.alive()
+    raw.session = alive.session
+    raw.tempo, raw.beat_origin, raw.time_origin = alive.timeline
+    return alive

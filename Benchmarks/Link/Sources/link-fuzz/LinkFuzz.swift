@@ -4,7 +4,8 @@ import LinkSession
 
 /// Has the compiler's fuzzer look for datagrams that trap the Link engine, or have it break its promises.
 ///
-/// An input is a script: a byte says what happens next, more say the rest. Arguments are the fuzzer's own, such as
+/// An input is a script: a byte says what happens next, more say the rest. Besides bytes by chance there are peers that
+/// send sound messages, so that sessions are joined and clocks are followed. Arguments are the fuzzer's own, such as
 /// `-runs=10000000` and a folder that keeps the inputs that led somewhere new.
 @main
 struct LinkFuzz {
@@ -27,6 +28,8 @@ private struct Story {
     private let interfaces: [IPAddress] = [.v4(127, 0, 0, 1), .v6(high: 0xfe80 << 48, low: 1)]
     /// The last datagrams sent, which a script can have echoed: nobody guesses a node ID.
     private var sent: [[UInt8]] = []
+    /// The last ping sent.
+    private var ping: Datagram?
 
     init(_ script: [UInt8]) {
         self.script = script[...]
@@ -38,8 +41,10 @@ private struct Story {
     mutating func happen() {
         while let deed = script.popFirst() {
             switch deed {
-            case 0..<96: hear(Array(take(Int(next()) + (deed & 1 == 0 ? 0 : 256))), deed)
-            case 96..<160: hear(echo(), deed)
+            case 0..<64: hear(Array(take(Int(next()) + (deed & 1 == 0 ? 0 : 256))), deed)
+            case 64..<96: announce(deed)
+            case 96..<144: hear(echo(), deed)
+            case 144..<160: answerPings()
             case 160..<200: pass(milliseconds: Int64(next()) * 10)
             case 200..<220: edit()
             case 220..<226: engine.setStartStopSync(deed & 1 == 0)
@@ -59,12 +64,48 @@ private struct Story {
         return script.prefix(count)
     }
 
+    /// A number of any size and sign.
+    private mutating func number() -> Int64 {
+        let bits = take(8).reduce(0) { $0 << 8 | UInt64($1) }
+        return Int64(bitPattern: bits) >> Int64(next() & 63)
+    }
+
     private mutating func hear(_ bytes: [UInt8], _ deed: UInt8) {
-        let source = Endpoint(address: interfaces[Int(deed >> 1 & 1)], port: UInt16(deed))
-        perform(
-            engine.received(
-                bytes, from: source, on: interfaces[Int(deed >> 1 & 1)],
-                channel: deed & 4 == 0 ? .discovery : .measurement, at: now))
+        hear(bytes, on: interfaces[Int(deed >> 1 & 1)], deed & 4 == 0 ? .discovery : .measurement)
+    }
+
+    private mutating func hear(_ bytes: [UInt8], on interface: IPAddress, _ channel: Channel) {
+        let source = Endpoint(address: interface, port: 4001)
+        perform(engine.received(bytes, from: source, on: interface, channel: channel, at: now))
+    }
+
+    /// One of a few peers announces itself in one of a few sessions, with numbers as wild as the script says.
+    private mutating func announce(_ deed: UInt8) {
+        let interface = interfaces[Int(deed & 1)]
+        let header = DiscoveryHeader(
+            kind: deed & 2 == 0 ? .alive : .response, timeToLive: next(), sender: NodeID(bits: UInt64(next() & 7)))
+        let announcement = Announcement(
+            session: NodeID(bits: UInt64(next() & 3)),
+            timeline: GhostTimeline(
+                tempo: Tempo(microsecondsPerBeat: number()), beatOrigin: Beats(microbeats: number()),
+                timeOrigin: GhostTime(microseconds: number())),
+            startStop: StartStopState(
+                isPlaying: deed & 4 == 0, beats: Beats(microbeats: number()),
+                timestamp: GhostTime(microseconds: number())),
+            measurementEndpoint: Endpoint(address: interface, port: 4001))
+        hear(header.encoded(with: announcement), on: interface, .discovery)
+    }
+
+    /// Somebody answers the newest ping over and over, for a session and with a clock of the script's choice.
+    private mutating func answerPings() {
+        let (session, ahead) = (NodeID(bits: UInt64(next() & 3)), number())
+        for _ in 0..<next() {
+            guard let ping else { return }
+            now = now.advanced(byMicroseconds: Int64(next()))
+            let ghost = GhostTime(microseconds: now.microseconds &+ ahead)
+            let pong = MeasurementMessage.pong(session: session, ghostTime: ghost, echoing: ping.bytes[9...])
+            hear(pong, on: ping.interface, .measurement)
+        }
     }
 
     /// Something the engine said itself, a few bytes altered: as another peer would say it.
@@ -103,6 +144,7 @@ private struct Story {
     private mutating func perform(_ effects: [Effect]) {
         for case .send(let datagram) in effects {
             precondition(datagram.bytes.count < 512, "no message is too long for others")
+            if datagram.channel == .measurement, datagram.bytes[8] == 1 { ping = datagram }
             if sent.count < 64 {
                 sent.append(datagram.bytes)
             } else {
@@ -116,6 +158,7 @@ private struct Story {
         precondition(Tempo.allowed.contains(timeline.tempo.beatsPerMinute), "the tempo is in range")
         precondition(abs(timeline.beatOrigin.microbeats) <= 1 << 53, "beats can be counted")
         precondition(abs(timeline.timeOrigin.microseconds) <= 1 << 53, "times can be told")
+        precondition(engine.measurementErrorMicroseconds?.isFinite != false, "the error of the clock is a number")
         precondition(engine.peerCount >= 0 && engine.peerCount <= 1024, "peers are bounded")
     }
 }

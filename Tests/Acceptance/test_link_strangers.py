@@ -1,0 +1,120 @@
+"""Strangers that flood our Link peer, or send it what makes no sense."""
+
+import os
+import pathlib
+import random
+import resource
+import struct
+import subprocess
+import sys
+import time
+
+from rig.clocks import raw_microseconds
+from rig.figures import quantile
+from rig.rawpeer import ALIVE, BYE_BYE, GROUP, MEASUREMENT, PING, PONG, RESPONSE, RawPeer, entry, joined
+from rig.wait import until
+
+
+EXTREMES = [-2**63, -1, 0, 1, 2**53 + 1, 2**63 - 1]
+
+
+def broken(random, data):
+    """A sound message as a bad line or an enemy would send it: cut, with bits turned, lengths that lie."""
+    data = bytearray(data)
+    for _ in range(random.randint(1, 4)):
+        place = random.randrange(len(data)) if data else 0
+        match random.randrange(5):
+            case 0 if data:
+                data[place] ^= 1 << random.randrange(8)
+            case 1:
+                del data[place:]
+            case 2:
+                data[place:place + 4] = b"\xff\xff\xff\xff"
+            case 3:
+                data[place:place + 8] = struct.pack(">q", random.choice(EXTREMES))
+            case 4:
+                data += random.randbytes(random.randrange(300))
+    return bytes(data)
+
+
+def senseless(raw, node):
+    """Messages that are well formed and say what cannot be; some under our peer's own name."""
+    for number in EXTREMES:
+        for timeline in [(number, 0, 0), (500_000, number, 0), (500_000, 0, number), (number,) * 3]:
+            raw.node = node if number == 1 else b"SENSELES"
+            _, *rest = raw.payload()
+            yield raw.message(ALIVE, [entry(b"tmln", struct.pack(">qqq", *timeline)), *rest])
+            yield raw.message(RESPONSE, [*raw.payload(), entry(b"stst", struct.pack(">Bqq", 255, number, number))])
+        times = b"".join(entry(key, struct.pack(">q", number)) for key in (b"__gt", b"__ht", b"_pgt"))
+        yield MEASUREMENT + bytes([PONG]) + entry(b"sess", raw.session) + times
+
+
+def test_nonsense_of_all_kinds_stops_nothing(raw, ours, figure):
+    raw.answers_pings = False
+    alive = raw.alive()
+    generator = random.Random(11)
+    times = entry(b"__ht", bytes(8)) + entry(b"_pgt", bytes(8))
+    sound = [raw.message(kind) for kind in (ALIVE, RESPONSE, BYE_BYE)] + [
+        MEASUREMENT + bytes([PING]) + times,
+        MEASUREMENT + bytes([PONG]) + entry(b"sess", alive.session) + entry(b"__gt", bytes(8)) + times]
+    nonsense = [
+        *(broken(generator, generator.choice(sound)) for _ in range(3000)), *senseless(raw, alive.node),
+        *(MEASUREMENT + bytes([PING]) + bytes(size) for size in range(0, 513, 8))]
+    for number, data in enumerate(nonsense):
+        for target in (GROUP, alive.source, alive.measurement_endpoint):
+            raw.send(data, target)
+        if number % 10 == 9:
+            time.sleep(0.002)
+    figure("pieces of nonsense", len(nonsense) * 3)
+    with RawPeer(node=b"NEWCOMER", session=alive.session, tempo=500_000) as newcomer:
+        newcomer.announce()
+        until(lambda: newcomer.heard_since(0, "unicast", RESPONSE), 2, "it still answers")
+        endpoint = newcomer.alive(what="it still announces itself").measurement_endpoint
+        newcomer.send(MEASUREMENT + bytes([PING]), endpoint)
+        until(lambda: [one for one in newcomer.heard if one.data.startswith(MEASUREMENT)], 2, "its clock can be asked")
+    assert ours.process.poll() is None and ours.now.tempo == 120
+
+
+def test_without_a_descriptor_left_it_keeps_what_it_has(raw, ours):
+    joined(raw, ours)
+    first, limit = len(ours.readings), len(os.listdir(f"/proc/{ours.process.pid}/fd"))
+    resource.prlimit(ours.process.pid, resource.RLIMIT_NOFILE, (limit, limit))
+    raw.keep_announcing(6)  # it looks at the interfaces every five seconds
+    assert {one.peers for one in ours.readings[first:]} == {1}
+
+
+def resident(process):
+    """Bytes of memory that a process holds."""
+    with open(f"/proc/{process.pid}/statm") as numbers:
+        return int(numbers.read().split()[1]) * 4096
+
+
+def test_a_flood_of_ten_thousand_datagrams_a_second_delays_no_honest_ping_and_grows_no_memory(raw, ours, figure):
+    alive = raw.alive()
+
+    def delays(seconds):
+        """Microseconds that honest pings took, one every ten milliseconds."""
+        taken, deadline = [], time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            first, sent = len(raw.heard), raw_microseconds()
+            raw.send(MEASUREMENT + bytes([PING]), alive.measurement_endpoint)
+            pong = until(
+                lambda: next((one for one in raw.heard[first:] if one.data.startswith(MEASUREMENT)), None), 2, "a pong")
+            taken.append(pong.at - sent)
+            time.sleep(0.01)
+        return taken
+
+    quiet = delays(0.5)
+    raw.answers_pings = False
+    flood = subprocess.Popen(
+        [sys.executable, "-m", "rig.flood", "4"], cwd=pathlib.Path(__file__).parent, stdout=subprocess.PIPE, text=True)
+    delays(1)  # what the first thousand strangers make it remember
+    before = resident(ours.process)
+    busy = delays(2.5)
+    grown = resident(ours.process) - before
+    sent = int(flood.communicate(timeout=10)[0])
+    delay = quantile(busy, 0.95) - quantile(quiet, 0.5)
+    figure("datagrams a second", f"{sent / 4:.0f}", "10000")
+    figure("pings delayed, 95th percentile", f"{delay} us", "5000 us")
+    figure("memory grown", f"{grown // 1024} KiB", "1024 KiB")
+    assert sent > 36_000 and delay < 5000 and grown < 1 << 20
