@@ -53,7 +53,8 @@ extension Engine {
 
     private mutating func succeeded(_ measurement: Measurement, _ trips: [RoundTrip], at now: HostTime) {
         let isOwn = measurement.session == session.id
-        guard let burst = Burst(trips, drift: isOwn ? clock?.drift ?? 0 : 0) else {
+        let isFirstHand = measurement.node == measurement.session
+        guard let burst = Burst(trips, drift: isOwn ? clock?.drift ?? 0 : 0, isFirstHand: isFirstHand) else {
             return failed(measurement, at: now)
         }
         measuredOn = measurement.interface

@@ -43,13 +43,16 @@ struct Burst: Hashable, Sendable {
     let upper: OffsetBound
     /// How far the middle between the bounds may well be from the truth, in microseconds.
     let error: Double
+    /// Whether the session's founder was asked, whose clock it is; any other member tells what it has measured itself.
+    let isFirstHand: Bool
 
     /// Finds the bounds; nil if most of the round trips do not agree on any offset.
     ///
     /// - Parameters:
     ///   - trips: at most some hundreds, in the order of their arrival.
     ///   - drift: how fast the session's clock is known to run, compared with ours.
-    init?(_ trips: [RoundTrip], drift: Double) {
+    ///   - isFirstHand: whether they went to the session's founder.
+    init?(_ trips: [RoundTrip], drift: Double, isFirstHand: Bool = true) {
         guard let time = trips.last?.arrived else { return nil }
         let lowest = trips.map { $0.lowest.offset(at: time, drift: drift) }
         let highest = trips.map { $0.highest.offset(at: time, drift: drift) }
@@ -65,6 +68,7 @@ struct Burst: Hashable, Sendable {
             let high = agreeing.min(by: { highest[$0] < highest[$1] })
         else { return nil }
         (lower, upper) = (trips[low].lowest, trips[high].highest)
+        self.isFirstHand = isFirstHand
         // The least of many delays lies above the least possible by about the mean excess divided by their number.
         let excess = agreeing.reduce(0) { $0 + (highest[$1] - highest[high]) + (lowest[low] - lowest[$1]) }
         error = excess / 2 / Double(agreeing.count * agreeing.count)

@@ -44,9 +44,14 @@ struct SessionClock: Sendable {
 
     /// Takes a burst into account, unless it contradicts all that is known; the second in a row that does so in the
     /// same way is believed, and the past forgotten.
+    ///
+    /// What the founder itself has told ends all hearsay: a member's error is as large as its own measurement's, and
+    /// would bend the line as long as it counts.
     mutating func add(_ burst: Burst) {
-        if fits(burst) {
+        let endsHearsay = burst.isFirstHand && !bursts.contains(where: \.isFirstHand)
+        if endsHearsay || fits(burst) {
             suspect = nil
+            if burst.isFirstHand { bursts.removeAll { !$0.isFirstHand } }
             bursts.append(burst)
         } else if let suspect, Self.fits(burst, suspect.range(at: burst.time, drift: drift), since: suspect.time) {
             bursts = [suspect, burst]

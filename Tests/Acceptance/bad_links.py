@@ -35,7 +35,7 @@ def test_half_a_minute_in_our_bars_lie_nearer_to_the_founders_than_official_ones
         figure(f"{kind}: joined after", " ".join(f"{seconds:.1f}" for seconds in joined) + " s")
     ours, official = ([abs(one["error"]) for one in found[kind]] for kind in ("ours", "official"))
     assert all(one["peers"] == 6 for kind in kinds.values() for one in kind), "seven in one session"
-    assert max(ours) <= max(50, WORST_OFFICIAL[name] / 2)
+    assert max(ours) <= WORST_OFFICIAL[name] / 2
     assert statistics.median(ours) <= max(10, statistics.median(official) / 2)
     assert statistics.median(one["joined"] for one in found["ours"]) <= OFFICIAL_JOINING[name] + TRACE
 

@@ -97,6 +97,26 @@ struct SessionClockTests {
     }
 
     @Test
+    func `what a member said of the session's clock counts no more once the founder has been asked`() throws {
+        for wrong in [-40, 40, -900, 900] as [Int64] {
+            var network = Network(delay: 30...400, random: SeededGenerator(seed: 4))
+            let hearsay = network.run(51, at: HostTime(microseconds: 0)).map {
+                RoundTrip(
+                    sent: $0.sent, ghostTime: GhostTime(microseconds: $0.ghostTime.microseconds + wrong),
+                    arrived: $0.arrived)
+            }
+            var clock = SessionClock(try #require(Burst(hearsay, drift: 0, isFirstHand: false)))
+            for second in 1...10 {
+                let trips = network.run(16, at: HostTime(microseconds: Int64(second) * 1_000_000))
+                clock.add(try #require(Burst(trips, drift: clock.drift)))
+            }
+            let now = HostTime(microseconds: 10_000_000)
+            let error = Double(clock.transform(at: now).intercept) - network.offset(at: now)
+            #expect(abs(error) < 10, "a member wrong by \(wrong)")
+        }
+    }
+
+    @Test
     func `a pong that tells a wrong time does not move a burst`() throws {
         var network = Network(delay: 100...300, random: SeededGenerator(seed: 1))
         for wrong in [Int64(-10_000_000), -1000, 1000, 10_000_000] {
