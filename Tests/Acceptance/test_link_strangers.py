@@ -116,5 +116,6 @@ def test_a_flood_of_ten_thousand_datagrams_a_second_delays_no_honest_ping_and_gr
     delay = quantile(busy, 0.95) - quantile(quiet, 0.5)
     figure("datagrams a second", f"{sent / 4:.0f}", "10000")
     figure("pings delayed, 95th percentile", f"{delay} us", "5000 us")
+    figure("pings delayed at most, on a machine that does this, too", f"{max(busy) - quantile(quiet, 0.5)} us")
     figure("memory grown", f"{grown // 1024} KiB", "1024 KiB")
     assert sent > 36_000 and delay < 5000 and grown < 1 << 20
