@@ -41,6 +41,16 @@ def founded(programs, program, tempo, host):
     return founder
 
 
+def in_one_session(network, programs):
+    """An official founder and ours, each on a host of its own; returns our host and both programs."""
+    host, other = network.cable(), network.cable()
+    founder = founded(programs, official, 130, other)
+    ours = programs(metronome, 100, host)
+    ours.enable()
+    until(lambda: together(founder, ours), 3, "one session")
+    return host, founder, ours
+
+
 def test_eight_peers_of_both_kinds_on_eight_hosts_agree(network, programs, figure):
     founder = founded(programs, official, 130, network.cable())
     others = [programs(metronome if number % 2 else official, 100 + number, network.cable()) for number in range(7)]
@@ -86,11 +96,7 @@ def test_a_host_with_two_interfaces_is_one_peer_and_survives_the_loss_of_either(
 
 
 def test_a_cable_that_is_pulled_and_put_back_is_noticed_at_once(network, programs):
-    host, other = network.cable(), network.cable()
-    founder = founded(programs, official, 130, other)
-    ours = programs(metronome, 100, host)
-    ours.enable()
-    until(lambda: together(founder, ours), 3, "one session")
+    host, _, ours = in_one_session(network, programs)
     host.run("ip", "link", "set", "eth0", "down")
     until(lambda: ours.now.peers == 0, 0.5, "the peer is gone with its interface")
     assert ours.now.tempo == pytest.approx(130, rel=1e-5), "and the tempo stays"
@@ -99,11 +105,7 @@ def test_a_cable_that_is_pulled_and_put_back_is_noticed_at_once(network, program
 
 
 def test_an_interface_made_anew_under_its_old_name_and_address_is_another(network, programs):
-    host, other = network.cable(), network.cable()
-    founder = founded(programs, official, 130, other)
-    ours = programs(metronome, 100, host)
-    ours.enable()
-    until(lambda: together(founder, ours), 3, "one session")
+    host, founder, ours = in_one_session(network, programs)
     host.run("ip", "link", "delete", "eth0")
     until(lambda: ours.now.peers == 0, 0.5, "the peer is gone with its interface")
     network.cable(host, address=1)

@@ -36,6 +36,15 @@ def joined(hut, gateway, within=2.0):
     until(lambda: hut.now.peers == 1, 1, "LinkHut counts the gateway")
 
 
+def played_together(hut, start, line):
+    """Has LinkHut play, and a gateway with it; returns when the gateway's Start came."""
+    gateway = start("--start-stop-sync", "--output", f"raw:{line.path}")
+    joined(hut, gateway)
+    hut.press("s")
+    hut.play()
+    return line.wait_for(START, within=4)
+
+
 def test_the_gateway_joins_linkhut_and_brings_no_tempo(hut, start, figure):
     gateway = start("--tempo", 100)
     joined(hut, gateway, within=2.0 - (time.monotonic() - gateway.started))
@@ -45,11 +54,7 @@ def test_the_gateway_joins_linkhut_and_brings_no_tempo(hut, start, figure):
 
 @pytest.mark.case("AUDIOENGINE-1", "LinkHut 3.0.6, by the beats it shows")
 def test_linkhut_and_the_gateway_agree_on_the_beat_within_a_millisecond(hut, start, line, figure):
-    gateway = start("--start-stop-sync", "--output", f"raw:{line.path}")
-    joined(hut, gateway)
-    hut.press("s")
-    hut.play()
-    started = line.wait_for(START, within=4)
+    started = played_together(hut, start, line)
     until(lambda: len(line.times(CLOCK, started)) >= 250, 10, "five seconds of playing")
     readings = hut.collect(400)
     ticks = line.times(CLOCK, started)
@@ -64,11 +69,7 @@ def test_linkhut_and_the_gateway_agree_on_the_beat_within_a_millisecond(hut, sta
 
 @pytest.mark.case("AUDIOENGINE-1", "LinkHut 3.0.6, by its sound")
 def test_linkhuts_sound_and_our_beats_come_together(hut, start, line, figure):
-    gateway = start("--start-stop-sync", "--output", f"raw:{line.path}")
-    joined(hut, gateway)
-    hut.press("s")
-    hut.play()
-    started = line.wait_for(START, within=4)
+    started = played_together(hut, start, line)
     with Ear(hut.server, "LinkHut") as ear:
         until(lambda: len(ear.calm_times()) >= 16, 60, "sixteen sounds while JACK's samples came evenly")
         sounds = ear.calm_times()

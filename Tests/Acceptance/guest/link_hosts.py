@@ -85,11 +85,9 @@ def session(conditions):
     for number, joiner in enumerate(joiners):
         joined = next((one.at for one in joiner.readings if one.peers and abs(one.tempo - 130) < 0.1), None)
         after = errors(founder, joiner, began + 30_000_000)
-        first = errors(founder, joiner, began)
         figures[("official", "ours")[number % 2]].append({
             "joined": joined and (joined - pressed[number]) / 1e6, "peers": joiner.readings[-1].peers,
-            "tempo": joiner.readings[-1].tempo, "error": statistics.median(after),
-            "early": [round(one) for one in first[::20]]})
+            "tempo": joiner.readings[-1].tempo, "error": statistics.median(after)})
     figures["agreed"] = [seconds for changer in programs[:3] for seconds in agreement(programs, changer)]
     for program in programs:
         program.kill()

@@ -26,7 +26,7 @@ from rig.master import Master  # noqa: E402
 
 TEMPO = 120
 WATCHED = 24.0  # seconds: 48 beats
-LONG_WATCHED = 72.0
+LONG_WATCHED = 72.0  # of what is found by chance, a look after the other
 WAY = 0.0008  # seconds that a device takes to pass a byte on
 
 
