@@ -42,9 +42,9 @@ struct Idleness {
 extension GatewayCore {
     /// Has Link leave the network when there is no use for it, and come back; the gateway thread only.
     func tendLink() {
-        let (wishes, link) = picture.withLock { ($0.wishes, $0.link) }
+        let isWanted = picture.withLock { !$0.wishes.deactivatesWhenIdle || $0.link.isStartStopSyncEnabled }
         let isUsed =
-            !wishes.deactivatesWhenIdle || link.isStartStopSyncEnabled || arbiter.transport.isPlaying || isAboutToPlay
+            isWanted || arbiter.transport.isPlaying || isAboutToPlay
             || rack.outputs.contains { $0.isEnabled && $0.connectedTo != nil }
         guard idleness.hasChanged(isUsed: isUsed, lastLook: lastLook, at: .now()) else { return }
         peer.setActive(idleness.isActive)
