@@ -37,7 +37,7 @@ func eventStream(of feed: StatusFeed, at place: StreamPlaces.Place) -> Response 
             try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
             while !Task.isShuttingDownGracefully {
                 if let event = try feed.event(after: &progress, at: .now) { try await writer.write(event) }
-                try await Task.sleep(for: StatusFeed.period)
+                try await Task.sleep(until: feed.nextLook(after: .now))
             }
             try await writer.finish(nil)
             _ = place

@@ -8,48 +8,68 @@ internal import Synchronization
 ///
 /// Nothing is queued: a stream takes what is newest when it has time for it.
 final class StatusFeed: Sendable {
-    /// How often the status is looked at, and so an event sent, at most.
-    static let period = Duration.milliseconds(50)
-    /// How often an event comes though nothing has happened.
+    /// How often a second the status is looked at, and so an event sent, at most.
+    private static let looksPerSecond: Int64 = 20
+    /// After how many looks an event comes though nothing has happened: a quarter of a second.
     ///
     /// Whoever watches counts the beats in between; the network is the session's, and should carry little.
-    static let rest = Duration.milliseconds(250)
+    private static let rest: Int64 = 5
 
+    private static let period = Duration.seconds(1) / Int(looksPerSecond)
+
+    private let began: ContinuousClock.Instant
     private let read: @Sendable () throws -> Status
     private let newest = Mutex<Look?>(nil)
 
     /// A status as it was when it was looked at.
     private struct Look {
         let status: Status
-        let time: ContinuousClock.Instant
-        /// Counts what has happened since the server began.
+        /// Counts the looks there could have been since the feed began.
+        let number: Int64
+        /// Counts what has happened since then.
         private(set) var happenings = 0
-        /// Counts the times that a status was to be sent though nothing had happened; the same for all streams.
-        private(set) var rounds = 0
-        private var roundBegan: ContinuousClock.Instant
         /// The status as JSON, once somebody has asked for it.
         var text: String?
 
-        init(_ status: Status, at time: ContinuousClock.Instant, after earlier: Look?) {
+        /// Counts the times that a status was to be sent though nothing had happened.
+        var round: Int64 { number / StatusFeed.rest }
+
+        init(_ status: Status, number: Int64, after earlier: Look?) {
             self.status = status
-            self.time = time
-            roundBegan = time
+            self.number = number
             guard let earlier else { return }
             happenings = earlier.happenings + (earlier.status.withoutMotion == status.withoutMotion ? 0 : 1)
-            let isNewRound = time - earlier.roundBegan >= StatusFeed.rest
-            rounds = earlier.rounds + (isNewRound ? 1 : 0)
-            if !isNewRound { roundBegan = earlier.roundBegan }
         }
     }
 
     /// How far one stream has come.
     struct Progress {
         fileprivate var happenings: Int?
-        fileprivate var rounds: Int?
+        fileprivate var round: Int64?
     }
 
     /// A feed of what `read` returns.
-    init(_ read: @escaping @Sendable () throws -> Status) { self.read = read }
+    ///
+    /// - Parameters:
+    ///   - began: from when its looks are counted.
+    ///   - read: asked at most once a look, on the thread of whichever stream is first.
+    init(since began: ContinuousClock.Instant = .now, _ read: @escaping @Sendable () throws -> Status) {
+        self.began = began
+        self.read = read
+    }
+
+    /// When the next look is taken.
+    ///
+    /// The same for all streams, so that one interrupt of the machine's timer serves them all: each may come just
+    /// before a tick is due, and hold that up for microseconds.
+    func nextLook(after now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        began + Self.period * Int(number(at: now) + 1)
+    }
+
+    private func number(at time: ContinuousClock.Instant) -> Int64 {
+        let (seconds, attoseconds) = (time - began).components
+        return seconds * Self.looksPerSecond + attoseconds / (1_000_000_000_000_000_000 / Self.looksPerSecond)
+    }
 
     /// What is to be sent to a stream now.
     ///
@@ -61,12 +81,13 @@ final class StatusFeed: Sendable {
     /// - Throws: when there is no status.
     func event(after progress: inout Progress, at now: ContinuousClock.Instant) throws -> ByteBuffer? {
         try newest.withLock { newest in
-            let known = newest.flatMap { now - $0.time < Self.period ? $0 : nil }
-            var look = try known ?? Look(try read(), at: now, after: newest)
+            let number = number(at: now)
+            let known = newest.flatMap { $0.number >= number ? $0 : nil }
+            var look = try known ?? Look(try read(), number: number, after: newest)
             defer { newest = look }
             let hasChanged = progress.happenings.map { $0 != look.happenings } ?? false
-            guard hasChanged || progress.rounds != look.rounds else { return nil }
-            progress = Progress(happenings: look.happenings, rounds: look.rounds)
+            guard hasChanged || progress.round != look.round else { return nil }
+            progress = Progress(happenings: look.happenings, round: look.round)
             let text = try look.text ?? String(decoding: json(look.status), as: UTF8.self)
             look.text = text
             return ByteBuffer(string: "event: \(hasChanged ? "change" : "status")\ndata: \(text)\n\n")

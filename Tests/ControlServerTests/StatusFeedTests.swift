@@ -15,7 +15,7 @@ struct StatusFeedTests {
 
     init() {
         let source = source
-        feed = StatusFeed { source.read() }
+        feed = StatusFeed(since: begin) { source.read() }
     }
 
     /// A status that tests change, and how often it was asked for.
@@ -83,6 +83,18 @@ struct StatusFeedTests {
         var streams = Array(repeating: StatusFeed.Progress(), count: 50)
         for time in 0..<1_000 { _ = try event(&streams[time % 50], at: time) }
         #expect(source.readings <= 20)
+    }
+
+    @Test
+    func `all streams look at the same moments`() {
+        func next(after milliseconds: Double) -> Duration {
+            feed.nextLook(after: begin + .seconds(milliseconds / 1_000)) - begin
+        }
+        #expect(next(after: 0) == .milliseconds(50) && next(after: 49.9) == .milliseconds(50))
+        #expect(
+            (1...10_000).allSatisfy {
+                feed.nextLook(after: begin + .milliseconds(50 * $0)) - begin == .milliseconds(50 * ($0 + 1))
+            })
     }
 
     @Test
