@@ -62,6 +62,9 @@ struct Dispatcher<Machine: DispatchMachine> {
     /// How much earlier than the queue is to be started the thread wakes at most, in nanoseconds: half as early costs
     /// half as much, and a wake-up too late for one period is early for the next.
     static var longestArmingStretch: Int64 { 20_000 }
+    /// How long after waking it is ready to start the queue, in nanoseconds; who allows less misses the period it woke
+    /// for, and spends all of the next one awake.
+    static var armingWork: Int64 { 15_000 }
     /// How long before it leaves a message is laid into the queue at most, in nanoseconds: so long the thread may be
     /// held up, and so long an outdated plan may stay in force while it is.
     static func horizon(_ mode: DispatchMode) -> Int64 { mode == .queue ? 40_000_000 : 5_000_000 }

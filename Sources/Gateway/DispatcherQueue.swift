@@ -23,7 +23,8 @@ extension Dispatcher {
             let isInTime = now < wakeUp || mode == .queue && first == 0
             guard isInTime, let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else { return nil }
             // Not for less than a period: who has woken late takes the next period rather than sleep again.
-            let early = grid.start.advanced(byNanoseconds: -min(stretch, Self.longestArmingStretch))
+            let early = grid.start.advanced(
+                byNanoseconds: -min(stretch, Self.longestArmingStretch) - Self.armingWork)
             if now.advanced(byNanoseconds: QueueGrid.period) < early { return pause(until: min(early, wakeUp)) }
             if arm(grid, aim: aim, group: group) { break }
             // Held up on the way: the queue's periods end too late by so much, so try once more.
