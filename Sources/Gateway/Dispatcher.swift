@@ -79,6 +79,8 @@ struct Dispatcher<Machine: DispatchMachine> {
     /// With less time than that, in nanoseconds, they are left to the queue: taking back and finding out which of the
     /// two was first would make them later than the queue ever does.
     static var shortestTakingBack: Int64 { 8_000 }
+    /// How long after the due time the thread's first message has left, in nanoseconds.
+    static var delivery: Int64 { 6_000 }
     /// How long after a period's end its messages have left, in nanoseconds.
     static var flight: Int64 { 3_000 }
     /// So long the thread may stay awake, in nanoseconds, and so long it then sleeps whatever is due: with more to send

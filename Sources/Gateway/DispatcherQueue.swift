@@ -106,14 +106,14 @@ extension Dispatcher {
         return true
     }
 
-    /// Whether the kernel's own timer tick falls between taking back and the due time.
+    /// Whether the kernel's own timer tick falls between taking back and delivery.
     ///
     /// What the kernel has put off until then it does right after, up to 30 us long: a thread has to wait for that, but
     /// the queue's interrupt has not. The ticks fall on whole milliseconds, if not on all of them. A queue that may
     /// itself be late is no help.
     private func isQueueSafer(_ armed: Armed) -> Bool {
         !isPacemakerRunning && armed.delay < Self.takingBack / 2
-            && armed.earliest.nanoseconds % 1_000_000 < Self.takingBack
+            && (armed.earliest.nanoseconds + Self.delivery) % 1_000_000 < Self.takingBack + Self.delivery
     }
 
     /// Waits until the queue has sent its next messages, and finds out whether it really has.
