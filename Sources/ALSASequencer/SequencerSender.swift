@@ -79,9 +79,9 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
         descriptor = poller.fd
         (self.removal, self.removalByTag) = (removal, removalByTag)
         (self.pool, self.queueStatus) = (pool, queueStatus)
-        outgoing = .allocate(capacity: Self.capacity)
+        outgoing = LockedMemory.allocate(capacity: Self.capacity)
         outgoing.initialize(repeating: snd_seq_event_t(), count: Self.capacity)
-        incoming = .allocate(capacity: Self.heardCapacity)
+        incoming = LockedMemory.allocate(capacity: Self.heardCapacity)
         incoming.initialize(repeating: snd_seq_event_t(), count: Self.heardCapacity)
     }
 

@@ -60,8 +60,8 @@ struct Agenda {
     init(outputs: Int) {
         self.outputs = max(1, outputs)
         capacity = min(self.outputs * Self.capacityPerOutput, Self.largestCapacity)
-        entries = .allocate(capacity: capacity)
-        ahead = .allocate(capacity: self.outputs)
+        entries = LockedMemory.allocate(capacity: capacity)
+        ahead = LockedMemory.allocate(capacity: self.outputs)
         ahead.initialize(repeating: Ahead(), count: self.outputs)
     }
 
@@ -166,6 +166,13 @@ struct Agenda {
             if entries[index].isArmed { return index }
         }
         return nil
+    }
+
+    /// How many messages lie in the queue under a tag.
+    func countArmed(under tag: UInt8) -> Int {
+        var armed = 0
+        for index in 0..<count where entries[index].isArmed && entries[index].tag == tag { armed += 1 }
+        return armed
     }
 
     /// Whether an output has messages in the queue both under a tag and behind it.
