@@ -111,8 +111,7 @@ def test_09_a_burst_of_edits_is_announced_every_50_ms_at_most(raw, ours, figure)
     alives = raw.heard_since(first, "group", ALIVE)
     gaps = [next.at - one.at for one, next in zip(alives, alives[1:])]
     figure("shortest gap", f"{min(gaps)} us", "50000 us")
-    # One that a busy machine reads late comes nearer to the next; together they are as far apart as they left.
-    assert sum(gaps) > 45_000 * len(gaps) and 5 <= len(alives) <= 10
+    assert min(gaps) > 45_000 and 5 <= len(alives) <= 10
     assert alives[-1].timeline[0] == round(60e6 / 180), "the newest is told"
 
 

@@ -15,6 +15,7 @@ LOOPBACK = "127.0.0.1"
 DISCOVERY, MEASUREMENT = b"_asdp_v\x01", b"_link_v\x01"
 ALIVE, RESPONSE, BYE_BYE = 1, 2, 3
 PING, PONG = 1, 2
+SO_TIMESTAMPNS = 35  # which Python has no name for
 
 
 def entry(key, body):
@@ -76,9 +77,21 @@ class Heard:
 def _socket(port=0):
     opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    opened.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     opened.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(LOOPBACK))
     opened.bind(("" if port else LOOPBACK, port))
     return opened
+
+
+def _receive(opened):
+    """A datagram, who sent it, and when the kernel had it, however late a busy machine lets us read it."""
+    data, notes, _, source = opened.recvmsg(2048, socket.CMSG_SPACE(16))
+    now, at = time.time_ns(), raw_microseconds()
+    for level, kind, stamp in notes:
+        if (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPNS):
+            seconds, nanoseconds = struct.unpack("@qq", stamp)
+            at -= (now - seconds * 1_000_000_000 - nanoseconds) // 1000
+    return at, source, data
 
 
 @dataclass
@@ -117,8 +130,7 @@ class RawPeer:
         sockets = {self.measurement: "measurement", self.unicast: "unicast", self.group: "group"}
         while not self.ending:
             for ready in select.select(list(sockets), [], [], 0.05)[0]:
-                data, source = ready.recvfrom(2048)
-                at = raw_microseconds()
+                at, source, data = _receive(ready)
                 self.heard.append(Heard(at, source, sockets[ready], data))
                 if self.answers_pings and ready is self.measurement and data[:9] == MEASUREMENT + bytes([PING]):
                     session = self.pong_session or self.session
