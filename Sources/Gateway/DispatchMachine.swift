@@ -13,7 +13,11 @@ protocol DispatchMachine {
     func reading(after earlier: ClockReading?) -> ClockReading
     /// Sends messages now, in their order, each once; marks those that a receiver refused.
     mutating func send(_ messages: UnsafeMutableBufferPointer<Departure>, stoppingQueue: Bool)
-    /// Starts the queue with those of the messages that leave from sequencer ports, and marks them armed.
+    /// Starts the queue's time anew at 0; what waited in it is forgotten.
+    ///
+    /// - Returns: whether the kernel took it.
+    mutating func startQueue() -> Bool
+    /// Lays those of the messages that leave from sequencer ports into the queue, and marks them armed.
     mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>)
     /// Takes back what waits in the queue.
     mutating func removeQueued()
@@ -77,9 +81,14 @@ struct KernelMachine: DispatchMachine {
         _ = sender?.write(from: 0)
     }
 
-    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>) {
+    mutating func startQueue() -> Bool {
         sender?.begin()
         sender?.addQueueStart()
+        return sender?.write(from: 0) == 1
+    }
+
+    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>) {
+        sender?.begin()
         for index in messages.indices {
             guard let port = messages[index].port else { continue }
             sender?.add(
@@ -88,8 +97,8 @@ struct KernelMachine: DispatchMachine {
         // Those for which there was no room stay what they were: the thread's to send.
         guard var accepted = sender?.write(from: 0) else { return }
         for index in messages.indices where messages[index].port != nil {
-            accepted -= 1
             messages[index].isArmed = accepted > 0
+            accepted -= 1
         }
     }
 

@@ -59,11 +59,11 @@ struct Dispatcher<Machine: DispatchMachine> {
         var groupEnd: MonotonicTime
     }
 
-    /// How much earlier than the queue is to be started the thread wakes at most, in nanoseconds: half as early costs
-    /// half as much, and a wake-up too late for one period is early for the next.
+    /// How much of its usual latency the thread allows for at most when it wakes to start the queue, in nanoseconds:
+    /// half as early costs half as much, and a wake-up too late for one period is early for the next.
     static var longestArmingStretch: Int64 { 20_000 }
-    /// How long after waking it is ready to start the queue, in nanoseconds; who allows less misses the period it woke
-    /// for, and spends all of the next one awake.
+    /// How long after waking it is ready to start the queue, in nanoseconds, which it allows for besides; who allows less
+    /// misses the period it woke for, and spends all of the next one awake.
     static var armingWork: Int64 { 15_000 }
     /// How long before it leaves a message is laid into the queue at most, in nanoseconds: so long the thread may be
     /// held up, and so long an outdated plan may stay in force while it is.
@@ -79,8 +79,8 @@ struct Dispatcher<Machine: DispatchMachine> {
     /// With less time than that, in nanoseconds, they are left to the queue: taking back and finding out which of the
     /// two was first would make them later than the queue ever does.
     static var shortestTakingBack: Int64 { 8_000 }
-    /// How long after the due time the thread's first message has left, in nanoseconds.
-    static var delivery: Int64 { 6_000 }
+    /// How long after the first message of a batch each further one usually leaves, in nanoseconds.
+    static var furtherMessage: Int64 { 2_000 }
     /// How long after a period's end its messages have left, in nanoseconds.
     static var flight: Int64 { 3_000 }
     /// So long the thread may stay awake, in nanoseconds, and so long it then sleeps whatever is due: with more to send
@@ -102,9 +102,9 @@ struct Dispatcher<Machine: DispatchMachine> {
         self.mode = mode
         self.outputs = outputs
         self.counters = counters
-        states = .allocate(capacity: max(1, outputs))
+        states = LockedMemory.allocate(capacity: max(1, outputs))
         states.initialize(repeating: OutputState(), count: max(1, outputs))
-        heard = .allocate(capacity: SequencerSender.heardCapacity)
+        heard = LockedMemory.allocate(capacity: SequencerSender.heardCapacity)
         agenda = Agenda(outputs: outputs)
         reading = machine.reading(after: nil)
     }
@@ -149,7 +149,8 @@ struct Dispatcher<Machine: DispatchMachine> {
         if generation != newest { takeNews(board) }
         reading = machine.reading(after: reading)
         let breath = reading.monotonic.advanced(byNanoseconds: Self.longestTurn)
-        let stretch = latency.stretch(tickLength: board.map.line.tickLength)
+        let stretch = latency.stretch(
+            tickLength: board.map.line.tickLength, hasQueue: mode != .direct && machine.hasQueue)
         while true {
             if agenda.isEmpty { plan(board) }
             guard !agenda.isEmpty else {

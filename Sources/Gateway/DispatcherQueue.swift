@@ -26,7 +26,7 @@ extension Dispatcher {
             let early = grid.start.advanced(
                 byNanoseconds: -min(stretch, Self.longestArmingStretch) - Self.armingWork)
             if now.advanced(byNanoseconds: QueueGrid.period) < early { return pause(until: min(early, wakeUp)) }
-            if arm(grid, aim: aim, group: group) { break }
+            if arm(grid.clearOfKernelTick(before: wakeUp), aim: aim, group: group) { break }
             // Held up on the way: the queue's periods end too late by so much, so try once more.
             disarm()
         }
@@ -43,7 +43,7 @@ extension Dispatcher {
 
     /// Starts the queue with all messages that the horizon allows.
     ///
-    /// - Returns: whether it was started when it should be.
+    /// - Returns: whether that took no longer than it does if nothing holds the thread up.
     private mutating func arm(_ grid: QueueGrid, aim: MonotonicTime, group: HostTime) -> Bool {
         let end = grid.start.advanced(byNanoseconds: Self.horizon(mode))
         var count = 0
@@ -59,13 +59,15 @@ extension Dispatcher {
         }
         var before = machine.monotonicTime()
         while before < grid.start { before = machine.monotonicTime() }
-        machine.arm(UnsafeMutableBufferPointer(start: agenda.entries, count: count))
-        let delay = machine.monotonicTime().nanoseconds - grid.start.nanoseconds
+        guard machine.startQueue() else { return false }
         isQueueRunning = true
+        let delay = machine.monotonicTime().nanoseconds - grid.start.nanoseconds
+        machine.arm(UnsafeMutableBufferPointer(start: agenda.entries, count: count))
         armed = Armed(
             start: before, delay: delay, grid: grid, earliest: grid.periodEnd(ofStamp: grid.stamp(notBefore: aim)),
             groupEnd: reading.monotonicTime(of: group).advanced(byNanoseconds: 3 * QueueGrid.period + delay))
-        return delay < Self.longStart + Int64(count) * Self.longMessage
+        let spent = machine.monotonicTime().nanoseconds - grid.start.nanoseconds
+        return spent < Self.longStart + Int64(count) * Self.longMessage
     }
 
     /// Takes back what the thread is going to send next, if there is time to; what lies behind it stays in the queue.
@@ -76,11 +78,12 @@ extension Dispatcher {
     mutating func takeBackFirst() -> Bool {
         guard let armed, let first = agenda.firstArmedOfGroup else { return true }
         let isInTime = machine.monotonicTime() < armed.earliest.advanced(byNanoseconds: -Self.shortestTakingBack)
-        guard isInTime, !isQueueSafer(armed) else {
-            leaveToQueue(armed)
+        let tag = agenda.entries[first].tag
+        let further = Int64(agenda.countArmed(under: tag) - 1) * Self.furtherMessage
+        guard isInTime, !isQueueSafer(armed, further: further) else {
+            leaveToQueue(armed, further: further)
             return false
         }
-        let tag = agenda.entries[first].tag
         guard !agenda.hasFollowers(of: tag) else {
             // Were only the first taken back, what follows it from the same port might overtake it.
             disarm()
@@ -108,17 +111,19 @@ extension Dispatcher {
 
     /// Whether the kernel's own timer tick falls between taking back and delivery.
     ///
-    /// What the kernel has put off until then it does right after, up to 30 us long: a thread has to wait for that, but
-    /// the queue's interrupt has not. The ticks fall on whole milliseconds, if not on all of them. A queue that may
-    /// itself be late is no help.
-    private func isQueueSafer(_ armed: Armed) -> Bool {
+    /// A thread has to wait for what that does, but the queue's interrupt has not. A queue that may itself be late is no
+    /// help.
+    /// `further` is how long after the first message the last one leaves, in nanoseconds.
+    private func isQueueSafer(_ armed: Armed, further: Int64) -> Bool {
         !isPacemakerRunning && armed.delay < Self.takingBack / 2
-            && (armed.earliest.nanoseconds + Self.delivery) % 1_000_000 < Self.takingBack + Self.delivery
+            && KernelTick.falls(
+                after: armed.earliest.advanced(byNanoseconds: -Self.takingBack),
+                until: armed.earliest.advanced(byNanoseconds: KernelTick.write + further))
     }
 
     /// Waits until the queue has sent its next messages, and finds out whether it really has.
-    private mutating func leaveToQueue(_ armed: Armed) {
-        let end = armed.earliest.advanced(byNanoseconds: armed.delay + Self.flight)
+    private mutating func leaveToQueue(_ armed: Armed, further: Int64) {
+        let end = armed.earliest.advanced(byNanoseconds: armed.delay + Self.flight + further)
         while machine.monotonicTime() < end {}
         disarm()
     }

@@ -36,7 +36,7 @@ final class OutputThread: @unchecked Sendable {
         self.sequencer = sequencer
         choice = dispatch
         portsInPlace = Atomic(sequencer?.sender.existingPorts ?? 0)
-        counters = .allocate(capacity: outputs)
+        counters = LockedMemory.allocate(capacity: outputs)
         for index in 0..<outputs { (counters + index).initialize(to: OutputCounters()) }
     }
 

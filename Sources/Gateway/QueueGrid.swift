@@ -25,6 +25,18 @@ struct QueueGrid: Hashable, BitwiseCopyable {
         start = aim.advanced(byNanoseconds: -periods * Self.period)
     }
 
+    /// The next grid whose start the kernel's own timer tick does not hold up, and with it all that leaves the queue.
+    ///
+    /// - Parameter limit: when it has to be started.
+    /// - Returns: the grid a period later, or itself if it need not wait, or if that would be too late.
+    func clearOfKernelTick(before limit: MonotonicTime) -> QueueGrid {
+        let isHeldUp = KernelTick.falls(
+            after: start.advanced(byNanoseconds: -KernelTick.work),
+            until: start.advanced(byNanoseconds: KernelTick.write))
+        let next = start.advanced(byNanoseconds: Self.period)
+        return isHeldUp && next < limit ? QueueGrid(start: next) : self
+    }
+
     /// The queue time that makes a message leave at the end of the first period that does not end before a time.
     ///
     /// It is the middle of that period, so that some microseconds between the start asked for and the start done make

@@ -13,6 +13,7 @@ struct WakeUpLatency {
     /// Linux 6.1 does so while it gives back a list of some thousand pages: neither a thread nor the queue comes to
     /// run.
     private static let longestShut: Int64 = 400_000
+    /// Less would be of no use: taking a message back from the queue takes as long.
     private static let allowed: ClosedRange<Int64> = 20_000...250_000
     private static let learningStep: Int64 = 5_000
 
@@ -20,11 +21,17 @@ struct WakeUpLatency {
     ///
     /// For one such moment a tick that is never more than half a percent of a core. On a busy machine it is four times
     /// that: who is awake by then keeps away what would shut interrupts out, and what has begun before is over in time.
+    /// Where half a percent is too short to take a message back from the queue, and there is a queue, a busy machine
+    /// leaves the messages to it, too: waiting awake for 80 us would keep little away.
     ///
-    /// - Parameter tickLength: the time between two such moments, in microseconds.
+    /// - Parameters:
+    ///   - tickLength: the time between two such moments, in microseconds.
+    ///   - hasQueue: whether the queue sends what the thread does not.
     /// - Returns: nanoseconds.
-    func stretch(tickLength: Int64) -> Int64 {
-        isMachineBusy ? min(Self.longestShut, tickLength * 20) : min(usual, tickLength * 5)
+    func stretch(tickLength: Int64, hasQueue: Bool) -> Int64 {
+        let share = tickLength * 5
+        guard isMachineBusy, share >= Self.allowed.lowerBound || !hasQueue else { return min(usual, share) }
+        return min(Self.longestShut, 4 * share)
     }
 
     /// Whether to look again how busy the machine is: about once a second.

@@ -1,8 +1,5 @@
 """Fifty streams and two hundred requests a second while sixteen outputs run at 999 BPM; in the lab.
 
-A machine that has much to do takes interrupts, and a few of a thousand come just before a tick and hold it up for some
-microseconds. So the clock is compared with one left alone, and with one beside which a stranger answers as many.
-
 The figures are instruction-times of one slow core, stamped by the kernel where the bytes come out of the sequencer.
 """
 
@@ -20,8 +17,9 @@ def scene():
 
 
 def errors(scene, kind, device):
-    """For each block of one kind, how far each tick lies from an even line through them all."""
+    """How far each tick of the blocks of one kind lies from an even line through them all."""
     interval = scene["interval"]
+    found = []
     for name, since, to in scene["blocks"]:
         if name != kind:
             continue
@@ -30,25 +28,23 @@ def errors(scene, kind, device):
         assert places == list(range(len(times))), f"a tick was lost or doubled in a {kind} block"
         distances = [at - place * interval for at, place in zip(times, places)]
         middle = statistics.median(distances)
-        yield [distance - middle for distance in distances]
+        found += [distance - middle for distance in distances]
+    return found
 
 
 @pytest.mark.parametrize("device", [0, 3])
 def test_who_watches_and_asks_moves_no_tick(scene, figure, device):
-    usual, held_up, most = {}, {}, {}
-    for kind in ("quiet", "strange", "loaded"):
-        blocks = [[abs(error) for error in block] for block in errors(scene, kind, device)]
-        distances = sum(blocks, [])
-        usual[kind], most[kind] = quantile(distances, 0.9), max(distances)
-        # The host may disturb a block as a whole.
-        held_up[kind] = min(sum(distance > 1 for distance in block) for block in blocks)
+    usual, spread, most = {}, {}, {}
+    for kind in ("quiet", "loaded"):
+        found = errors(scene, kind, device)
+        distances = [abs(error) for error in found]
+        usual[kind], spread[kind], most[kind] = quantile(distances, 0.9), statistics.pstdev(found), max(distances)
         figure(
-            kind, f"{len(distances)} ticks, TIE of nine in ten within {usual[kind]:.2f} us, rms "
-            f"{statistics.fmean(distance**2 for distance in distances) ** 0.5:.2f} us, most {most[kind]:.1f} us "
-            f"instruction-time; {held_up[kind]} held up in a block")
-    assert usual["loaded"] <= 1.1 * usual["quiet"] + 0.1
-    # Which of the few it is, is chance.
-    assert held_up["loaded"] <= 1.1 * held_up["strange"] + 5 and most["loaded"] <= 40
+            kind, f"{len(found)} ticks, TIE of nine in ten within {usual[kind]:.2f} us, sd {spread[kind]:.3f} us, "
+            f"most {most[kind]:.1f} us instruction-time, {sum(distance > 1 for distance in distances)} off by more than 1 us")
+    # An interrupt of the load's own may come just before a tick: one of 3,200 that is 10 us late makes it 0.05 us more.
+    assert usual["loaded"] <= 1.1 * usual["quiet"] + 0.05
+    assert spread["loaded"] <= 1.1 * spread["quiet"] + 0.05 and most["loaded"] <= 40
 
 
 def test_everybody_is_answered_meanwhile(scene, figure):

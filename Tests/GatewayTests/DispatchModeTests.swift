@@ -55,10 +55,19 @@ struct WakeUpLatencyTests {
     func `waiting awake takes half a percent of a core at most, two percent on a busy machine`(tickLength: Int64) {
         var latency = WakeUpLatency()
         for _ in 0..<1000 { latency.learn(2_000_000) }
-        let share = Double(latency.stretch(tickLength: tickLength)) / Double(tickLength * 1000)
+        let share = Double(latency.stretch(tickLength: tickLength, hasQueue: true)) / Double(tickLength * 1000)
         #expect(share <= 0.005)
         latency.isMachineBusy = true
-        let busyShare = Double(latency.stretch(tickLength: tickLength)) / Double(tickLength * 1000)
+        let busyShare = Double(latency.stretch(tickLength: tickLength, hasQueue: true)) / Double(tickLength * 1000)
         #expect(busyShare > share && busyShare <= 0.02)
+    }
+
+    @Test
+    func `at 999 BPM a busy machine has its ticks sent by the queue, as an idle one does`() {
+        var latency = WakeUpLatency()
+        let idle = latency.stretch(tickLength: 2_502, hasQueue: true)
+        latency.isMachineBusy = true
+        #expect(latency.stretch(tickLength: 2_502, hasQueue: true) == idle)
+        #expect(latency.stretch(tickLength: 2_502, hasQueue: false) == 4 * idle)
     }
 }

@@ -140,9 +140,13 @@ struct SimulatedMachine: DispatchMachine {
         if stoppingQueue { stopQueue() }
     }
 
-    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>) {
+    mutating func startQueue() -> Bool {
         spend()
         kernel.startQueue()
+        return true
+    }
+
+    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>) {
         for index in messages.indices {
             guard let port = messages[index].port else { continue }
             spend()

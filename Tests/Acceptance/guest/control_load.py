@@ -1,13 +1,10 @@
-"""In the lab: sixteen outputs at 999 BPM, in turn left alone, with everybody watching and asking a stranger who answers
-the same, and with everybody watching and asking the gateway.
+"""In the lab: sixteen outputs at 999 BPM, in turn left alone and with everybody watching and asking.
 
     control_load.py RESULT.json
 
 Nothing is judged here; test_control_load.py does that on the host. All times are microseconds of Link's host time.
 """
 
-import asyncio
-import contextlib
 import json
 import os
 import pathlib
@@ -18,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
@@ -34,53 +30,24 @@ DEVICES = 4
 OTHERS = 11  # and the general port
 STREAMS = 50
 ASKED = 200  # requests a second
-BLOCK = 1  # seconds
-BLOCKS = ["quiet", "strange", "loaded"] * 2
-PATHS = ["/api/v1/status", "/metrics", "/healthz", "/"]
-EVENTS = "/api/v1/events"
-EVENTS_A_SECOND = 4
-STRANGER = PORT + 1
+BLOCK = 4  # seconds
+BLOCKS = ["quiet", "loaded", "quiet", "loaded"]
 HEADERS = f"HTTP/1.1\r\nHost: 127.0.0.1:{PORT}\r\n\r\n".encode()
 
 
-def stranger(lengths):
-    """Another server with answers of these lengths: what it costs the clock, any program's traffic does."""
-
-    async def serve(reader, writer):
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-            while True:
-                request = await reader.readuntil(b"\r\n\r\n")
-                path = request.split()[1].decode()
-                if path == EVENTS:
-                    writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-                    while True:
-                        writer.write(b"\nevent: " + b"x" * lengths[PATHS[0]])
-                        await writer.drain()
-                        await asyncio.sleep(1 / EVENTS_A_SECOND)
-                length = lengths[path]
-                writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n".encode() + b"x" * length)
-                await writer.drain()
-
-    async def listen():
-        server = await asyncio.start_server(serve, "127.0.0.1", STRANGER)
-        print("here", flush=True)
-        await server.serve_forever()
-
-    asyncio.run(listen())
-
-
-def crowd(port):
+def crowd():
     """Fifty streams and two hundred requests a second until the input ends; then how many of each were answered."""
     poll = select.poll()
     poll.register(0, select.POLLIN)
     read = {}
-    streams = [socket.create_connection(("127.0.0.1", port)) for _ in range(STREAMS)]
+    streams = [socket.create_connection(("127.0.0.1", PORT)) for _ in range(STREAMS)]
     for stream in streams:
-        stream.sendall(f"GET {EVENTS} ".encode() + HEADERS)
+        stream.sendall(b"GET /api/v1/events " + HEADERS)
         poll.register(stream, select.POLLIN)
         read[stream.fileno()] = 0
-    asking = socket.create_connection(("127.0.0.1", port))
+    asking = socket.create_connection(("127.0.0.1", PORT))
     poll.register(asking, select.POLLIN)
+    paths = [b"/api/v1/status", b"/metrics", b"/healthz", b"/"]
     began, asked, answered, is_over = time.monotonic(), 0, 0, False
     print("here", flush=True)
     while not is_over:
@@ -93,24 +60,10 @@ def crowd(port):
             else:
                 read[descriptor] += os.read(descriptor, 1 << 20).count(b"\nevent: ")
         if time.monotonic() >= due:
-            asking.sendall(f"GET {PATHS[asked % len(PATHS)]} ".encode() + HEADERS)
+            asking.sendall(b"GET " + paths[asked % len(paths)] + b" " + HEADERS)
             asked += 1
     seconds = time.monotonic() - began
     print(json.dumps({"seconds": seconds, "asked": asked, "answered": answered, "events": list(read.values())}))
-
-
-def begin(*words):
-    """Runs a part of this script by itself, and waits until it is there."""
-    process = subprocess.Popen(
-        [sys.executable, __file__, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "here\n"
-    return process
-
-
-def answer_length(path):
-    """How many bytes the gateway answers."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{PORT}{path}") as answer:
-        return len(answer.read())
 
 
 def memory(process):
@@ -141,25 +94,25 @@ def record():
             gateway.wait_ready(within=120)
             connect_others()
             # Whatever is used below has been used once before it is timed.
-            lengths = {path: answer_length(path) for path in PATHS}
-            other = begin("stranger", json.dumps(lengths))
-            preload(gateway.process.pid, other.pid, "self")
+            for path in ("/api/v1/status", "/metrics", "/healthz", "/"):
+                assert gateway.request("GET", path)[0] == 200
+            preload(gateway.process.pid, "self")
             time.sleep(1)
             for kind in BLOCKS:
                 people = None
-                if kind != "quiet":
-                    people = begin("crowd", str(PORT if kind == "loaded" else STRANGER))
+                if kind == "loaded":
+                    people = subprocess.Popen(
+                        [sys.executable, __file__, "crowd"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                    people.stdout.readline()
                     time.sleep(0.3)
                 began = raw_microseconds()
                 time.sleep(BLOCK)
                 marks.append([kind, began, raw_microseconds()])
-                if kind == "loaded":
-                    kept.append(memory(gateway.process.pid))
                 if people:
+                    kept.append(memory(gateway.process.pid))
                     crowds.append(json.loads(people.communicate("over")[0]))
                 for line in lines:
                     line.read()
-            other.kill()
             status = gateway.status()
             gateway.stop(within=2)
         finally:
@@ -172,8 +125,6 @@ def record():
 
 if __name__ == "__main__":
     if sys.argv[1] == "crowd":
-        crowd(int(sys.argv[2]))
-    elif sys.argv[1] == "stranger":
-        stranger(json.loads(sys.argv[2]))
+        crowd()
     else:
         pathlib.Path(sys.argv[1]).write_text(json.dumps(record()))
