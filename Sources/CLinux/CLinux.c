@@ -16,7 +16,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,11 +50,6 @@ long clinux_futex_wait(const void *word, uint32_t seen, int64_t deadline_nanosec
 
 long clinux_futex_wake(const void *word) {
     return syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
-long clinux_load_average(void) {
-    struct sysinfo info;
-    return sysinfo(&info) == 0 ? (long)info.loads[0] : -1;
 }
 
 int clinux_lock_touched_memory(void) {

@@ -38,8 +38,8 @@ protocol DispatchMachine {
     /// Makes or deletes an output port.
     mutating func setPort(_ port: UInt8, exists: Bool)
     func pause(nanoseconds: Int64)
-    /// How many threads ran or wanted to lately.
-    var loadAverage: Double { get }
+    /// How many other threads run or wait for a processor just now.
+    func countOtherThreads() -> Int
 }
 
 /// The kernel that runs us.
@@ -50,13 +50,14 @@ struct KernelMachine: DispatchMachine {
     init(_ sequencer: SequencerOutput?) {
         sender = sequencer?.sender
         hasQueue = sequencer?.hasQueue == true
+        RunQueue.prepare()
     }
 
     func hostTime() -> HostTime { .now() }
     func monotonicTime() -> MonotonicTime { .now() }
     func reading(after earlier: ClockReading?) -> ClockReading { .take(after: earlier) }
     func pause(nanoseconds: Int64) { MonotonicTime.sleep(until: .now().advanced(byNanoseconds: nanoseconds)) }
-    var loadAverage: Double { RunningKernel.loadAverage }
+    func countOtherThreads() -> Int { RunQueue.countOthers() }
     var existingPorts: UInt64 { sender?.existingPorts ?? 0 }
     var refusedPorts: UInt64 { sender?.refusedPorts ?? 0 }
     mutating func setPort(_ port: UInt8, exists: Bool) { sender?.setPort(port, exists: exists) }

@@ -133,7 +133,7 @@ struct Dispatcher<Machine: DispatchMachine> {
     ///   - isChoiceFree: whether the mode may be changed for it.
     mutating func wokeUp(lateness: Int64, isChoiceFree: Bool) {
         latency.learn(lateness)
-        if latency.wantsLook { latency.isMachineBusy = machine.loadAverage >= WakeUpLatency.busy }
+        if latency.wantsLook { latency.look(otherThreads: machine.countOtherThreads()) }
         if isChoiceFree, mode == .direct, machine.hasQueue, lateness > Self.lateWakeUp { mode = .backstop }
     }
 

@@ -2,12 +2,14 @@
 struct WakeUpLatency {
     /// What 99 of 100 wake-ups stay below, in nanoseconds.
     private(set) var usual: Int64 = 50_000
-    /// Whether other programs keep the machine busy.
-    var isMachineBusy = false
     private var wakeUps: UInt64 = 0
+    /// The last looks at the machine, the newest last: 1 where other threads ran or waited to.
+    private var looks: UInt16 = 0
 
-    /// From that load average on a machine counts as busy.
-    static let busy = 0.5
+    /// How many of the last sixteen looks have to find other threads for the machine to count as busy.
+    ///
+    /// One that just wakes up with ours is no load.
+    private static let enoughLooks = 3
     /// The longest that the kernel is known to shut interrupts out on behalf of another program, in nanoseconds.
     ///
     /// Linux 6.1 does so while it gives back a list of some thousand pages: neither a thread nor the queue comes to
@@ -19,7 +21,7 @@ struct WakeUpLatency {
 
     /// How long before a moment to wake; the rest is spent awake.
     ///
-    /// For one such moment a tick that is never more than half a percent of a core. On a busy machine it is four times
+    /// For one such moment a tick that is never more than half a percent of a core. On a busy machine it is six times
     /// that: who is awake by then keeps away what would shut interrupts out, and what has begun before is over in time.
     /// Where half a percent is too short to take a message back from the queue, and there is a queue, a busy machine
     /// leaves the messages to it, too: waiting awake for 80 us would keep little away.
@@ -31,11 +33,19 @@ struct WakeUpLatency {
     func stretch(tickLength: Int64, hasQueue: Bool) -> Int64 {
         let share = tickLength * 5
         guard isMachineBusy, share >= Self.allowed.lowerBound || !hasQueue else { return min(usual, share) }
-        return min(Self.longestShut, 4 * share)
+        return min(Self.longestShut, 6 * share)
     }
 
-    /// Whether to look again how busy the machine is: about once a second.
-    var wantsLook: Bool { wakeUps % 64 == 1 }
+    /// Whether other programs keep the machine busy.
+    var isMachineBusy: Bool { looks.nonzeroBitCount >= Self.enoughLooks }
+
+    /// Whether to look again how busy the machine is: three times a second at 120 BPM.
+    var wantsLook: Bool { wakeUps % 16 == 1 }
+
+    /// Looks once.
+    ///
+    /// - Parameter otherThreads: how many of them run or wait to, right after a wake-up.
+    mutating func look(otherThreads: Int) { looks = looks << 1 | (otherThreads > 0 ? 1 : 0) }
 
     /// Moves the estimate up by much when it was exceeded and down by a ninety-ninth of that when it was not, so it
     /// rests where one in a hundred exceeds it.

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 
 /// What the running kernel says of itself.
@@ -15,11 +14,6 @@ public enum RunningKernel {
         }
         return isRealTime(version: version) || access("/sys/kernel/realtime", F_OK) == 0
     }
-
-    /// How many threads ran or wanted to in the last minute, on average over that time; 0 if that is not known.
-    ///
-    /// Asking is one short system call.
-    public static var loadAverage: Double { Double(max(0, clinux_load_average())) / 65536 }
 
     /// Whether the words of `uname -v` name such a kernel.
     static func isRealTime(version: String) -> Bool {

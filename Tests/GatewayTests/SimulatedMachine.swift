@@ -37,7 +37,7 @@ final class SimulatedKernel {
     var witnessCapacity = Int.max
     private var hasOverflown = false
 
-    var loadAverage = 0.0
+    var otherThreads = 0
     /// The output ports there are, one bit each, and when each came or went.
     private(set) var ports: UInt64 = 0
     private(set) var portChanges: [(at: Int64, port: UInt8, exists: Bool)] = []
@@ -165,7 +165,7 @@ struct SimulatedMachine: DispatchMachine {
         kernel.removeQueued(tag: tag)
     }
 
-    var loadAverage: Double { kernel.loadAverage }
+    func countOtherThreads() -> Int { kernel.otherThreads }
 
     var isQueueEmpty: Bool {
         spend()

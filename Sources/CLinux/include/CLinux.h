@@ -20,8 +20,6 @@ int clinux_ppoll(void *descriptors, size_t count, int64_t timeout_nanoseconds);
 long clinux_futex_wait(const void *word, uint32_t seen, int64_t deadline_nanoseconds);
 /// Wakes the one thread that sleeps on a word.
 long clinux_futex_wake(const void *word);
-/// How many threads ran or wanted to in the last minute, on average, times 65536; negative if that is not known.
-long clinux_load_average(void);
 /// Locks all pages of the process as they are touched, without reserving what is never used.
 int clinux_lock_touched_memory(void);
 /// Keeps the kernel from gathering this process's pages into huge ones behind its back.

@@ -5,6 +5,7 @@ import warnings
 
 import aalink
 
+from rig.joining import enable
 from rig.linkhut import LinkHut
 from rig.peer import Peer
 from rig.wait import until
@@ -42,7 +43,7 @@ class AalinkPartner:
         with warnings.catch_warnings(action="ignore"):  # a loop of its own is out of fashion; we have no other
             self.link = aalink.Link(bpm, asyncio.new_event_loop())
         self.link.start_stop_sync_enabled = True
-        self.link.enabled = True
+        enable(self.link)
 
     def close(self):
         self.link.enabled = False

@@ -2,6 +2,7 @@
 
 import link
 
+from rig.joining import enable
 from rig.wait import until
 
 QUANTUM = 4.0
@@ -13,7 +14,7 @@ class Peer:
     def __init__(self, bpm, start_stop_sync=False):
         self.link = link.Link(bpm)
         self.link.startStopSyncEnabled = start_stop_sync
-        self.link.enabled = True
+        enable(self.link)
 
     def close(self):
         """Leaves the session with a bye-bye."""

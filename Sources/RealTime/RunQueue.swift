@@ -1,0 +1,34 @@
+internal import Glibc
+
+/// How many threads of the machine run or wait for a processor.
+public enum RunQueue {
+    private static let file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC)
+    /// Five numbers and a few signs between them come to less.
+    private static let longestText = 128
+
+    /// Opens what ``countOthers()`` reads, so that a real-time thread need not.
+    public static func prepare() { _ = file }
+
+    /// The count at this moment, the calling thread left out; 0 if the kernel does not tell.
+    ///
+    /// One short system call, no allocation: the output thread may ask.
+    public static func countOthers() -> Int {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longestText) { text in
+            let count = pread(file, text.baseAddress, longestText, 0)
+            return max(0, running(in: text.prefix(max(0, count))) - 1)
+        }
+    }
+
+    /// The number before the slash of a line such as `0.20 0.18 0.12 1/80 11206`; 0 if there is none.
+    static func running(in line: some Collection<UInt8>) -> Int {
+        var number = 0
+        for byte in line {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = (number * 10 + Int(byte & 0xF)) % 1_000_000
+            case UInt8(ascii: "/"): return number
+            default: number = 0
+            }
+        }
+        return 0
+    }
+}
