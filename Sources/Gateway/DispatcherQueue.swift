@@ -113,6 +113,7 @@ extension Dispatcher {
     ///
     /// A thread has to wait for what that does, but the queue's interrupt has not. A queue that may itself be late is no
     /// help.
+    ///
     /// `further` is how long after the first message the last one leaves, in nanoseconds.
     private func isQueueSafer(_ armed: Armed, further: Int64) -> Bool {
         !isPacemakerRunning && armed.delay < Self.takingBack / 2
