@@ -149,18 +149,17 @@ struct Dispatcher<Machine: DispatchMachine> {
         if generation != newest { takeNews(board) }
         reading = machine.reading(after: reading)
         let breath = reading.monotonic.advanced(byNanoseconds: Self.longestTurn)
-        let stretch = latency.stretch(
-            tickLength: board.map.line.tickLength, hasQueue: mode != .direct && machine.hasQueue)
         while true {
             if agenda.isEmpty { plan(board) }
             guard !agenda.isEmpty else {
                 return pause(until: reading.monotonic.advanced(byNanoseconds: Self.longestSleep))
             }
             let due = reading.monotonicTime(of: agenda.entries[0].due)
+            let hasQueue = mode != .direct && machine.hasQueue && agenda.entries[0].port != nil
+            let stretch = latency.stretch(tickLength: board.map.line.tickLength, hasQueue: hasQueue)
             if let deadline = queueUp(firstDue: due, stretch: stretch) { return deadline }
             // What the queue can no longer cover is waited for awake.
-            let needsCover = mode != .direct && machine.hasQueue && agenda.entries[0].port != nil
-            let isCovered = !needsCover || agenda.entries[0].isArmed
+            let isCovered = !hasQueue || agenda.entries[0].isArmed
             let nearness = isCovered ? stretch : max(stretch, QueueGrid.period)
             let now = machine.monotonicTime()
             guard now.advanced(byNanoseconds: nearness) >= due else {

@@ -23,8 +23,9 @@ struct WakeUpLatency {
     ///
     /// For one such moment a tick that is never more than half a percent of a core. On a busy machine it is six times
     /// that: who is awake by then keeps away what would shut interrupts out, and what has begun before is over in time.
-    /// Where half a percent is too short to take a message back from the queue, and there is a queue, a busy machine
-    /// leaves the messages to it, too: waiting awake for 80 us would keep little away.
+    /// Where half a percent is too short to take a message back from the queue with certainty, and there is a queue, it
+    /// is no earlier on a busy machine: what it is too late for is the queue's, and waiting awake for 0.1 ms would keep
+    /// little away.
     ///
     /// - Parameters:
     ///   - tickLength: the time between two such moments, in microseconds.
@@ -36,10 +37,10 @@ struct WakeUpLatency {
         return min(Self.longestShut, 6 * share)
     }
 
-    /// Whether other programs keep the machine busy.
+    /// Whether other threads keep the machine busy; they may be our own.
     var isMachineBusy: Bool { looks.nonzeroBitCount >= Self.enoughLooks }
 
-    /// Whether to look again how busy the machine is: three times a second at 120 BPM.
+    /// Whether to look again how busy the machine is: with the queue as backstop, three times a beat.
     var wantsLook: Bool { wakeUps % 16 == 1 }
 
     /// Looks once.

@@ -6,8 +6,8 @@ public enum RunQueue {
     /// Five numbers and a few signs between them come to less.
     private static let longestText = 128
 
-    /// Opens what ``countOthers()`` reads, so that a real-time thread need not.
-    public static func prepare() { _ = file }
+    /// Counts once, so that what a real-time thread asks later is open and in memory.
+    public static func prepare() { _ = countOthers() }
 
     /// The count at this moment, the calling thread left out; 0 if the kernel does not tell.
     ///

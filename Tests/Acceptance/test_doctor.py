@@ -20,7 +20,6 @@ import sys, time
 sys.path.insert(0, sys.argv[2])
 from rig.peer import Peer
 with Peer(float(sys.argv[1])):
-    time.sleep(0.5)  # it opens its sockets a moment later
     print(flush=True)
     time.sleep(600)
 """

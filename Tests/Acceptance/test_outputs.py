@@ -21,7 +21,7 @@ def output_id(gateway):
 def ticks_of_a_second(line):
     since = raw_microseconds()
     time.sleep(1)
-    return line.times(CLOCK, since)
+    return [at for at in line.times(CLOCK, since) if at < since + 1_000_000]
 
 
 def test_multiply_and_divide_change_the_count_at_once(start, line):

@@ -18,6 +18,7 @@ def take(descriptor, seconds):
 def test_a_terminal_line_carries_the_bytes_as_they_are(start):
     far, near = os.openpty()
     gateway = start("--no-link", "--no-clock-port", "--tempo", 999, "--output", f"raw:{os.ttyname(near)}@31250")
+    take(far, 0.2)  # what came while it started
     stopped = take(far, 1)
     gateway.post("transport", {"playing": True})
     playing = take(far, 1)

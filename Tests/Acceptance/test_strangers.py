@@ -30,12 +30,12 @@ def gateway(start, line):
     line.wait_ticks(24, within=3)
     before = longest_stall(running.status()), line.times(0xF8)[-1]
     yield running
+    line.wait_ticks(24, within=3)
     status = running.status()
     assert status["tempo"] == pytest.approx(240, abs=0.001) and not status["playing"]
     assert not status["link"]["enabled"] and not status["link"]["startStopSync"]
     sent = max(output["ticks"] for output in status["outputs"])
     until(lambda: len(line.times(0xF8)) >= sent, 1, "every tick that was sent has arrived")
-    line.wait_ticks(24, within=3)
     no_tick_lost(line, before, status)
 
 

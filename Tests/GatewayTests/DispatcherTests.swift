@@ -253,6 +253,15 @@ struct DispatcherTests {
     }
 
     @Test
+    func `a queue that the kernel refuses to start leaves every tick to the thread, at its time`() {
+        let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
+        stage.kernel.refusesStart = true
+        stage.run(milliseconds: 1000)
+        #expect(stage.lateness().count >= 58)
+        #expect(stage.lateness().allSatisfy { (0...6).contains($0) }, "\(stage.lateness())")
+    }
+
+    @Test
     func `a witness that was flooded makes no tick leave twice`() {
         let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
         stage.kernel.witnessCapacity = 0

@@ -37,6 +37,8 @@ final class SimulatedKernel {
     var witnessCapacity = Int.max
     private var hasOverflown = false
 
+    /// Whether the queue cannot be started.
+    var refusesStart = false
     var otherThreads = 0
     /// The output ports there are, one bit each, and when each came or went.
     private(set) var ports: UInt64 = 0
@@ -142,8 +144,8 @@ struct SimulatedMachine: DispatchMachine {
 
     mutating func startQueue() -> Bool {
         spend()
-        kernel.startQueue()
-        return true
+        if !kernel.refusesStart { kernel.startQueue() }
+        return !kernel.refusesStart
     }
 
     mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>) {
@@ -165,7 +167,10 @@ struct SimulatedMachine: DispatchMachine {
         kernel.removeQueued(tag: tag)
     }
 
-    func countOtherThreads() -> Int { kernel.otherThreads }
+    func countOtherThreads() -> Int {
+        spend()
+        return kernel.otherThreads
+    }
 
     var isQueueEmpty: Bool {
         spend()

@@ -64,6 +64,7 @@ def steady(ticks, interval=None, stall=0):
     Fails if any other was lost, or one doubled, on balance: then the ticks after it lie a whole interval off. A single
     late reading, which a busy machine may give at any time, moves no other.
     """
+    assert len(ticks) >= 3, "hardly a tick came"
     interval = interval or statistics.median(b - a for a, b in zip(ticks, ticks[1:]))
     edge = min(24, len(ticks) // 3)
     first = statistics.median(at - interval * number for number, at in enumerate(ticks[:edge]))

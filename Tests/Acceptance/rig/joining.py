@@ -8,7 +8,6 @@ from rig.rawpeer import GROUP
 from rig.wait import until
 
 
-
 def _sockets():
     """The inodes of this process's own sockets on Link's port."""
     own = set()

@@ -2,12 +2,14 @@
 
 import select
 import sys
+import time
 
 import link
 
 
 def main(tempo):
     peer = link.Link(tempo)
+    time.sleep(0.6)  # from then on the module's own thread hears at once that Link is turned on
     quantum = 4.0
     while True:
         state = peer.captureAppSessionState()
