@@ -28,7 +28,7 @@ QUIET = 0.2  # load average
 CALLS_FOR = 10.0  # seconds in which system calls are counted, after all else, since that costs time
 SEQUENCER = "/dev/snd/seq"
 TRACING = pathlib.Path("/sys/kernel/tracing")
-CALL_NAMES = {"0": "read", "1": "write", "16": "ioctl", "202": "futex"}
+CALL_NAMES = {"0": "read", "1": "write", "16": "ioctl", "17": "pread", "202": "futex"}
 
 
 def drift(seconds):

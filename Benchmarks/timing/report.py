@@ -16,7 +16,7 @@ METHOD = pathlib.Path(__file__).with_name("method.md")
 OUTPUT_NOTE = """The clock thread's time a tick, at 120 BPM: *planned*, on a machine without sequencer, so that every
 tick is planned, waited for and counted but goes nowhere; *delivered*, to one subscriber that hears all outputs. All
 that is due together is one `write` to the queue and, once an `ioctl` has taken that back, one directly; a `read` asks
-the witness what has left, and `futex` sleeps."""
+the witness what has left, a `pread` now and then whether the machine is busy, and `futex` sleeps."""
 LOADED = [name for name in LOADS if name != "idle"]
 
 
