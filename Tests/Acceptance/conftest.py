@@ -8,6 +8,7 @@ import pytest
 from rig.gateway import TACTUS, Gateway
 from rig.rawline import RawLine
 from rig.rawpeer import RawPeer
+from rig.stalls import Stalls
 from rig.tracer import metronome
 
 
@@ -19,6 +20,24 @@ def pytest_configure(config):
             "run `make acceptance`, or Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance")
     if not pathlib.Path(TACTUS).exists():
         raise pytest.UsageError(f"{TACTUS} is not built; run `make build`")
+
+
+    config.stalls = Stalls()
+
+
+def pytest_unconfigure(config):
+    if hasattr(config, "stalls"):
+        config.stalls.close()
+
+
+def pytest_collection_modifyitems(config, items):
+    """Has a test that failed run again, five times at the most, if the machine stalled meanwhile; R stands for that."""
+    for item in items:
+        item.add_marker(pytest.mark.flaky(reruns=5, condition=config.stalls.happened))
+
+
+def pytest_runtest_setup(item):
+    item.config.stalls.begin()
 
 
 PLAN = [

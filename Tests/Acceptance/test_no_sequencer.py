@@ -73,13 +73,19 @@ def test_start_leads_the_tick_that_is_the_beat(start, line, figure):
     for _ in range(15):
         before = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) // 1000
         gateway.post("transport", {"playing": True})
-        started = line.wait_for(START, within=SOON, since=before)
+        until(lambda: line.times(START, before) or line.times(CONTINUE, before), SOON, "the machine is started")
+        if not line.times(START, before):  # this machine stalled just then, so it enters by Song Position and Continue
+            gateway.post("transport", {"playing": False})
+            line.wait_for(STOP, within=SOON, since=before)
+            continue
+        started = line.times(START, before)[0]
         following = until(lambda: line.times(CLOCK, started), SOON, "a tick after Start")[0]
         previous = [at for at in line.times(CLOCK) if at <= started][-1]
         leads.append(following - started)
         gaps.append(started - previous)
         gateway.post("transport", {"playing": False})
         line.wait_for(STOP, within=SOON, since=started)
+    assert len(leads) >= 5
     figure("Start before its tick, median", f"{quantile(leads, 0.5):.0f} us", "1000 us asked for")
     assert 500 < quantile(leads, 0.5) < 2500
     assert quantile(gaps, 0.5) > 0.4 * 20_833
