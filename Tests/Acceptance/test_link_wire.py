@@ -110,7 +110,7 @@ def test_09_a_burst_of_edits_is_announced_every_50_ms_at_most(raw, ours, figure)
         time.sleep(0.005)
     time.sleep(0.1)
     alives = raw.heard_since(first, "group", ALIVE)
-    assert len(alives) >= 5
+    assert 5 <= len(alives) <= 10
     gaps = [next.at - one.at for one, next in zip(alives, alives[1:])]
     figure("shortest gap", f"{min(gaps)} us", "50000 us")
     assert min(gaps) > 45_000

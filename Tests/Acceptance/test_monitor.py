@@ -140,7 +140,7 @@ def test_it_says_what_it_has_when_it_is_ended_and_a_pipe_gets_plain_lines(tmp_pa
         process.send_signal(sign)
         output, complaint = process.communicate(timeout=10)
     assert (process.returncode, complaint) == (0, "")
-    assert "100 ticks" in output and "BPM" in output
+    assert "100 ticks, 0 lost" in output and "BPM" in output
     assert "\x1b" not in output and "\r" not in output
     assert (tmp_path / "report.svg").read_text().startswith("<svg")
 
