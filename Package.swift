@@ -39,10 +39,10 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        // No traits: one would bring in all of Foundation and its 34 MB of tables, the other a second configuration.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        // Hummingbird's own foundations; its limits on connections are stated in their types.
+        // Hummingbird's own foundations; limits on connections are stated in their types, and commands ask with them.
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -55,6 +55,9 @@ let package = Package(
         .target(name: "CLinux"),
         part("BeatTime", linking: ["m"]),
         part("RealTime", uses: ["BeatTime", "CLinux"]),
+        // What Foundation would be for: it is the one user of FoundationEssentials, for its JSON coders. All of Foundation
+        // comes with 34 MB of tables.
+        part("Essentials", uses: ["RealTime"]),
         part("LinkSession", uses: ["BeatTime"]),
         part("LinkNetwork", uses: ["BeatTime", "RealTime", "LinkSession", "CLinux"]),
         part("MIDIClock", uses: ["BeatTime"]),
@@ -65,18 +68,30 @@ let package = Package(
             "ClockMeter", uses: ["BeatTime", "MIDIClock"],
             products: [.product(name: "Histogram", package: "hdrhistogram-swift")]),
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "MIDIClock"]),
-        part("Doctor", uses: ["BeatTime", "RealTime", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux"]),
+        part(
+            "Doctor",
+            uses: ["BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux"]),
         part(
             "Gateway",
             uses: [
-                "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "DeviceProfiles",
-                "ALSASequencer", "CLinux",
+                "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter",
+                "DeviceProfiles", "ALSASequencer", "CLinux",
             ],
             products: [logging]),
         part("OpenSoundControl", uses: ["CLO"]),
         part(
+            "PlainHTTP",
+            products: [
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+            ]),
+        part(
             "ControlServer",
-            uses: ["Gateway", "Arbiter", "DeviceProfiles", "OpenSoundControl", "MIDIClock", "BeatTime"],
+            uses: ["Gateway", "Arbiter", "DeviceProfiles", "OpenSoundControl", "MIDIClock", "Essentials", "BeatTime"],
             products: [
                 logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -95,12 +110,9 @@ let package = Package(
             name: "tactus",
             dependencies: [
                 "Gateway", "ControlServer", "Arbiter", "ClockMeter", "DeviceProfiles", "Doctor", "MIDIClock",
-                "ALSASequencer", "RealTime", "BeatTime", logging,
+                "ALSASequencer", "PlainHTTP", "Essentials", "RealTime", "BeatTime", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
@@ -117,12 +129,13 @@ let package = Package(
             name: "Simulation", dependencies: ["BeatTime", "LinkSession", "MIDIClock"], path: "Tests/Simulation",
             swiftSettings: strict),
         .executableTarget(
-            name: "clock-probe", dependencies: ["ALSASequencer", "BeatTime", "MIDIClock", "RealTime"],
+            name: "clock-probe", dependencies: ["ALSASequencer", "BeatTime", "Essentials", "MIDIClock", "RealTime"],
             path: "Tests/ClockProbe", swiftSettings: strict),
         tests(of: "BeatTime", uses: ["TestVectors"]),
         tests(of: "LinkSession", uses: ["BeatTime", "Simulation", "TestVectors"]),
         tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),
         tests(of: "RealTime", uses: ["BeatTime"]),
+        tests(of: "Essentials"),
         tests(of: "ALSASequencer"),
         tests(of: "Doctor"),
         tests(
@@ -135,11 +148,9 @@ let package = Package(
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
         tests(of: "OpenSoundControl", uses: ["Simulation"]),
         tests(
-            of: "ControlServer", uses: ["Gateway", "Arbiter", "BeatTime", "OpenSoundControl"],
+            of: "ControlServer", uses: ["Gateway", "Arbiter", "BeatTime", "OpenSoundControl", "PlainHTTP"],
             products: [
                 logging,
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Essentials
 internal import Gateway
 internal import Hummingbird
 internal import NIOCore
@@ -9,7 +9,7 @@ struct CommandBody {
 
     /// Reads a body that has these keys and no others; whether one may be left out is for the caller to say.
     init(_ keys: [String], in body: ByteBuffer) throws(Refusal) {
-        guard let object = try? JSONDecoder().decode([String: Scalar].self, from: Data(body.readableBytesView)) else {
+        guard let object = try? JSON.value([String: Scalar].self, from: body.readableBytesView) else {
             throw .notJSON(expecting: keys)
         }
         if let stranger = object.keys.filter({ !keys.contains($0) }).min() {
@@ -86,7 +86,10 @@ struct CommandValue {
     }
 
     /// A bound as it would be written in JSON.
-    private static func text(_ bound: Double) -> String { String(format: "%g", bound) }
+    private static func text(_ bound: Double) -> String {
+        let text = "\(bound)"
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
 }
 
 extension CommandValue {

@@ -1,6 +1,6 @@
-internal import Foundation
 package import Gateway
-package import Hummingbird
+internal import Glibc
+internal import Hummingbird
 internal import HummingbirdCore
 package import Logging
 internal import NIOCore
@@ -62,10 +62,10 @@ package final class ControlServer: Sendable {
         _ = await running.result
     }
 
-    /// The server as the library's value, which tests run on a port of their own.
-    package static func application(
+    /// The server as the library's value.
+    private static func application(
         at address: HTTPAddress, token: BearerToken?, serving: Serving, log: Logger,
-        onListening: @escaping @Sendable () -> Void = {}
+        onListening: @escaping @Sendable () -> Void
     ) -> some ApplicationProtocol {
         let connections = Connections()
         return Application(
@@ -86,11 +86,9 @@ package final class ControlServer: Sendable {
 }
 
 /// What requests are about, as far as it exists yet.
-package final class Serving: Sendable {
-    private let gateway: Mutex<Gateway?>
+final class Serving: Sendable {
+    private let gateway = Mutex<Gateway?>(nil)
     private let boundPort = Mutex(0)
-
-    package init(_ gateway: Gateway? = nil) { self.gateway = Mutex(gateway) }
 
     /// The port that was bound; 0 before.
     var port: Int { boundPort.withLock(\.self) }

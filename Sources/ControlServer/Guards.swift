@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Essentials
 internal import HTTPTypes
 internal import Hummingbird
 
@@ -33,7 +33,7 @@ struct OwnOriginOnly<Context: RequestContext>: RouterMiddleware {
     }
 
     private func isOwnName(_ host: String) -> Bool {
-        let name = ProcessInfo.processInfo.hostName.lowercased()
+        let name = hostName().lowercased()
         let label = name.prefix { $0 != "." }
         return host == name || host == label || host == "\(label).local"
     }

@@ -32,10 +32,10 @@ package struct HTTPAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A host and port as the `Host` and `Origin` headers of a request name them.
-struct Authority: Hashable, Sendable {
+package struct Authority: Hashable, Sendable {
     /// In lower case; an address without brackets and in its shortest spelling.
-    var host: String
-    var port: Int
+    package var host: String
+    package var port: Int
 
     init(host: String, port: Int) {
         self.host = host
@@ -43,7 +43,7 @@ struct Authority: Hashable, Sendable {
     }
 
     /// Reads `HOST:PORT`, `[IPV6]:PORT` or, if there is a default port, a host alone.
-    init?(_ text: some StringProtocol, defaultPort: Int?) {
+    package init?(_ text: some StringProtocol, defaultPort: Int?) {
         let text = text.lowercased()
         let (name, rest): (Substring, Substring)
         if text.hasPrefix("[") {

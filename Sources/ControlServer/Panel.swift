@@ -1,4 +1,3 @@
-internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -17,7 +16,7 @@ enum Panel {
         return text(PackageResources.panel_html)
             .replacing("{style}", with: text(PackageResources.panel_css))
             .replacing("{script}", with: script.map(text).joined(separator: "\n"))
-            .components(separatedBy: "{nonce}")
+            .split(separator: "{nonce}", omittingEmptySubsequences: false).map(String.init)
     }()
 
     /// The page, with what a browser may do in it: run and show its own parts, and talk to this server.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Essentials
 internal import Gateway
 internal import HTTPTypes
 internal import Hummingbird
@@ -110,7 +110,7 @@ struct ErrorsAsJSON<Context: RequestContext>: RouterMiddleware {
 
 /// An answer of 200 with a value as JSON.
 func jsonResponse(_ value: some Encodable) throws -> Response {
-    textResponse(ByteBuffer(bytes: try json(value)), type: "application/json; charset=utf-8")
+    textResponse(ByteBuffer(bytes: try JSON.bytes(value)), type: "application/json; charset=utf-8")
 }
 
 /// An answer of 200 with a text.
@@ -118,11 +118,4 @@ func textResponse(_ text: ByteBuffer, type: String, headers: HTTPFields = [:]) -
     var all: HTTPFields = [.contentType: type, .cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
     all.append(contentsOf: headers)
     return Response(status: .ok, headers: all, body: ResponseBody(byteBuffer: text))
-}
-
-/// A value as one line of JSON.
-func json(_ value: some Encodable) throws -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return try encoder.encode(value)
 }

@@ -1,6 +1,6 @@
 internal import Arbiter
 internal import BeatTime
-internal import Foundation
+internal import Essentials
 internal import Gateway
 internal import HTTPTypes
 internal import Hummingbird
@@ -114,7 +114,7 @@ extension BasicRequestContext {
     fileprivate var output: String {
         get throws {
             let id = try parameters.require("id")
-            return id.removingPercentEncoding ?? id
+            return id.percentDecoded ?? id
         }
     }
 }

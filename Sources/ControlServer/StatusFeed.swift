@@ -1,5 +1,5 @@
 internal import Arbiter
-internal import Foundation
+internal import Essentials
 internal import NIOCore
 internal import Synchronization
 
@@ -88,7 +88,7 @@ final class StatusFeed: Sendable {
             let hasChanged = progress.happenings.map { $0 != look.happenings } ?? false
             guard hasChanged || progress.round != look.round else { return nil }
             progress = Progress(happenings: look.happenings, round: look.round)
-            let text = try look.text ?? String(decoding: json(look.status), as: UTF8.self)
+            let text = try look.text ?? JSON.text(look.status)
             look.text = text
             return ByteBuffer(string: "event: \(hasChanged ? "change" : "status")\ndata: \(text)\n\n")
         }

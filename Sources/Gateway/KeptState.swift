@@ -1,5 +1,5 @@
 internal import BeatTime
-internal import Foundation
+internal import Essentials
 
 /// What the next run is to find as it was left; nil where nothing is known.
 public struct KeptState: Codable, Hashable, Sendable {
@@ -63,26 +63,24 @@ extension KeptState {
     }
 
     /// Reads what ``json`` has written, or what anyone else has.
-    init(json: Data) throws(Unreadable) {
-        guard let version = try? JSONDecoder().decode(Versioned.self, from: json).version else {
+    init(json: [UInt8]) throws(Unreadable) {
+        guard let version = try? JSON.value(Versioned.self, from: json).version else {
             throw Unreadable(reason: "it is no state of Tactus")
         }
         guard version <= Self.version else {
             throw Unreadable(reason: "it is of a newer version of Tactus")
         }
-        guard let state = try? JSONDecoder().decode(Self.self, from: json), state.isSound else {
+        guard let state = try? JSON.value(Self.self, from: json), state.isSound else {
             throw Unreadable(reason: "it is damaged")
         }
         self = state
     }
 
     /// The contents of the file.
-    var json: Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+    var json: [UInt8] {
         // Fails for numbers only that JSON does not have, and those are not let in.
-        let state = try? encoder.encode(Document(state: self))
-        return (state ?? Data()) + Data("\n".utf8)
+        let state = try? JSON.bytes(Document(state: self), isPretty: true)
+        return (state ?? []) + Array("\n".utf8)
     }
 
     /// State and version side by side in one object.

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import Essentials
+internal import Glibc
 
 /// The folder that holds the state's file, and how that file is read.
 struct StateFolder: Sendable {
@@ -20,12 +21,12 @@ struct StateFolder: Sendable {
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw KeptState.Unreadable(reason: String(cString: strerror(errno)))
         }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw KeptState.Unreadable(reason: "it is no file")
         }
-        guard let contents = try? handle.read(upToCount: Self.longest) ?? Data() else {
+        guard let contents = try? Files.bytes(from: descriptor, atMost: Self.longest) else {
             throw KeptState.Unreadable(reason: "the disk does not give it")
         }
         return try KeptState(json: contents)

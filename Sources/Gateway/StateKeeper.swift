@@ -1,5 +1,4 @@
 internal import Arbiter
-internal import Foundation
 internal import Glibc
 public import Logging
 public import RealTime

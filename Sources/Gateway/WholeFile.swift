@@ -1,4 +1,5 @@
-public import Foundation
+internal import Essentials
+internal import Glibc
 public import RealTime
 
 /// Writing files that are whole at any moment, also when the power fails.
@@ -12,8 +13,8 @@ public enum WholeFile {
     ///   - path: the file's own; a link would be replaced.
     ///   - contents: all that the file is to hold.
     /// - Throws: when the disk does not take it; the old file is then as it was.
-    public static func replace(_ path: String, with contents: Data) throws(SystemCallError) {
-        let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+    public static func replace(_ path: String, with contents: [UInt8]) throws(SystemCallError) {
+        let folder = Files.folder(of: path)
         try makeFolder(folder)
         let descriptor = try checked("open \(folder)") { open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         defer { close(descriptor) }
@@ -31,7 +32,7 @@ public enum WholeFile {
         try checked("fsync \(folder)") { fsync(descriptor) }
     }
 
-    private static func write(_ contents: Data, to draft: String, like old: String) throws(SystemCallError) {
+    private static func write(_ contents: [UInt8], to draft: String, like old: String) throws(SystemCallError) {
         let descriptor = try checked("open \(draft)") {
             open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o644)
         }
@@ -52,7 +53,7 @@ public enum WholeFile {
     /// Makes a folder and all above it that are missing.
     private static func makeFolder(_ path: String) throws(SystemCallError) {
         guard access(path, F_OK) != 0 else { return }
-        let above = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+        let above = Files.folder(of: path)
         if above != path { try makeFolder(above) }
         try checked("mkdir \(path)") { mkdir(path, 0o755) }
     }

@@ -1,10 +1,12 @@
 import ArgumentParser
 import BeatTime
 import ControlServer
-import Foundation
+import Essentials
 import Gateway
+import Glibc
 import Logging
 import MIDIClock
+import RealTime
 
 /// Why an argument is refused, as a clause that says what would be right.
 struct BadArgument: Error, Hashable, CustomStringConvertible {
@@ -43,12 +45,15 @@ extension HTTPAddress {
 extension BearerToken {
     /// Reads the token that a file holds.
     init(file: String) throws(Failure) {
-        let contents: String
+        let bytes: [UInt8]
         do {
-            contents = try String(contentsOfFile: file, encoding: .utf8)
-        } catch CocoaError.fileReadNoPermission {
+            bytes = try Files.bytes(of: file, atMost: 1 << 16)
+        } catch  where error.code == EACCES {
             throw Failure(.noPermission, "token file \(file): no permission to read it")
         } catch {
+            throw Failure(.usage, "token file \(file): not a readable text file")
+        }
+        guard let contents = String(validating: bytes, as: UTF8.self) else {
             throw Failure(.usage, "token file \(file): not a readable text file")
         }
         guard let token = BearerToken(contents) else {

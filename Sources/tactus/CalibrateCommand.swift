@@ -3,7 +3,7 @@ import Arbiter
 import ArgumentParser
 import BeatTime
 import DeviceProfiles
-import Foundation
+import Essentials
 import MIDIClock
 
 struct CalibrateCommand: AsyncParsableCommand {
@@ -56,7 +56,7 @@ struct CalibrateCommand: AsyncParsableCommand {
 
     private func show(_ measured: LoopBack, of target: Status.Output, offset: Double) throws {
         if remote.json {
-            print(try Result(measured, offset: offset).json)
+            print(try JSON.text(Result(measured, offset: offset)))
         } else {
             print(Self.lines(measured, of: target.name, offset: offset).joined(separator: "\n").withoutControls)
         }
@@ -71,14 +71,14 @@ struct CalibrateCommand: AsyncParsableCommand {
     static func offset(for measured: LoopBack) -> Double { -(Double(measured.median) / 10).rounded() / 100 }
 
     static func lines(_ measured: LoopBack, of name: String, offset: Double) -> [String] {
-        func milliseconds(_ value: Double) -> String { String(format: "%.2f ms", value / 1_000) }
+        func milliseconds(_ value: Double) -> String { "\(fixed(value / 1_000, 2)) ms" }
         let range = measured.range
         return [
             "\(name): out and back in \(milliseconds(Double(measured.median)))",
             "spread: \(milliseconds(Double(range.lowerBound))) to \(milliseconds(Double(range.upperBound))), standard "
                 + "deviation \(milliseconds(measured.spread))",
             "ticks: \(measured.returned) of \(measured.sent) came back",
-            "to be on the beat there, its offset is \(String(format: "%.2f", offset)) ms",
+            "to be on the beat there, its offset is \(fixed(offset, 2)) ms",
         ]
     }
 
@@ -96,14 +96,6 @@ struct CalibrateCommand: AsyncParsableCommand {
             longestMicroseconds = measured.range.upperBound
             deviationMicroseconds = measured.spread
             offsetMilliseconds = offset
-        }
-
-        var json: String {
-            get throws {
-                let encoder = JSONEncoder()
-                encoder.outputFormatting = [.sortedKeys]
-                return String(decoding: try encoder.encode(self), as: UTF8.self)
-            }
         }
     }
 

@@ -1,5 +1,5 @@
 import DeviceProfiles
-import Foundation
+import Essentials
 import Gateway
 import MIDIClock
 
@@ -19,13 +19,12 @@ enum ConfigurationText {
     /// - Throws: when the file is wrong already, has the control for something else, is written in a way that is not
     ///   changed safely, or cannot be written.
     static func add(_ control: Control, to path: String) throws(Failure) {
-        let isThere = FileManager.default.fileExists(atPath: path)
+        let isThere = Files.exists(path)
         let old = isThere ? try read(path) : "version: 1\n"
         guard let new = try adding(control, to: old, file: path) else { return }
         // A link stays one: what it points to is replaced.
-        let target = URL(filePath: path).resolvingSymlinksInPath()
         do {
-            try WholeFile.replace(target.path(percentEncoded: false), with: Data(new.utf8))
+            try WholeFile.replace(Files.target(of: path), with: Array(new.utf8))
         } catch {
             throw Failure(.noPermission, "\(path) cannot be written: \(error)")
         }
@@ -34,7 +33,7 @@ enum ConfigurationText {
     private static func read(_ path: String) throws(Failure) -> String {
         do {
             _ = try ConfigurationFile(contentsOf: path)
-            return try String(contentsOfFile: path, encoding: .utf8)
+            return String(decoding: try Files.bytes(of: path), as: UTF8.self)
         } catch {
             throw Failure(.badFile, "\(error)")
         }
@@ -71,7 +70,7 @@ enum ConfigurationText {
         throw Failure(
             .badFile,
             "\(file) is written in a way that is not changed safely; add under 'controls:' by hand: "
-                + item(control).trimmingCharacters(in: .whitespaces))
+                + item(control).drop { $0 == " " })
     }
 
     /// A file's text with a line more at the end of its list `controls`, indented as its other items are.

@@ -1,4 +1,5 @@
-import Foundation
+import Essentials
+import Glibc
 import Synchronization
 
 /// The terminal of a running gateway: log lines on stderr, and one live line on stdout that they do not garble.
@@ -17,7 +18,7 @@ final class Console: Sendable {
     private let state = Mutex(State())
 
     init() {
-        isLive = isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+        isLive = isatty(STDOUT_FILENO) == 1 && environment("TERM") != "dumb"
         sharesTerminal = isLive && isatty(STDERR_FILENO) == 1
     }
 

@@ -1,4 +1,5 @@
-import Foundation
+import Essentials
+import Glibc
 import Logging
 
 /// How log lines look.
@@ -11,12 +12,14 @@ enum LogFormat: Sendable {
     case json
 
     /// One line for an event, with nothing in it that moves a cursor or begins another line.
-    func line(_ event: LogEvent, label: String, metadata: Logger.Metadata, at date: Date) -> String {
+    ///
+    /// The time is in milliseconds since 1970.
+    func line(_ event: LogEvent, label: String, metadata: Logger.Metadata, at milliseconds: Int64) -> String {
         let line =
             switch self {
-            case .text: "\(Self.time(date)) \(event.level) \(Self.text(event, metadata))"
+            case .text: "\(Self.time(milliseconds)) \(event.level) \(Self.text(event, metadata))"
             case .journal: "<\(Self.priority(event.level))>\(Self.text(event, metadata))"
-            case .json: Self.json(event, label, metadata, date)
+            case .json: Self.json(event, label, metadata, milliseconds)
             }
         return line.withoutControls
     }
@@ -28,11 +31,23 @@ enum LogFormat: Sendable {
 
     private static func quoted(_ value: String) -> String { value.contains(" ") ? "\"\(value)\"" : value }
 
-    private static func time(_ date: Date) -> String {
-        var seconds = time_t(date.timeIntervalSince1970)
-        var parts = tm()
+    /// The time of day here.
+    private static func time(_ milliseconds: Int64) -> String {
+        var (seconds, parts) = (time_t(milliseconds / 1_000), tm())
         localtime_r(&seconds, &parts)
-        return String(format: "%02d:%02d:%02d", parts.tm_hour, parts.tm_min, parts.tm_sec)
+        return clock(parts)
+    }
+
+    /// Date and time in UTC, as ISO 8601 has it, to a millisecond.
+    private static func timestamp(_ milliseconds: Int64) -> String {
+        var (seconds, parts) = (time_t(milliseconds / 1_000), tm())
+        gmtime_r(&seconds, &parts)
+        let date = [digits(parts.tm_year + 1900, 4), digits(parts.tm_mon + 1, 2), digits(parts.tm_mday, 2)]
+        return "\(date.joined(separator: "-"))T\(clock(parts)).\(digits(milliseconds % 1_000, 3))Z"
+    }
+
+    private static func clock(_ parts: tm) -> String {
+        [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits($0, 2) }.joined(separator: ":")
     }
 
     /// The levels of syslog.
@@ -56,15 +71,12 @@ enum LogFormat: Sendable {
     }
 
     private static func json(
-        _ event: LogEvent, _ label: String, _ metadata: Logger.Metadata, _ date: Date
+        _ event: LogEvent, _ label: String, _ metadata: Logger.Metadata, _ milliseconds: Int64
     ) -> String {
         let line = Line(
-            time: date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
-            level: event.level.rawValue,
+            time: timestamp(milliseconds), level: event.level.rawValue,
             label: label, message: "\(event.message)", metadata: metadata.mapValues { "\($0)" })
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(line)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return (try? JSON.text(line)) ?? ""
     }
 }
 
@@ -85,6 +97,9 @@ struct ConsoleLog: LogHandler {
     func log(event: LogEvent) {
         var all = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }.merging(event.metadata ?? [:]) { $1 }
         if let error = event.error { all["error"] = "\(error)" }
-        console.log(format.line(event, label: label, metadata: all, at: .now))
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let milliseconds = Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
+        console.log(format.line(event, label: label, metadata: all, at: milliseconds))
     }
 }

@@ -1,7 +1,8 @@
 import Arbiter
 import ArgumentParser
 import Doctor
-import Foundation
+import Essentials
+import Glibc
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,7 +26,7 @@ struct DoctorCommand: ParsableCommand {
     func run() throws {
         let findings = Examination.findings()
         print(try json ? DoctorReport.json(findings) : DoctorReport.text(findings))
-        if findings.contains(where: { $0.level == .problem }) { Foundation.exit(1) }
+        if findings.contains(where: { $0.level == .problem }) { Glibc.exit(1) }
     }
 }
 
@@ -57,11 +58,7 @@ enum DoctorReport {
         return "\(words(problems, "problem")), \(words(warnings, "warning"))"
     }
 
-    static func json(_ findings: [Finding]) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(Report(findings)), as: UTF8.self)
-    }
+    static func json(_ findings: [Finding]) throws -> String { try JSON.text(Report(findings)) }
 
     private struct Report: Encodable {
         var version = Status.version

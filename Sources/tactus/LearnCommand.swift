@@ -1,8 +1,9 @@
 import ALSASequencer
 import ArgumentParser
 import DeviceProfiles
-import Foundation
+import Essentials
 import Gateway
+import Glibc
 import MIDIClock
 
 struct LearnCommand: AsyncParsableCommand {
@@ -47,24 +48,21 @@ struct LearnCommand: AsyncParsableCommand {
         let file = config ?? Folders.configuration ?? Folders.ownConfiguration
         if save, file == nil { throw Failure(.system, "there is no home folder to keep a configuration in") }
         var ear = try Ear()
-        FileHandle.standardError.write(Data("press it now (\(seconds) s)\n".utf8))
+        write("press it now (\(seconds) s)\n", to: STDERR_FILENO)
         let control = try await ear.control(doing: verb, within: seconds)
         print(json ? try Self.json(control) : "controls:\n\(ConfigurationText.item(control))")
         guard save, let file else { return }
         try ConfigurationText.add(control, to: file)
-        FileHandle.standardError.write(Data("kept in \(file); 'tactus reload' reads it\n".utf8))
+        write("kept in \(file); 'tactus reload' reads it\n", to: STDERR_FILENO)
     }
 
     private static func json(_ control: Control) throws -> String {
-        let (message, encoder) = (control.message, JSONEncoder())
+        let message = control.message
         let channel = message.channel.map { ["channel": $0] } ?? [:]
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(
-            decoding: try encoder.encode(
-                Learnt(
-                    port: control.port.value, do: control.verb.rawValue,
-                    message: [message.kind.rawValue: message.number].merging(channel) { first, _ in first })),
-            as: UTF8.self)
+        return try JSON.text(
+            Learnt(
+                port: control.port.value, do: control.verb.rawValue,
+                message: [message.kind.rawValue: message.number].merging(channel) { first, _ in first }))
     }
 
     /// What programs read.

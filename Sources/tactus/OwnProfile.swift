@@ -1,6 +1,6 @@
 import Arbiter
 import DeviceProfiles
-import Foundation
+import Essentials
 import Gateway
 import MIDIClock
 
@@ -45,7 +45,7 @@ struct OwnProfile {
         let path = "\(folder)/\(id).yaml"
         let text = try text(offset)
         do {
-            try WholeFile.replace(path, with: Data(text.utf8))
+            try WholeFile.replace(path, with: Array(text.utf8))
         } catch {
             throw Failure(.noPermission, "\(path) cannot be written: \(error)")
         }
@@ -54,7 +54,7 @@ struct OwnProfile {
 
     private func text(_ offset: Double) throws(Failure) -> String {
         let known = try? library.profile(id: id)
-        let old = known?.file.flatMap { try? String(contentsOfFile: $0, encoding: .utf8) }
+        let old = known?.file.flatMap { Files.text(of: $0) }
         let match = port.map { "match: [\(quoted($0))]\n" } ?? ""
         let text = Self.setting(offset, in: old ?? "version: 1\nname: \(quoted(name))\n\(match)")
         // Whatever the file looks like: it must still say the same but for the offset.

@@ -1,6 +1,6 @@
 import ALSASequencer
 import ArgumentParser
-import Foundation
+import Essentials
 import Gateway
 
 struct PortsCommand: ParsableCommand {
@@ -29,9 +29,5 @@ struct PortsCommand: ParsableCommand {
             .joined(separator: "\n")
     }
 
-    static func json(_ ports: [PortDescription]) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(Port.all(ports)), as: UTF8.self)
-    }
+    static func json(_ ports: [PortDescription]) throws -> String { try JSON.text(Port.all(ports)) }
 }

@@ -1,5 +1,5 @@
 import DeviceProfiles
-import Foundation
+import Essentials
 import MIDIClock
 
 /// A profile as people read it.
@@ -76,6 +76,6 @@ enum ProfileText {
     private static func milliseconds(_ microseconds: Int64) -> String { "\(number(microseconds, 1_000)) ms" }
 
     private static func number(_ value: Int64, _ unit: Double) -> String {
-        (Double(value) / unit).formatted(.number.grouping(.never).locale(Locale(identifier: "en_US_POSIX")))
+        shortest(Double(value) / unit, atMost: 3)
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DeviceProfiles
-import Foundation
+import Essentials
+import Glibc
 
 struct ProfilesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,7 +33,7 @@ struct ProfilesCommand: ParsableCommand {
 
         func run() throws {
             let profiles = options.library.profiles
-            guard !json else { return print(try ProfilesCommand.json(profiles)) }
+            guard !json else { return print(try JSON.text(profiles)) }
             let width = (profiles.map(\.id.count).max() ?? 0) + 2
             for profile in profiles {
                 let names = profile.match.isEmpty ? "" : " (\(profile.match.joined(separator: ", ")))"
@@ -55,7 +56,7 @@ struct ProfilesCommand: ParsableCommand {
             } catch {
                 throw Failure(.badFile, error.description)
             }
-            print(try json ? ProfilesCommand.json(profile) : ProfileText.lines(profile).joined(separator: "\n"))
+            print(try json ? JSON.text(profile) : ProfileText.lines(profile).joined(separator: "\n"))
         }
     }
 
@@ -82,16 +83,10 @@ struct ProfilesCommand: ParsableCommand {
             }
         }
     }
-
-    fileprivate static func json(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
-    }
 }
 
 /// Writes lines to stderr.
 private func complain(_ text: String) {
     let clean = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).withoutControls }
-    try? FileHandle.standardError.write(contentsOf: Data("\(clean.joined(separator: "\n"))\n".utf8))
+    write("\(clean.joined(separator: "\n"))\n", to: STDERR_FILENO)
 }

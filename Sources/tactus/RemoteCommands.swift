@@ -2,9 +2,8 @@ import Arbiter
 import ArgumentParser
 import BeatTime
 import ControlServer
-import Foundation
+import Essentials
 import Gateway
-import NIOHTTP1
 import RealTime
 
 struct StatusCommand: AsyncParsableCommand {
@@ -136,8 +135,7 @@ struct FollowCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        let command = try JSONEncoder().encode(["source": source.text])
-        try await remote.ask("follow", String(decoding: command, as: UTF8.self)) { _ in
+        try await remote.ask("follow", try JSON.text(["source": source.text])) { _ in
             switch source {
             case .off: "no clock is followed"
             case .auto: "while Link is off, the first steady clock at 'Clock In' is followed"
@@ -185,8 +183,7 @@ struct NudgeCommand: AsyncParsableCommand {
         let (milliseconds, output) = try parts()
         var body: [String: JSONValue] = ["milliseconds": .number(milliseconds)]
         if let output { body["output"] = .text(output) }
-        let command = try JSONEncoder().encode(body)
-        try await remote.ask("nudge", String(decoding: command, as: UTF8.self)) { status in
+        try await remote.ask("nudge", try JSON.text(body)) { status in
             status.outputs.filter { output == nil || $0.id == output || $0.name.lowercased() == output?.lowercased() }
                 .map { "\($0.id): \(StatusText.decimals($0.offsetMilliseconds)) ms" }.joined(separator: "\n")
         }
@@ -216,9 +213,7 @@ struct RealignCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        let path = output.map {
-            "outputs/\($0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? $0)/realign"
-        }
+        let path = output.map { "outputs/\($0.percentEncoded)/realign" }
         try await remote.ask(path ?? "realign", #"{"when":"\#(now ? "now" : "bar")"}"#) { _ in
             "\(output ?? "every output") finds its place \(now ? "as soon as it can" : "at the next bar")"
         }

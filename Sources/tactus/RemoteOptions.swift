@@ -1,7 +1,7 @@
 import Arbiter
 import ArgumentParser
 import ControlServer
-import NIOHTTP1
+import HTTPTypes
 
 /// Which gateway a command talks to, and how it shows the answer.
 struct RemoteOptions: ParsableArguments {
@@ -29,7 +29,7 @@ struct RemoteOptions: ParsableArguments {
     ///
     /// - Returns: the status afterwards.
     func adjust(_ id: String, _ command: String) async throws -> Status {
-        try await client.ask("outputs/\(id)", command, method: .PATCH).status
+        try await client.ask("outputs/\(id)", command, method: .patch).status
     }
 
     /// Who talks to the gateway.

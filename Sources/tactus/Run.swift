@@ -1,8 +1,9 @@
 import ArgumentParser
 import BeatTime
 import ControlServer
-import Foundation
+import Essentials
 import Gateway
+import Glibc
 import Logging
 import MIDIClock
 
@@ -177,6 +178,6 @@ enum LogFormatArgument: String, ExpressibleByArgument, CaseIterable {
     private var isJournal: Bool {
         var status = stat()
         guard fstat(STDERR_FILENO, &status) == 0 else { return false }
-        return ProcessInfo.processInfo.environment["JOURNAL_STREAM"] == "\(status.st_dev):\(status.st_ino)"
+        return environment("JOURNAL_STREAM") == "\(status.st_dev):\(status.st_ino)"
     }
 }

@@ -1,8 +1,9 @@
 import BeatTime
 import ControlServer
 import DeviceProfiles
-import Foundation
+import Essentials
 import Gateway
+import Glibc
 import Logging
 
 // What `tactus run` does once its options are read.
@@ -56,7 +57,7 @@ extension Run {
 
     /// Reads the configuration file and the profiles, and sees that what the command line names is there.
     private func setup() throws(Failure) -> Setup {
-        for folder in profiles where !FileManager.default.fileExists(atPath: folder) {
+        for folder in profiles where !Files.exists(folder) {
             throw Failure(.usage, "--profiles \(folder): there is no such folder")
         }
         let setup = try Self.configured { () throws(Mistakes) in try Setup(self) }

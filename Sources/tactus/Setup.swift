@@ -3,7 +3,7 @@ import Arbiter
 import BeatTime
 import ControlServer
 import DeviceProfiles
-import Foundation
+import Essentials
 import Gateway
 import Logging
 import MIDIClock
@@ -193,12 +193,10 @@ private struct WishReader {
 
 /// Where files are, by the conventions of the system.
 enum Folders {
-    private static let environment = ProcessInfo.processInfo.environment
-
     /// A folder of the user's: by its variable, which counts if it is absolute, or below the home folder.
     private static func own(_ variable: String, _ fallback: String) -> String? {
-        let named = environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return (named ?? environment["HOME"].map { "\($0)/\(fallback)" }).map { "\($0)/tactus" }
+        let named = environment(variable).flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return (named ?? environment("HOME").map { "\($0)/\(fallback)" }).map { "\($0)/tactus" }
     }
 
     /// Where the state is kept; nil where there is no home.
@@ -207,7 +205,7 @@ enum Folders {
     /// The configuration file there is: the user's, or else the machine's.
     static var configuration: String? {
         [ownConfiguration, "/etc/tactus/config.yaml"].compactMap(\.self)
-            .first(where: FileManager.default.fileExists(atPath:))
+            .first(where: Files.exists)
     }
 
     /// Where the user's own configuration file is, or would be; nil where there is no home.
@@ -223,16 +221,14 @@ enum Folders {
 
     /// Beside the executable's folder in `share/tactus/profiles`, or in the checkout it was built in.
     static var installedProfiles: String? {
-        guard let executable = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
-            return nil
-        }
-        var folder = URL(filePath: executable).deletingLastPathComponent()
-        let installed = folder.deletingLastPathComponent().appending(path: "share/tactus/profiles").path()
-        if FileManager.default.fileExists(atPath: installed) { return installed }
-        while folder.pathComponents.count > 1 {
-            let isBuildFolder = folder.lastPathComponent == ".build"
-            folder.deleteLastPathComponent()
-            if isBuildFolder { return folder.appending(path: "Profiles").path() }
+        guard let executable = Files.link("/proc/self/exe") else { return nil }
+        var folder = Files.folder(of: executable)
+        let installed = "\(Files.folder(of: folder))/share/tactus/profiles"
+        if Files.exists(installed) { return installed }
+        while folder != "/" {
+            let isBuildFolder = Files.name(of: folder) == ".build"
+            folder = Files.folder(of: folder)
+            if isBuildFolder { return "\(folder)/Profiles" }
         }
         return nil
     }

@@ -1,7 +1,7 @@
 import Arbiter
 import ControlServer
 import DeviceProfiles
-import Foundation
+import Essentials
 import Gateway
 
 // A setup that is read again while the gateway runs.
@@ -21,7 +21,7 @@ extension Setup {
 
     /// What the command line names and is no longer there.
     private func vanished(since started: Setup) -> [Mistake] {
-        let folders = options.profiles.filter { !FileManager.default.fileExists(atPath: $0) }.map {
+        let folders = options.profiles.filter { !Files.exists($0) }.map {
             Mistake(Place(file: $0, line: 1, column: 1), "there is no such folder any more, and --profiles names it")
         }
         let profiles = options.output.compactMap { output -> Mistake? in

@@ -1,5 +1,5 @@
 import Arbiter
-import Foundation
+import Essentials
 
 /// A status as people read it.
 enum StatusText {
@@ -28,7 +28,7 @@ enum StatusText {
     /// One line for a terminal, at most `width` characters wide.
     static func live(_ status: Status, width: Int) -> String {
         let fields = [
-            status.mode.rawValue, "\(String(format: "%.2f", status.tempo)) BPM", "beat \(place(status))",
+            status.mode.rawValue, "\(fixed(status.tempo, 2)) BPM", "beat \(place(status))",
             peers(status.link.peers), transport(status),
         ]
         return String(fields.joined(separator: "   ").prefix(max(width, 0)))
@@ -38,7 +38,7 @@ enum StatusText {
 
     static func transport(_ status: Status) -> String {
         guard let beats = status.startsInBeats else { return status.transport.rawValue }
-        return beats < 0.05 ? "starting" : "starts in \(String(format: "%.1f", beats)) beats"
+        return beats < 0.05 ? "starting" : "starts in \(fixed(beats, 1)) beats"
     }
 
     /// `bar.beat` where the quantum is a bar of whole beats, else the bare beat; bar 0 and below are a count-in.
@@ -105,13 +105,9 @@ enum StatusText {
     }
 
     /// At most two decimals, and none that say nothing.
-    static func decimals(_ value: Double) -> String {
-        let text = String(format: "%.2f", value)
-        guard text.contains(".") else { return text }
-        return String(text.reversed().drop { $0 == "0" }.drop { $0 == "." }.reversed())
-    }
+    static func decimals(_ value: Double) -> String { shortest(value, atMost: 2) }
 
-    private static func whole(_ value: Double) -> String { String(format: "%.0f", value) }
+    private static func whole(_ value: Double) -> String { fixed(value, 0) }
 }
 
 extension String {

@@ -1,6 +1,7 @@
 import Arbiter
 import ArgumentParser
-import Foundation
+import Essentials
+import Glibc
 
 @main
 struct Tactus: AsyncParsableCommand {
@@ -33,9 +34,8 @@ struct Tactus: AsyncParsableCommand {
             }
         } catch {
             let ending = Ending(error)
-            let stream = ending.isResult ? FileHandle.standardOutput : .standardError
-            try? stream.write(contentsOf: Data("\(ending.text)\n".utf8))
-            Foundation.exit(ending.exitCode)
+            write("\(ending.text)\n", to: ending.isResult ? STDOUT_FILENO : STDERR_FILENO)
+            Glibc.exit(ending.exitCode)
         }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 struct ImportTests {
     /// What each part may import besides the standard library.
     private static let allowed: [String: Set<String>] = {
-        let system: Set<String> = ["Glibc", "Synchronization", "Foundation", "Logging"]
+        let system: Set<String> = ["Glibc", "Synchronization", "Logging"]
         return [
             "BeatTime": [],
             "LinkSession": ["BeatTime"],
@@ -15,20 +15,25 @@ struct ImportTests {
             "Arbiter": ["BeatTime", "LinkSession", "MIDIClock"],
             "DeviceProfiles": ["BeatTime", "MIDIClock", "Foundation", "Yams"],
             "RealTime": ["BeatTime", "CLinux", "Glibc", "Synchronization"],
+            "Essentials": ["RealTime", "Glibc", "FoundationEssentials"],
             "LinkNetwork": ["BeatTime", "RealTime", "LinkSession", "CLinux", "Glibc", "Synchronization"],
             "ALSASequencer": ["BeatTime", "RealTime", "MIDIClock", "CALSA", "Glibc", "Synchronization"],
             "Doctor": [
-                "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux", "Glibc", "Foundation",
+                "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux", "Glibc",
             ],
             "Doctor/Facts": [],
             "Doctor/Judgement": [],
             "Gateway": system.union([
-                "BeatTime", "RealTime", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter", "DeviceProfiles",
-                "ALSASequencer", "CLinux",
+                "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter",
+                "DeviceProfiles", "ALSASequencer", "CLinux",
             ]),
             "OpenSoundControl": ["CLO"],
+            "PlainHTTP": [
+                "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOPosix", "Glibc",
+            ],
             "ControlServer": system.union([
-                "BeatTime", "MIDIClock", "Arbiter", "DeviceProfiles", "Gateway", "OpenSoundControl", "Hummingbird",
+                "BeatTime", "MIDIClock", "Essentials", "Arbiter", "DeviceProfiles", "Gateway", "OpenSoundControl",
+                "Hummingbird",
                 "HummingbirdCore", "ServiceLifecycle", "NIOCore", "NIOPosix", "NIOHTTPTypes", "HTTPTypes",
             ]),
         ]

@@ -1,6 +1,7 @@
 import ALSASequencer
 import BeatTime
-import Foundation
+import Essentials
+import Glibc
 import MIDIClock
 import RealTime
 import Synchronization
@@ -76,6 +77,6 @@ struct ClockProbe {
     }
 
     private static func say(_ text: String) {
-        FileHandle.standardOutput.write(Data("\(text)\n".utf8))
+        write("\(text)\n", to: STDOUT_FILENO)
     }
 }

@@ -35,7 +35,7 @@ struct GuardTests {
         async throws
     {
         let name = ProcessInfo.processInfo.hostName.lowercased().prefix { $0 != "." }
-        let everywhere = try #require(HTTPAddress("0.0.0.0:8808"))
+        let everywhere = try #require(HTTPAddress(host: "0.0.0.0", port: 0))
         try await ServedGateway(address: everywhere, token: BearerToken("secret")).serve { client in
             for (host, status) in [
                 ("192.168.7.42", 200), ("[fe80::1]", 200), ("\(name)", 200), ("\(name).local", 200), ("localhost", 200),

@@ -2,11 +2,9 @@ import Arbiter
 import ControlServer
 import Foundation
 import Gateway
-import Hummingbird
-import HummingbirdTesting
+import HTTPTypes
 import Logging
-import NIOCore
-import NIOPosix
+import PlainHTTP
 
 /// A real gateway without Link, whose one output nobody hears, behind a real server on a port of its own.
 struct ServedGateway {
@@ -18,28 +16,34 @@ struct ServedGateway {
     static let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// Runs `body` with a client of the server, then stops server and gateway.
-    func serve(_ body: @Sendable (Client) async throws -> Void) async throws {
+    func serve(_ body: (Client) async throws -> Void) async throws {
         var configuration = GatewayConfiguration()
         configuration.isLinkEnabled = false
         configuration.wishes.outputs.hasClockPort = false
         configuration.wishes.outputs.outputs = [OutputRequest(.virtual("Drums"))]
         configuration.realtimePriority = 0
         let gateway = try Gateway(configuration, log: Self.log)
-        let serving = Serving(isStarted ? gateway : nil)
-        let application = ControlServer.application(at: address, token: token, serving: serving, log: Self.log)
+        let outcome: Result<Void, any Error>
         do {
-            try await application.test(.ahc()) { try await body(Client(client: $0)) }
+            let server = try await ControlServer.listening(at: address, token: token, log: Self.log)
+            if isStarted { server.serve(gateway) }
+            do {
+                outcome = .success(try await body(Client(port: server.port)))
+            } catch {
+                outcome = .failure(error)
+            }
+            await server.stop()
         } catch {
-            await gateway.stop()
-            throw error
+            outcome = .failure(error)
         }
         await gateway.stop()
+        try outcome.get()
     }
 
     struct Client: Sendable {
-        let client: any TestClientProtocol
+        let port: Int
 
-        var port: Int { client.port ?? 0 }
+        private var client: HTTPClient { HTTPClient(host: "127.0.0.1", port: port) }
 
         func get(_ path: String, headers: [String: String] = [:]) async throws -> Answer {
             try await send(.get, path, headers: headers)
@@ -52,39 +56,32 @@ struct ServedGateway {
         func send(
             _ method: HTTPRequest.Method, _ path: String, body: String? = nil, headers: [String: String] = [:]
         ) async throws -> Answer {
-            var fields = HTTPFields()
-            for (name, value) in headers { fields[.init(name)!] = value }  // names written here
-            let response = try await client.execute(
-                uri: path, method: method, headers: fields, body: body.map(ByteBuffer.init(string:)))
-            return Answer(status: response.status.code, body: String(buffer: response.body))
+            var request = HTTPRequest(method: method, scheme: nil, authority: headers["Host"], path: path)
+            for (name, value) in headers where name != "Host" {
+                request.headerFields[.init(name)!] = value  // names written here
+            }
+            let answer = try await client.answer(to: request, body: body)
+            return Answer(status: answer.status, body: answer.body)
         }
 
         /// The events of a stream up to one that is waited for; after the first something is done.
         func events(
-            until isLast: @Sendable (Event) -> Bool, afterFirst body: @Sendable () async throws -> Void
+            until isLast: (Event) -> Bool, afterFirst body: () async throws -> Void
         ) async throws -> [Event] {
-            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .connect(host: "127.0.0.1", port: port) { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-                    }
+            var (events, text): ([Event], String) = ([], "")
+            let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/api/v1/events")
+            try await client.stream(request) { _, bytes in
+                text += String(decoding: bytes, as: UTF8.self)
+                let known = events.count
+                events = text.matches(of: /event: (.*)\ndata: (.*)\n\n/).compactMap { match in
+                    let status = try? JSONDecoder().decode(Status.self, from: Data(match.2.utf8))
+                    return status.map { Event(name: String(match.1), status: $0) }
                 }
-            return try await channel.executeThenClose { inbound, outbound in
-                let request = "GET /api/v1/events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"
-                try await outbound.write(ByteBuffer(string: request))
-                var (events, text): ([Event], String) = ([], "")
-                for try await part in inbound {
-                    text += String(buffer: part)
-                    let known = events.count
-                    events = text.matches(of: /event: (.*)\ndata: (.*)\n\n/).compactMap { match in
-                        let status = try? JSONDecoder().decode(Status.self, from: Data(match.2.utf8))
-                        return status.map { Event(name: String(match.1), status: $0) }
-                    }
-                    if events.contains(where: isLast) { break }
-                    if known == 0, !events.isEmpty { try await body() }
-                }
-                return events
+                if events.contains(where: isLast) { return false }
+                if known == 0, !events.isEmpty { try await body() }
+                return true
             }
+            return events
         }
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import Gateway
@@ -22,7 +21,7 @@ struct KeptStateTests {
 
     @Test
     func `a file of an earlier run that knows less is read`() throws {
-        let state = try KeptState(json: Data(#"{"version":1,"link":false,"news":[1]}"#.utf8))
+        let state = try KeptState(json: Array(#"{"version":1,"link":false,"news":[1]}"#.utf8))
         #expect(state.link == false)
         #expect(state.tempo == nil && state.offsets.isEmpty)
     }
@@ -36,13 +35,13 @@ struct KeptStateTests {
         #"{"version":2,"link":true}"#, String(repeating: "[", count: 100_000),
     ])
     func `what is damaged, newer or a stranger's is refused as a whole`(text: String) {
-        #expect(throws: KeptState.Unreadable.self) { try KeptState(json: Data(text.utf8)) }
+        #expect(throws: KeptState.Unreadable.self) { try KeptState(json: Array(text.utf8)) }
     }
 
     @Test
     func `a newer file is told from a damaged one`() {
         #expect(throws: KeptState.Unreadable(reason: "it is of a newer version of Tactus")) {
-            try KeptState(json: Data(#"{"version":2,"link":{}}"#.utf8))
+            try KeptState(json: Array(#"{"version":2,"link":{}}"#.utf8))
         }
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 import Logging
 import Testing
 
@@ -8,10 +7,10 @@ import Testing
 struct LogFormatTests {
     private let event = LogEvent(
         level: .warning, message: "peer left", metadata: nil, source: nil, file: "", function: "", line: 0)
-    private let date = Date(timeIntervalSince1970: 1_763_695_425.25)
+    private let time: Int64 = 1_763_695_425_250
 
     private func line(_ format: LogFormat, _ metadata: Logger.Metadata) -> String {
-        format.line(event, label: "tactus.link", metadata: metadata, at: date)
+        format.line(event, label: "tactus.link", metadata: metadata, at: time)
     }
 
     @Test

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Essentials
 internal import RealTime
 
 extension PermissionFacts {
@@ -7,7 +7,7 @@ extension PermissionFacts {
         var facts = PermissionFacts()
         facts.user = User(
             status: tree.text("proc/self/status") ?? "", passwords: tree.text("etc/passwd") ?? "",
-            groups: tree.text("etc/group") ?? "", caller: ProcessInfo.processInfo.environment["SUDO_USER"])
+            groups: tree.text("etc/group") ?? "", caller: environment("SUDO_USER"))
         facts.limits = Limits(tree.text("proc/self/limits") ?? "")
         let files = tree.names("etc/security/limits.d").filter { $0.hasSuffix(".conf") }
         facts.grants = (["limits.conf"] + files.map { "limits.d/\($0)" }).flatMap {

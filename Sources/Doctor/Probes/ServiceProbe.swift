@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Essentials
 
 extension ServiceFacts {
     static func read(_ tree: SystemTree) -> ServiceFacts {
@@ -13,7 +13,7 @@ extension ServiceFacts {
             let texts = (["\(folder)/\(unit)"] + overrides).compactMap(tree.text)
             facts.systemUnit = Unit(path: "/\(folder)/\(unit)", texts: texts)
         }
-        let home = ProcessInfo.processInfo.environment["HOME"].map { "\($0.dropFirst())/.config/systemd/user" }
+        let home = environment("HOME").map { "\($0.dropFirst())/.config/systemd/user" }
         let user = [home, "etc/systemd/user", "usr/local/lib/systemd/user", "usr/lib/systemd/user"].compactMap(\.self)
         facts.userUnit = user.first { tree.exists("\($0)/\(unit)") }.map { "/\($0)/\(unit)" }
         return facts

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Essentials
 
 /// The files in which the system tells about itself, below some root.
 struct SystemTree {
@@ -6,23 +6,21 @@ struct SystemTree {
 
     /// The text of a file, such as `proc/self/limits`; nil if it is not there or may not be read.
     func text(_ path: String) -> String? {
-        FileManager.default.contents(atPath: root + path).map { String(decoding: $0, as: UTF8.self) }
+        (try? Files.bytes(of: root + path)).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The text of a file of one line.
     func line(_ path: String) -> String? {
-        text(path)?.trimmingCharacters(in: .whitespacesAndNewlines)
+        text(path).map { String($0.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()) }
     }
 
     /// The names in a folder, sorted; none if it may not be read.
-    func names(_ path: String) -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: root + path)) ?? []).sorted()
-    }
+    func names(_ path: String) -> [String] { Files.names(in: root + path) }
 
-    func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: root + path) }
+    func exists(_ path: String) -> Bool { Files.exists(root + path) }
 
     /// What a symbolic link says.
-    func link(_ path: String) -> String? { try? FileManager.default.destinationOfSymbolicLink(atPath: root + path) }
+    func link(_ path: String) -> String? { Files.link(root + path) }
 
     /// Whether this system runs in a container, as far as container engines tell.
     ///

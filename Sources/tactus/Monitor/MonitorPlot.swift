@@ -1,5 +1,6 @@
 import ClockMeter
-import Foundation
+import Essentials
+import Glibc
 
 /// Figures of a clock as a picture, SVG that needs nothing else: intervals over time, and how ticks were spread.
 enum MonitorPlot {
@@ -71,7 +72,7 @@ enum MonitorPlot {
         let rows = counts.marks(about: 4).map { mark in
             let y = counts.position(mark)
             return line(left, y, right, y, mark == 0 ? "zero" : "grid")
-                + text(left - 8, y + 4, MonitorText.fixed(mark, 0), "faint end")
+                + text(left - 8, y + 4, fixed(mark, 0), "faint end")
         }
         let bars = bins.filter { $0.ticks > 0 }.map { bin in
             let (x, y) = (errors.position(bin.fromMicroseconds), counts.position(Double(bin.ticks)))
@@ -93,7 +94,7 @@ enum MonitorPlot {
         #"<line x1="\#(place(x1))" y1="\#(place(y1))" x2="\#(place(x2))" y2="\#(place(y2))" class="\#(kind)"/>"#
     }
 
-    private static func place(_ value: Double) -> String { MonitorText.fixed(value, 1) }
+    private static func place(_ value: Double) -> String { fixed(value, 1) }
 
     /// Text as it stands in markup.
     static func escaped(_ text: String) -> String {

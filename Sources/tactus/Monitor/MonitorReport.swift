@@ -1,5 +1,6 @@
 import ClockMeter
-import Foundation
+import Essentials
+import Gateway
 
 /// What a measuring found, kept in files: a page for people, a plot, and the figures for programs.
 struct MonitorReport {
@@ -22,17 +23,16 @@ struct MonitorReport {
 
         /// Reads a path: a folder that is there, or a file that may be made.
         init(argument: String) throws(BadArgument) {
-            var isFolder: ObjCBool = false
-            if FileManager.default.fileExists(atPath: argument, isDirectory: &isFolder), isFolder.boolValue {
+            if Files.isFolder(argument) {
                 self = .folder(argument)
                 return
             }
-            let url = URL(filePath: argument)
-            guard let form = Form(rawValue: url.pathExtension.lowercased()) else {
+            let ending = Files.name(of: argument).split(separator: ".").dropFirst().last ?? ""
+            guard let form = Form(rawValue: ending.lowercased()) else {
                 throw BadArgument("a report is a folder that is there, or a file that ends in .html, .svg or .json")
             }
-            let folder = url.deletingLastPathComponent().path()
-            guard FileManager.default.fileExists(atPath: folder) else {
+            let folder = Files.folder(of: argument)
+            guard Files.isFolder(folder) else {
                 throw BadArgument("there is no folder \(folder)")
             }
             self = .file(argument, form)
@@ -51,9 +51,9 @@ struct MonitorReport {
             }
         for file in files {
             do {
-                try text(as: file.form).write(toFile: file.path, atomically: true, encoding: .utf8)
+                try WholeFile.replace(file.path, with: Array(text(as: file.form).utf8))
             } catch {
-                throw Failure(.system, "no report at \(file.path): \((error as NSError).localizedDescription)")
+                throw Failure(.system, "no report at \(file.path): \(error)")
             }
         }
         return files.map(\.path)
@@ -69,11 +69,7 @@ struct MonitorReport {
 
     /// The figures for programs.
     var json: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(Result(report: self)), as: UTF8.self)
-        }
+        get throws { try JSON.text(Result(report: self)) }
     }
 
     private struct Result: Encodable {

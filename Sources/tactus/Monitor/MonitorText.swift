@@ -1,5 +1,5 @@
 import ClockMeter
-import Foundation
+import Essentials
 
 /// Figures of a clock as people read them.
 enum MonitorText {
@@ -89,7 +89,7 @@ enum MonitorText {
     }
 
     private static func text(_ drift: ClockFigures.Drift) -> String {
-        let off = String(format: "%+.1f", drift.partsPerMillion)
+        let off = fixed(drift.partsPerMillion, 1, isSigned: true)
         return "\(off) ppm from \(StatusText.decimals(drift.nominalTempo)) BPM, deviation \(fixed(drift.deviation, 1))"
     }
 
@@ -139,7 +139,7 @@ enum MonitorText {
 
     private static func clock(_ seconds: Double) -> String {
         let whole = Int(max(0, min(seconds, 1e9)))
-        return String(format: "%d:%02d:%02d", whole / 3_600, whole / 60 % 60, whole % 60)
+        return "\(whole / 3_600):\(digits(whole / 60 % 60, 2)):\(digits(whole % 60, 2))"
     }
 
     /// Microseconds as people say them: three digits, in us, ms or s.
@@ -158,6 +158,4 @@ enum MonitorText {
         let (value, unit) = abs(microseconds) < 1_000 ? (microseconds, "us") : (microseconds / 1_000, "ms")
         return "\(value > 0 ? "+" : "")\(StatusText.decimals(value)) \(unit)"
     }
-
-    static func fixed(_ value: Double, _ decimals: Int) -> String { String(format: "%.\(decimals)f", value) }
 }

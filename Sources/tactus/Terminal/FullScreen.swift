@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// The whole terminal, borrowed for a while: a screen of its own, keys without Return, and all as it was afterwards.
 final class FullScreen {

@@ -1,4 +1,5 @@
-import Foundation
+import Essentials
+import Glibc
 
 /// The terminal at stdout, if it is one.
 struct Terminal: Sendable {
@@ -12,9 +13,9 @@ struct Terminal: Sendable {
     let hasColour: Bool
 
     /// Nil where stdout is no terminal that can redraw.
-    init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
-        guard isatty(STDOUT_FILENO) == 1, environment["TERM"] != "dumb" else { return nil }
-        hasColour = (environment["NO_COLOR"] ?? "").isEmpty
+    init?() {
+        guard isatty(STDOUT_FILENO) == 1, environment("TERM") != "dumb" else { return nil }
+        hasColour = (environment("NO_COLOR") ?? "").isEmpty
     }
 
     /// As it is now; users change it.
@@ -27,18 +28,5 @@ struct Terminal: Sendable {
     }
 
     /// Writes to it, and waits while it is paused.
-    func write(_ text: String) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            if count < 0, errno == EAGAIN {
-                var ready = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-                _ = poll(&ready, 1, 100)
-                continue
-            }
-            guard count > 0 else { return }
-            bytes = bytes.dropFirst(count)
-        }
-    }
+    func write(_ text: String) { Essentials.write(text, to: STDOUT_FILENO) }
 }

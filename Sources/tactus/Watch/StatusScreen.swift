@@ -1,5 +1,5 @@
 import Arbiter
-import Foundation
+import Essentials
 
 /// A gateway's status as a full screen: what the panel shows, for eyes across a dark stage.
 struct StatusScreen {
@@ -47,7 +47,7 @@ struct StatusScreen {
 
     private func header(_ columns: Int) -> [Line] {
         let mode = Line(" \(status.mode.rawValue) ", .strong) + Line(" \(status.reason)")
-        let tempo = Line("  \(String(format: "%.2f", status.tempo)) BPM".padded(to: 16), .strong)
+        let tempo = Line("  \(fixed(status.tempo, 2)) BPM".padded(to: 16), .strong)
         let place = Line("beat \(StatusText.place(moved))".padded(to: 14), .strong)
         return [
             mode.padded(to: columns - address.count - 1) + Line(address, .faint), "",

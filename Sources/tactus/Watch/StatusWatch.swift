@@ -1,6 +1,6 @@
 import Arbiter
 import BeatTime
-import Foundation
+import Glibc
 import RealTime
 import UnixSignals
 

@@ -1,0 +1,94 @@
+internal import Glibc
+package import RealTime
+
+/// Files and folders by their paths.
+package enum Files {
+    /// Whether there is anything at a path; a link that leads nowhere is nothing.
+    package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    package static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// The contents of a file.
+    ///
+    /// - Parameters:
+    ///   - path: the file's own.
+    ///   - most: how many bytes are read at most; the rest is left out.
+    /// - Returns: its bytes.
+    /// - Throws: when it is not there, or may not be read.
+    package static func bytes(of path: String, atMost most: Int = 16 << 20) throws(SystemCallError) -> [UInt8] {
+        let descriptor = try checked("open \(path)") { open(path, O_RDONLY | O_CLOEXEC) }
+        defer { close(descriptor) }
+        return try bytes(from: descriptor, atMost: most)
+    }
+
+    /// What a descriptor gives until its end.
+    package static func bytes(from descriptor: Int32, atMost most: Int) throws(SystemCallError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < most {
+            let wanted = min(most - bytes.count, 1 << 16)
+            var failure: Int32?
+            let piece = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
+                let result = read(descriptor, buffer.baseAddress, wanted)
+                count = max(0, result)
+                if result < 0 { failure = errno }
+            }
+            if failure == EINTR { continue }
+            if let failure { throw SystemCallError(operation: "read", code: failure) }
+            if piece.isEmpty { break }
+            bytes += piece
+        }
+        return bytes
+    }
+
+    /// The contents of a text file; nil where it is not there, may not be read, or is not UTF-8.
+    package static func text(of path: String) -> String? {
+        (try? bytes(of: path)).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// The names of what is in a folder, in order; none if it may not be read.
+    package static func names(in folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// What a symbolic link says; nil if there is none.
+    package static func link(_ path: String) -> String? {
+        let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+            count = buffer.withMemoryRebound(to: CChar.self) { max(0, readlink(path, $0.baseAddress!, $0.count)) }
+        }
+        return target.isEmpty ? nil : String(decoding: target, as: UTF8.self)
+    }
+
+    /// The file that a path leads to through links, also if it is not there yet.
+    package static func target(of path: String) -> String {
+        if let real = realpath(path, nil) {
+            defer { free(real) }
+            return String(cString: real)
+        }
+        guard let target = link(path) else { return path }
+        return target.hasPrefix("/") ? target : "\(folder(of: path))/\(target)"
+    }
+
+    /// The folder that a path lies in: `/a` for `/a/b`, `.` for a bare name.
+    package static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        let folder = path[..<slash]
+        return folder.isEmpty ? "/" : String(folder)
+    }
+
+    /// The last part of a path.
+    package static func name(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    }
+}

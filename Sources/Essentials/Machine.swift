@@ -1,0 +1,27 @@
+internal import Glibc
+
+/// A variable of the environment; nil if it is not set.
+package func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+/// What this machine calls itself.
+package func hostName() -> String {
+    var system = utsname()
+    guard uname(&system) == 0 else { return "localhost" }
+    return withUnsafeBytes(of: &system.nodename) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+}
+
+/// Writes all of a text to a descriptor, and waits while it takes none; what it refuses is dropped.
+package func write(_ text: String, to descriptor: Int32) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+        let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        if count < 0, errno == EINTR { continue }
+        if count < 0, errno == EAGAIN {
+            var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            _ = poll(&ready, 1, 100)
+            continue
+        }
+        guard count > 0 else { return }
+        bytes = bytes.dropFirst(count)
+    }
+}

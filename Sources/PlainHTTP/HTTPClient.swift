@@ -1,0 +1,151 @@
+package import HTTPTypes
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTPTypes
+internal import NIOHTTPTypesHTTP1
+internal import NIOPosix
+
+/// A client of plain HTTP/1.1 with a connection for each request.
+///
+/// Talking to a gateway takes no TLS, redirects, proxies or compression; SwiftNIO, which the server is made of, has the
+/// rest.
+package struct HTTPClient: Hashable, Sendable {
+    /// A name or an address, without brackets.
+    package let host: String
+    package let port: Int
+
+    /// How long a whole answer, or the next part of a stream, may take, in seconds.
+    package static let patience: Int64 = 3
+    /// The longest answer, in bytes.
+    package static let longest = 1 << 20
+
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    package struct Answer: Hashable, Sendable {
+        package var status: Int
+        package var body: String
+    }
+
+    /// Sends a request and waits for its whole answer.
+    ///
+    /// - Throws: an ``HTTPFailure`` when there is no answer, or one that is too long or takes too long.
+    package func answer(to request: HTTPRequest, body: String? = nil) async throws -> Answer {
+        try await exchange(request, body, timing: .whole) { parts in
+            var (status, bytes) = (0, ByteBuffer())
+            for try await part in parts {
+                switch part {
+                case .head(let head): status = head.status.code
+                case .body(var more):
+                    guard bytes.readableBytes + more.readableBytes <= Self.longest else { throw HTTPFailure.tooLong }
+                    bytes.writeBuffer(&more)
+                case .end: return Answer(status: status, body: String(buffer: bytes))
+                }
+            }
+            throw HTTPFailure.cutShort
+        }
+    }
+
+    /// Sends a request whose answer goes on, and hands out its parts as they come.
+    ///
+    /// - Parameters:
+    ///   - request: without a body.
+    ///   - receive: takes the status of the answer and the next bytes of it; returns whether to go on.
+    /// - Throws: an ``HTTPFailure`` when there is no answer or it pauses for too long, and what `receive` throws.
+    package func stream(
+        _ request: HTTPRequest, to receive: (_ status: Int, _ bytes: [UInt8]) async throws -> Bool
+    ) async throws {
+        try await exchange(request, nil, timing: .parts) { parts in
+            var status = 0
+            for try await part in parts {
+                switch part {
+                case .head(let head): status = head.status.code
+                case .body(let bytes):
+                    guard try await receive(status, Array(bytes.readableBytesView)) else { return }
+                case .end: return
+                }
+            }
+        }
+    }
+
+    private func exchange<Outcome: Sendable>(
+        _ request: HTTPRequest, _ body: String?, timing: AnswerDeadline.Timing,
+        _ read: (NIOAsyncChannelInboundStream<HTTPResponsePart>) async throws -> Outcome
+    ) async throws -> Outcome {
+        do {
+            let patience = TimeAmount.seconds(Self.patience)
+            let deadline = NIODeadline.now() + patience
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connectTimeout(patience)
+                .connect(host: host, port: port) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        let pipeline = channel.pipeline.syncOperations
+                        try pipeline.addHTTPClientHandlers()
+                        try pipeline.addHandler(HTTP1ToHTTPClientCodec())
+                        try pipeline.addHandler(AnswerDeadline(deadline, timing))
+                        return try NIOAsyncChannel<HTTPResponsePart, HTTPRequestPart>(
+                            wrappingChannelSynchronously: channel)
+                    }
+                }
+            return try await channel.executeThenClose { inbound, outbound in
+                var request = request
+                request.scheme = "http"
+                if request.authority == nil { request.authority = authority }
+                request.headerFields[.connection] = "close"
+                if let body { request.headerFields[.contentLength] = "\(body.utf8.count)" }
+                try await outbound.write(.head(request))
+                if let body { try await outbound.write(.body(ByteBuffer(string: body))) }
+                try await outbound.write(.end(nil))
+                return try await read(inbound)
+            }
+        } catch {
+            throw HTTPFailure(error) ?? error
+        }
+    }
+
+    /// Host and port as the header `Host` names them.
+    private var authority: String {
+        let host = host.contains(":") ? "[\(host)]" : host
+        return port == 80 ? host : "\(host):\(port)"
+    }
+}
+
+/// Fails the reading of an answer that takes too long.
+private final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPResponsePart
+    typealias InboundOut = HTTPResponsePart
+
+    enum Timing {
+        /// The whole answer has to be there in time.
+        case whole
+        /// Each part has as long again.
+        case parts
+    }
+
+    private let first: NIODeadline
+    private let timing: Timing
+    private var failing: Scheduled<Void>?
+
+    init(_ first: NIODeadline, _ timing: Timing) {
+        self.first = first
+        self.timing = timing
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { fail(context, at: first) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { failing?.cancel() }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if timing == .parts { fail(context, at: .now() + .seconds(HTTPClient.patience)) }
+        context.fireChannelRead(data)
+    }
+
+    private func fail(_ context: ChannelHandlerContext, at time: NIODeadline) {
+        failing?.cancel()
+        failing = context.eventLoop.assumeIsolated().scheduleTask(deadline: time) {
+            context.fireErrorCaught(HTTPFailure.late)
+        }
+    }
+}

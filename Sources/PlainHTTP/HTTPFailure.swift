@@ -1,0 +1,40 @@
+internal import Glibc
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+
+/// Why a request got no answer, as a clause.
+package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
+    case unknownHost
+    /// The system's reason, as a value of errno.
+    case system(Int32)
+    case late
+    case tooLong
+    case cutShort
+    case notHTTP
+
+    /// What an error of the network library means; nil if it is none of its own.
+    init?(_ error: any Error) {
+        switch error {
+        case let error as HTTPFailure: self = error
+        case let error as NIOConnectionError where error.connectionErrors.isEmpty: self = .unknownHost
+        case let error as NIOConnectionError: self.init(error.connectionErrors[0].error)
+        case let error as IOError: self = .system(error.errnoCode)
+        case ChannelError.connectTimeout: self = .late
+        case is ChannelError: self = .cutShort
+        case is HTTPParserError: self = .notHTTP
+        default: return nil
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .unknownHost: "unknown host"
+        case .system(let code): String(cString: strerror(code))
+        case .late: "no answer in \(HTTPClient.patience) s"
+        case .tooLong: "its answer is longer than \(HTTPClient.longest >> 20) MB"
+        case .cutShort: "it closed the connection"
+        case .notHTTP: "it does not speak HTTP"
+        }
+    }
+}
