@@ -148,6 +148,15 @@ let package = Package(
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
         tests(of: "OpenSoundControl", uses: ["Simulation"]),
         tests(
+            of: "PlainHTTP",
+            products: [
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        tests(
             of: "ControlServer", uses: ["Gateway", "Arbiter", "BeatTime", "OpenSoundControl", "PlainHTTP"],
             products: [
                 logging,

@@ -113,7 +113,7 @@ package struct HTTPClient: Hashable, Sendable {
 }
 
 /// Fails the reading of an answer that takes too long.
-private final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
+final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPResponsePart
     typealias InboundOut = HTTPResponsePart
 
@@ -138,7 +138,7 @@ private final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandl
     func handlerRemoved(context: ChannelHandlerContext) { failing?.cancel() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if timing == .parts { fail(context, at: .now() + .seconds(HTTPClient.patience)) }
+        if timing == .parts { fail(context, at: context.eventLoop.now + .seconds(HTTPClient.patience)) }
         context.fireChannelRead(data)
     }
 

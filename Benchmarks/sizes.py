@@ -1,0 +1,86 @@
+"""Measures what Tactus weighs on this machine: its executable, its memory, how soon a command has answered, its build.
+
+    make sizes               the release executable as it is
+    make sizes ARGS=--build  and how long a clean clone takes to build; some minutes
+
+TACTUS in the environment names another executable. The gateway runs in a network namespace of its own, with eight
+outputs to FIFOs, so it needs no sequencer and disturbs no session.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+PROJECT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(PROJECT / "Tests/Acceptance"))
+
+from rig.gateway import TACTUS, Gateway, environment  # noqa: E402
+from rig.rawline import RawLine  # noqa: E402
+
+OUTPUTS = 8
+RUNS = 51
+
+
+def show(what, figure):
+    print(f"{what:44}{figure}", flush=True)
+
+
+def build():
+    """Seconds that a release build takes from a clean clone, and the processor time in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        clone = f"{folder}/tactus"
+        subprocess.run(["git", "clone", "--quiet", PROJECT, clone], check=True)
+        before, began = os.times(), time.monotonic()
+        subprocess.run(["make", "release"], cwd=clone, check=True, stdout=subprocess.DEVNULL)
+        took, after = time.monotonic() - began, os.times()
+    return took, after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def stripped():
+    """The executable's size without symbols, in MB."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copy(TACTUS, folder)
+        subprocess.run(["strip", copy], check=True)
+        return os.path.getsize(copy) / 1e6
+
+
+def resident(gateway):
+    """Memory that the gateway occupies now, in MB of 1024 KB."""
+    lines = pathlib.Path(f"/proc/{gateway.process.pid}/status").read_text().splitlines()
+    fields = dict(line.split(":", 1) for line in lines)
+    return int(fields["VmRSS"].split()[0]) / 1024
+
+
+def status_time(folder):
+    """How long one `tactus status` takes, in milliseconds."""
+    began = time.perf_counter()
+    subprocess.run([TACTUS, "status"], env=environment(folder), stdout=subprocess.DEVNULL, check=True)
+    return (time.perf_counter() - began) * 1_000
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", action="store_true", help="build a clean clone, too")
+    options = parser.parse_args()
+    if options.build:
+        took, processor = build()
+        show("release build of a clean clone", f"{took:.0f} s, {processor:.0f} s of processor time")
+    show("executable, stripped", f"{stripped():.1f} MB")
+    with tempfile.TemporaryDirectory() as folder:
+        lines = [RawLine(f"{folder}/line{number}") for number in range(OUTPUTS)]
+        with Gateway("--play", *(f"--output=raw:{line.path}" for line in lines), folder=f"{folder}/home") as gateway:
+            for line in lines:
+                line.wait_for(0xF8, 5)
+            times = sorted(status_time(folder) for _ in range(RUNS))
+            show(f"resident with {OUTPUTS} outputs", f"{resident(gateway):.1f} MB")
+            show("tactus status", f"{statistics.median(times):.1f} ms, the quickest {times[0]:.1f} ms, of {RUNS}")
+
+
+if __name__ == "__main__":
+    main()
