@@ -13,8 +13,9 @@ LAB_OPTIONS ?=
 
 SWIFT ?= swift
 RELEASE := .build/release/tactus
-RELEASE_OPTIONS := -c release --static-swift-stdlib
-BUILD_RELEASE := $(SWIFT) build $(RELEASE_OPTIONS) --product tactus
+# No debug information: it would be half of the executable, and time to write. Functions keep their names until
+# installation, but are not exported, so that the linker leaves out those that nobody calls.
+RELEASE_OPTIONS := -c release --static-swift-stdlib -debug-info-format none -Xlinker --no-export-dynamic
 # Manual pages and completion scripts, made by what the built program says of itself.
 DOCUMENTS := .build/documents
 FORMATTED := Sources Tests Package.swift Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
@@ -27,8 +28,8 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
-.PHONY: help run build test check lint format unit network acceptance plan lab bench bench-full bench-micro
-.PHONY: bench-follower link-trials link-fuzz bad-links documents docs install clean packages toolchain
+.PHONY: help run build programs test check lint format unit network acceptance plan lab bench bench-full bench-micro
+.PHONY: bench-follower link-trials link-fuzz bad-links sizes documents docs install clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
@@ -38,8 +39,13 @@ run: build  ## install what is missing, build, run the gateway; ARGS='--tempo 10
 
 build: toolchain  ## the release executable
 	@Packaging/install-packages build
-	$(BUILD_RELEASE)
+	$(SWIFT) build $(RELEASE_OPTIONS) --product tactus
 	@$(MAKE) documents
+
+# One build for all of them, so that what they share is compiled once and each is linked once.
+programs: toolchain
+	@Packaging/install-packages build
+	timeout 2400 $(SWIFT) build $(RELEASE_OPTIONS)
 
 documents:  ## manual pages and completion scripts of the release executable, into .build/documents
 	@rm -rf $(DOCUMENTS) && mkdir -p $(DOCUMENTS)
@@ -48,7 +54,7 @@ documents:  ## manual pages and completion scripts of the release executable, in
 
 test: packages $(VENV)  ## install what is missing, run every tier: lint, unit, simulation, network, acceptance, lab
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
-	@failed=; for tier in lint network build acceptance; do $(MAKE) $$tier || { failed=$$tier; break; }; done; \
+	@failed=; for tier in lint network acceptance; do $(MAKE) $$tier || { failed=$$tier; break; }; done; \
 	Tests/total $(RESULTS) || failed=$${failed:-total}; \
 	[ -z "$$failed" ] || { echo "tactus: tests failed at: $$failed" >&2; exit 1; }
 
@@ -72,16 +78,13 @@ network: toolchain
 	@mkdir -p $(RESULTS)
 	timeout 600 Tests/in-namespace $(SWIFT) test --skip-build --xunit-output $(RESULTS)/swift.xml
 
-acceptance: $(VENV)
+acceptance: programs $(VENV)
 	@mkdir -p $(RESULTS)
-	timeout 1200 $(SWIFT) build $(RELEASE_OPTIONS) --product clock-probe
-	timeout 1200 $(SWIFT) build $(RELEASE_OPTIONS) --product metronome
-	timeout 1200 $(SWIFT) build $(RELEASE_OPTIONS) --product link-probe
 	@Tests/Lab/lab --prepare
 	timeout 3300 Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance Benchmarks/timing \
 		--junitxml $(RESULTS)/acceptance.xml $(ARGS)
 
-plan: build $(VENV)  ## the cases asked of every Link program, against unmodified ones; prints the table of verdicts
+plan: programs $(VENV)  ## the cases asked of every Link program, against unmodified ones; prints the table of verdicts
 	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance -m case $(ARGS)
 
 lab: export LAB_COMMAND = $(value CMD)
@@ -127,8 +130,7 @@ link-trials: toolchain  ## a hundred Link peers, a day of two with bad crystals,
 	$(SWIFT) run -c release --package-path Benchmarks/Link link-trials day
 	SIM_SEED=1...1000 $(SWIFT) test --filter 'LinkSessionTests.NetworkScenarioTests/.five'
 
-bad-links: build $(VENV)  ## our clock beside official ones, wired and over networks that delay and lose, in the lab
-	$(SWIFT) build $(RELEASE_OPTIONS) --product metronome
+bad-links: programs $(VENV)  ## our clock beside official ones, wired and over networks that delay and lose, in the lab
 	Tests/Lab/lab --prepare
 	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance/bad_links.py $(ARGS)
 
@@ -140,6 +142,11 @@ link-fuzz: toolchain  ## ten million datagrams and deeds that the compiler's fuz
 	mkdir -p Benchmarks/Link/.build-fuzz/corpus
 	Benchmarks/Link/.build-fuzz/release/link-fuzz -runs=$(RUNS) -max_len=2048 -rss_limit_mb=512 \
 		Benchmarks/Link/.build-fuzz/corpus
+
+# CLEAN=1 builds a clean clone, too, which needs the network for packages.
+sizes: build  ## executable, memory and time of a command on this machine; CLEAN=1: and time of a clean build
+	@$(if $(CLEAN),$(PYTHON) Benchmarks/sizes.py --build)
+	@Tests/in-namespace $(PYTHON) Benchmarks/sizes.py
 
 # Where Debian's shells look, below /usr and below /usr/local.
 ZSH_COMPLETIONS := $(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)

@@ -1,10 +1,10 @@
-"""Measures what Tactus weighs on this machine: its executable, its memory, how soon a command has answered, its build.
+#!/usr/bin/python3
+"""Measures what Tactus weighs on this machine: its executable, its memory, and how soon a command has its answer.
 
-    make sizes               the release executable as it is
-    make sizes ARGS=--build  and how long a clean clone takes to build; some minutes
+    Tests/in-namespace Benchmarks/sizes.py   the release executable, or the one that TACTUS in the environment names
+    Benchmarks/sizes.py --build              how long a clean clone takes to build; some minutes
 
-TACTUS in the environment names another executable. The gateway runs in a network namespace of its own, with eight
-outputs to FIFOs, so it needs no sequencer and disturbs no session.
+The gateway has eight outputs to FIFOs, so it needs no sequencer.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def build():
         clone = f"{folder}/tactus"
         subprocess.run(["git", "clone", "--quiet", PROJECT, clone], check=True)
         before, began = os.times(), time.monotonic()
-        subprocess.run(["make", "release"], cwd=clone, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["make", "build"], cwd=clone, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         took, after = time.monotonic() - began, os.times()
     return took, after.children_user + after.children_system - before.children_user - before.children_system
 
@@ -66,11 +66,12 @@ def status_time(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", action="store_true", help="build a clean clone, too")
+    parser.add_argument("--build", action="store_true", help="build a clean clone, and measure nothing else")
     options = parser.parse_args()
     if options.build:
         took, processor = build()
         show("release build of a clean clone", f"{took:.0f} s, {processor:.0f} s of processor time")
+        return
     show("executable, stripped", f"{stripped():.1f} MB")
     with tempfile.TemporaryDirectory() as folder:
         lines = [RawLine(f"{folder}/line{number}") for number in range(OUTPUTS)]

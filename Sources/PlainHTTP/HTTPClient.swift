@@ -13,15 +13,16 @@ package struct HTTPClient: Hashable, Sendable {
     /// A name or an address, without brackets.
     package let host: String
     package let port: Int
-
     /// How long a whole answer, or the next part of a stream, may take, in seconds.
-    package static let patience: Int64 = 3
+    package let patience: Int64
+
     /// The longest answer, in bytes.
     package static let longest = 1 << 20
 
-    package init(host: String, port: Int) {
+    package init(host: String, port: Int, patience: Int64 = 3) {
         self.host = host
         self.port = port
+        self.patience = patience
     }
 
     package struct Answer: Hashable, Sendable {
@@ -75,16 +76,15 @@ package struct HTTPClient: Hashable, Sendable {
         _ read: (NIOAsyncChannelInboundStream<HTTPResponsePart>) async throws -> Outcome
     ) async throws -> Outcome {
         do {
-            let patience = TimeAmount.seconds(Self.patience)
-            let deadline = NIODeadline.now() + patience
+            let deadline = AnswerDeadline(in: patience, from: .now(), timing)
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .connectTimeout(patience)
+                .connectTimeout(.seconds(patience))
                 .connect(host: host, port: port) { channel in
                     channel.eventLoop.makeCompletedFuture {
                         let pipeline = channel.pipeline.syncOperations
                         try pipeline.addHTTPClientHandlers()
                         try pipeline.addHandler(HTTP1ToHTTPClientCodec())
-                        try pipeline.addHandler(AnswerDeadline(deadline, timing))
+                        try pipeline.addHandler(deadline)
                         return try NIOAsyncChannel<HTTPResponsePart, HTTPRequestPart>(
                             wrappingChannelSynchronously: channel)
                     }
@@ -101,7 +101,7 @@ package struct HTTPClient: Hashable, Sendable {
                 return try await read(inbound)
             }
         } catch {
-            throw HTTPFailure(error) ?? error
+            throw HTTPFailure(error, after: patience) ?? error
         }
     }
 
@@ -125,11 +125,16 @@ final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private let first: NIODeadline
+    private let patience: Int64
     private let timing: Timing
     private var failing: Scheduled<Void>?
 
-    init(_ first: NIODeadline, _ timing: Timing) {
-        self.first = first
+    /// - Parameters:
+    ///   - patience: in seconds.
+    ///   - start: from when on it counts.
+    init(in patience: Int64, from start: NIODeadline, _ timing: Timing) {
+        first = start + .seconds(patience)
+        self.patience = patience
         self.timing = timing
     }
 
@@ -138,14 +143,14 @@ final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
     func handlerRemoved(context: ChannelHandlerContext) { failing?.cancel() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if timing == .parts { fail(context, at: context.eventLoop.now + .seconds(HTTPClient.patience)) }
+        if timing == .parts { fail(context, at: context.eventLoop.now + .seconds(patience)) }
         context.fireChannelRead(data)
     }
 
     private func fail(_ context: ChannelHandlerContext, at time: NIODeadline) {
         failing?.cancel()
-        failing = context.eventLoop.assumeIsolated().scheduleTask(deadline: time) {
-            context.fireErrorCaught(HTTPFailure.late)
+        failing = context.eventLoop.assumeIsolated().scheduleTask(deadline: time) { [patience] in
+            context.fireErrorCaught(HTTPFailure.late(seconds: patience))
         }
     }
 }

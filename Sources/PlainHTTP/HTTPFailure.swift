@@ -8,19 +8,19 @@ package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
     case unknownHost
     /// The system's reason, as a value of errno.
     case system(Int32)
-    case late
+    case late(seconds: Int64)
     case tooLong
     case cutShort
     case notHTTP
 
-    /// What an error of the network library means; nil if it is none of its own.
-    init?(_ error: any Error) {
+    /// What an error of the network library means, where a connection may take so many seconds; nil if it is none of its.
+    init?(_ error: any Error, after patience: Int64) {
         switch error {
         case let error as HTTPFailure: self = error
         case let error as NIOConnectionError where error.connectionErrors.isEmpty: self = .unknownHost
-        case let error as NIOConnectionError: self.init(error.connectionErrors[0].error)
+        case let error as NIOConnectionError: self.init(error.connectionErrors[0].error, after: patience)
         case let error as IOError: self = .system(error.errnoCode)
-        case ChannelError.connectTimeout: self = .late
+        case ChannelError.connectTimeout: self = .late(seconds: patience)
         case is ChannelError: self = .cutShort
         case is HTTPParserError: self = .notHTTP
         default: return nil
@@ -31,7 +31,7 @@ package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
         switch self {
         case .unknownHost: "unknown host"
         case .system(let code): String(cString: strerror(code))
-        case .late: "no answer in \(HTTPClient.patience) s"
+        case .late(let seconds): "no answer in \(seconds) s"
         case .tooLong: "its answer is longer than \(HTTPClient.longest >> 20) MB"
         case .cutShort: "it closed the connection"
         case .notHTTP: "it does not speak HTTP"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import subprocess
 
@@ -18,6 +19,13 @@ def installed(tmp_path_factory):
         ["make", "documents", "install", f"DOCUMENTS={folder}/documents", f"DESTDIR={folder}", "PREFIX=/usr",
          f"RELEASE={TACTUS}"], cwd=PROJECT, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=60)
     return folder / "usr"
+
+
+def test_the_program_carries_neither_tables_of_all_languages_nor_tls():
+    """Foundation brings ICU's, which are 34 MB; anything that speaks TLS brings BoringSSL."""
+    program = pathlib.Path(TACTUS).read_bytes()
+    assert b"icudt" not in program, "something imports Foundation; Essentials has what is needed of it"
+    assert b"BoringSSL" not in program, "a dependency speaks TLS"
 
 
 def commands(command, path=()):

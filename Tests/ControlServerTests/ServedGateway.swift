@@ -43,7 +43,8 @@ struct ServedGateway {
     struct Client: Sendable {
         let port: Int
 
-        private var client: HTTPClient { HTTPClient(host: "127.0.0.1", port: port) }
+        /// More patient than any machine is slow.
+        private var client: HTTPClient { HTTPClient(host: "127.0.0.1", port: port, patience: 300) }
 
         func get(_ path: String, headers: [String: String] = [:]) async throws -> Answer {
             try await send(.get, path, headers: headers)

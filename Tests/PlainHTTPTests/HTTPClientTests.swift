@@ -10,9 +10,12 @@ import Testing
 struct HTTPClientTests {
     private let question = HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/status")
 
+    /// More patient than any machine is slow.
+    private func client(_ port: Int) -> HTTPClient { HTTPClient(host: "127.0.0.1", port: port, patience: 300) }
+
     private func answer(to bytes: String) async throws -> HTTPClient.Answer {
         try await CannedServer.serving(bytes) { server in
-            try await HTTPClient(host: "127.0.0.1", port: server.port).answer(to: question)
+            try await client(server.port).answer(to: question)
         }
     }
 
@@ -41,7 +44,7 @@ struct HTTPClientTests {
         let request = try await CannedServer.serving("HTTP/1.1 204 No Content\r\n\r\n") { server in
             var command = HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/tempo")
             command.headerFields[.authorization] = "Bearer secret"
-            _ = try await HTTPClient(host: "127.0.0.1", port: server.port).answer(to: command, body: #"{"bpm":90}"#)
+            _ = try await client(server.port).answer(to: command, body: #"{"bpm":90}"#)
             return server.request.replacing("\(server.port)", with: "PORT")
         }
         let lines = request.split(separator: "\r\n").map { $0.lowercased() }
@@ -56,7 +59,7 @@ struct HTTPClientTests {
     func `where nobody listens the system says why`() async throws {
         let port = try await CannedServer.serving("") { $0.port }
         await #expect(throws: HTTPFailure.system(111)) {
-            try await HTTPClient(host: "127.0.0.1", port: port).answer(to: question)
+            try await client(port).answer(to: question)
         }
         await #expect(throws: HTTPFailure.unknownHost) {
             try await HTTPClient(host: "no-such-host.invalid", port: 80).answer(to: question)
@@ -68,7 +71,7 @@ struct HTTPClientTests {
         let bytes = "HTTP/1.1 200 OK\r\n\r\none\n\ntwo\n\n"
         let text = try await CannedServer.serving(bytes) { server in
             var text = ""
-            try await HTTPClient(host: "127.0.0.1", port: server.port).stream(question) { status, bytes in
+            try await client(server.port).stream(question) { status, bytes in
                 #expect(status == 200)
                 text += String(decoding: bytes, as: UTF8.self)
                 return !text.contains("two")
@@ -84,8 +87,7 @@ struct HTTPClientTests {
 struct AnswerDeadlineTests {
     private func channel(_ timing: AnswerDeadline.Timing) throws -> EmbeddedChannel {
         let loop = EmbeddedEventLoop()
-        let deadline = AnswerDeadline(loop.now + .seconds(HTTPClient.patience), timing)
-        return EmbeddedChannel(handler: deadline, loop: loop)
+        return EmbeddedChannel(handler: AnswerDeadline(in: 3, from: loop.now, timing), loop: loop)
     }
 
     @Test
@@ -96,7 +98,7 @@ struct AnswerDeadlineTests {
             try channel.writeInbound(HTTPResponsePart.body(ByteBuffer(string: " ")))
         }
         channel.embeddedEventLoop.advanceTime(by: .seconds(1))
-        #expect(throws: HTTPFailure.late) { try channel.throwIfErrorCaught() }
+        #expect(throws: HTTPFailure.late(seconds: 3)) { try channel.throwIfErrorCaught() }
     }
 
     @Test
@@ -107,6 +109,6 @@ struct AnswerDeadlineTests {
             try channel.writeInbound(HTTPResponsePart.body(ByteBuffer(string: " ")))
         }
         channel.embeddedEventLoop.advanceTime(by: .seconds(3))
-        #expect(throws: HTTPFailure.late) { try channel.throwIfErrorCaught() }
+        #expect(throws: HTTPFailure.late(seconds: 3)) { try channel.throwIfErrorCaught() }
     }
 }
