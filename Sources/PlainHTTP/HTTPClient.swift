@@ -76,7 +76,7 @@ package struct HTTPClient: Hashable, Sendable {
         _ read: (NIOAsyncChannelInboundStream<HTTPResponsePart>) async throws -> Outcome
     ) async throws -> Outcome {
         do {
-            let deadline = AnswerDeadline(in: patience, from: .now(), timing)
+            let start = NIODeadline.now()
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connectTimeout(.seconds(patience))
                 .connect(host: host, port: port) { channel in
@@ -84,7 +84,7 @@ package struct HTTPClient: Hashable, Sendable {
                         let pipeline = channel.pipeline.syncOperations
                         try pipeline.addHTTPClientHandlers()
                         try pipeline.addHandler(HTTP1ToHTTPClientCodec())
-                        try pipeline.addHandler(deadline)
+                        try pipeline.addHandler(AnswerDeadline(in: patience, from: start, timing))
                         return try NIOAsyncChannel<HTTPResponsePart, HTTPRequestPart>(
                             wrappingChannelSynchronously: channel)
                     }
@@ -132,6 +132,7 @@ final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
     /// - Parameters:
     ///   - patience: in seconds.
     ///   - start: from when on it counts.
+    ///   - timing: what has to be there in time.
     init(in patience: Int64, from start: NIODeadline, _ timing: Timing) {
         first = start + .seconds(patience)
         self.patience = patience
