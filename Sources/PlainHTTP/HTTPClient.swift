@@ -28,6 +28,11 @@ package struct HTTPClient: Hashable, Sendable {
     package struct Answer: Hashable, Sendable {
         package var status: Int
         package var body: String
+
+        package init(status: Int, body: String) {
+            self.status = status
+            self.body = body
+        }
     }
 
     /// Sends a request and waits for its whole answer.
@@ -54,20 +59,23 @@ package struct HTTPClient: Hashable, Sendable {
     /// - Parameters:
     ///   - request: without a body.
     ///   - receive: takes the status of the answer and the next bytes of it; returns whether to go on.
+    /// - Returns: the status of the answer.
     /// - Throws: an ``HTTPFailure`` when there is no answer or it pauses for too long, and what `receive` throws.
+    @discardableResult
     package func stream(
         _ request: HTTPRequest, to receive: (_ status: Int, _ bytes: [UInt8]) async throws -> Bool
-    ) async throws {
+    ) async throws -> Int {
         try await exchange(request, nil, timing: .parts) { parts in
             var status = 0
             for try await part in parts {
                 switch part {
                 case .head(let head): status = head.status.code
                 case .body(let bytes):
-                    guard try await receive(status, Array(bytes.readableBytesView)) else { return }
-                case .end: return
+                    guard try await receive(status, Array(bytes.readableBytesView)) else { return status }
+                case .end: return status
                 }
             }
+            throw HTTPFailure.cutShort
         }
     }
 

@@ -21,19 +21,57 @@ struct ControlClient {
     func ask(
         _ path: String, _ command: String?, method: HTTPRequest.Method = .post
     ) async throws -> (status: Status, json: String) {
-        var request = HTTPRequest(
-            method: command == nil ? .get : method, scheme: nil, authority: nil, path: "\(url.path)/api/v1/\(path)")
+        var request = request(command == nil ? .get : method, path)
         if command != nil { request.headerFields[.contentType] = "application/json" }
-        if let token { request.headerFields[.authorization] = "Bearer \(token.text)" }
         let answer: HTTPClient.Answer
         do {
-            answer = try await HTTPClient(host: url.host, port: url.port).answer(to: request, body: command)
+            answer = try await client.answer(to: request, body: command)
         } catch {
-            throw Failure(.unavailable, "no gateway answers at \(url) (\(error)); start one with 'tactus run'")
+            throw silence(error)
         }
         guard answer.status == 200 else { throw refusal(answer) }
         guard let status = try? JSON.value(Status.self, from: answer.body.utf8) else { throw stranger }
         return (status, answer.body)
+    }
+
+    /// Hands out the status whenever the gateway tells of it, until the gateway ends or the task is cancelled.
+    ///
+    /// - Throws: a `Failure` when nobody answers any more, or the gateway refuses.
+    func watch(_ receive: (Status) -> Void) async throws {
+        var (events, refused) = (EventReader(), [UInt8]())
+        let code: Int
+        do {
+            code = try await client.stream(request(.get, "events")) { code, bytes in
+                guard code == 200 else {
+                    refused += bytes
+                    return refused.count < HTTPClient.longest
+                }
+                for text in try events.read(bytes) {
+                    guard let status = try? JSON.value(Status.self, from: text) else { throw stranger }
+                    receive(status)
+                }
+                return true
+            }
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw silence(error)
+        }
+        guard code == 200 else {
+            throw refusal(HTTPClient.Answer(status: code, body: String(decoding: refused, as: UTF8.self)))
+        }
+    }
+
+    private var client: HTTPClient { HTTPClient(host: url.host, port: url.port) }
+
+    private func request(_ method: HTTPRequest.Method, _ path: String) -> HTTPRequest {
+        var request = HTTPRequest(method: method, scheme: nil, authority: nil, path: "\(url.path)/api/v1/\(path)")
+        if let token { request.headerFields[.authorization] = "Bearer \(token.text)" }
+        return request
+    }
+
+    private func silence(_ error: any Error) -> Failure {
+        Failure(.unavailable, "no gateway answers at \(url) (\(error)); start one with 'tactus run'")
     }
 
     private func refusal(_ answer: HTTPClient.Answer) -> Failure {

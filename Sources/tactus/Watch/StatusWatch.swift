@@ -4,7 +4,7 @@ import Glibc
 import RealTime
 import UnixSignals
 
-/// `tactus status --watch`: asks a gateway again and again, shows what it says, and passes keys on to it.
+/// `tactus status --watch`: shows what a gateway tells of itself, and passes keys on to it.
 struct StatusWatch {
     let client: ControlClient
     /// Whether programs read it.
@@ -22,7 +22,8 @@ struct StatusWatch {
         case resumed
     }
 
-    private static let pollInterval = Duration.milliseconds(200)
+    /// From one attempt to reach the gateway to the next.
+    private static let pause = Duration.milliseconds(200)
     private static let frameInterval = Duration.milliseconds(50)
     /// How long the outcome of a key is shown, in frames.
     private static let saidFrames = 80
@@ -31,7 +32,7 @@ struct StatusWatch {
     ///
     /// - Throws: when nobody answers at first.
     func run() async throws {
-        let status = try await ask()
+        let status = try await client.ask("status", nil).status
         guard let terminal = Terminal(), !isJSON else { return try await printEverySecond() }
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup, .sigquit, .sigcont)
         let (events, sink) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(256))
@@ -41,7 +42,7 @@ struct StatusWatch {
         let keyboard = try screen.hasKeys ? Keyboard { sink.yield(.pressed($0, at: $1)) } : nil
         defer { keyboard?.stop() }
         let tasks = [
-            Task { await poll(sink) }, Task { await obey(commands, sink) }, Task { await Self.tick(sink) },
+            Task { await listen(sink) }, Task { await obey(commands, sink) }, Task { await Self.tick(sink) },
             Task {
                 for await signal in signals {
                     if signal == .sigcont { sink.yield(.resumed) } else { sink.finish() }
@@ -97,19 +98,15 @@ struct StatusWatch {
         }
     }
 
-    private func ask() async throws -> Status { try await client.ask("status", nil).status }
-
-    private func poll(_ sink: AsyncStream<Event>.Continuation) async {
+    /// Reports what the gateway tells, and looks for it again when it has gone.
+    private func listen(_ sink: AsyncStream<Event>.Continuation) async {
         while !Task.isCancelled {
-            let asked = ContinuousClock.now
             do {
-                let status = try await ask()
-                // The picture was taken somewhere between the question and its answer.
-                sink.yield(.answered(status, at: asked + asked.duration(to: .now) / 2, toCommand: false))
+                try await client.watch { sink.yield(.answered($0, at: .now, toCommand: false)) }
             } catch {
                 sink.yield(.failed(Self.text(error), toCommand: false))
             }
-            try? await Task.sleep(for: Self.pollInterval)
+            try? await Task.sleep(for: Self.pause)
         }
     }
 
