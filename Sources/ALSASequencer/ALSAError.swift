@@ -11,6 +11,9 @@ public struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Whether what was wanted is another program's for now.
     public var isTaken: Bool { code == -EBUSY || code == -EAGAIN }
+
+    /// Whether the port or its device is there no longer.
+    public var isGone: Bool { [-ENODEV, -ENXIO, -ENOENT, -EINVAL].contains(code) }
 }
 
 /// Returns the result of a libasound call, or throws its error code.

@@ -64,10 +64,10 @@ public final class SequencerOutput: @unchecked Sendable {
     private func makeQueue() throws(ALSAError) {
         try check("snd_seq_set_client_pool_output", snd_seq_set_client_pool_output(handle, Self.pools.output))
         try check("snd_seq_set_client_pool_input", snd_seq_set_client_pool_input(handle, Self.pools.input))
-        for type in SequencerSender.eventTypes {
-            try check(
-                "snd_seq_set_client_event_filter", snd_seq_set_client_event_filter(handle, Int32(type.rawValue)))
+        for type in SequencerSender.eventTypes.map({ Int32($0.rawValue) }) + [Int32(SequencerSender.refusal)] {
+            try check("snd_seq_set_client_event_filter", snd_seq_set_client_event_filter(handle, type))
         }
+        try check("snd_seq_set_client_info", reportRefusals())
         let queue = try makeFineQueue()
         sender.queue = queue
         sender.pacemaker = try? makeFineQueue()
@@ -75,6 +75,16 @@ public final class SequencerOutput: @unchecked Sendable {
         guard sender.isFine() else {
             throw ALSAError(operation: "queue on the high-resolution timer", code: -ENODEV)
         }
+    }
+
+    /// Has the kernel say which messages of the queue a receiver has refused.
+    private func reportRefusals() -> Int32 {
+        var info: OpaquePointer?
+        guard snd_seq_client_info_malloc(&info) == 0 else { return -ENOMEM }
+        defer { snd_seq_client_info_free(info) }
+        snd_seq_get_client_info(handle, info)
+        snd_seq_client_info_set_error_bounce(info, 1)
+        return snd_seq_set_client_info(handle, info)
     }
 
     private func makeFineQueue() throws(ALSAError) -> Int32 {

@@ -36,8 +36,9 @@ struct SequencerPorts: @unchecked Sendable, BitwiseCopyable {
             guard let blueprint, let wire else { throw ALSAError(operation: "malloc", code: -ENOMEM) }
             snd_seq_port_info_set_port(blueprint, Int32(port))
             snd_seq_port_info_set_port_specified(blueprint, 1)
+            // Writable, though nobody can subscribe to write: there the kernel says what a receiver refused.
             snd_seq_port_info_set_capability(
-                blueprint, UInt32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ))
+                blueprint, UInt32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ | SND_SEQ_PORT_CAP_WRITE))
             snd_seq_port_info_set_type(
                 blueprint, UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION))
             var sender = snd_seq_addr_t(client: UInt8(clamping: client), port: UInt8(port))

@@ -39,8 +39,10 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     static let eventTypes = [
         SND_SEQ_EVENT_CLOCK, SND_SEQ_EVENT_START, SND_SEQ_EVENT_CONTINUE, SND_SEQ_EVENT_STOP, SND_SEQ_EVENT_SONGPOS,
     ]
+    /// With this the kernel gives back what a receiver refused: SNDRV_SEQ_EVENT_KERNEL_ERROR, which libasound leaves out.
+    static let refusal: UInt8 = 150
 
-    /// A message that the witness has heard.
+    /// A message that the witness has heard, or the kernel's word that a subscriber refused one that the queue sent.
     public struct Heard: Sendable, BitwiseCopyable {
         /// The output port it came from.
         public var port: UInt8
@@ -48,11 +50,14 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
         public var tag: UInt8
         /// When, in nanoseconds of queue time.
         public var queueTime: Int64
+        /// Whether a subscriber refused it; the port alone counts then.
+        public var isRefusal: Bool
 
-        public init(port: UInt8, tag: UInt8, queueTime: Int64) {
+        public init(port: UInt8, tag: UInt8, queueTime: Int64, isRefusal: Bool = false) {
             self.port = port
             self.tag = tag
             self.queueTime = queueTime
+            self.isRefusal = isRefusal
         }
     }
 
@@ -228,7 +233,12 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
         let result = read(descriptor, incoming, Self.heardCapacity * size)
         guard result >= 0 else { return errno == ENOSPC ? nil : 0 }
         var found = 0
-        for index in 0..<result / size where incoming[index].source.client == client {
+        for index in 0..<result / size {
+            if incoming[index].type == Self.refusal, incoming[index].source.client == UInt8(SND_SEQ_CLIENT_SYSTEM) {
+                heard[found] = Heard(port: incoming[index].dest.port, tag: 0, queueTime: 0, isRefusal: true)
+                found += 1
+            }
+            guard incoming[index].source.client == client else { continue }
             let time = incoming[index].time.time
             heard[found] = Heard(
                 port: incoming[index].source.port, tag: incoming[index].tag,

@@ -105,7 +105,7 @@ public struct Status: Codable, Hashable, Sendable {
         @Nullable public var port: String?
         public var connected: Bool
         public var enabled: Bool
-        /// Ticks sent since the gateway started.
+        /// Ticks sent since the gateway started, while the device was there.
         public var ticks: Int
         /// Ticks sent more than a millisecond after they were due.
         public var lateTicks: Int
@@ -115,7 +115,11 @@ public struct Status: Codable, Hashable, Sendable {
         public var divide: Int
         /// Percent; 50 is straight.
         public var swing: Double
+        /// Nil before the first tick, and while the device is away.
         @Nullable public var latenessMicroseconds: Lateness?
+
+        /// Whether its device is not there, so that there are no figures to show.
+        public var isAway: Bool { port == nil && latenessMicroseconds == nil }
 
         public init(
             id: String, name: String, profile: String?, port: String?, connected: Bool, enabled: Bool, ticks: Int,

@@ -58,6 +58,9 @@ struct Refusal: Error, HTTPResponseError {
             switch refusal {
             case .notLeader: (.conflict, "not-leader")
             case .noSuchOutput: (.notFound, "no-such-output")
+            case .notConnected: (.conflict, "not-connected")
+            case .notPlaying: (.conflict, "not-playing")
+            case .notPlaceable: (.conflict, "not-placeable")
             case .badConfiguration: (.unprocessableContent, "bad-configuration")
             case .busy: (.serviceUnavailable, "busy")
             }

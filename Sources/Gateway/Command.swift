@@ -33,6 +33,12 @@ public enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case notLeader(String)
     /// No output has that ID; names those there are.
     case noSuchOutput(String, known: [String])
+    /// The device of the output with that name is not there, so it cannot be realigned; nil if no device is.
+    case notConnected(String?)
+    /// The song is stopped, or the output is, so nothing can be realigned.
+    case notPlaying(String?)
+    /// The device of the output with that name cannot be placed in a song.
+    case notPlaceable(String)
     /// Configuration or profiles are wrong; every mistake with its place.
     case badConfiguration([String])
     /// Too many commands are waiting.
@@ -43,6 +49,9 @@ public enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .notLeader(let leader): "\(leader) leads"
         case .noSuchOutput(let id, let known): "no output is called \(id); there are: \(known.joined(separator: ", "))"
+        case .notConnected(let output): output.map { "\($0) is not connected" } ?? "nothing is connected"
+        case .notPlaying(let output): output.map { "\($0) is not playing" } ?? "nothing is playing"
+        case .notPlaceable(let output): "\(output) cannot be told its place in the song, by its profile"
         case .badConfiguration(let mistakes): mistakes.joined(separator: "\n")
         case .busy: "too many commands are waiting"
         }

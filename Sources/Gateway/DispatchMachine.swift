@@ -11,8 +11,13 @@ protocol DispatchMachine {
     func hostTime() -> HostTime
     func monotonicTime() -> MonotonicTime
     func reading(after earlier: ClockReading?) -> ClockReading
-    /// Sends messages now, in their order, each once; marks those that a receiver refused.
+    /// Sends those of the messages now that leave from sequencer ports, in their order, each once; marks those that a
+    /// receiver refused.
     mutating func send(_ messages: UnsafeMutableBufferPointer<Departure>, stoppingQueue: Bool)
+    /// Writes bytes to a line.
+    ///
+    /// - Returns: how many the line has taken; nil if it has failed for good.
+    mutating func write(_ bytes: LineBytes, to line: Int32) -> Int?
     /// Starts the queue's time anew at 0; what waited in it is forgotten.
     ///
     /// - Returns: whether the kernel took it.
@@ -110,9 +115,6 @@ struct KernelMachine: DispatchMachine {
         }
         if stoppingQueue { sender?.addQueueStop() }
         writeAll(messages)
-        for index in messages.indices {
-            if case .line(let descriptor) = messages[index].sink { write(&messages[index], to: descriptor) }
-        }
     }
 
     /// Writes the batch, going on after every message that a receiver refused.
@@ -128,11 +130,9 @@ struct KernelMachine: DispatchMachine {
         }
     }
 
-    private func write(_ departure: inout Departure, to descriptor: Int32) {
-        var (bytes, count) = departure.message.wire
-        let written = Glibc.write(descriptor, &bytes, count)
-        guard written != count else { return }
-        departure.wasRefused = true
-        departure.isLineBroken = written < 0 && errno != EAGAIN && errno != EINTR
+    func write(_ bytes: LineBytes, to line: Int32) -> Int? {
+        var word = bytes.word.littleEndian
+        let written = Glibc.write(line, &word, bytes.count)
+        return written < 0 && errno != EAGAIN && errno != EINTR ? nil : max(0, written)
     }
 }

@@ -15,6 +15,8 @@ struct OutputState: BitwiseCopyable {
     var connections: UInt32 = 0
     /// As ``OutputBoard/Slot/realigning`` was when the planner was last told to realign.
     var realigning = OutputBoard.Realigning()
+    /// What its line has not taken of a message that it has begun to take.
+    var unwritten = LineBytes()
 }
 
 /// Sees to it that every message leaves exactly once, and on time.
@@ -226,6 +228,7 @@ struct Dispatcher<Machine: DispatchMachine> {
             states[slot].tenant = output.tenant
             counters[slot].reset()
         }
+        if states[slot].slot.sink != output.sink { states[slot].unwritten = LineBytes() }
         states[slot].slot = output
         if states[slot].realigning != output.realigning {
             states[slot].realigning = output.realigning
@@ -240,6 +243,9 @@ struct Dispatcher<Machine: DispatchMachine> {
     private mutating func plan(_ board: borrowing OutputBoard) {
         let span = mode == .queue ? Self.horizon(.queue) / 1000 : Self.groupSpan
         agenda.plan(board, states, at: machine.hostTime(), span: span)
+        for slot in 0..<board.count {
+            counters[slot].step.store(states[slot].planner.step.rawValue, ordering: .relaxed)
+        }
     }
 
     // Sending
@@ -266,11 +272,38 @@ struct Dispatcher<Machine: DispatchMachine> {
         let stopsQueue = isQueueRunning && armed == nil
         if stopsQueue { isQueueRunning = false }
         machine.send(UnsafeMutableBufferPointer(start: agenda.entries, count: count), stoppingQueue: stopsQueue)
+        for index in 0..<count {
+            if case .line(let line) = agenda.entries[index].sink { write(index, to: line) }
+        }
         var isLate = false
-        for index in 0..<count { isLate = note(index, leftAt: now) || isLate }
+        for index in 0..<count {
+            isLate = note(index, leftAt: now) || isLate
+            let departure = agenda.entries[index]
+            if departure.sink.hasReceiver { isLate = receipt(departure.slot, departure.wasRefused) || isLate }
+        }
         agenda.removeDeparted()
         if isLate { planAnew() }
         forgetHeard()
+    }
+
+    /// Writes a message to its line, after what is left of the one before.
+    private mutating func write(_ index: Int, to line: Int32) {
+        let (slot, message) = (agenda.entries[index].slot, agenda.entries[index].message)
+        var bytes = states[slot].unwritten
+        bytes.append(message)
+        let taken = machine.write(bytes, to: line)
+        agenda.entries[index].wasRefused = taken != bytes.count
+        agenda.entries[index].isLineBroken = taken == nil
+        states[slot].unwritten = bytes.rest(afterTaking: taken ?? 0, of: message)
+    }
+
+    /// Notes whether a device took what has been sent to it since the last receipt.
+    ///
+    /// - Returns: whether what follows is to be planned anew.
+    mutating func receipt(_ slot: Int, _ wasRefused: Bool) -> Bool {
+        guard wasRefused else { return states[slot].planner.taken() }
+        counters[slot].dropped.add(1, ordering: .relaxed)
+        return states[slot].planner.refused()
     }
 
     /// Notes that a message has left.
@@ -279,12 +312,11 @@ struct Dispatcher<Machine: DispatchMachine> {
     mutating func note(_ index: Int, leftAt time: HostTime) -> Bool {
         let departure = agenda.entries[index]
         agenda.entries[index].hasLeft = true
-        if departure.wasRefused { counters[departure.slot].dropped.add(1, ordering: .relaxed) }
         if departure.isLineBroken { counters[departure.slot].isLineBroken.store(true, ordering: .relaxed) }
         guard let planned = departure.planned else { return false }
         states[departure.slot].planner.sent(planned, at: time)
         let lateness = planned.due.microseconds(to: time)
-        if planned.message == .timingClock {
+        if planned.message == .timingClock, departure.sink != .away {
             counters[departure.slot].countTick(lateness: lateness + planned.belated, at: time)
         }
         return lateness > Self.late

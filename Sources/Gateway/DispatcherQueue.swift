@@ -158,19 +158,26 @@ extension Dispatcher {
         reading = machine.reading(after: reading)
         var origin: MonotonicTime?
         var isLate = false
+        var (sent, refused): (UInt64, UInt64) = (0, 0)
         while true {
             guard let count = machine.takeHeard(heard) else {
                 isLate = noteOverdue(armed) || isLate
+                sent = 0
                 break
             }
             guard count > 0 else { break }
             // Not asked for sooner: if nothing was heard, the thread has to send at once.
             let start = origin ?? machine.queueOrigin() ?? armed.start
             origin = start
+            for index in 0..<count where heard[index].isRefusal { refused |= 1 << UInt64(heard[index].port) }
             for index in 0..<count where heard[index].tag != 0 {
+                sent |= 1 << UInt64(heard[index].port)
                 let time = reading.hostTime(of: start.advanced(byNanoseconds: heard[index].queueTime))
                 isLate = noteArmed(heard[index], leftAt: time) || isLate
             }
+        }
+        for slot in 0..<outputs where (sent | refused) >> UInt64(slot) & 1 == 1 {
+            isLate = receipt(slot, refused >> UInt64(slot) & 1 == 1) || isLate
         }
         agenda.removeDeparted()
         if isLate { agenda.clear() }

@@ -82,7 +82,10 @@ extension GatewayCore {
             try changeOutput(id) { $0.adjust(adjustment) }
             return true
         case .realign(let id, let when):
-            try changeOutput(id) { $0.realigning.ask(when) }
+            let transport = arbiter.transport
+            let isPlaying = transport.isPlaying && arbiter.line.position(at: .now()) >= Double(transport.startTick)
+            try rack.realign(id, when, isPlaying: isPlaying)
+            boardChanged()
             return true
         case .togglePlaying, .toggleLink, .tap: return true
         }

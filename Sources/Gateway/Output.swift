@@ -37,6 +37,10 @@ struct Output: Sendable {
     private var port: PortDescription?
     /// Whether a profile recognises the device, whatever drives it.
     private var isRecognised = false
+    /// How many devices hear it by its sequencer port.
+    var hearers = 0
+    /// Whether its one device was there and has gone.
+    private(set) var hasLostDevice = false
     /// The port that we have subscribed.
     var subscribed: PortAddress?
     /// Whether its device is the clock that leads, which hears nothing of what is made of it.
@@ -219,9 +223,21 @@ struct Output: Sendable {
         guard connectedTo != place else { return false }
         // Among many subscribers the first to be named may change, and nobody has come.
         if place != nil, connectedTo == nil || !takesSubscribers { connections &+= 1 }
+        hasLostDevice = hasOneDevice && place == nil
         connectedTo = place
         (buffer, isStuck) = (nil, false)
         return true
+    }
+
+    /// Whether its device is, or was, a machine on a cable and not a program.
+    var isMachine: Bool { port?.card != nil }
+
+    /// Why its device cannot be realigned; nil if it can.
+    func obstacle(toRealigningWhile isPlaying: Bool) -> CommandRefusal? {
+        guard connectedTo != nil else { return .notConnected(name) }
+        guard isPlaying else { return .notPlaying(nil) }
+        guard isEnabled, !isMaster else { return .notPlaying(name) }
+        return settings.canBePlaced ? nil : .notPlaceable(name)
     }
 
     /// The port of its device, if one is connected whose driver tells how it fares.

@@ -14,6 +14,14 @@ enum Sink: Hashable, Sendable, BitwiseCopyable {
     case port(UInt8)
     /// A descriptor that takes bytes.
     case line(Int32)
+
+    /// Whether somebody may take what is sent there, or refuse it.
+    var hasReceiver: Bool {
+        switch self {
+        case .away, .discard: false
+        case .port, .line: true
+        }
+    }
 }
 
 /// What the output thread is to do: the one thing it reads, trivially copyable.
@@ -34,6 +42,8 @@ struct OutputBoard: Sendable, BitwiseCopyable {
         var sink = Sink.away
         /// Whether it sends; if not, its device is stopped and hears no clock.
         var isEnabled = true
+        /// Whether several devices hear it.
+        var isShared = false
         /// Counts the outputs that have had this slot.
         var tenant: UInt32 = 0
         /// Counts the times a device has come to this output.
@@ -45,7 +55,7 @@ struct OutputBoard: Sendable, BitwiseCopyable {
 
         /// The output's plan while the song does what the board says.
         func plan(_ transport: PlannedTransport) -> OutputPlan {
-            var plan = OutputPlan(transport: transport, settings: settings, probe: probe)
+            var plan = OutputPlan(transport: transport, settings: settings, probe: probe, isShared: isShared)
             if !isEnabled {
                 plan.transport.isPlaying = false
                 plan.settings.isClockAlwaysOn = false
@@ -76,8 +86,8 @@ struct OutputBoard: Sendable, BitwiseCopyable {
         for (slot, output) in outputs.enumerated() {
             slots[slot] = Slot(
                 settings: output.settings, sink: output.isMaster ? .away : output.sink,
-                isEnabled: output.isEnabled, tenant: output.tenant, connections: output.connections,
-                realigning: output.realigning)
+                isEnabled: output.isEnabled, isShared: output.hearers > 1, tenant: output.tenant,
+                connections: output.connections, realigning: output.realigning)
             if output.hasPort { ports |= 1 << UInt64(slot) }
             if let probing, probing.outputs >> UInt64(slot) & 1 == 1 { slots[slot].probe = probing.probe }
         }
@@ -96,6 +106,8 @@ struct OutputCounters: ~Copyable, Sendable {
     let recentSince = Atomic<Int64>(0)
     /// Messages that a device or a line did not take.
     let dropped = Atomic<Int>(0)
+    /// A ``TickPlanner/Step``.
+    let step = Atomic(TickPlanner.Step.inStep.rawValue)
     /// Whether the line has failed for good and wants opening anew.
     let isLineBroken = Atomic<Bool>(false)
     let lateness = LatencyHistogram()
@@ -107,6 +119,7 @@ struct OutputCounters: ~Copyable, Sendable {
         recent.store(0, ordering: .relaxed)
         earlier.store(0, ordering: .relaxed)
         dropped.store(0, ordering: .relaxed)
+        step.store(TickPlanner.Step.inStep.rawValue, ordering: .relaxed)
         isLineBroken.store(false, ordering: .relaxed)
         lateness.reset()
     }

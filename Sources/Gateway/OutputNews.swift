@@ -22,7 +22,12 @@ extension Logger {
             let profile: Logger.Metadata = new.profile.map { ["profile": "\($0.id)"] } ?? [:]
             info("output connected", metadata: output.merging(["port": "\(place)"]) { $1 }.merging(profile) { $1 })
         } else if let place = old?.connectedTo, new.connectedTo == nil {
-            info("output away", metadata: output.merging(["port": "\(place)"]) { $1 })
+            let metadata = output.merging(["port": "\(place)"]) { $1 }
+            if new.hasLostDevice, new.isEnabled {
+                warning(new.isMachine ? "device unplugged" : "device gone", metadata: metadata)
+            } else {
+                info("output away", metadata: metadata)
+            }
         }
         if new.isStuck != (old?.isStuck ?? false) {
             warning(new.isStuck ? "device takes nothing" : "device takes again", metadata: output)

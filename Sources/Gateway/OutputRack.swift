@@ -117,6 +117,30 @@ struct OutputRack: ~Copyable {
         body(&outputs[index])
     }
 
+    /// Has devices that play stop and enter again.
+    ///
+    /// - Parameters:
+    ///   - id: of the output, or its name; nil for all whose devices are there.
+    ///   - when: where they enter.
+    ///   - isPlaying: whether the song has begun.
+    /// - Throws: when no device is realigned for it.
+    mutating func realign(_ id: String?, _ when: Realignment, isPlaying: Bool) throws(CommandRefusal) {
+        var obstacles: [CommandRefusal] = []
+        var isDone = false
+        try change(id) { output in
+            if let obstacle = output.obstacle(toRealigningWhile: isPlaying) {
+                obstacles.append(obstacle)
+            } else {
+                output.realigning.ask(when)
+                isDone = true
+            }
+        }
+        guard !isDone else { return }
+        if id != nil, let obstacle = obstacles.first { throw obstacle }
+        let others = obstacles.filter { if case .notConnected = $0 { false } else { true } }
+        throw others.first ?? .notConnected(nil)
+    }
+
     /// Gives an output a slot; its port is made by the output thread.
     ///
     /// - Returns: whether there was one left.

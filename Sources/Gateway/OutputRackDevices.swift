@@ -20,7 +20,10 @@ extension OutputRack {
             outputs[slot].sink = sink
             guard isMade else { continue }
             changed = connect(slot, assignment.ports[slot], assignment.troubles[slot]) || changed
-            subscribers[slot] = control?.subscribers(of: source)
+            let hearers = control?.subscribers(of: source) ?? []
+            subscribers[slot] = hearers
+            changed = changed || outputs[slot].hearers != hearers.count
+            outputs[slot].hearers = hearers.count
         }
         let doubled = DoubledClock.all(outputs, subscribers: subscribers, among: all, library: wishes.library)
         defer { doubledClocks = doubled }
@@ -95,7 +98,10 @@ extension OutputRack {
                 outputs[slot].subscribed = wanted
             } catch {
                 outputs[slot].isTaken = error.isTaken
-                (device, trouble) = (nil, error.isTaken ? "another program has it to itself" : error.description)
+                device = nil
+                // One that is just being pulled is away like any other, and its going is announced.
+                trouble =
+                    error.isTaken ? "another program has it to itself" : error.isGone ? nil : error.description
             }
         }
         if device != nil, let port { outputs[slot].recognise(port, wishes.library.profile(of: port)) }

@@ -22,6 +22,7 @@ enum Rehearsal {
             while now < end, let planned = planner.next(plan, on: map, at: now) {
                 now = max(now, planned.due)
                 planner.sent(planned, at: now)
+                if now.microseconds % 2 == 0 { planner.refused() } else { planner.taken() }
             }
             now = now.advanced(byMicroseconds: 300_000)
         }

@@ -55,6 +55,7 @@ struct StatusPicture: Sendable {
                 wakeUpLatencyMicroseconds: Status.Lateness(counters.wakeUps)),
             warnings: warnings + wishes.warnings + outputWarnings + inputWarnings + controlWarnings
                 + dispatchWarning(counters)
+                + slots.compactMap { stepWarning(slot: $0, counters) }
                 + slots.compactMap { droppedWarning(slot: $0, counters) })
     }
 
@@ -99,7 +100,35 @@ struct StatusPicture: Sendable {
                 offsetMilliseconds: Double(output.settings.offset) / 1_000,
                 multiply: Int(output.settings.multiply), divide: Int(output.settings.divide),
                 swing: Double(output.settings.swing) / 10,
-                latenessMicroseconds: Status.Lateness(count.lateness))
+                latenessMicroseconds: output.sink == .away ? nil : Status.Lateness(count.lateness))
+        }
+    }
+
+    /// What is wrong with an output whose device is there and has not taken what it was sent.
+    private func stepWarning(slot: Int, _ counters: OutputThread) -> Status.Warning? {
+        let output = outputs[slot]
+        let step = counters.withCounters(of: slot) {
+            TickPlanner.Step(rawValue: $0.step.load(ordering: .relaxed)) ?? .inStep
+        }
+        guard output.connectedTo != nil, output.sink.hasReceiver else { return nil }
+        let isPlaying = leadership.transport.isPlaying
+        switch step {
+        case .inStep: return nil
+        case .outOfStep:
+            return .init(
+                code: "out-of-step",
+                message: "\(output.name) has not taken what it was sent, and may play "
+                    + (isPlaying ? "at the wrong place, or stand still" : "on"),
+                fix: "see that the device or program behind it reads; it is then "
+                    + (isPlaying ? "stopped, and rejoins at the next bar" : "stopped"))
+        case .someOutOfStep:
+            return .init(
+                code: "out-of-step",
+                message: "one of those that hear \(output.name) has not taken what it was sent, and may play "
+                    + (isPlaying ? "at the wrong place, or stand still" : "on"),
+                fix: isPlaying
+                    ? "see that it reads, then 'tactus realign \(output.id)' places all of them anew"
+                    : "see that it reads; all of them are then sent Stop")
         }
     }
 
@@ -140,6 +169,8 @@ struct StatusPicture: Sendable {
                         fix: output.isTaken
                             ? "close that program; the output is connected within a few seconds"
                             : "connect it; 'tactus ports' lists what is there"))
+            } else if output.hasLostDevice, output.isEnabled {
+                warnings.append(output.lossWarning(isPlaying: leadership.transport.isPlaying))
             }
         }
         for output in slots.map({ outputs[$0] }) where output.isStuck {
@@ -156,6 +187,18 @@ struct StatusPicture: Sendable {
 extension Output {
     /// The port of ours that others subscribe to, for outputs that wait for subscribers.
     fileprivate var ownPort: String? { takesSubscribers ? source?.description : nil }
+
+    /// That its device has gone, and what happens when it is back.
+    func lossWarning(isPlaying: Bool) -> Status.Warning {
+        let promise =
+            isPlaying && settings.takesTransport
+            ? "It rejoins at the next bar when it is back."
+            : isPlaying || settings.isClockAlwaysOn
+                ? "It hears the clock again when it is back." : "It plays with the next song when it is back."
+        return .init(
+            code: "output-away", message: "\(name) \(isMachine ? "was unplugged" : "has gone"). \(promise)",
+            fix: isMachine ? "plug it in again, and switch it on" : "start it again")
+    }
 }
 
 extension Status.Lateness {

@@ -37,6 +37,12 @@ enum Cue: Hashable, BitwiseCopyable {
 }
 
 extension OutputSettings {
+    /// Whether the device is told when to play; if not, it hears the clock alone.
+    public var takesTransport: Bool { start != .none }
+
+    /// Whether the device, playing, can be stopped and placed anew.
+    public var canBePlaced: Bool { laterCue.isPlacing }
+
     /// What sets the device going at the top of a song.
     var topCue: Cue {
         switch start {

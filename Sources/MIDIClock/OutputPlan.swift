@@ -5,11 +5,16 @@ public struct OutputPlan: Hashable, Sendable, BitwiseCopyable {
     public var settings: OutputSettings
     /// What the loop guard asks at this output.
     public var probe: Probe
+    /// Whether several devices hear this output, so that what is sent for one disturbs the others.
+    public var isShared: Bool
 
-    public init(transport: PlannedTransport, settings: OutputSettings, probe: Probe = .none) {
+    public init(
+        transport: PlannedTransport, settings: OutputSettings, probe: Probe = .none, isShared: Bool = false
+    ) {
         self.transport = transport
         self.settings = settings
         self.probe = probe
+        self.isShared = isShared
     }
 }
 

@@ -26,7 +26,9 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// When the device, though playing, is to be placed anew, if it is.
     var realignment: Realignment?
     /// Whether the device may be sent Stop, by the last plan.
-    private var sendsStop = true
+    private(set) var sendsStop = true
+    /// What is known of the device's taking what it is sent.
+    var receipts = Receipts()
 
     /// What the device is doing, as far as it obeys.
     enum Device: Hashable, BitwiseCopyable {
@@ -47,6 +49,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         device = isReturning ? .returned : .stopped
         entry = nil
         joinsAtBar = true
+        receipts = Receipts()
     }
 
     /// Places the device anew, if it plays and its place can be told.
@@ -57,7 +60,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// The last message for a device that plays, for when the program ends.
     public mutating func finish() -> ClockMessage? {
         defer { device = .stopped }
-        return device == .stopped || !sendsStop ? nil : .stop
+        return device == .stopped && step == .inStep || !sendsStop ? nil : .stop
     }
 
     /// What leaves next, and when.
@@ -71,7 +74,9 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage? {
         sendsStop = plan.settings.sendsStop
+        bringInStep(plan)
         let aim = follow(plan, on: map, at: now)
+        if let probe = probe(plan, aim, at: now) { return probe }
         if device != .stopped {
             if playsOn(plan) { return goOn(plan, aim, on: map, at: now) }
             guard !sendsStop else {
@@ -80,13 +85,14 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
                     entry: nil)
             }
             device = .stopped
+            receipts.step = .inStep
         }
         isMisplaced = false
         realignment = nil
         guard plan.transport.isPlaying else {
             entry = nil
             joinsAtBar = false
-            return plan.settings.isClockAlwaysOn ? pulse(aim) : nil
+            return plan.settings.isClockAlwaysOn ? pulse(aim) : repeatedStop(aim, at: now)
         }
         return enter(plan, on: map, at: now)
     }
@@ -100,7 +106,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// - Returns: whether it need not be asked again.
     public func stillExpects(_ ahead: PlannedMessage, on map: TempoMap, at now: HostTime) -> Bool {
         guard hasTrain, ahead.message == .timingClock, ahead.pulse == nextPulse, ahead.fold == train.fold,
-            ahead.belated == 0, entry == nil, !isMisplaced, realignment == nil
+            ahead.belated == 0, entry == nil, !isMisplaced, realignment == nil, step == .inStep
         else { return false }
         return now <= ahead.due && gapEnd(map) <= ahead.due
     }
@@ -111,6 +117,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     ///   - planned: what ``next(_:on:at:)`` of this planner, or of a copy that went ahead, gave.
     ///   - time: when it left.
     public mutating func sent(_ planned: PlannedMessage, at time: HostTime) {
+        receipts.sent(planned, at: time)
         switch planned.message {
         case .timingClock:
             nextPulse = planned.pulse + 1
@@ -189,6 +196,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let isAnew = nextPulse <= 0 || device == .returned
         let isLeft = plan.settings.start == .none || !isAnew && !plan.settings.isBroughtBack
         guard isLeft else { return false }
+        if device == .returned { receipts.step = .inStep }
         (device, isMisplaced) = (inPlace, false)
         return true
     }

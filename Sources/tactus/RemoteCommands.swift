@@ -205,7 +205,8 @@ struct NudgeCommand: AsyncParsableCommand {
 
 struct RealignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "realign", abstract: "Have a device that lost its place find it again at the next bar.")
+        commandName: "realign", abstract: "Have a device that lost its place find it again at the next bar.",
+        discussion: "Fails while nothing plays, and if the device is not connected; without a name those are left out.")
 
     @Flag(help: "At the next sixteenth, where the device knows song positions.") var now = false
 
@@ -215,7 +216,7 @@ struct RealignCommand: AsyncParsableCommand {
     func run() async throws {
         let path = output.map { "outputs/\($0.percentEncoded)/realign" }
         try await remote.ask(path ?? "realign", #"{"when":"\#(now ? "now" : "bar")"}"#) { _ in
-            "\(output ?? "every output") finds its place \(now ? "as soon as it can" : "at the next bar")"
+            "\(output ?? "every connected output") finds its place \(now ? "as soon as it can" : "at the next bar")"
         }
     }
 }

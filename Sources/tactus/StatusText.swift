@@ -70,13 +70,14 @@ enum StatusText {
 
     private static func output(_ output: Status.Output) -> String {
         var parts = output.profile.map { ["profile \($0)"] } ?? []
-        parts += ["\(output.ticks) ticks", "\(output.lateTicks) late"]
+        if !output.isAway { parts += ["\(output.ticks) ticks", "\(output.lateTicks) late"] }
         if let lateness = output.latenessMicroseconds { parts.append("99 % within \(whole(lateness.p99)) us") }
         if output.offsetMilliseconds != 0 { parts.append("offset \(decimals(output.offsetMilliseconds)) ms") }
         parts += shape(output)
         let place = output.port ?? "away"
         let id = output.id == output.name.lowercased() ? "" : " (\(output.id))"
-        return "\(output.name)\(id), \(output.enabled ? place : "disabled"): \(parts.joined(separator: ", "))"
+        let text = "\(output.name)\(id), \(output.enabled ? place : "disabled")"
+        return parts.isEmpty ? text : "\(text): \(parts.joined(separator: ", "))"
     }
 
     /// How its clock differs from 24 even ticks a beat.

@@ -20,6 +20,7 @@ BOOTS = {
     "plugging": ["plugging", "calibrating"],
     "others": ["recognising", "equal", "configuring", "remote", "leader", "echo", "sixteen"],
     "silent": ["silent"],
+    "away": ["refusing", "unplugged"],
 }
 
 
@@ -475,3 +476,43 @@ def test_a_subscription_that_somebody_undoes_is_made_again_and_its_device_joins_
 def test_whatever_becomes_of_them_other_outputs_miss_nothing(silent):
     _, steady = silent["lines"]
     assert moves(steady) == ["start", "stop"] and unevenness(ticks(steady)) < 1_000
+
+
+# Programs that stop reading, and machines that are unplugged.
+
+
+@pytest.mark.parametrize("way", ["direct", "backstop", "queue"])
+def test_a_program_that_stopped_reading_is_brought_in_step_when_it_reads_again(recordings, way):
+    record = recordings("refusing")[way]
+    started, stopped, again, replaced = record["told"]
+    assert [name for name, _ in started] == ["start"]
+    assert [name for name, _ in stopped] == ["stop"]
+    assert [name for name, _ in again] in (["start"], ["position", "continue"])
+    assert [name for name, _ in replaced] == ["stop", "position", "continue"] and replaced[1][1] % 16 == 0
+    out, after, out_again, last = record["statuses"]
+    assert out["transport"] == "stopped" and "Sleeper" in warning(out, "out-of-step")["message"]
+    assert "play on" in warning(out, "out-of-step")["message"]
+    assert "next bar" in warning(out_again, "out-of-step")["fix"]
+    assert "out-of-step" not in codes(after) + codes(last)
+
+
+@pytest.mark.parametrize("way", ["direct", "backstop", "queue"])
+def test_what_one_program_refuses_disturbs_no_other(recordings, way):
+    other = [name for name in recordings("refusing")[way]["other"] if name not in ("clock", "position")]
+    assert other in (["start", "stop", "start", "stop"], ["start", "stop", "continue", "stop"])
+
+
+def test_a_machine_that_was_unplugged_is_told_with_what_it_will_do(recordings):
+    record = recordings("unplugged")
+    name = record["before"]["outputs"][-1]["name"]
+    assert record["before"]["outputs"][-1]["ticks"] > 0
+    away = warning(record["away"], "output-away")
+    assert away["message"] == f"{name} was unplugged. It rejoins at the next bar when it is back."
+    assert "plug it in" in away["fix"]
+    output, later = record["away"]["outputs"][-1], record["later"]["outputs"][-1]
+    assert later["latenessMicroseconds"] is None and later["ticks"] == output["ticks"]
+    (row,) = [row for row in record["text"].splitlines() if row.startswith("output") and name in row]
+    assert "away" in row and "ticks" not in row and "within" not in row
+    assert record["realign"] == [1, "", f"tactus: {name} is not connected\n"]
+    assert "output-away" not in codes(record["back"])
+    assert "snd_seq" not in record["log"] and record["log"].count("device unplugged") == 1

@@ -163,13 +163,21 @@ struct RouteTests {
             #expect(swung?.offsetMilliseconds == -3.5)
             let same = try await output(after: "{}")
             #expect(same?.swing == 57.5)
+        }
+    }
+
+    @Test
+    func `a realignment of what is not connected is refused with the reason`() async throws {
+        try await ServedGateway().serve { client in
             for name in ["drums", "%64rums", "DRUMS"] {
-                let realigned = try await client.post("/api/v1/outputs/\(name)/realign", "")
-                #expect(realigned.status == 200)
+                let refused = try await client.post("/api/v1/outputs/\(name)/realign", "")
+                #expect(refused.status == 409 && refused.body.contains("drums is not connected"))
+                #expect((refused.object["error"] as? [String: String])?["code"] == "not-connected")
             }
-            #expect(try await client.post("/api/v1/realign", #"{"when":"now"}"#).status == 200)
-            let refused = try await client.post("/api/v1/realign", #"{"when":"soon"}"#)
-            #expect(refused.status == 400 && refused.body.contains(#"when: \"bar\" or \"now\""#))
+            let refused = try await client.post("/api/v1/realign", #"{"when":"now"}"#)
+            #expect(refused.status == 409 && refused.body.contains("nothing is connected"))
+            let wrong = try await client.post("/api/v1/realign", #"{"when":"soon"}"#)
+            #expect(wrong.status == 400 && wrong.body.contains(#"when: \"bar\" or \"now\""#))
         }
     }
 

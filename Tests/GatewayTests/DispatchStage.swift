@@ -64,6 +64,11 @@ final class DispatchStage {
     /// How many ticks an output has counted.
     func ticksCounted(slot: Int) -> Int { counters[slot].ticks.load(ordering: .relaxed) }
 
+    /// Whether an output's device is known to be where the song is.
+    func step(slot: Int) -> TickPlanner.Step? {
+        TickPlanner.Step(rawValue: counters[slot].step.load(ordering: .relaxed))
+    }
+
     func messages(_ port: UInt8 = 0) -> [SimulatedKernel.Delivery] { kernel.delivered.filter { $0.port == port } }
 
     /// How late each tick of a port is, in microseconds, if the n-th that left is the n-th tick of the line: after one

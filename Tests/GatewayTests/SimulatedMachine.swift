@@ -37,6 +37,11 @@ final class SimulatedKernel {
     var witnessCapacity = Int.max
     private var hasOverflown = false
 
+    /// Whether the receiver at a port refuses what comes now.
+    var refuses: (UInt8) -> Bool = { _ in false }
+    /// How many of some bytes the line takes now.
+    var lineRoom: (LineBytes) -> Int = { _ in .max }
+    private(set) var lineBytes: [UInt8] = []
     /// Whether the queue cannot be started.
     var refusesStart = false
     var otherThreads = 0
@@ -66,21 +71,35 @@ final class SimulatedKernel {
         now = max(now, time)
     }
 
-    private func deliver(_ delivery: Delivery, at time: Int64, tag: UInt8, queueTime: Int64) {
+    /// Passes a message on; returns whether its receiver took it.
+    @discardableResult
+    private func deliver(_ delivery: Delivery, at time: Int64, tag: UInt8, queueTime: Int64) -> Bool {
         var delivery = delivery
         delivery.time = time
-        delivered.append(delivery)
+        let isTaken = !refuses(delivery.port)
+        if isTaken { delivered.append(delivery) }
         heard.append((time, .init(port: delivery.port, tag: tag, queueTime: queueTime)))
+        if !isTaken, delivery.isQueued {
+            heard.append((time, .init(port: delivery.port, tag: 0, queueTime: 0, isRefusal: true)))
+        }
         if heard.count > witnessCapacity {
             heard = []
             hasOverflown = true
         }
+        return isTaken
     }
 
-    func send(_ departure: Departure) {
-        guard let port = departure.port else { return }
+    /// Returns whether the receiver took it.
+    func send(_ departure: Departure) -> Bool {
+        guard let port = departure.port else { return true }
         let delivery = Delivery(port: port, message: departure.message, time: now, isQueued: false)
-        deliver(delivery, at: now, tag: 0, queueTime: start.map { now - $0 } ?? 0)
+        return deliver(delivery, at: now, tag: 0, queueTime: start.map { now - $0 } ?? 0)
+    }
+
+    func write(_ bytes: LineBytes) -> Int {
+        let taken = min(bytes.count, lineRoom(bytes))
+        for index in 0..<taken { lineBytes.append(UInt8(truncatingIfNeeded: bytes.word >> UInt64(8 * index))) }
+        return taken
     }
 
     func startQueue() {
@@ -135,11 +154,16 @@ struct SimulatedMachine: DispatchMachine {
     }
 
     mutating func send(_ messages: UnsafeMutableBufferPointer<Departure>, stoppingQueue: Bool) {
-        for message in messages {
+        for index in messages.indices {
             spend()
-            kernel.send(message)
+            messages[index].wasRefused = !kernel.send(messages[index])
         }
         if stoppingQueue { stopQueue() }
+    }
+
+    mutating func write(_ bytes: LineBytes, to line: Int32) -> Int? {
+        spend()
+        return kernel.write(bytes)
     }
 
     mutating func startQueue() -> Bool {

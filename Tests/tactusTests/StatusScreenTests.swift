@@ -44,7 +44,7 @@ struct StatusScreenTests {
 
               OUTPUT  PORT        TICKS     LATE   HALF      99 %      WORST     OFFSET    PROFILE
               TR-8S   24:0        9120      0      8.0 us    31.0 us   64.0 us   0 ms      roland-tr-8s, swing 57 %
-              Volca   away        0         0      -         -         -         0 ms      -
+              Volca   away        -         -      -         -         -         0 ms      -
 
               ! real-time scheduling was refused
                 join group audio

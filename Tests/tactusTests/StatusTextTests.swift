@@ -23,7 +23,7 @@ struct StatusTextTests {
                 follower   disabled
                 refused    MC-101 (28:0): 96 ticks, 1 transport messages, as Link is enabled
                 output     TR-8S, 24:0: 9120 ticks, 0 late, 99 % within 31 us
-                output     Volca, away: 0 ticks, 0 late
+                output     Volca, away
                 real time  fifo 80, memory locked, dispatch backstop, wakes 99 % within 9 us, 64 at most
                 warning    real-time scheduling was refused
                   fix      join group audio

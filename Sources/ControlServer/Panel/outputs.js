@@ -72,15 +72,16 @@ class OutputCard {
     this.sends.setAttribute("aria-checked", output.enabled);
     write(this.sendsWord, output.enabled ? "On" : "Off");
     this.offset.show(milliseconds(output.offsetMilliseconds));
-    this.#showLateness(output.latenessMicroseconds, output.lateTicks);
+    this.#showLateness(output);
   }
 
   /** Bars by how late ticks were, each limit twice the one before, each bar's height by the logarithm of their number. */
-  #showLateness(lateness, late) {
+  #showLateness({ port, latenessMicroseconds: lateness, lateTicks: late }) {
     if (!lateness) {
+      const reason = port ? "No tick sent yet" : "";
       this.plot.replaceChildren();
-      this.plot.setAttribute("aria-label", "No tick sent yet");
-      write(this.punctuality, "No tick sent yet");
+      this.plot.setAttribute("aria-label", reason || "No figures while it is away");
+      write(this.punctuality, reason);
       return;
     }
     const { below, counts } = lateness.histogram;

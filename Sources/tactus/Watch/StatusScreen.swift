@@ -122,9 +122,8 @@ struct StatusScreen {
         let offset = "\(StatusText.decimals(output.offsetMilliseconds)) ms"
         // Of a path its end says most.
         let name = output.name.hasPrefix("/") ? output.name.suffix(24) : output.name.prefix(24)
-        return [String(name), String(port.suffix(24)), "\(output.ticks)", "\(output.lateTicks)"] + figures + [
-            offset, profile.joined(separator: ", "),
-        ]
+        let counts = output.isAway ? ["-", "-"] : ["\(output.ticks)", "\(output.lateTicks)"]
+        return [String(name), String(port.suffix(24))] + counts + figures + [offset, profile.joined(separator: ", ")]
     }
 
     private static func tone(_ output: Status.Output) -> Tone {

@@ -5,6 +5,7 @@
 Nothing is judged here; test_devices.py does that on the host. All times are microseconds of Link's host time.
 """
 
+import errno
 import json
 import os
 import pathlib
@@ -18,7 +19,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from alsa_midi import SequencerClient  # noqa: E402
+from alsa_midi import PortCaps, PortType, SequencerClient  # noqa: E402
+from alsa_midi._ffi import alsa, ffi  # noqa: E402
 
 from rig.cable import Cable  # noqa: E402
 from rig.cards import ahead_of_everyone, make_cards, plug, pull, sequencer  # noqa: E402
@@ -27,7 +29,7 @@ from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import PROJECT, TACTUS, Gateway, environment  # noqa: E402
 from rig.guest import preload  # noqa: E402
 from rig.master import START, STOP, Master  # noqa: E402
-from rig.sequencer import Observer  # noqa: E402
+from rig.sequencer import NAMES, Observer  # noqa: E402
 from rig.usb import Gadget, make_sockets  # noqa: E402
 
 TEMPO = 120
@@ -476,9 +478,93 @@ def silent():
         "lines": [line.events for line in lines]}
 
 
+# Scene 8: a program that stops reading what it is sent, for a while.
+
+
+class Sleeper:
+    """A sequencer client that reads only when it is told to, and has room for little more than a second of clock."""
+
+    def __init__(self, name):
+        self.client = SequencerClient(name)
+        self.client.set_client_pool_input(60)
+        self.client.create_port(
+            "In", caps=PortCaps.WRITE | PortCaps.SUBS_WRITE, type=PortType.MIDI_GENERIC | PortType.APPLICATION)
+        self.events = []
+
+    def read(self, seconds):
+        """Reads for a while; what the kernel had to throw away is lost."""
+        event = ffi.new("snd_seq_event_t **")
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            time.sleep(0.05)
+            while (result := alsa.snd_seq_event_input(self.client.handle, event)) != -errno.EAGAIN:
+                name = NAMES.get(event[0].type) if result >= 0 else None
+                if name:
+                    self.events.append([name, event[0].data.control.value if name == "position" else None])
+
+    def told(self, seconds):
+        """What is heard meanwhile, but for the clock."""
+        before = len(self.events)
+        self.read(seconds)
+        return [event for event in self.events[before:] if event[0] != "clock"]
+
+
+def refusing():
+    """By every way that ticks can leave: it sleeps while the song stops, then while it plays; another never does."""
+    record = {}
+    for way in ("direct", "backstop", "queue"):
+        sleeper, observer = Sleeper("Sleeper"), Observer()
+        with Scene("--dispatch", way, "--no-clock-port", "--output", "Sleeper", "--output", "virtual:Other") as gateway:
+            observer.subscribe(observer.find("Tactus", "Other"))
+            sleeper.read(0.5)
+            gateway.post("transport", {"playing": True})
+            told = [sleeper.told(1)]
+            time.sleep(2)
+            gateway.post("transport", {"playing": False})
+            stopped = gateway.wait_status(lambda status: warned(status, "out-of-step"), 3, "out of step")
+            told.append(sleeper.told(1))
+            after = gateway.status()
+            gateway.post("transport", {"playing": True})
+            told.append(sleeper.told(1))
+            time.sleep(2)
+            playing = gateway.wait_status(lambda status: warned(status, "out-of-step"), 3, "out of step again")
+            told.append(sleeper.told(4))
+            last = gateway.status()
+            gateway.stop()
+        observer.read()
+        observer.client.close()
+        sleeper.client.close()
+        record[way] = {
+            "told": told, "statuses": [stopped, after, playing, last], "other": [name for name, _, _ in observer.events()]}
+    return record
+
+
+# Scene 9: a machine that is unplugged while the song plays.
+
+
+def unplugged():
+    make_cards(1)
+    with Scene(profiles={"drums": matching("VirMIDI 0-0")}) as gateway:
+        gateway.post("transport", {"playing": True})
+        time.sleep(1)
+        before = gateway.status()
+        pull(0)
+        away = gateway.wait_status(lambda status: warned(status, "output-away"), 5, "the warning")
+        time.sleep(1)
+        record = {
+            "before": before, "away": away, "later": gateway.status(), "text": gateway.command("status").stdout,
+            "realign": ended(gateway.command("realign", away["outputs"][-1]["id"]))}
+        plug(0)
+        record["back"] = gateway.wait_status(lambda status: not warned(status, "output-away"), 10, "it is back")
+        record["log"] = gateway.stderr
+        gateway.stop()
+    return record
+
+
 SCENES = {
     scene.__name__: scene
-    for scene in (plugging, recognising, equal, configuring, remote, leader, echo, sixteen, calibrating, silent)
+    for scene in (plugging, recognising, equal, configuring, remote, leader, echo, sixteen, calibrating, silent,
+                  refusing, unplugged)
 }
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from rig.clocks import raw_microseconds
 from rig.wait import until
 
 CLOCK, START, CONTINUE, STOP, POSITION = 0xF8, 0xFA, 0xFB, 0xFC, 0xF2
+SENSING = 0xFE  # a byte that Tactus never sends
 
 
 class RawLine:
@@ -19,6 +20,7 @@ class RawLine:
         os.mkfifo(self.path)
         self.arrivals = []
         self.descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+        self.reading = threading.Lock()
         self.ending = threading.Event()
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
@@ -41,13 +43,30 @@ class RawLine:
             ready = poll.poll(100)
             if not ready:
                 continue
-            at = raw_microseconds()
-            data = b""
-            with contextlib.suppress(BlockingIOError):
-                data = os.read(self.descriptor, 4096)
+            with self.reading:
+                at = raw_microseconds()
+                data = b""
+                with contextlib.suppress(BlockingIOError):
+                    data = os.read(self.descriptor, 4096)
+                self.arrivals.extend((value, at) for value in data)
             if not data:  # the writer has gone; poll would return at once for ever
                 self.ending.wait(0.005)
-            self.arrivals.extend((value, at) for value in data)
+
+    @contextlib.contextmanager
+    def full(self):
+        """As long as it lasts the line takes nothing: nobody reads it, and there is no room left in it."""
+        with self.reading:
+            writer = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK)
+            try:
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        os.write(writer, bytes([SENSING]) * 4096)
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        os.write(writer, bytes([SENSING]))
+                yield
+            finally:
+                os.close(writer)
 
     def times(self, value, since=0):
         """When each such byte arrived, from `since` on."""
