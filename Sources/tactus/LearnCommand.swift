@@ -104,7 +104,7 @@ private struct Ear {
         while ContinuousClock.now < end {
             for arrival in input.take() where presses.isPress(arrival) {
                 guard let port = ports.first(where: { $0.address == arrival.source }) else { continue }
-                let (name, message) = (port.shortestName(among: ports), arrival.message)
+                let (name, message) = (port.plainestName(among: ports), arrival.message)
                 return Control(
                     port: Placed(name, at: Place(file: "", line: 1, column: 1)),
                     message: Control.Message(message.kind, message.number, channel: message.channel), verb: verb)
@@ -112,13 +112,5 @@ private struct Ear {
             try? await Task.sleep(for: .milliseconds(20))
         }
         throw Failure(.unavailable, "nothing was pressed in \(seconds) s; 'aseqdump -p PORT' shows what a port sends")
-    }
-}
-
-extension PortDescription {
-    /// The simplest name that means this port and no other.
-    fileprivate func shortestName(among ports: [PortDescription]) -> String {
-        let names = [portName, "\(clientName):\(portName)"] + (card.map { ["\($0.id):\(portName)"] } ?? [])
-        return names.first { PortMatch.find($0, among: ports) == .found(self) } ?? address.description
     }
 }

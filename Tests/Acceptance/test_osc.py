@@ -76,6 +76,12 @@ def test_every_command_has_its_address(configured, controller):
     controller.send("/tactus/nudge", -2.5, "drums")
     settled(
         gateway, lambda status: [output["offsetMilliseconds"] for output in status["outputs"]] == [0, -2.5], "nudged")
+    controller.send("/tactus/nudge", 900)
+    until(lambda: "an offset is -500 to 500 ms" in gateway.stderr, 2, "told why not")
+    assert [output["offsetMilliseconds"] for output in gateway.status()["outputs"]] == [0, -2.5]
+    controller.send("/tactus/nudge", 1.5, "rum")
+    settled(
+        gateway, lambda status: [output["offsetMilliseconds"] for output in status["outputs"]] == [0, -1], "a part will do")
     controller.send("/tactus/realign", "drums")
     controller.send("/tactus/follow", "MPC")
     settled(gateway, lambda status: any("MPC" in warning["message"] for warning in status["warnings"]), "follows")
