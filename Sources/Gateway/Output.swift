@@ -178,11 +178,14 @@ struct Output: Sendable {
         settle()
     }
 
+    /// The offset in force, in milliseconds.
+    var offset: Double { Double(settings.offset) / 1_000 }
+
     /// Changes settings while it runs.
     mutating func adjust(_ change: OutputAdjustment) {
         let wasEnabled = isEnabled
         adjustment.take(change)
-        if let offset = change.offset(from: Double(settings.offset) / 1_000) {
+        if let offset = change.offset(from: offset) {
             liveOffset = Replacement(offset, insteadOf: configuredOffset)
         }
         settle()

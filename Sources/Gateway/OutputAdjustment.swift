@@ -4,7 +4,7 @@ internal import MIDIClock
 public struct OutputAdjustment: Hashable, Sendable {
     /// Milliseconds; negative sends earlier.
     public var offset: Double?
-    /// Milliseconds more of offset than there are.
+    /// Milliseconds more of offset than there are; the sum must stay within ``offsets``.
     public var nudge: Double?
     /// Pulses for each tick.
     public var multiply: Int?
@@ -54,9 +54,7 @@ public struct OutputAdjustment: Hashable, Sendable {
     /// - Returns: milliseconds; nil if it leaves the one there is.
     func offset(from current: Double) -> Double? {
         guard let nudge else { return offset }
-        // In whole microseconds, as offsets are: a hundred small nudges back are none.
-        let moved = (((offset ?? current) + nudge) * 1_000).rounded() / 1_000
-        return min(max(moved, Self.offsets.lowerBound), Self.offsets.upperBound)
+        return wholeMicroseconds((offset ?? current) + nudge)
     }
 
     /// Takes over what another change says, but for the offset.

@@ -4,6 +4,7 @@ import ArgumentParser
 import BeatTime
 import DeviceProfiles
 import Essentials
+import Gateway
 import MIDIClock
 
 struct CalibrateCommand: AsyncParsableCommand {
@@ -19,7 +20,7 @@ struct CalibrateCommand: AsyncParsableCommand {
               tactus calibrate tr-8s --input UM-ONE --save    and keep the offset in your own profile
             """)
 
-    @Argument(help: "The output as 'tactus status' names it.") var output: String
+    @Argument(help: "The output as 'tactus status' names it, or a part of its name.") var output: String
 
     @Option(
         help: ArgumentHelp("The port at which its clock comes back, as 'tactus ports' lists it.", valueName: "port"))
@@ -48,10 +49,11 @@ struct CalibrateCommand: AsyncParsableCommand {
     }
 
     private func target(among outputs: [Status.Output]) throws -> Status.Output {
-        let wanted = output.lowercased()
-        if let target = outputs.first(where: { $0.id == wanted || $0.name.lowercased() == wanted }) { return target }
-        let known = outputs.map(\.id).joined(separator: ", ")
-        throw Failure(.unavailable, "no output is called \(output); there are: \(known)")
+        do throws(UnclearName) {
+            return try NameMatch.resolve(output, among: outputs)
+        } catch {
+            throw Failure(.refused, error.description)
+        }
     }
 
     private func show(_ measured: LoopBack, of target: Status.Output, offset: Double) throws {
