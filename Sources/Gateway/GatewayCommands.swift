@@ -79,7 +79,11 @@ extension GatewayCore {
             configure(wishes)
             return true
         case .adjust(let id, let adjustment):
-            try changeOutput(id) { $0.adjust(adjustment) }
+            let line = arbiter.line
+            try changeOutput(id) { output in
+                output.adjust(adjustment)
+                if let seconds = adjustment.markSeconds { output.markTicks(seconds: seconds, on: line, at: .now()) }
+            }
             return true
         case .realign(let id, let when):
             try changeOutput(id) { $0.realigning.ask(when) }
