@@ -2,7 +2,7 @@
 public enum QueueFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kernel refused a step of setting it up.
     case refused(Step, ALSAError)
-    /// What was laid into it never came out, or not as it was to.
+    /// What was laid into it never came out.
     case silent
     /// Its first period took so many nanoseconds, far more than it was asked to take.
     case slow(Int64)
@@ -14,7 +14,7 @@ public enum QueueFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case queue = "allocating a queue"
         case timer = "setting the queue's timer"
         case witness = "making the port that hears what is sent"
-        case subscription = "subscribing that port"
+        case subscription = "subscribing the port that hears what is sent"
         case trial = "sending by the queue"
     }
 

@@ -37,6 +37,8 @@ public struct LoopBack: Hashable, Sendable {
     private static let finest: Int64 = 100
     /// Two lengths that fit equally well to so many microseconds are not told apart.
     private static let resolution = 5.0
+    /// By how many microseconds a return may be stamped before its sending, where there is no way at all.
+    private static let disorder: Int64 = 1_000
 
     /// Measures.
     ///
@@ -54,7 +56,6 @@ public struct LoopBack: Hashable, Sendable {
         guard let length = Self.length(times, Array(comparable.prefix(Self.enough)), tick: tick) else {
             throw .ambiguity(returned: returned.count)
         }
-        // The kernel may have stamped the return first where there is no way at all.
         let delays = Self.delays(times, comparable, near: length).map { max(0, $0) }.sorted()
         let mean = Double(delays.reduce(0, +)) / Double(delays.count)
         let squares = delays.reduce(0) { $0 + (Double($1) - mean) * (Double($1) - mean) }
@@ -73,11 +74,11 @@ public struct LoopBack: Hashable, Sendable {
             let delays = delays(sent, returned, near: length).sorted()
             let median = delays[delays.count / 2]
             let scatter = delays.reduce(0.0) { $0 + abs(Double($1 - median)) } / Double(delays.count)
-            fits.append((median, scatter + resolution))
+            if median >= -disorder { fits.append((median, scatter + resolution)) }
         }
         guard let best = fits.min(by: { $0.scatter < $1.scatter }) else { return nil }
         let others = fits.filter { abs($0.length - best.length) > tick / 2 }.map(\.scatter)
-        guard let next = others.min() else { return best.length }
+        let next = others.min() ?? .infinity
         return Double(returned.count) * (1 - best.scatter / next) >= confidence ? best.length : nil
     }
 

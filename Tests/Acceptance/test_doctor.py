@@ -278,7 +278,7 @@ def test_no_queue_left(scenes):
 
 @pytest.mark.parametrize("scene, step", [
     ("witness refused", "making the port that hears what is sent failed, snd_seq_create_port: Invalid argument"),
-    ("subscription refused", "subscribing that port failed, snd_seq_subscribe_port: Invalid argument")])
+    ("subscription refused", "subscribing the port that hears what is sent failed, snd_seq_subscribe_port: Invalid argument")])
 def test_a_step_that_the_kernel_refuses_is_named_and_no_other_program_is_blamed(scenes, scene, step):
     found = scenes[scene]["queue-timer"]
     assert found["level"] == "warning" and step in found["found"]

@@ -80,6 +80,15 @@ struct LoopBackTests {
     }
 
     @Test
+    func `pulses farther apart than any way can be long are known again without marks, if there are enough`() throws {
+        let sent = (0..<20).map { Int64($0) * 2_000_000 }
+        #expect(try measure(sent, sent.map { $0 + 30_000 }).median == 30_000)
+        #expect(throws: LoopBack.Doubt.ambiguity(returned: 9)) { try measure(sent, sent.prefix(9).map { $0 + 30_000 }) }
+        let early = sent.map { $0 - 30_000 }
+        #expect(throws: LoopBack.Doubt.ambiguity(returned: 20)) { try measure(sent, early) }
+    }
+
+    @Test
     func `nothing that comes back is nothing to say`() {
         let sent = marked(100)
         #expect(throws: LoopBack.Doubt.silence) { try measure(sent, []) }
