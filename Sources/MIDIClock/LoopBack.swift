@@ -29,13 +29,13 @@ public struct LoopBack: Hashable, Sendable {
     public static let longest: Int64 = 500_000
     /// Ticks that are enough to find the way's length roughly.
     private static let enough = 10_000
-    /// By how much less ticks must scatter at the length found than at any other.
-    ///
-    /// It is the share by which they do, times their number. Chance makes 1 or 2 of it.
-    private static let confidence = 10.0
+    /// The fewest from which to tell it.
+    private static let fewest = 10
+    /// How far any other length must be from fitting as well, in standard deviations.
+    private static let confidence = 3.0
     /// The finest steps in which lengths are tried, in microseconds.
     private static let finest: Int64 = 100
-    /// Two lengths that fit equally well to so many microseconds are not told apart.
+    /// Delays are not trusted to be more even than this, in microseconds.
     private static let resolution = 5.0
     /// By how many microseconds a return may be stamped before its sending, where there is no way at all.
     private static let disorder: Int64 = 1_000
@@ -68,18 +68,57 @@ public struct LoopBack: Hashable, Sendable {
 
     /// Roughly how long the way is; nil if that cannot be told.
     private static func length(_ sent: [Int64], _ returned: [Int64], tick: Int64) -> Int64? {
-        guard !returned.isEmpty else { return nil }
-        var fits: [(length: Int64, scatter: Double)] = []
-        for length in stride(from: 0, through: longest, by: Int(max(finest, tick / 8))) {
-            let delays = delays(sent, returned, near: length).sorted()
-            let median = delays[delays.count / 2]
-            let scatter = delays.reduce(0.0) { $0 + abs(Double($1 - median)) } / Double(delays.count)
-            if median >= -disorder { fits.append((median, scatter + resolution)) }
+        guard returned.count >= fewest else { return nil }
+        let fits = stride(from: 0, through: longest, by: Int(max(finest, tick / 8))).map { length in
+            Fit(Self.delays(sent, returned, near: length))
         }
-        guard let best = fits.min(by: { $0.scatter < $1.scatter }) else { return nil }
-        let others = fits.filter { abs($0.length - best.length) > tick / 2 }.map(\.scatter)
-        let next = others.min() ?? .infinity
-        return Double(returned.count) * (1 - best.scatter / next) >= confidence ? best.length : nil
+        let possible = fits.filter { $0.median >= -disorder }
+        guard let best = possible.min(by: { $0.scatter < $1.scatter }) else { return nil }
+        let delays = Self.delays(sent, returned, near: best.median)
+        let isClear = possible.allSatisfy { other in
+            abs(other.median - best.median) <= tick / 2
+                || best.lead(delays, over: Self.delays(sent, returned, near: other.median)) >= confidence
+        }
+        return isClear ? best.median : nil
+    }
+
+    /// How evenly ticks come back if the way is of some length.
+    private struct Fit {
+        let median: Int64
+        /// Mean distance of a delay from the median, in microseconds.
+        let scatter: Double
+
+        init(_ delays: [Int64]) {
+            let median = delays.sorted()[delays.count / 2]
+            self.median = median
+            scatter = delays.reduce(0.0) { $0 + Double(abs($1 - median)) } / Double(delays.count)
+        }
+
+        /// How much better this length fits than another, in standard deviations.
+        ///
+        /// Ticks that are not ours fit both equally well, but for chance: what is 0 then is how much less the delays'
+        /// squares sum up to. Those that come far from all the others are left out.
+        ///
+        /// - Parameters:
+        ///   - delays: at this length.
+        ///   - others: those of the same ticks at the other.
+        func lead(_ delays: [Int64], over others: [Int64]) -> Double {
+            let limit = 6 * (scatter + resolution)
+            let kept = delays.indices.filter { Double(abs(delays[$0] - median)) <= limit }
+            let count = Double(kept.count)
+            let mean = kept.reduce(0.0) { $0 + Double(delays[$1]) } / count
+            let meanStep = kept.reduce(0.0) { $0 + Double(others[$1] - delays[$1]) } / count
+            var (squares, products, steps) = (0.0, 0.0, 0.0)
+            for index in kept {
+                let delay = Double(delays[index]) - mean
+                let step = Double(others[index] - delays[index]) - meanStep
+                squares += delay * delay
+                products += delay * step
+                steps += step * step
+            }
+            let deviation = max(resolution, (squares / count).squareRoot())
+            return (products + steps / 2) / (deviation * steps.squareRoot())
+        }
     }
 
     /// The delay of each tick that came back, were it the return of that which makes the delay nearest to a length.

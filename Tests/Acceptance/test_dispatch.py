@@ -26,7 +26,7 @@ def recordings():
     made = Recordings()
     for boot, (arguments, scenes) in BOOTS.items():
         for kernel in KERNELS:
-            made.prepare((kernel, boot), "dispatch.py", ["--kernel", kernel, "--kernel-args", arguments], scenes)
+            made.prepare((kernel, boot), "dispatch.py", ["--kernel", kernel, "--kernel-args", arguments], scenes, timeout=900)
     yield made
     made.close()
 
