@@ -94,14 +94,15 @@ public struct LoopBack: Hashable, Sendable {
             scatter = delays.reduce(0.0) { $0 + Double(abs($1 - median)) } / Double(delays.count)
         }
 
-        /// How much better this length fits than another, in standard deviations.
+        /// Compares how well two lengths fit.
         ///
-        /// Ticks that are not ours fit both equally well, but for chance: what is 0 then is how much less the delays'
-        /// squares sum up to. Those that come far from all the others are left out.
+        /// It is by how much less the squares of the delays sum up to. Ticks that are not ours fit both equally well, but
+        /// for chance. Delays far from all the others are left out.
         ///
         /// - Parameters:
         ///   - delays: at this length.
         ///   - others: those of the same ticks at the other.
+        /// - Returns: by how much this one fits better, in standard deviations of what chance does.
         func lead(_ delays: [Int64], over others: [Int64]) -> Double {
             let limit = 6 * (scatter + resolution)
             let kept = delays.indices.filter { Double(abs(delays[$0] - median)) <= limit }
