@@ -81,6 +81,10 @@ extension GatewayCore {
             return true
         case .adjust(let id, let adjustment):
             try rack.adjust(id, adjustment)
+            if let seconds = adjustment.markSeconds {
+                let line = arbiter.line
+                try rack.change(id) { $0.markTicks(seconds: seconds, on: line, at: .now()) }
+            }
             outputsChanged()
             return true
         case .realign(let id, let when):

@@ -180,13 +180,14 @@ struct RouteTests {
         (#"{"divide":97,"multiply":2}"#, "divide: a whole number from 1 to 96"),
         (#"{"swing":76}"#, "swing: 50 to 75"),
         (#"{"swing":null}"#, "swing: 50 to 75"),
+        (#"{"markSeconds":601}"#, "markSeconds: a whole number from 0 to 600"),
         (
             #"{"offset":1}"#,
-            "offset: unknown; the keys here are offsetMilliseconds, multiply, divide, swing, range, enabled"
+            "offset: unknown; the keys here are offsetMilliseconds, multiply, divide, swing, range, enabled, markSeconds"
         ),
         (
             "[]",
-            "the body is to be one JSON object with any of the keys offsetMilliseconds, multiply, divide, swing, range, enabled"
+            "the body is to be one JSON object with any of the keys offsetMilliseconds, multiply, divide, swing, range, enabled, markSeconds"
         ),
     ])
     func `a wrong adjustment is told what would be right and changes nothing`(
