@@ -18,7 +18,7 @@ RELEASE := .build/release/tactus
 RELEASE_OPTIONS := -c release --static-swift-stdlib -debug-info-format none -Xlinker --no-export-dynamic
 # Manual pages and completion scripts, made by what the built program says of itself.
 DOCUMENTS := .build/documents
-FORMATTED := Sources Tests Package.swift Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
+FORMATTED := Sources Tests Package.swift Packaging Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
 	Benchmarks/Follower/Package.swift Benchmarks/Follower/Sources/bench-follower Benchmarks/Link/Package.swift \
 	Benchmarks/Link/Sources/link-trials Benchmarks/Link/Sources/link-fuzz Examples
 # The system's own Python: one that a user installed at home cannot be read by the lab's unprivileged user.
@@ -153,11 +153,10 @@ ZSH_COMPLETIONS := $(if $(filter /usr,$(PREFIX)),vendor-completions,site-functio
 SHARE := $(DESTDIR)$(PREFIX)/share
 UNITS := $(DESTDIR)$(PREFIX)/lib/systemd
 
-install:  ## copy executable, profiles, manual, completions and systemd units under PREFIX (and DESTDIR)
+install:  ## copy executable, manual, completions and systemd units under PREFIX (and DESTDIR)
 	@test -x $(RELEASE) -a -d $(DOCUMENTS) || $(MAKE) build
 	install -D -s -m 755 $(RELEASE) '$(DESTDIR)$(PREFIX)/bin/tactus'
-	install -d '$(SHARE)/tactus/profiles' '$(SHARE)/man/man1' '$(UNITS)/system' '$(UNITS)/user'
-	install -m 644 Profiles/*.yaml '$(SHARE)/tactus/profiles'
+	install -d '$(SHARE)/man/man1' '$(UNITS)/system' '$(UNITS)/user'
 	install -m 644 $(DOCUMENTS)/man1/*.1 '$(SHARE)/man/man1'
 	install -D -m 644 $(DOCUMENTS)/tactus.bash '$(SHARE)/bash-completion/completions/tactus'
 	install -D -m 644 $(DOCUMENTS)/tactus.zsh '$(SHARE)/zsh/$(ZSH_COMPLETIONS)/_tactus'

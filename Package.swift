@@ -12,19 +12,19 @@ let strict: [SwiftSetting] = [
 /// One of our own Swift targets; `uses` are our own targets below it, so arrows point one way.
 func part(
     _ name: String, uses: [String] = [], products: [Target.Dependency] = [], resources: [Resource] = [],
-    linking: [String] = []
+    linking: [String] = [], plugins: [Target.PluginUsage] = []
 ) -> Target {
     .target(
         name: name, dependencies: uses.map { .byName(name: $0) } + products, resources: resources,
-        swiftSettings: strict, linkerSettings: linking.map { .linkedLibrary($0) })
+        swiftSettings: strict, linkerSettings: linking.map { .linkedLibrary($0) }, plugins: plugins)
 }
 
 func tests(
-    of name: String, uses: [String] = [], products: [Target.Dependency] = [], resources: [Resource] = []
+    of name: String, uses: [String] = [], products: [Target.Dependency] = [], exclude: [String] = []
 ) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: ([name] + uses).map { .byName(name: $0) } + products,
-        resources: resources, swiftSettings: strict)
+        exclude: exclude, swiftSettings: strict)
 }
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -46,13 +46,14 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
         .systemLibrary(name: "CLO", pkgConfig: "liblo", providers: [.apt(["liblo-dev"])]),
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CLinux"),
+        .plugin(name: "EmbedProfiles", capability: .buildTool(), path: "Packaging/EmbedProfiles"),
         part("BeatTime", linking: ["m"]),
         part("RealTime", uses: ["BeatTime", "CLinux"]),
         // What Foundation would be for: it is the one user of FoundationEssentials, for its JSON coders. All of Foundation
@@ -63,7 +64,8 @@ let package = Package(
         part("MIDIClock", uses: ["BeatTime"]),
         part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock"]),
         part(
-            "DeviceProfiles", uses: ["BeatTime", "MIDIClock"], products: [.product(name: "Yams", package: "Yams")]),
+            "DeviceProfiles", uses: ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CYAML"],
+            plugins: ["EmbedProfiles"]),
         part(
             "ClockMeter", uses: ["BeatTime", "MIDIClock"],
             products: [.product(name: "Histogram", package: "hdrhistogram-swift")]),
@@ -144,7 +146,7 @@ let package = Package(
             products: [logging]),
         tests(of: "ClockMeter", uses: ["BeatTime", "MIDIClock", "Simulation"]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
-        tests(of: "DeviceProfiles", uses: ["BeatTime", "MIDIClock", "Simulation"], resources: [.copy("Corpus")]),
+        tests(of: "DeviceProfiles", uses: ["BeatTime", "MIDIClock", "Simulation"], exclude: ["Corpus"]),
         tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
         tests(of: "OpenSoundControl", uses: ["Simulation"]),
         tests(

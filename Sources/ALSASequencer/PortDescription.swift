@@ -64,34 +64,6 @@ public struct PortDescription: Hashable, Sendable {
     }
 }
 
-/// What a name given by the user finds among the ports.
-public enum PortMatch: Hashable, Sendable {
-    case found(PortDescription)
-    case none
-    /// Several ports answer to it; all are given.
-    case ambiguous([PortDescription])
-
-    /// Finds the port a name means: case and surrounding spaces do not count.
-    ///
-    /// - Parameters:
-    ///   - name: the whole name of a port, of a client, `client:port` by names, or `card:port` by the card's short name,
-    ///     which tells equal devices apart; or else a part of any of them.
-    ///   - ports: the candidates.
-    /// - Returns: the one port with that whole name; without one, the one port a part of whose name it is.
-    public static func find(_ name: String, among ports: [PortDescription]) -> PortMatch {
-        let wanted = name.trimmed.lowercased()
-        func names(_ port: PortDescription) -> [String] {
-            let whole = [port.portName, port.clientName, "\(port.clientName):\(port.portName)"]
-            return (whole + (port.card.map { ["\($0.id):\(port.portName)"] } ?? [])).map { $0.lowercased() }
-        }
-        let exactPort = ports.filter { $0.portName.lowercased() == wanted }
-        let exact = exactPort.isEmpty ? ports.filter { names($0).contains(wanted) } : exactPort
-        let matches = exact.isEmpty ? ports.filter { names($0).contains { $0.contains(wanted) } } : exact
-        guard let only = matches.first else { return .none }
-        return matches.count == 1 ? .found(only) : .ambiguous(matches)
-    }
-}
-
 extension String {
     /// This text without spaces at its ends.
     var trimmed: String {

@@ -13,6 +13,8 @@ public final class SequencerOutput: @unchecked Sendable {
     public let client: Int
     /// What the output thread works with; it lives as long as this object.
     public private(set) var sender: SequencerSender
+    /// Why there is no queue to send in the output thread's place; nil if there is one.
+    public private(set) var queueFailure: QueueFailure?
 
     private static let witness = Int32(SequencerSender.witness)
     /// Cells for everything that may wait in the queue, and for what the witness has not read yet.
@@ -32,7 +34,12 @@ public final class SequencerOutput: @unchecked Sendable {
         }
         self.handle = handle
         client = Int(snd_seq_client_id(handle))
-        if (try? makeQueue()) == nil { sender.queue = nil }
+        do throws(QueueFailure) {
+            try makeQueue()
+        } catch {
+            queueFailure = error
+            sender.queue = nil
+        }
     }
 
     deinit {
@@ -41,7 +48,7 @@ public final class SequencerOutput: @unchecked Sendable {
     }
 
     /// Whether there is a queue fine enough to send in the output thread's place.
-    public var hasQueue: Bool { sender.queue != nil }
+    public var hasQueue: Bool { queueFailure == nil }
 
     /// Says what a port that does not exist yet will be called, from any one thread.
     ///
@@ -61,20 +68,22 @@ public final class SequencerOutput: @unchecked Sendable {
     }
 
     /// Makes the queues and the witness, and sees that the queue keeps the time it should.
-    private func makeQueue() throws(ALSAError) {
-        try check("snd_seq_set_client_pool_output", snd_seq_set_client_pool_output(handle, Self.pools.output))
-        try check("snd_seq_set_client_pool_input", snd_seq_set_client_pool_input(handle, Self.pools.input))
-        for type in SequencerSender.eventTypes.map({ Int32($0.rawValue) }) + [Int32(SequencerSender.refusal)] {
-            try check("snd_seq_set_client_event_filter", snd_seq_set_client_event_filter(handle, type))
+    private func makeQueue() throws(QueueFailure) {
+        try QueueFailure.at(.room) { () throws(ALSAError) in
+            try check("snd_seq_set_client_pool_output", snd_seq_set_client_pool_output(handle, Self.pools.output))
+            try check("snd_seq_set_client_pool_input", snd_seq_set_client_pool_input(handle, Self.pools.input))
         }
-        try check("snd_seq_set_client_info", reportRefusals())
+        try QueueFailure.at(.filter) { () throws(ALSAError) in
+            for type in SequencerSender.eventTypes.map({ Int32($0.rawValue) }) + [Int32(SequencerSender.refusal)] {
+                try check("snd_seq_set_client_event_filter", snd_seq_set_client_event_filter(handle, type))
+            }
+            try check("snd_seq_set_client_info", reportRefusals())
+        }
         let queue = try makeFineQueue()
         sender.queue = queue
         sender.pacemaker = try? makeFineQueue()
-        try makeWitness(queue)
-        guard sender.isFine() else {
-            throw ALSAError(operation: "queue on the high-resolution timer", code: -ENODEV)
-        }
+        try QueueFailure.at(.witness) { () throws(ALSAError) in try makeWitness(queue) }
+        try sender.tryQueue()
     }
 
     /// Has the kernel say which messages of the queue a receiver has refused.
@@ -87,10 +96,14 @@ public final class SequencerOutput: @unchecked Sendable {
         return snd_seq_set_client_info(handle, info)
     }
 
-    private func makeFineQueue() throws(ALSAError) -> Int32 {
-        let queue = try check("snd_seq_alloc_queue", snd_seq_alloc_queue(handle))
-        try SequencerTimer.highResolution.drive(
-            queue, of: handle, frequency: UInt32(1_000_000_000 / SequencerSender.queuePeriod))
+    private func makeFineQueue() throws(QueueFailure) -> Int32 {
+        let queue = try QueueFailure.at(.queue) { () throws(ALSAError) in
+            try check("snd_seq_alloc_queue", snd_seq_alloc_queue(handle))
+        }
+        try QueueFailure.at(.timer) { () throws(ALSAError) in
+            try SequencerTimer.highResolution.drive(
+                queue, of: handle, frequency: UInt32(1_000_000_000 / SequencerSender.queuePeriod))
+        }
         return queue
     }
 

@@ -33,8 +33,8 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     /// The most that ``takeHeard(_:)`` gives at once.
     public static let heardCapacity = 64
 
-    /// The witness's port: out of the way of the outputs, whose numbers begin at 0.
-    public static let witness: UInt8 = 253
+    /// The witness's port: the first number after those of the outputs.
+    public static let witness = UInt8(SequencerPorts.capacity)
 
     static let eventTypes = [
         SND_SEQ_EVENT_CLOCK, SND_SEQ_EVENT_START, SND_SEQ_EVENT_CONTINUE, SND_SEQ_EVENT_STOP, SND_SEQ_EVENT_SONGPOS,
@@ -249,24 +249,38 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
         return found == 0 && result > 0 ? takeHeard(heard) : found
     }
 
-    /// Whether the queue really beats as fast as it was asked to.
+    /// Has the queue send one message to the witness, by a subscription as the outputs have one.
     ///
     /// Without its timer the kernel silently takes a slower one. Waits some milliseconds, so it is for setting up.
-    mutating func isFine() -> Bool {
-        guard let queue else { return false }
+    ///
+    /// - Throws: what fails, or how fast the queue beats if that is too slow.
+    mutating func tryQueue() throws(QueueFailure) {
+        guard let queue else { return }
+        var wire: OpaquePointer?
+        defer { snd_seq_port_subscribe_free(wire) }
+        try QueueFailure.at(.subscription) { () throws(ALSAError) in
+            try check("snd_seq_port_subscribe_malloc", snd_seq_port_subscribe_malloc(&wire))
+            var witness = snd_seq_addr_t(client: client, port: Self.witness)
+            snd_seq_port_subscribe_set_sender(wire, &witness)
+            snd_seq_port_subscribe_set_dest(wire, &witness)
+            try check("snd_seq_subscribe_port", snd_seq_subscribe_port(handle, wire))
+        }
+        defer { snd_seq_unsubscribe_port(handle, wire) }
         begin()
         addQueueStart()
-        let probe = fill(.timingClock, from: Self.witness)
-        calsa_set_destination(probe, Int32(client), Int32(Self.witness))
-        calsa_schedule(probe, queue, Self.queuePeriod / 2)
-        guard write(from: 0) == count else { return false }
+        calsa_schedule(fill(.timingClock, from: Self.witness), queue, Self.queuePeriod / 2)
+        try QueueFailure.at(.trial) { () throws(ALSAError) in
+            guard write(from: 0) == count else { throw ALSAError(operation: "write", code: -errno) }
+        }
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&poller, 1, 100)
         let isHeard = read(descriptor, incoming, MemoryLayout<snd_seq_event_t>.stride) > 0
         begin()
         addQueueStop()
         _ = write(from: 0)
+        guard isHeard else { throw .silent }
         let time = incoming[0].time.time
-        return isHeard && time.tv_sec == 0 && Int64(time.tv_nsec) < 2 * Self.queuePeriod
+        let period = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        guard period < 2 * Self.queuePeriod else { throw .slow(period) }
     }
 }

@@ -31,9 +31,6 @@ static inline void calsa_clear(snd_seq_event_t *event) { snd_seq_ev_clear(event)
 static inline void calsa_set_direct(snd_seq_event_t *event) { snd_seq_ev_set_direct(event); }
 static inline void calsa_set_source(snd_seq_event_t *event, unsigned char port) { snd_seq_ev_set_source(event, port); }
 static inline void calsa_set_subscribers(snd_seq_event_t *event) { snd_seq_ev_set_subs(event); }
-static inline void calsa_set_destination(snd_seq_event_t *event, int client, int port) {
-    snd_seq_ev_set_dest(event, client, port);
-}
 /// Has the event leave by a queue, at the queue's own real time in nanoseconds.
 static inline void calsa_schedule(snd_seq_event_t *event, int queue, long long nanoseconds) {
     snd_seq_real_time_t time = {(unsigned)(nanoseconds / 1000000000), (unsigned)(nanoseconds % 1000000000)};

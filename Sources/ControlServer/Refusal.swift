@@ -57,7 +57,9 @@ struct Refusal: Error, HTTPResponseError {
         let (status, code): (HTTPResponse.Status, String) =
             switch refusal {
             case .notLeader: (.conflict, "not-leader")
-            case .noSuchOutput: (.notFound, "no-such-output")
+            case .unclearName(let error) where error.isAmbiguous: (.conflict, "ambiguous-name")
+            case .unclearName: (.notFound, "no-such-output")
+            case .outOfRange: (.badRequest, "out-of-range")
             case .notConnected: (.conflict, "not-connected")
             case .notPlaying: (.conflict, "not-playing")
             case .notPlaceable: (.conflict, "not-placeable")

@@ -120,7 +120,9 @@ extension BasicRequestContext {
 }
 
 extension OutputAdjustment {
-    fileprivate static let keys = ["offsetMilliseconds", "multiply", "divide", "swing", "range", "enabled"]
+    fileprivate static let keys = [
+        "offsetMilliseconds", "multiply", "divide", "swing", "range", "enabled", "markSeconds",
+    ]
 
     fileprivate init(_ body: CommandBody) throws(Refusal) {
         self.init(
@@ -129,7 +131,8 @@ extension OutputAdjustment {
             divide: try body.optional("divide")?.integer(in: Self.divisors),
             swing: try body.optional("swing")?.number(in: Self.swings),
             range: try body.optional("range")?.octave(in: Self.tempos),
-            isEnabled: try body.optional("enabled")?.boolean())
+            isEnabled: try body.optional("enabled")?.boolean(),
+            markSeconds: try body.optional("markSeconds")?.integer(in: Self.marks))
     }
 }
 

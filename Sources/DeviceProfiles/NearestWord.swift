@@ -1,5 +1,5 @@
 /// The word somebody meant.
-enum NearestWord {
+package enum NearestWord {
     /// The word that differs least from the one written, if it differs little enough.
     ///
     /// - Parameters:
@@ -7,7 +7,7 @@ enum NearestWord {
     ///   - words: those that exist.
     /// - Returns: the first of the nearest, at most a third of its letters away; or else the only one that begins like it.
     ///   Case and `_` for `-` cost nothing.
-    static func to(_ word: String, among words: some Sequence<String>) -> String? {
+    package static func to(_ word: String, among words: some Sequence<String>) -> String? {
         let written = letters(of: word)
         guard !written.isEmpty, written.count <= 64 else { return nil }
         var best: (word: String, distance: Int)?

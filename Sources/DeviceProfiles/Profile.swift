@@ -6,7 +6,7 @@ public import MIDIClock
 public struct Profile: Hashable, Sendable {
     /// The file's name without `.yaml`, by which users name the profile.
     public var id: String
-    /// Where it was read, as the path was given; nil for one that was not.
+    /// Where it was read, as the path was given; nil for one that is built into the program.
     public internal(set) var file: String?
     /// What people call the device.
     public var name: String

@@ -25,6 +25,14 @@ extension Profile {
         try self.init(yaml: try TextFile.bytes(of: path), file: path)
     }
 
+    /// Reads a built-in profile.
+    ///
+    /// - Throws: everything that is wrong with it: nothing, if it was tested before it was built in.
+    public init(_ builtIn: BuiltInProfile) throws(Mistakes) {
+        try self.init(yaml: Array(builtIn.text.utf8), file: "\(builtIn.id).yaml")
+        file = nil
+    }
+
     static let keys: [Key<Profile>] = [
         .version,
         Key("name", \.name, .text(example: "Roland TR-8S")).required("it is what people call the device"),

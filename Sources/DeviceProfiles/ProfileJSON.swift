@@ -1,10 +1,11 @@
 internal import MIDIClock
 
-/// A profile as programs read it: everything in force, in the units of its file.
+/// A profile as programs read it: everything in force, in the units of its file; `file` is null if it is built in.
 extension Profile: Encodable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Keys.self)
         try container.encode(id, forKey: .id)
+        try container.encode(file, forKey: .file)
         try container.encode(name, forKey: .name)
         try container.encode(match, forKey: .match)
         try container.encode(ClockSection(settings), forKey: .clock)
@@ -13,7 +14,7 @@ extension Profile: Encodable {
         try container.encode(notes.map(NoteEntry.init), forKey: .notes)
     }
 
-    private enum Keys: CodingKey { case id, name, match, clock, transport, input, notes }
+    private enum Keys: CodingKey { case id, file, name, match, clock, transport, input, notes }
 
     private struct ClockSection: Encodable {
         var when, rephase: String

@@ -1,4 +1,4 @@
-/// All profiles there are: those that came with the program and the user's own, which win.
+/// All profiles there are: those built into the program, and those in folders, which win.
 public struct ProfileLibrary: Hashable, Sendable {
     /// Every profile in force, in the order of their IDs.
     public private(set) var profiles: [Profile] = []
@@ -12,6 +12,7 @@ public struct ProfileLibrary: Hashable, Sendable {
 
     private struct Recogniser: Hashable, Sendable {
         var profile: Profile
+        /// Counted from 0; -1 stands for the program itself.
         var folder: Int
         var names: Set<String>
     }
@@ -19,20 +20,21 @@ public struct ProfileLibrary: Hashable, Sendable {
     /// No profiles.
     public init() {}
 
-    /// Reads every `*.yaml` of some folders.
+    /// Reads the built-in profiles and every `*.yaml` of some folders.
     ///
-    /// - Parameter folders: the installed one first; of two files with the same name the later folder's counts. One that
-    ///   does not exist is no mistake.
-    public init(folders: [String]) {
+    /// - Parameters:
+    ///   - builtIn: profiles that are built into the program.
+    ///   - folders: of two files with the same name the later folder's counts, and each counts before what is built in. A
+    ///     folder that does not exist is no mistake.
+    public init(builtIn: [BuiltInProfile] = [], folders: [String]) {
         var found: [String: (profile: Profile, folder: Int)] = [:]
+        for text in builtIn {
+            if let profile = read({ () throws(Mistakes) in try Profile(text) }) { found[profile.id] = (profile, -1) }
+        }
         for (index, folder) in folders.enumerated() {
-            do throws(Mistakes) {
-                for name in try TextFile.names(in: folder) ?? [] {
-                    guard let profile = profile(named: name, in: folder) else { continue }
-                    found[profile.id] = (profile, index)
-                }
-            } catch {
-                mistakes += error.all
+            for name in read({ () throws(Mistakes) in try TextFile.names(in: folder) ?? [] }) ?? [] {
+                guard let profile = profile(named: name, in: folder) else { continue }
+                found[profile.id] = (profile, index)
             }
         }
         profiles = found.values.map(\.profile).sorted { $0.id < $1.id }
@@ -48,8 +50,13 @@ public struct ProfileLibrary: Hashable, Sendable {
             if name.hasSuffix(".yml") { warnings.append("\(path): not read; a profile's name ends in .yaml") }
             return nil
         }
+        return read { () throws(Mistakes) in try Profile(contentsOf: path) }
+    }
+
+    /// What is read; nil once the mistakes that prevent it are noted.
+    private mutating func read<Value>(_ value: () throws(Mistakes) -> Value) -> Value? {
         do throws(Mistakes) {
-            return try Profile(contentsOf: path)
+            return try value()
         } catch {
             mistakes += error.all
             return nil
@@ -84,7 +91,7 @@ extension ProfileLibrary {
 
     /// The profile that recognises a port.
     ///
-    /// The user's folders are asked before the installed one, and in each the port's own name counts before its
+    /// The last folder is asked first and the built-in profiles last, and in each the port's own name counts before its
     /// client's. Case and the spaces that drivers put around names do not count.
     ///
     /// - Parameters:

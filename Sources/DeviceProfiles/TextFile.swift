@@ -1,42 +1,57 @@
-internal import Foundation
+internal import Essentials
+internal import Glibc
+internal import RealTime
 
-/// Files as bytes, read without waiting for pipes or filling memory.
+/// Files as bytes, read without waiting for pipes or filling memory, and written whole or not at all.
 enum TextFile {
     /// The contents of an ordinary file; of a longer one than any text may be, only enough to see that it is.
     static func bytes(of path: String) throws(Mistakes) -> [UInt8] {
         let place = Place(file: path, line: 1, column: 1)
-        let target = URL(filePath: path).resolvingSymlinksInPath()
-        do {
-            let kind = try FileManager.default.attributesOfItem(atPath: target.path(percentEncoded: false))[.type]
-            switch kind as? FileAttributeType {
-            case .typeRegular: break
-            case .typeSymbolicLink: throw Mistakes(place, "this is a link to a file that does not exist")
-            default: throw Mistakes(place, "this is no ordinary file")
-            }
-            let handle = try FileHandle(forReadingFrom: target)
-            defer { try? handle.close() }
-            return [UInt8](try handle.read(upToCount: SourceText.longest + 1) ?? Data())
-        } catch let mistakes as Mistakes {
-            throw mistakes
-        } catch CocoaError.fileReadNoPermission {
-            throw Mistakes(place, "there is no permission to read this file")
-        } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
-            throw Mistakes(place, "there is no such file")
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw Mistakes(place, reason(path, errno)) }
+        guard status.isFile else { throw Mistakes(place, "this is no ordinary file") }
+        do throws(SystemCallError) {
+            return try Files.bytes(of: path, atMost: SourceText.longest + 1)
         } catch {
-            throw Mistakes(place, "this file cannot be read: \(error.localizedDescription)")
+            throw Mistakes(place, reason(path, error.code))
         }
+    }
+
+    private static func reason(_ path: String, _ code: Int32) -> String {
+        var status = stat()
+        return switch code {
+        case ENOENT where lstat(path, &status) == 0: "this is a link to a file that does not exist"
+        case ENOENT, ENOTDIR: "there is no such file"
+        case EACCES: "there is no permission to read this file"
+        default: "this file cannot be read: \(String(cString: strerror(code)))"
+        }
+    }
+
+    /// Writes a file that does not exist yet; what cannot be written whole is taken away again.
+    static func create(_ path: String, _ bytes: [UInt8]) throws(SystemCallError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw SystemCallError(operation: "open", code: errno) }
+        let written = write(descriptor, bytes, bytes.count)
+        var code = written == bytes.count ? 0 : written < 0 ? errno : ENOSPC
+        // Some disks tell only now that they are full.
+        if close(descriptor) != 0, code == 0 { code = errno }
+        guard code != 0 else { return }
+        unlink(path)
+        throw SystemCallError(operation: "write", code: code)
     }
 
     /// The names of the files in a folder in order, hidden ones left out; nil where there is no such folder.
     static func names(in folder: String) throws(Mistakes) -> [String]? {
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) else { return nil }
+        guard Files.exists(folder) else { return nil }
         let place = Place(file: folder, line: 1, column: 1)
-        guard isFolder.boolValue else { throw Mistakes(place, "profiles are kept in a folder; this is a file") }
-        do {
-            return try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasPrefix(".") }.sorted()
-        } catch {
-            throw Mistakes(place, "there is no permission to read this folder")
+        guard Files.isFolder(folder) else {
+            throw Mistakes(place, "profiles are kept in a folder; this is a file")
         }
+        guard access(folder, R_OK) == 0 else { throw Mistakes(place, "there is no permission to read this folder") }
+        return Files.names(in: folder).filter { !$0.hasPrefix(".") }
     }
+}
+
+extension stat {
+    fileprivate var isFile: Bool { st_mode & S_IFMT == S_IFREG }
 }

@@ -134,22 +134,13 @@ struct ClockSources: Hashable, Sendable {
         _ name: String, among ports: [PortDescription], own: Set<Int>, _ trouble: inout String?
     ) -> PortDescription? {
         let others = ports.filter { !own.contains($0.address.client) }
-        switch PortMatch.of(name, among: others) {
+        switch NameMatch(name, among: others) {
         case .found(let port): return port
-        case .ambiguous(let ports): trouble = ports.asAnswersToOneName
+        case .ambiguous(let several): trouble = UnclearName(name, meaning: several, among: others).description
         case .none:
-            if PortMatch.of(name, among: ports) != .none { trouble = "that is a port of this gateway itself" }
+            if NameMatch(name, among: ports) != .none { trouble = "that is a port of this gateway itself" }
         }
         return nil
-    }
-
-}
-
-extension PortMatch {
-    /// Finds the port that a name or a number means.
-    static func of(_ name: String, among ports: [PortDescription]) -> PortMatch {
-        guard case .address(let address) = PortAddress.read(name) else { return .find(name, among: ports) }
-        return ports.first { $0.address == address }.map(PortMatch.found) ?? .none
     }
 }
 
@@ -171,22 +162,6 @@ extension PortAddress {
 extension PortDescription {
     /// What people call the port: its own name if that tells the device, else the client's with it.
     var fullName: String { portName.hasPrefix(clientName) ? portName : "\(clientName):\(portName)" }
-}
-
-extension [PortDescription] {
-    /// That a name means all of these, as a clause.
-    var asAnswersToOneName: String {
-        // Equal names of different cards are told apart by the card.
-        let names = prefix(Self.mostNamed).map { port in
-            let isTwin = contains { $0.portName == port.portName && $0.address != port.address }
-            let card = isTwin ? port.card.map { "\($0.id):" } ?? "" : ""
-            return "\(card)\(port.portName) (\(port.address))"
-        }.joined(separator: ", ")
-        let others = count > Self.mostNamed ? " and \(count - Self.mostNamed) more" : ""
-        return "several ports answer to that name: \(names)\(others)"
-    }
-
-    private static var mostNamed: Int { 8 }
 }
 
 extension ClockSources {

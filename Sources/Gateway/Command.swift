@@ -19,9 +19,9 @@ public enum Command: Hashable, Sendable {
     case follow(FollowChoice)
     /// Shared quantum, 0 to 64 beats.
     case setQuantum(Beats)
-    /// Changes an output's settings while it runs; without an ID those of all.
+    /// Changes an output's settings while it runs; without a name those of all.
     case adjust(output: String?, OutputAdjustment)
-    /// Has an output that plays stop and enter again; without an ID all.
+    /// Has an output that plays stop and enter again; without a name all.
     case realign(output: String?, Realignment)
     /// Takes new wishes; what is wished as before goes on untouched.
     case configure(Wishes)
@@ -31,8 +31,10 @@ public enum Command: Hashable, Sendable {
 public enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The leader's role excludes it; names the leader.
     case notLeader(String)
-    /// No output has that ID; names those there are.
-    case noSuchOutput(String, known: [String])
+    /// A name means nothing that there is, or several things.
+    case unclearName(UnclearName)
+    /// It would take something out of its range; says what, and what is possible.
+    case outOfRange(String, possible: String)
     /// The device of the output with that name is not there, so it cannot be realigned; nil if no device is.
     case notConnected(String?)
     /// The song is stopped, or the output is, so nothing can be realigned.
@@ -45,10 +47,23 @@ public enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case busy
 
     /// What is wrong, and what would be right where that is known; a line for each mistake.
-    public var description: String {
+    public var description: String { problem + (advice.map { "; \($0)" } ?? "") }
+
+    /// What can be done about it, where ``problem`` does not say so.
+    var advice: String? {
+        switch self {
+        case .notLeader: "'tactus link on' or 'tactus follow off' first"
+        case .outOfRange(_, let possible): possible
+        case .unclearName, .notConnected, .notPlaying, .notPlaceable, .badConfiguration, .busy: nil
+        }
+    }
+
+    /// What is wrong; a line for each mistake.
+    var problem: String {
         switch self {
         case .notLeader(let leader): "\(leader) leads"
-        case .noSuchOutput(let id, let known): "no output is called \(id); there are: \(known.joined(separator: ", "))"
+        case .unclearName(let error): error.description
+        case .outOfRange(let problem, _): problem
         case .notConnected(let output): output.map { "\($0) is not connected" } ?? "nothing is connected"
         case .notPlaying(let output): output.map { "\($0) is not playing" } ?? "nothing is playing"
         case .notPlaceable(let output): "\(output) cannot be told its place in the song, by its profile"

@@ -68,10 +68,10 @@ struct ControlRack {
         }
         let all = control.ports().filter { $0.isReadable && !own.contains($0.address.client) }
         for name in names {
-            switch PortMatch.of(name, among: all) {
+            switch NameMatch(name, among: all) {
             case .found(let port): ports[name] = port.address
             case .none: away[name] = .some(nil)
-            case .ambiguous(let several): away[name] = several.asAnswersToOneName
+            case .ambiguous(let several): away[name] = UnclearName(name, meaning: several, among: all).description
             }
         }
         for gone in before.subtracting(ports.values) { control.unsubscribe(input.address, from: gone) }
@@ -109,8 +109,11 @@ struct ControlRack {
     ///
     /// - Returns: whether it is news, for the log and the status.
     mutating func note(_ press: Press, _ refusal: CommandRefusal?) -> Bool {
-        defer { refusals[press.verb] = refusal }
-        return refusals[press.verb] != refusal
+        let before = refusals
+        // What was too far for one nudge is not for the other, and then no longer for either.
+        if refusal == nil, press.verb.isNudge { refusals = refusals.filter { !$0.key.isNudge } }
+        refusals[press.verb] = refusal
+        return refusals != before
     }
 
     /// What the user should know.
@@ -122,8 +125,8 @@ struct ControlRack {
         }
             + refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { verb, refusal in
                 .init(
-                    code: "control-refused", message: "\(verb.rawValue) of a control was refused: \(refusal)",
-                    fix: "wait until nobody else leads, or switch Link on")
+                    code: "control-refused", message: "\(verb.rawValue) of a control was refused: \(refusal.problem)",
+                    fix: refusal.advice ?? "try again")
             }
     }
 }
@@ -131,6 +134,8 @@ struct ControlRack {
 extension Control.Verb {
     /// How much a press moves, in milliseconds.
     private static let nudge = 1.0
+
+    fileprivate var isNudge: Bool { self == .nudgeEarlier || self == .nudgeLater }
 
     /// The command it stands for.
     ///

@@ -30,7 +30,8 @@ struct DeviceAssignment {
         for (slot, output) in outputs.enumerated() where output.presence == .here {
             switch Self.find(output.target, among: ports, library) {
             case .found(let port): self.ports[slot] = port
-            case .ambiguous(let several): troubles[slot] = several.asAnswersToOneName
+            case .ambiguous(let several):
+                troubles[slot] = UnclearName(output.name, meaning: several, among: ports).description
             case .none: break
             }
         }
@@ -51,12 +52,12 @@ struct DeviceAssignment {
     /// Finds the port that a user's words mean: of one device's several ports the one that its profile names.
     static func find(
         _ target: Output.Target, among ports: [PortDescription], _ library: ProfileLibrary
-    ) -> PortMatch {
+    ) -> NameMatch<PortDescription> {
         switch target {
         case .subscribers, .line, .device: return .none
-        case .numbered(let address): return ports.first { $0.address == address }.map(PortMatch.found) ?? .none
+        case .numbered(let address): return NameMatch(address.description, among: ports)
         case .named(let name):
-            let match = PortMatch.find(name, among: ports)
+            let match = NameMatch(name, among: ports)
             guard case .ambiguous(let several) = match, let port = clockPort(of: several, library) else { return match }
             return .found(port)
         }

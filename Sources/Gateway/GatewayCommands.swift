@@ -69,6 +69,7 @@ extension GatewayCore {
         case .setPlaying(let isPlaying): setPlaying(isPlaying, whenDone: whenDone)
         case .setTempo(let tempo): edit(.setTempo(tempo), whenDone: whenDone)
         case .follow(let choice):
+            try inputs.requireClear(choice)
             inputs.choose(choice, device: input?.device)
             sourcesChanged()
             return true
@@ -79,7 +80,12 @@ extension GatewayCore {
             configure(wishes)
             return true
         case .adjust(let id, let adjustment):
-            try changeOutput(id) { $0.adjust(adjustment) }
+            try rack.adjust(id, adjustment)
+            if let seconds = adjustment.markSeconds {
+                let line = arbiter.line
+                try rack.change(id) { $0.markTicks(seconds: seconds, on: line, at: .now()) }
+            }
+            outputsChanged()
             return true
         case .realign(let id, let when):
             let transport = arbiter.transport
@@ -128,6 +134,10 @@ extension GatewayCore {
 
     private func changeOutput(_ id: String?, _ change: (inout Output) -> Void) throws(CommandRefusal) {
         try rack.change(id, change)
+        outputsChanged()
+    }
+
+    private func outputsChanged() {
         boardChanged()
         sourcesChanged()
     }

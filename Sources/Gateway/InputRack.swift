@@ -38,6 +38,14 @@ struct InputRack {
         own = Set([control?.client, clockIn?.client, outputs].compactMap(\.self))
     }
 
+    /// Refuses a name that several ports answer to; a port that is away is waited for.
+    func requireClear(_ choice: FollowChoice) throws(CommandRefusal) {
+        guard case .port(let name) = choice, let control else { return }
+        let senders = control.ports().filter { $0.isReadable && !own.contains($0.address.client) }
+        guard case .ambiguous(let several) = NameMatch(name, among: senders) else { return }
+        throw .unclearName(UnclearName(name, meaning: several, among: senders))
+    }
+
     /// Takes a new choice of the user's.
     ///
     /// - Parameters:

@@ -1,4 +1,5 @@
 internal import ALSASequencer
+internal import BeatTime
 internal import DeviceProfiles
 internal import MIDIClock
 internal import RealTime
@@ -29,6 +30,8 @@ struct Output: Sendable {
     var sink = Sink.away
     /// The realignment that was asked for last.
     var realigning = OutputBoard.Realigning()
+    /// What marks its ticks for whoever measures the way to the device.
+    private(set) var mark = Probe.none
     /// Counts the times a device has come.
     private(set) var connections: UInt32 = 0
     /// The device's port or path while it is there.
@@ -182,11 +185,27 @@ struct Output: Sendable {
         settle()
     }
 
+    /// The offset in force, in milliseconds.
+    var offset: Double { Double(settings.offset) / 1_000 }
+
+    /// Marks its ticks for some seconds.
+    ///
+    /// - Parameters:
+    ///   - seconds: how many; 0 ends it.
+    ///   - line: the ticks there are.
+    ///   - now: the present time.
+    mutating func markTicks(seconds: Int, on line: TickLine, at now: HostTime) {
+        let first = line.firstTick(atOrAfter: now)
+        mark = Probe(
+            startTick: first, endTick: first + Int64(seconds) * 1_000_000 / line.tickLength, blockLength: 1,
+            seed: .random(in: 0 ... .max))
+    }
+
     /// Changes settings while it runs.
     mutating func adjust(_ change: OutputAdjustment) {
         let wasEnabled = isEnabled
         adjustment.take(change)
-        if let offset = change.offset(from: Double(settings.offset) / 1_000) {
+        if let offset = change.offset(from: offset) {
             liveOffset = Replacement(offset, insteadOf: configuredOffset)
         }
         settle()

@@ -4,7 +4,7 @@ internal import MIDIClock
 public struct OutputAdjustment: Hashable, Sendable {
     /// Milliseconds; negative sends earlier.
     public var offset: Double?
-    /// Milliseconds more of offset than there are.
+    /// Milliseconds more of offset than there are; the sum must stay within ``offsets``.
     public var nudge: Double?
     /// Pulses for each tick.
     public var multiply: Int?
@@ -16,6 +16,9 @@ public struct OutputAdjustment: Hashable, Sendable {
     public var range: ClosedRange<Double>?
     /// Whether the output sends.
     public var isEnabled: Bool?
+    /// For how many seconds from now ticks leave up to 1 % of a tick early or late, each by a toss of its own, so that
+    /// whoever hears them later knows each again; 0 ends it.
+    public var markSeconds: Int?
 
     public static let offsets = units(OutputSettings.offsets, of: 1_000)
     public static let nudges = -1_000.0...1_000
@@ -25,6 +28,7 @@ public struct OutputAdjustment: Hashable, Sendable {
     public static let swings = units(OutputSettings.swings, of: 10)
     /// Where both ends of ``range`` lie.
     public static let tempos = 1.0...999
+    public static let marks = 0...600
 
     private static func units(_ range: ClosedRange<Int64>, of size: Double) -> ClosedRange<Double> {
         Double(range.lowerBound) / size...Double(range.upperBound) / size
@@ -32,7 +36,7 @@ public struct OutputAdjustment: Hashable, Sendable {
 
     public init(
         offset: Double? = nil, nudge: Double? = nil, multiply: Int? = nil, divide: Int? = nil, swing: Double? = nil,
-        range: ClosedRange<Double>? = nil, isEnabled: Bool? = nil
+        range: ClosedRange<Double>? = nil, isEnabled: Bool? = nil, markSeconds: Int? = nil
     ) {
         self.offset = offset
         self.nudge = nudge
@@ -41,6 +45,7 @@ public struct OutputAdjustment: Hashable, Sendable {
         self.swing = swing
         self.range = range
         self.isEnabled = isEnabled
+        self.markSeconds = markSeconds
     }
 
     private func tempos(_ range: ClosedRange<Double>) -> TempoRange? {
@@ -54,12 +59,10 @@ public struct OutputAdjustment: Hashable, Sendable {
     /// - Returns: milliseconds; nil if it leaves the one there is.
     func offset(from current: Double) -> Double? {
         guard let nudge else { return offset }
-        // In whole microseconds, as offsets are: a hundred small nudges back are none.
-        let moved = (((offset ?? current) + nudge) * 1_000).rounded() / 1_000
-        return min(max(moved, Self.offsets.lowerBound), Self.offsets.upperBound)
+        return wholeMicroseconds((offset ?? current) + nudge)
     }
 
-    /// Takes over what another change says, but for the offset.
+    /// Takes over what another change says, but for the offset and the marks.
     ///
     /// - Parameter change: the newer one.
     mutating func take(_ change: OutputAdjustment) {

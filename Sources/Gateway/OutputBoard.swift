@@ -50,7 +50,7 @@ struct OutputBoard: Sendable, BitwiseCopyable {
         var connections: UInt32 = 0
         /// The realignment that was asked for last.
         var realigning = Realigning()
-        /// What the loop guard asks at this output.
+        /// What the loop guard asks at this output, or else marks its ticks.
         var probe = Probe.none
 
         /// The output's plan while the song does what the board says.
@@ -87,7 +87,7 @@ struct OutputBoard: Sendable, BitwiseCopyable {
             slots[slot] = Slot(
                 settings: output.settings, sink: output.isMaster ? .away : output.sink,
                 isEnabled: output.isEnabled, isShared: output.hearers > 1, tenant: output.tenant,
-                connections: output.connections, realigning: output.realigning)
+                connections: output.connections, realigning: output.realigning, probe: output.mark)
             if output.hasPort { ports |= 1 << UInt64(slot) }
             if let probing, probing.outputs >> UInt64(slot) & 1 == 1 { slots[slot].probe = probing.probe }
         }

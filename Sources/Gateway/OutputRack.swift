@@ -97,24 +97,39 @@ struct OutputRack: ~Copyable {
         for index in outputs.indices { outputs[index].setMaster(leader, device: device) }
     }
 
-    /// Changes an output in place.
+    /// Changes outputs in place.
     ///
     /// - Parameters:
-    ///   - id: of the output, or its name; nil for all.
+    ///   - name: of the output; nil for all.
     ///   - body: makes the change.
-    /// - Throws: when no output has that ID.
-    mutating func change(_ id: String?, _ body: (inout Output) -> Void) throws(CommandRefusal) {
-        guard let id else {
-            for slot in outputs.indices where outputs[slot].presence == .here { body(&outputs[slot]) }
-            return
+    /// - Throws: when the name does not mean one output.
+    mutating func change(_ name: String?, _ body: (inout Output) -> Void) throws(CommandRefusal) {
+        for slot in try slots(of: name) { body(&outputs[slot]) }
+    }
+
+    /// Changes settings of outputs, of all that are meant or of none.
+    ///
+    /// - Parameters:
+    ///   - name: of the output; nil for all.
+    ///   - change: is refused if it would take an offset out of its range.
+    /// - Throws: when the name does not mean one output, or the change is refused.
+    mutating func adjust(_ name: String?, _ change: OutputAdjustment) throws(CommandRefusal) {
+        let slots = try slots(of: name)
+        let room = NudgeRoom(slots.map { (outputs[$0].name, outputs[$0].offset) })
+        if let nudge = change.nudge, let refusal = room.refusal(of: nudge) { throw refusal }
+        for slot in slots { outputs[slot].adjust(change) }
+    }
+
+    /// The slots of the outputs that a command means.
+    private func slots(of name: String?) throws(CommandRefusal) -> [Int] {
+        let here = outputs.indices.filter { outputs[$0].presence == .here }
+        guard let name else { return here }
+        do throws(UnclearName) {
+            let output = try NameMatch.resolve(name, among: here.map { outputs[$0] })
+            return here.filter { outputs[$0].id == output.id }
+        } catch {
+            throw .unclearName(error)
         }
-        let index =
-            outputs.firstIndex { $0.id == id && $0.presence == .here }
-            ?? outputs.firstIndex { $0.name.lowercased() == id.lowercased() && $0.presence == .here }
-        guard let index else {
-            throw .noSuchOutput(id, known: outputs.filter { $0.presence == .here }.map(\.id))
-        }
-        body(&outputs[index])
     }
 
     /// Has devices that play stop and enter again.

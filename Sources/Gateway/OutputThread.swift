@@ -68,9 +68,17 @@ final class OutputThread: @unchecked Sendable {
     /// Whether there are sequencer ports at all.
     var hasSequencer: Bool { sequencer != nil }
 
-    /// Whether a mode was asked for that this machine does not have.
-    var isChoiceImpossible: Bool {
-        sequencer?.hasQueue != true && (choice == .backstop || choice == .queue)
+    /// Why the sequencer's queue does not help; nil if it does, or there is no sequencer.
+    var queueFailure: QueueFailure? { sequencer?.queueFailure }
+
+    /// Whether there is no queue though it is wanted, for a thread that is scheduled in this way.
+    ///
+    /// Without a sequencer nobody misses it but who has asked for it.
+    func lacksQueue(scheduling: Scheduling) -> Bool {
+        guard sequencer?.hasQueue != true, sequencer != nil || choice != .auto else { return false }
+        let wanted = DispatchMode.chosen(
+            choice, scheduling: scheduling, isRealTimeKernel: isRealTimeKernel, hasQueue: true)
+        return wanted != .direct
     }
 
     /// Makes ``run()`` stop the devices that play, and return.

@@ -63,15 +63,19 @@ struct StatusPicture: Sendable {
     private var slots: [Int] { outputs.indices.filter { outputs[$0].presence == .here } }
 
     private func dispatchWarning(_ thread: OutputThread) -> [Status.Warning] {
-        guard thread.isChoiceImpossible else { return [] }
-        let fix =
-            thread.hasSequencer || sequencerTrouble != nil
-            ? "sudo modprobe snd-seq snd-hrtimer, then start again; if they are there, other programs hold all queues"
-            : "only sequencer ports have a queue; leave --dispatch out for raw outputs"
+        guard thread.lacksQueue(scheduling: realtime.scheduling) else { return [] }
+        let message = "ticks leave by direct dispatch and may be late under load: "
+        guard let failure = thread.queueFailure else {
+            let fix =
+                sequencerTrouble == nil
+                ? "only sequencer ports have a queue; leave --dispatch out for raw outputs"
+                : "sudo modprobe snd-seq snd-hrtimer, then start again"
+            return [.init(code: "dispatch", message: message + "there is no sequencer and so no queue", fix: fix)]
+        }
         return [
             .init(
-                code: "dispatch", message: "there is no fine sequencer queue here, so ticks leave by direct dispatch",
-                fix: fix)
+                code: "dispatch", message: message + "the sequencer's queue cannot be used; \(failure)",
+                fix: "'tactus doctor' tells what helps")
         ]
     }
 

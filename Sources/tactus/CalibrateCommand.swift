@@ -4,6 +4,7 @@ import ArgumentParser
 import BeatTime
 import DeviceProfiles
 import Essentials
+import Gateway
 import MIDIClock
 
 struct CalibrateCommand: AsyncParsableCommand {
@@ -14,12 +15,16 @@ struct CalibrateCommand: AsyncParsableCommand {
             The clock of the output must come back at --input: by a cable, or by a device that passes on what it hears. \
             What is measured is the way out and back; a device that is heard only has its way out, so judge by ear, too.
 
+            Meanwhile the output's ticks leave up to 1 % of a tick early or late, each by chance, so that each is known \
+            again when it comes back. A device that makes a clock of its own instead, or scatters it too much, is told \
+            from one that passes it on: then nothing is kept.
+
             EXAMPLES
               tactus calibrate tr-8s --input UM-ONE           measure for ten seconds
               tactus calibrate tr-8s --input UM-ONE --save    and keep the offset in your own profile
             """)
 
-    @Argument(help: "The output as 'tactus status' names it.") var output: String
+    @Argument(help: "The output as 'tactus status' names it, or a part of its name.") var output: String
 
     @Option(
         help: ArgumentHelp("The port at which its clock comes back, as 'tactus ports' lists it.", valueName: "port"))
@@ -39,7 +44,7 @@ struct CalibrateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let target = try target(among: await remote.status().outputs)
-        let (measured, device) = try await Self.measure(target, input: input, seconds: seconds)
+        let (measured, device) = try await measure(target)
         let offset = Self.offset(for: measured)
         try show(measured, of: target, offset: offset)
         guard save else { return }
@@ -48,10 +53,11 @@ struct CalibrateCommand: AsyncParsableCommand {
     }
 
     private func target(among outputs: [Status.Output]) throws -> Status.Output {
-        let wanted = output.lowercased()
-        if let target = outputs.first(where: { $0.id == wanted || $0.name.lowercased() == wanted }) { return target }
-        let known = outputs.map(\.id).joined(separator: ", ")
-        throw Failure(.unavailable, "no output is called \(output); there are: \(known)")
+        do throws(UnclearName) {
+            return try NameMatch.resolve(output, among: outputs)
+        } catch {
+            throw Failure(.refused, error.description)
+        }
     }
 
     private func show(_ measured: LoopBack, of target: Status.Output, offset: Double) throws {
@@ -68,7 +74,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     }
 
     /// Milliseconds, to a hundredth, by which to send earlier.
-    static func offset(for measured: LoopBack) -> Double { -(Double(measured.median) / 10).rounded() / 100 }
+    static func offset(for measured: LoopBack) -> Double { 0 - (Double(measured.median) / 10).rounded() / 100 }
 
     static func lines(_ measured: LoopBack, of name: String, offset: Double) -> [String] {
         func milliseconds(_ value: Double) -> String { "\(fixed(value / 1_000, 2)) ms" }
@@ -100,9 +106,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     }
 
     /// Listens to what the output sends and to what comes back, both stamped by the kernel's one clock.
-    private static func measure(
-        _ output: Status.Output, input: String, seconds: Int
-    ) async throws -> (LoopBack, device: String?) {
+    private func measure(_ output: Status.Output) async throws -> (LoopBack, device: String?) {
         let client = try ListeningClient(name: "Tactus Calibrate", portName: "Calibrate")
         let ports = client.control.ports()
         let source = try ListeningClient.sender(input, among: ports)
@@ -110,8 +114,9 @@ struct CalibrateCommand: AsyncParsableCommand {
             throw Failure(
                 .unavailable, "\(input) is a port of the gateway's own; name the one where its clock comes back")
         }
-        let sender = try port(of: output, client.control, ports)
+        let sender = try Self.port(of: output, client.control, ports)
         for port in [sender, source.address] { try client.hear(port) }
+        _ = try await remote.adjust(output.id, #"{"markSeconds":\#(seconds)}"#)
         var events: [ClockInputEvent] = []
         let end = ContinuousClock.now.advanced(by: .seconds(seconds))
         while ContinuousClock.now < end {
@@ -124,12 +129,23 @@ struct CalibrateCommand: AsyncParsableCommand {
                 return "\(arrival.source)" == port.description ? arrival.time : nil
             }
         }
-        guard let measured = LoopBack(sent: ticks(from: sender), returned: ticks(from: source.address)) else {
-            throw Failure(
-                .unavailable,
-                "no clock came back at \(input) in \(seconds) s; see that it is cabled, and that it passes on")
+        do throws(LoopBack.Doubt) {
+            let measured = try LoopBack(sent: ticks(from: sender), returned: ticks(from: source.address))
+            return (measured, ports.first { $0.address.description == output.port && output.connected }?.portName)
+        } catch {
+            throw Failure(.unavailable, Self.words(error, input: input, seconds: seconds))
         }
-        return (measured, ports.first { $0.address.description == output.port && output.connected }?.portName)
+    }
+
+    static func words(_ doubt: LoopBack.Doubt, input: String, seconds: Int) -> String {
+        switch doubt {
+        case .silence:
+            "no clock came back at \(input) in \(seconds) s; see that it is cabled, and that it passes on"
+        case .ambiguity(let returned):
+            "how long the way is cannot be told: what came back at \(input), \(returned) ticks in \(seconds) s, is too "
+                + "uneven to show which of those sent they are, or is a clock of the device's own; measure longer with "
+                + "--seconds \(min(600, 6 * seconds)), or judge by ear"
+        }
     }
 
     /// The gateway's port that carries an output.

@@ -34,7 +34,10 @@ struct Ending: Hashable {
 
     init(_ error: any Error) {
         if let failure = error as? Failure {
-            self.init(isResult: false, text: "tactus: \(failure.text)", exitCode: failure.status.rawValue)
+            // A gateway elsewhere may say anything, and devices may be called anything.
+            let lines = failure.text.split(separator: "\n", omittingEmptySubsequences: false)
+            let text = lines.map { String($0).withoutControls }.joined(separator: "\n")
+            self.init(isResult: false, text: "tactus: \(text)", exitCode: failure.status.rawValue)
         } else if Tactus.exitCode(for: error) == .success {
             self.init(isResult: true, text: Tactus.message(for: error), exitCode: 0)
         } else {

@@ -1,18 +1,16 @@
-import ALSASequencer
 import ArgumentParser
 import DeviceProfiles
 import Essentials
-import Gateway
 import Glibc
 import MIDIClock
 
-struct LearnCommand: AsyncParsableCommand {
+struct LearnCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "learn",
         abstract: "Bind the next button, pedal or pad that is pressed to a command.",
         discussion: """
-            Listens to every port of this machine's sequencer, whether the gateway runs or not, and prints what to \
-            write into the configuration file; with --save it writes it there.
+            Listens to every port of this machine's sequencer, also to those that come while it waits, whether the \
+            gateway runs or not. It prints what to write into the configuration file; with --save it writes it there.
 
             EXAMPLES
               tactus learn tap                   press the pedal; the line for the file is printed
@@ -44,16 +42,21 @@ struct LearnCommand: AsyncParsableCommand {
         guard (1...600).contains(seconds) else { throw ValidationError("--seconds is a whole number from 1 to 600") }
     }
 
-    func run() async throws {
+    func run() throws {
         let file = config ?? Folders.configuration ?? Folders.ownConfiguration
         if save, file == nil { throw Failure(.system, "there is no home folder to keep a configuration in") }
-        var ear = try Ear()
-        write("press it now (\(seconds) s)\n", to: STDERR_FILENO)
-        let control = try await ear.control(doing: verb, within: seconds)
+        var listener = try PressListener(tell: Self.tell)
+        Self.tell("press it now (\(seconds) s)")
+        let control = try listener.control(doing: verb, within: seconds)
         print(json ? try Self.json(control) : "controls:\n\(ConfigurationText.item(control))")
         guard save, let file else { return }
         try ConfigurationText.add(control, to: file)
-        write("kept in \(file); 'tactus reload' reads it\n", to: STDERR_FILENO)
+        Self.tell("kept in \(file); 'tactus reload' reads it")
+    }
+
+    /// Tells people what programs do not read.
+    private static func tell(_ line: String) {
+        write("\(line.withoutControls)\n", to: STDERR_FILENO)
     }
 
     private static func json(_ control: Control) throws -> String {
@@ -78,47 +81,5 @@ extension Control.Verb {
             throw BadArgument("a control does one of \(Self.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         self = verb
-    }
-}
-
-/// Hears everything that is pressed at this machine's sequencer.
-private struct Ear {
-    private let input: ControlInput
-    private let ports: [PortDescription]
-    private var presses = PressDetector()
-
-    init() throws(Failure) {
-        let (input, control) = try openSequencer { () throws(ALSAError) in
-            (try ControlInput(name: "Tactus Learn"), try SequencerControl(name: "Tactus Learn Control"))
-        }
-        self.input = input
-        ports = control.ports().filter { $0.isReadable && $0.isUsable && !$0.clientName.hasPrefix("Tactus") }
-        // One that refuses, because another program alone may hear it, is not what is pressed.
-        for port in ports { _ = try? control.subscribe(input.address, to: port.address) }
-        if ports.isEmpty { throw Failure(.unavailable, "no port sends anything; connect what is to be pressed") }
-    }
-
-    /// Waits for a press.
-    mutating func control(doing verb: Control.Verb, within seconds: Int) async throws(Failure) -> Control {
-        let end = ContinuousClock.now.advanced(by: .seconds(seconds))
-        while ContinuousClock.now < end {
-            for arrival in input.take() where presses.isPress(arrival) {
-                guard let port = ports.first(where: { $0.address == arrival.source }) else { continue }
-                let (name, message) = (port.shortestName(among: ports), arrival.message)
-                return Control(
-                    port: Placed(name, at: Place(file: "", line: 1, column: 1)),
-                    message: Control.Message(message.kind, message.number, channel: message.channel), verb: verb)
-            }
-            try? await Task.sleep(for: .milliseconds(20))
-        }
-        throw Failure(.unavailable, "nothing was pressed in \(seconds) s; 'aseqdump -p PORT' shows what a port sends")
-    }
-}
-
-extension PortDescription {
-    /// The simplest name that means this port and no other.
-    fileprivate func shortestName(among ports: [PortDescription]) -> String {
-        let names = [portName, "\(clientName):\(portName)"] + (card.map { ["\($0.id):\(portName)"] } ?? [])
-        return names.first { PortMatch.find($0, among: ports) == .found(self) } ?? address.description
     }
 }

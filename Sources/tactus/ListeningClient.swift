@@ -1,4 +1,5 @@
 import ALSASequencer
+import Gateway
 
 /// A sequencer client that hears other ports, and the one that subscribes it to them.
 struct ListeningClient {
@@ -25,21 +26,14 @@ struct ListeningClient {
     /// - Returns: the port.
     /// - Throws: when there is none, or several.
     static func sender(_ name: String, among ports: [PortDescription]) throws(Failure) -> PortDescription {
-        if case .address(let address) = PortAddress.read(name) {
-            guard let port = ports.first(where: { $0.address == address && $0.isReadable }) else {
-                throw Failure(.unavailable, "no port \(name) sends; 'tactus ports' lists those that do")
-            }
-            return port
-        }
         // The gateway's outputs are named like the devices they drive, and the device is meant.
-        let senders = ports.filter(\.isReadable)
-        let others = PortMatch.find(name, among: senders.filter { $0.clientName != "Tactus" })
-        switch others == .none ? PortMatch.find(name, among: senders) : others {
-        case .found(let port): return port
-        case .none: throw Failure(.unavailable, "no port called \(name) sends; 'tactus ports' lists those that do")
-        case .ambiguous(let several):
-            let names = several.map { "\($0.portName) (\($0.address))" }.joined(separator: ", ")
-            throw Failure(.unavailable, "several ports answer to \(name): \(names)")
+        let senders = ports.filter { $0.isReadable && $0.isUsable }
+        let others = senders.filter { $0.clientName != "Tactus" }
+        do throws(UnclearName) {
+            return try NameMatch.resolve(
+                name, among: NameMatch(name, among: others) == .none ? senders : others, called: "port that sends")
+        } catch {
+            throw Failure(.unavailable, error.description)
         }
     }
 

@@ -20,7 +20,7 @@ struct OwnProfile {
     init(for output: Status.Output, recognisedBy port: String?) {
         self.init(
             id: output.profile ?? output.id, name: output.name, port: port, folder: Folders.ownProfiles,
-            library: ProfileLibrary(folders: Folders.profiles))
+            library: ProfileLibrary(adding: []))
     }
 
     init(id: String, name: String, port: String?, folder: String?, library: ProfileLibrary) {
@@ -54,7 +54,10 @@ struct OwnProfile {
 
     private func text(_ offset: Double) throws(Failure) -> String {
         let known = try? library.profile(id: id)
-        let old = known?.file.flatMap { Files.text(of: $0) }
+        let old = known.flatMap { known in
+            guard let file = known.file else { return BuiltInProfile.named(known.id)?.text }
+            return Files.text(of: file)
+        }
         let match = port.map { "match: [\(quoted($0))]\n" } ?? ""
         let text = Self.setting(offset, in: old ?? "version: 1\nname: \(quoted(name))\n\(match)")
         // Whatever the file looks like: it must still say the same but for the offset.

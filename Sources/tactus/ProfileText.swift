@@ -7,7 +7,7 @@ enum ProfileText {
     static func lines(_ profile: Profile) -> [String] {
         let rows: [(String, String)] =
             [
-                ("name", profile.name),
+                ("name", profile.name), ("from", profile.origin),
                 (
                     "recognised",
                     profile.match.isEmpty
@@ -78,4 +78,9 @@ enum ProfileText {
     private static func number(_ value: Int64, _ unit: Double) -> String {
         shortest(Double(value) / unit, atMost: 3)
     }
+}
+
+extension Profile {
+    /// Where it comes from.
+    var origin: String { file ?? "built in" }
 }

@@ -5,12 +5,12 @@ import Glibc
 
 struct ProfilesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "profiles", abstract: "List, show and check profiles: what is known of devices.",
+        commandName: "profiles", abstract: "List, show, check and export profiles: what is known of devices.",
         discussion: """
-            A profile says how a device wants to be driven. Those that came with Tactus are joined by your own in \
-            ~/.config/tactus/profiles, which win.
+            A profile says how a device wants to be driven. Many are built in. A file of the same name in \
+            /etc/tactus/profiles wins over the built-in profile, and one in ~/.config/tactus/profiles over both.
             """,
-        subcommands: [List.self, Show.self, Check.self])
+        subcommands: [List.self, Show.self, Check.self, Export.self])
 
     /// Where profiles are looked for.
     struct LibraryOptions: ParsableArguments {
@@ -19,14 +19,14 @@ struct ProfilesCommand: ParsableCommand {
 
         /// All profiles; what is wrong with those left out goes to stderr.
         var library: ProfileLibrary {
-            let library = ProfileLibrary(folders: Folders.profiles + profiles)
+            let library = ProfileLibrary(adding: profiles)
             for mistake in library.mistakes { complain("\(mistake)") }
             return library
         }
     }
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List all profiles.")
+        static let configuration = CommandConfiguration(abstract: "List all profiles, and where each comes from.")
 
         @OptionGroup var options: LibraryOptions
         @Flag(help: "Print the profiles as JSON.") var json = false
@@ -37,7 +37,7 @@ struct ProfilesCommand: ParsableCommand {
             let width = (profiles.map(\.id.count).max() ?? 0) + 2
             for profile in profiles {
                 let names = profile.match.isEmpty ? "" : " (\(profile.match.joined(separator: ", ")))"
-                print("\(profile.id.padded(to: width))\(profile.name)\(names)".withoutControls)
+                print("\(profile.id.padded(to: width))\(profile.name)\(names) [\(profile.origin)]".withoutControls)
             }
         }
     }
@@ -81,6 +81,39 @@ struct ProfilesCommand: ParsableCommand {
                 throw Failure(
                     .badFile, "\(wrong) of \(files.count) \(files.count == 1 ? "file" : "files") cannot be used")
             }
+        }
+    }
+
+    struct Export: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write the built-in profiles into a folder, one file each.",
+            discussion: """
+                To change one, copy its file to ~/.config/tactus/profiles. Copy only what you change, because a copy \
+                wins over the built-in profile of every later version, too.
+                """)
+
+        @Argument(
+            help: ArgumentHelp(
+                "The folder, which is made if there is none. No file in it is overwritten.", valueName: "dir"),
+            completion: .directory)
+        var folder: String
+
+        func run() throws {
+            let written: Int
+            do throws(ExportError) {
+                written = try BuiltInProfile.export(to: folder)
+            } catch {
+                let status: Failure.Status =
+                    switch error.code {
+                    case nil: .usage
+                    case EACCES, EPERM, EROFS: .noPermission
+                    default: .system
+                    }
+                throw Failure(status, error.description.withoutControls)
+            }
+            let rest = BuiltInProfile.all.count - written
+            let unchanged = rest > 0 ? ", \(rest) were there already" : ""
+            print("\(written) profiles written to \(folder)\(unchanged)".withoutControls)
         }
     }
 }

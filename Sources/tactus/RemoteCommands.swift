@@ -135,12 +135,15 @@ struct FollowCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        try await remote.ask("follow", try JSON.text(["source": source.text])) { _ in
-            switch source {
-            case .off: "no clock is followed"
-            case .auto: "while Link is off, the first steady clock at 'Clock In' is followed"
-            case .port(let name): "while Link is off, \(name) is followed".withoutControls
-            }
+        try await remote.ask("follow", try JSON.text(["source": source.text])) { status in
+            let followed =
+                switch source {
+                case .off: "no clock is followed"
+                case .auto: "while Link is off, the first steady clock at 'Clock In' is followed"
+                case .port(let name): "while Link is off, \(name) is followed"
+                }
+            let away = status.warnings.filter { $0.code == "clock-away" }.map { "\($0.message); \($0.fix)" }
+            return ([followed] + away).map(\.withoutControls).joined(separator: "\n")
         }
     }
 }
@@ -150,8 +153,9 @@ struct NudgeCommand: AsyncParsableCommand {
         commandName: "nudge", abstract: "Send to one device, or to all, a little earlier or later; the session stays.",
         usage: "tactus nudge <ms> [<output>] [--url <url>] [--token-file <file>] [--json]",
         discussion: """
-            What is given is added to the offset there is. Play the device beside others and nudge until they are \
-            together; the change glides, so nothing stumbles.
+            What is given is added to the offset there is, which stays within -500 to 500 ms; if it would leave that \
+            for any output, none is moved. Play the device beside others and nudge until they are together; the change \
+            glides, so nothing stumbles.
 
             EXAMPLES
               tactus nudge -2.5 tr-8s    two and a half milliseconds earlier
@@ -161,7 +165,7 @@ struct NudgeCommand: AsyncParsableCommand {
     @Argument(
         parsing: .allUnrecognized,
         help: ArgumentHelp(
-            "Milliseconds, negative for earlier; and the output as 'tactus status' names it, else all.",
+            "Milliseconds, negative for earlier; and the output as 'tactus status' names it or a part of its name, else all.",
             valueName: "ms output"))
     var words: [String]
     @OptionGroup var remote: RemoteOptions
@@ -184,8 +188,8 @@ struct NudgeCommand: AsyncParsableCommand {
         var body: [String: JSONValue] = ["milliseconds": .number(milliseconds)]
         if let output { body["output"] = .text(output) }
         try await remote.ask("nudge", try JSON.text(body)) { status in
-            status.outputs.filter { output == nil || $0.id == output || $0.name.lowercased() == output?.lowercased() }
-                .map { "\($0.id): \(StatusText.decimals($0.offsetMilliseconds)) ms" }.joined(separator: "\n")
+            let moved = output.flatMap { try? [NameMatch.resolve($0, among: status.outputs)] } ?? status.outputs
+            return moved.map { "\($0.id): \(StatusText.decimals($0.offsetMilliseconds)) ms" }.joined(separator: "\n")
         }
     }
 
@@ -210,7 +214,7 @@ struct RealignCommand: AsyncParsableCommand {
 
     @Flag(help: "At the next sixteenth, where the device knows song positions.") var now = false
 
-    @Argument(help: "The output as 'tactus status' names it. (default: all)") var output: String?
+    @Argument(help: "The output as 'tactus status' names it, or a part of its name. (default: all)") var output: String?
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {

@@ -24,7 +24,7 @@ struct Setup {
         self.options = options
         path = options.config ?? Folders.configuration
         file = try path.map(ConfigurationFile.init(contentsOf:)) ?? ConfigurationFile()
-        library = ProfileLibrary(folders: Folders.profiles + options.profiles)
+        library = ProfileLibrary(adding: options.profiles)
     }
 
     /// What may change while the gateway runs.
@@ -211,25 +211,16 @@ enum Folders {
     /// Where the user's own configuration file is, or would be; nil where there is no home.
     static var ownConfiguration: String? { own("XDG_CONFIG_HOME", ".config").map { "\($0)/config.yaml" } }
 
-    /// The folders that profiles are read from: those that came with the program, then the user's own.
-    static var profiles: [String] {
-        [installedProfiles, ownProfiles].compactMap(\.self)
-    }
+    /// The folders that profiles are read from: the machine's, then the user's own.
+    static var profiles: [String] { ["/etc/tactus/profiles", ownProfiles].compactMap(\.self) }
 
     /// The folder of the user's own profiles; nil where there is no home.
     static var ownProfiles: String? { own("XDG_CONFIG_HOME", ".config").map { "\($0)/profiles" } }
+}
 
-    /// Beside the executable's folder in `share/tactus/profiles`, or in the checkout it was built in.
-    static var installedProfiles: String? {
-        guard let executable = Files.link("/proc/self/exe") else { return nil }
-        var folder = Files.folder(of: executable)
-        let installed = "\(Files.folder(of: folder))/share/tactus/profiles"
-        if Files.exists(installed) { return installed }
-        while folder != "/" {
-            let isBuildFolder = Files.name(of: folder) == ".build"
-            folder = Files.folder(of: folder)
-            if isBuildFolder { return "\(folder)/Profiles" }
-        }
-        return nil
+extension ProfileLibrary {
+    /// The profiles that are built in, those of the machine and the user, and those of some more folders.
+    init(adding folders: [String]) {
+        self.init(builtIn: BuiltInProfile.all, folders: Folders.profiles + folders)
     }
 }

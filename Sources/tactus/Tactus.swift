@@ -22,6 +22,7 @@ struct Tactus: AsyncParsableCommand {
 
     static func main() async {
         do {
+            try requireCommand(CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()

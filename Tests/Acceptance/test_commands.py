@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from rig.gateway import TACTUS, environment, run_tactus
+from rig.gateway import TACTUS, complaint, environment, run_tactus
 from rig.wait import until
 
 
@@ -56,6 +56,61 @@ def test_switching_link_alone_keeps_tempo_and_transport(gateway):
         status = gateway.wait_status(
             lambda status: status["mode"] == ("link" if word == "on" else "internal"), 0.3, f"Link is {word}")
         assert status["tempo"] == pytest.approx(100, abs=0.001) and status["playing"]
+
+
+@pytest.fixture
+def outputs(start):
+    """Three outputs: clock, din-1 and din-2."""
+    return start("--no-link", "--output", "virtual:DIN 1", "--output", "virtual:DIN 2")
+
+
+def offsets(gateway):
+    return {output["id"]: output["offsetMilliseconds"] for output in gateway.status()["outputs"]}
+
+
+def test_a_nudge_out_of_range_moves_nothing_and_says_what_is_possible(outputs):
+    def refused(*words):
+        before = offsets(outputs)
+        done = outputs.command("nudge", *words)
+        assert done.returncode == 64 and done.stdout == ""
+        assert offsets(outputs) == before, "something was moved"
+        return complaint(done.stderr)
+
+    line = refused("900")
+    assert "an offset is -500 to 500 ms" in line and all(f"{name} is at 0" in line for name in ("Clock", "DIN 1", "DIN 2"))
+    assert said(outputs.command("nudge", "499.5", "din-1")) == "din-1: 499.5 ms\n"
+    line = refused("1")
+    assert "DIN 1 is at 499.5" in line and "DIN 2" not in line and "can be -500 to 0.5 ms" in line
+    assert "can be -999.5 to 0.5 ms" in refused("1", "din-1")
+    assert "-1000 to 1000" in refused("1001")
+    said(outputs.command("nudge", "0.5"))
+    assert offsets(outputs) == {"clock": 0.5, "din-1": 500, "din-2": 0.5}
+
+
+def test_an_output_is_named_by_id_name_or_part_in_every_command(outputs):
+    outputs.post("transport", {"playing": True})
+    for number, name in enumerate(("din-1", "DIN 1", "din 1", "n 1"), 1):
+        assert said(outputs.command("nudge", "1", name)) == f"din-1: {number} ms\n"
+    for command in (("nudge", "1"), ("realign",), ("calibrate", "--input", "nothing")):
+        several = outputs.command(*command, "din")
+        assert several.returncode == 1
+        assert complaint(several.stderr) == "tactus: several outputs answer to din; write one of: din-1, din-2"
+        none = outputs.command(*command, "din1")
+        assert none.returncode == 1
+        assert complaint(none.stderr) == (
+            "tactus: no output is called din1; there are: clock, din-1, din-2; did you mean 'din-1'?")
+    assert offsets(outputs) == {"clock": 0, "din-1": 4, "din-2": 0}
+
+
+def test_follow_says_so_if_whom_it_names_is_away(gateway):
+    text = said(gateway.command("follow", "MPC"))
+    assert text.startswith("while Link is off, MPC is followed\nthe clock to follow, MPC, is away: ")
+
+
+def test_a_word_that_is_no_command_is_told_which_was_meant():
+    done = run_tactus("stauts", "--json")
+    assert (done.returncode, done.stdout) == (64, "")
+    assert complaint(done.stderr) == "tactus: there is no command 'stauts'; did you mean 'status'?"
 
 
 def test_ports_says_what_is_missing_on_a_machine_without_a_sequencer():

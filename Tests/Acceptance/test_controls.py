@@ -36,6 +36,14 @@ def test_notes_nudge_and_switch_link(seen):
     assert (seen["link"], seen["link again"]) == (False, True)
 
 
+def test_a_nudge_past_the_limit_is_refused_and_shown_until_a_nudge_succeeds(seen):
+    offsets, (warning,) = seen["later at the limit"]
+    assert offsets == [500] + [0] * (len(offsets) - 1)
+    assert "nudge-later" in warning["message"] and "an offset is -500 to 500 ms" in warning["message"]
+    assert warning["fix"] == "a nudge can be -1000 to 0 ms now" if len(offsets) == 1 else "-500 to 0 ms" in warning["fix"]
+    assert seen["earlier at the limit"] == [[499] + [-1] * (len(offsets) - 1), []]
+
+
 def test_a_reload_changes_controls_and_a_board_that_returns_is_heard_again(seen):
     assert seen["old control after reload"] is False
     assert seen["new control after reload"] is True
@@ -47,6 +55,8 @@ def test_what_is_refused_is_told_once_and_shown(seen):
     (message,) = [warning["message"] for warning in seen["refused"] if warning["code"] == "control-refused"]
     assert "tap" in message and "VirMIDI 0-2" in message and "leads" in message
     assert seen["refused in the log"] == 1
+    code, text = seen["tempo while led"]
+    assert code == 1 and complaint(text).endswith(" leads; 'tactus link on' or 'tactus follow off' first")
 
 
 def test_learn_prints_the_line_and_writes_it_into_the_file(seen):
@@ -60,6 +70,28 @@ def test_learn_prints_the_line_and_writes_it_into_the_file(seen):
     # A button that is bound already is not bound to something else beside it.
     assert twice[0] == 65 and "tap" in twice[2] and "config.yaml:" in twice[2]
     assert seen["silence"][0] == 69 and "nothing was pressed in 1 s" in seen["silence"][1]
+
+
+def test_learn_hears_what_is_connected_after_it_has_begun(seen):
+    code, out, error = seen["newcomer"]
+    assert code == 0
+    assert '- { port: "VirMIDI 0-1", message: { controller: 21, channel: 4 }, do: tap }' in out
+    lines = error.splitlines()
+    assert lines[0].startswith("listening to ") and "VirMIDI" not in lines[0]
+    assert [line.startswith("listening to ") and "VirMIDI 0-1" in line for line in lines].count(True) >= 2
+    assert "VirMIDI 0-1" in [line for line in lines if line.startswith("listening to ")][-1]
+
+
+def test_an_ambiguous_name_lists_what_to_write_in_every_command(seen):
+    names = seen["names"]
+    for command in ("follow VirMIDI 0", "monitor virmidi 0", "calibrate clock"):
+        code, text = names[command]
+        assert code == (1 if command.startswith("follow") else 69), text
+        assert "'VirMIDI 0-1' (" in complaint(text) and "write one of: " in text, command
+    assert names["follow VirMIDI 0-2"][0] == 0 and seen["followed"] == "VirMIDI 0-2"
+    code, text = names["monitor VirMIDI 0-7"]
+    assert code == 69 and "no port that sends is called VirMIDI 0-7; there are: " in complaint(text)
+    assert "did you mean 'VirMIDI 0-0'?" in text
 
 
 def test_learn_says_what_is_missing_on_a_machine_without_a_sequencer():

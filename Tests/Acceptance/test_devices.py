@@ -404,6 +404,22 @@ def test_calibrate_says_so_if_no_clock_comes_back(recordings):
     assert (code, text) == (69, "") and "no clock came back at VirMIDI 0-1" in error
 
 
+def test_calibrate_finds_no_delay_where_there_is_none(recordings, figure):
+    code, text, error = recordings("calibrating")["at once"]
+    assert (code, error) == (0, "")
+    measured = json.loads(text)
+    figure("longest", f"{measured['longestMicroseconds']} us instruction-time", "100 us")
+    assert measured["longestMicroseconds"] < 100 and measured["offsetMilliseconds"] == 0
+
+
+def test_calibrate_keeps_nothing_where_the_spread_hides_which_tick_came_back(recordings):
+    record = recordings("calibrating")
+    code, text, error = record["scattered"]
+    assert (code, text) == (69, "") and "cannot be told" in error and "--seconds 24" in error
+    status, profiles = record["unchanged"]
+    assert [output["offsetMilliseconds"] for output in status["outputs"]] == [0] * 4 and profiles == []
+
+
 def test_the_offset_that_calibrate_keeps_is_in_force_at_once_and_in_the_next_run(recordings, figure):
     record = recordings("calibrating")
     code, text, error = record["kept"]

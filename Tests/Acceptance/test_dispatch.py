@@ -8,7 +8,7 @@ import statistics
 import pytest
 
 from rig.figures import quantile
-from rig.labs import Recordings
+from rig.labs import KERNELS, Recordings
 
 # The kernel's command line, and what is played on it. Gathering pages into huge ones is left on under load: it is one of
 # the things that hold a thread up.
@@ -25,9 +25,15 @@ MOST_LATE = {"voluntary": 200, "full": 40}
 def recordings():
     made = Recordings()
     for boot, (arguments, scenes) in BOOTS.items():
-        made.prepare(boot, "dispatch.py", ["--kernel-args", arguments], scenes)
+        for kernel in KERNELS:
+            made.prepare((kernel, boot), "dispatch.py", ["--kernel", kernel, "--kernel-args", arguments], scenes, timeout=900)
     yield made
     made.close()
+
+
+@pytest.fixture(params=KERNELS)
+def kernel(request):
+    return request.param
 
 
 class Ticks:
@@ -57,8 +63,8 @@ def show(figure, ticks, bound=None):
 
 @pytest.mark.parametrize("boot, scene", [
     ("voluntary", "auto"), ("full", "auto"), ("idle", "direct"), ("idle", "queue"), ("idle", "not real-time")])
-def test_an_idle_machines_ticks_scatter_by_no_more_than_a_microsecond(recordings, boot, scene, figure):
-    ticks = Ticks(recordings[boot][scene], "idle from", "idle to")
+def test_an_idle_machines_ticks_scatter_by_no_more_than_a_microsecond(recordings, kernel, boot, scene, figure):
+    ticks = Ticks(recordings[kernel, boot][scene], "idle from", "idle to")
     show(figure, ticks)
     assert len(ticks.lateness) > 90 and not ticks.lost_or_doubled
     # In the first boot the kernel may gather pages meanwhile; what it does to single ticks is the load's test.
@@ -67,8 +73,8 @@ def test_an_idle_machines_ticks_scatter_by_no_more_than_a_microsecond(recordings
 
 
 @pytest.mark.parametrize("boot", ["voluntary", "full"])
-def test_under_the_heaviest_load_every_tick_leaves_once_and_nearly_on_time(recordings, boot, figure):
-    ticks = Ticks(recordings[boot]["auto"], "load from", "load to")
+def test_under_the_heaviest_load_every_tick_leaves_once_and_nearly_on_time(recordings, kernel, boot, figure):
+    ticks = Ticks(recordings[kernel, boot]["auto"], "load from", "load to")
     show(figure, ticks, MOST_LATE[boot])
     assert len(ticks.lateness) > 250
     assert not ticks.lost_or_doubled
@@ -76,15 +82,15 @@ def test_under_the_heaviest_load_every_tick_leaves_once_and_nearly_on_time(recor
     assert min(ticks.lateness) >= -5, "a tick left early"
 
 
-def test_without_the_thread_the_queue_sends_through_the_heaviest_load(recordings, figure):
-    ticks = Ticks(recordings["voluntary"]["not real-time under load"], "load from", "load to")
+def test_without_the_thread_the_queue_sends_through_the_heaviest_load(recordings, kernel, figure):
+    ticks = Ticks(recordings[kernel, "voluntary"]["not real-time under load"], "load from", "load to")
     show(figure, ticks, 200)
     assert len(ticks.lateness) > 100 and not ticks.lost_or_doubled
     assert max(ticks.lateness) <= 200
 
 
-def test_beside_another_programs_slow_queue_ticks_of_the_queue_are_a_period_late_at_most(recordings, figure):
-    ticks = Ticks(recordings["idle"]["beside a slow queue"], "idle from", "idle to")
+def test_beside_another_programs_slow_queue_ticks_of_the_queue_are_a_period_late_at_most(recordings, kernel, figure):
+    ticks = Ticks(recordings[kernel, "idle"]["beside a slow queue"], "idle from", "idle to")
     earliest = min(ticks.lateness)
     ticks.lateness = [late - earliest for late in ticks.lateness]
     show(figure, ticks, 200)
@@ -93,8 +99,8 @@ def test_beside_another_programs_slow_queue_ticks_of_the_queue_are_a_period_late
 
 
 @pytest.mark.parametrize("boot", ["voluntary", "full"])
-def test_play_and_stop_under_load_keep_their_order(recordings, boot):
-    record = recordings[boot]["auto"]
+def test_play_and_stop_under_load_keep_their_order(recordings, kernel, boot):
+    record = recordings[kernel, boot]["auto"]
     transport = [name for name, _ in record["events"] if name in ("start", "stop", "continue")]
     # The last Stop is the program's end.
     assert transport == ["start", "stop", "start", "stop"]
@@ -110,15 +116,15 @@ def test_play_and_stop_under_load_keep_their_order(recordings, boot):
     ("voluntary", "auto", {"backstop"}, "fifo"), ("full", "auto", {"backstop"}, "fifo"),
     ("idle", "direct", {"direct"}, "fifo"), ("idle", "queue", {"queue"}, "fifo"),
     ("idle", "not real-time", {"queue"}, "other")])
-def test_the_status_tells_how_ticks_leave(recordings, boot, scene, dispatch, scheduling):
-    realtime = recordings[boot][scene]["status"]["realtime"]
+def test_the_status_tells_how_ticks_leave(recordings, kernel, boot, scene, dispatch, scheduling):
+    realtime = recordings[kernel, boot][scene]["status"]["realtime"]
     assert realtime["dispatch"] in dispatch and realtime["scheduling"] == scheduling
     latency = realtime["wakeUpLatencyMicroseconds"]
     assert 0 <= latency["p50"] <= latency["p99"] <= latency["max"]
 
 
-def test_the_witness_is_nobodys_device(recordings):
+def test_the_witness_is_nobodys_device(recordings, kernel):
     """The general port has no subscriber but our own witness, which must not show."""
-    for record in (recordings["voluntary"]["auto"], recordings["idle"]["queue"]):
+    for record in (recordings[kernel, "voluntary"]["auto"], recordings[kernel, "idle"]["queue"]):
         (clock,) = [output for output in record["status"]["outputs"] if output["name"] == "Clock"]
         assert clock["connected"] is False

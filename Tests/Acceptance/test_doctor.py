@@ -2,14 +2,16 @@
 
 import contextlib
 import json
+import pathlib
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
 
 from rig.gateway import PROJECT
-from rig.labs import Recordings
+from rig.labs import Recordings, compiled
 from rig.place import Place
 
 CABLE = "ip link add wire0 type veth peer name wire1"
@@ -49,10 +51,14 @@ while True:
 @pytest.fixture(scope="module", autouse=True)
 def recordings():
     """The lab is at work from the beginning: the networks are mostly waited for."""
-    made = Recordings()
-    made.prepare("scenes", "doctor.py", ["--shift", 4], timeout=300)
-    yield made
-    made.close()
+    (PROJECT / ".lab").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=PROJECT / ".lab") as folder:
+        pathlib.Path(folder).chmod(0o755)
+        made = Recordings()
+        made.prepare(
+            "scenes", "doctor.py", ["--shift", 4, "--env", f"REFUSER={compiled('refuse.c', folder)}"], timeout=300)
+        yield made
+        made.close()
 
 
 @pytest.fixture
@@ -267,6 +273,24 @@ def test_a_wifi_that_naps_beside_one_that_does_not(scenes):
 def test_no_queue_left(scenes):
     found = scenes["no queue left"]["queue-timer"]
     assert found["level"] == "warning" and "cat /proc/asound/seq/queues" in found["fix"]
+    assert "allocating a queue failed, snd_seq_alloc_queue: " in found["found"]
+
+
+@pytest.mark.parametrize("scene, step", [
+    ("witness refused", "making the port that hears what is sent failed, snd_seq_create_port: Invalid argument"),
+    ("subscription refused", "subscribing the port that hears what is sent failed, snd_seq_subscribe_port: Invalid argument")])
+def test_a_step_that_the_kernel_refuses_is_named_and_no_other_program_is_blamed(scenes, scene, step):
+    found = scenes[scene]["queue-timer"]
+    assert found["level"] == "warning" and step in found["found"]
+    assert "/proc/asound/seq/queues" not in found["fix"]
+
+
+def test_log_and_status_name_the_step_that_the_kernel_refuses(scenes):
+    record = scenes["run refused"]
+    assert record["status"]["realtime"]["dispatch"] == "direct"
+    (warning,) = [warning for warning in record["status"]["warnings"] if warning["code"] == "dispatch"]
+    assert "snd_seq_create_port: Invalid argument" in warning["message"] and "doctor" in warning["fix"]
+    assert warning["message"] in record["log"]
 
 
 def test_without_the_timer_the_kernels_own_delays_are_not_made_up_for(scenes):

@@ -1,9 +1,12 @@
-"""What `make install` brings: the program's own words as manual pages and completions, and units that systemd takes."""
+"""What `make install` brings: the program's own words as manual pages and completions, and units that systemd takes.
+
+And what needs no installation: the program by itself."""
 
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -101,3 +104,66 @@ def test_systemd_takes_the_unit_and_grants_what_the_clock_wants(installed):
     assert "ExecStart=/usr/bin/tactus run" in unit.read_text()
     assert "LimitRTPRIO=95" in unit.read_text() and "LimitMEMLOCK=64M" in unit.read_text()
     assert "ExecStart=/usr/bin/tactus run" in (installed / "lib/systemd/user/tactus.service").read_text()
+
+
+class Copied:
+    """The executable alone in an empty folder, run by a user whose folders are empty."""
+
+    def __init__(self, folder):
+        self.home = folder / "home"
+        self.own = self.home / ".config/tactus/profiles"
+        self.own.mkdir(parents=True)
+        self.program = folder / "tactus"
+        shutil.copy(TACTUS, self.program)
+
+    def run(self, *arguments):
+        return subprocess.run(
+            [self.program, "profiles", *arguments], cwd=self.home, env={"HOME": str(self.home), "PATH": "/nowhere"},
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20)
+
+    def said(self, *arguments):
+        done = self.run(*arguments)
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def copied(tmp_path):
+    return Copied(tmp_path)
+
+
+def in_project():
+    return sorted((PROJECT / "Profiles").glob("*.yaml"), key=lambda path: path.stem)
+
+
+def test_a_copied_executable_has_all_profiles(copied):
+    lines = copied.said("list").splitlines()
+    assert [line.split()[0] for line in lines] == [path.stem for path in in_project()]
+    assert all(line.endswith(" [built in]") for line in lines)
+    assert "Roland TR-8S" in copied.said("show", "roland-tr-8s")
+    assert all(profile["file"] is None for profile in json.loads(copied.said("list", "--json")))
+
+
+def test_a_file_of_the_user_counts_before_the_built_in_profile(copied):
+    mine = copied.own / "roland-tr-8s.yaml"
+    mine.write_text("version: 1\nname: My TR-8S\n")
+    assert "My TR-8S" in copied.said("show", "roland-tr-8s")
+    (line,) = [line for line in copied.said("list").splitlines() if line.startswith("roland-tr-8s ")]
+    assert line.endswith(f" [{mine}]")
+    assert json.loads(copied.said("show", "--json", "roland-tr-8s"))["file"] == str(mine)
+    assert len(copied.said("list").splitlines()) == len(in_project())
+
+
+def test_profiles_are_written_out_and_nothing_is_overwritten(copied):
+    folder = copied.home / "out"
+    assert copied.said("export", str(folder)) == f"{len(in_project())} profiles written to {folder}\n"
+    for path in in_project():
+        assert (folder / path.name).read_bytes() == path.read_bytes()
+    (folder / "generic.yaml").write_text("mine")
+    (folder / "korg-volca.yaml").unlink()
+    done = copied.run("export", str(folder))
+    assert done.returncode == 64 and done.stdout == ""
+    assert "generic.yaml" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert (folder / "generic.yaml").read_text() == "mine" and not (folder / "korg-volca.yaml").exists()
+    assert copied.run("export", str(folder / "generic.yaml")).returncode == 71
+    assert copied.run("export").returncode == 64

@@ -76,6 +76,9 @@ def test_every_command_has_its_address(configured, controller):
     controller.send("/tactus/nudge", -2.5, "drums")
     settled(
         gateway, lambda status: [output["offsetMilliseconds"] for output in status["outputs"]] == [0, -2.5], "nudged")
+    controller.send("/tactus/nudge", 1.5, "rum")
+    settled(
+        gateway, lambda status: [output["offsetMilliseconds"] for output in status["outputs"]] == [0, -1], "a part will do")
     controller.send("/tactus/realign", "drums")
     controller.send("/tactus/follow", "MPC")
     settled(gateway, lambda status: any("MPC" in warning["message"] for warning in status["warnings"]), "follows")
@@ -86,6 +89,17 @@ def test_every_command_has_its_address(configured, controller):
     controller.send("/tactus/toggle-link")
     settled(gateway, lambda status: not status["link"]["enabled"], "no Link")
     assert "OSC message refused" not in gateway.stderr
+
+
+def test_a_nudge_out_of_range_moves_nothing_and_is_told_once(configured, controller):
+    gateway = configured("--no-link")
+    for _ in range(3):
+        controller.send("/tactus/nudge", 900)
+    until(lambda: "an offset is -500 to 500 ms, and Clock is at 0, Drums is at 0" in gateway.stderr, 2, "told why not")
+    controller.send("/tactus/nudge", 500, "drums")
+    settled(
+        gateway, lambda status: [output["offsetMilliseconds"] for output in status["outputs"]] == [0, 500], "as far as it goes")
+    assert gateway.stderr.count("OSC message refused") == 1
 
 
 def test_taps_set_the_tempo(configured, controller, figure):

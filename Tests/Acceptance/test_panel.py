@@ -8,7 +8,7 @@ import time
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from rig.browser import PICTURES, SIZES, Browser, Panel
+from rig.browser import PICTURES, SIZES, Browser, Finger, Panel
 from rig.gateway import Gateway
 from rig.peer import Peer
 from rig.rawline import CONTINUE, START, STOP, RawLine
@@ -210,6 +210,29 @@ def test_the_keyboard_alone_does_everything(panel, gateway, peer):
     gateway.wait_status(lambda status: not status["link"]["enabled"], SOON, "Link was switched off by Enter")
 
 
+def test_a_nudge_past_the_limit_says_what_is_possible(browser, start, line):
+    gateway = start("--no-link", "--output", f"raw:{line.path}")
+    card = '#outputs li:has(h3:text("line"))'
+
+    def offsets():
+        return [output["offsetMilliseconds"] for output in gateway.status()["outputs"]]
+
+    with Panel(browser) as panel:
+        panel.locator(f"{card} input").fill("500")
+        panel.keyboard.press("Enter")
+        gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == 500, SOON, "at its limit")
+        before = offsets()
+        panel.touch("#later")
+        panel.shows("#told", re.compile(
+            "^Nothing was moved: an offset is -500 to 500 ms, and .*line is at 500; a nudge can be -500 to 0 ms now"))
+        assert offsets() == before
+        panel.touch(f"{card} .later")
+        panel.shows("#told", re.compile("-1000 to 0 ms now"))
+        assert offsets() == before
+        panel.touch(f"{card} .earlier")
+        gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == 499.5, SOON, "the other way it goes")
+
+
 def test_a_token_is_asked_for_once(browser, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("Zm9v+mFy/mF6cX+4\n")
@@ -253,6 +276,64 @@ def stage(tmp_path_factory):
         yield running
 
 
+STATE = """() => JSON.stringify([location.hash, document.activeElement.id, document.querySelector("dialog").open,
+    [...document.querySelectorAll("input, select")].map(e => [e.value, Boolean(e.offsetParent)]),
+    [...document.querySelectorAll("[role=switch]")].map(e => e.getAttribute("aria-checked"))])"""
+
+
+@pytest.mark.parametrize("size", ["phone", "touch-screen"])
+def test_a_finger_that_scrolls_presses_nothing_wherever_it_begins(browser, stage, size):
+    with Panel(browser, size) as panel:
+        panel.shows("#transport", "Playing")
+        finger, commands = Finger(panel.page), panel.intercept(stage.status())
+        controls = panel.controls()
+        assert len(controls) > 20
+        moved = []
+        for name, control in controls:
+            x, y = panel.center(control)
+            before, at = panel.evaluate(STATE), panel.evaluate("scrollY")
+            room = panel.evaluate("document.documentElement.scrollHeight - innerHeight - scrollY")
+            finger.drag(x, y, -110 if room > 60 else 110)
+            moved.append((name, abs(panel.evaluate("scrollY") - at) > 40))
+            assert not commands, f"a finger that scrolled from {name} gave a command"
+            assert panel.evaluate(STATE) == before, f"a finger that scrolled from {name} did something"
+        assert [name for name, scrolled in moved if not scrolled] == []
+
+
+@pytest.mark.parametrize("size", ["phone", "touch-screen"])
+def test_a_plain_tap_on_every_control_does_its_work(browser, stage, size):
+    typed = "['INPUT', 'SELECT'].includes(document.activeElement.tagName)"
+    with Panel(browser, size) as panel:
+        panel.shows("#transport", "Playing")
+        finger, commands = Finger(panel.page), panel.intercept(stage.status())
+        for name, control in panel.controls():
+            kind = control.evaluate("e => e.id === 'tempo' ? 'INPUT' : e.tagName")
+            finger.tap(*panel.center(control))
+            if kind == "BUTTON":
+                until(lambda: panel.evaluate("1") and commands, 2, f"{name} gives a command")
+            elif kind == "A":
+                until(lambda: panel.evaluate("location.hash"), 2, f"{name} leads somewhere")
+            else:
+                until(lambda: panel.evaluate(typed), 2, f"{name} is open for typing")
+                panel.keyboard.press("Escape")
+                panel.evaluate("document.activeElement.blur()")
+            assert len(commands) == (kind == "BUTTON"), name
+            commands.clear()
+
+
+def test_a_tap_counts_from_when_the_finger_came_down(browser, stage):
+    with Panel(browser) as panel:
+        panel.shows("#transport", "Playing")
+        finger, commands = Finger(panel.page), panel.intercept(stage.status())
+        panel.evaluate("addEventListener('pointerdown', e => { window.down = performance.timeOrigin + e.timeStamp; }, true)")
+        place = panel.center(panel.query_selector("#tap"))
+        finger.touch("touchStart", place)
+        time.sleep(0.2)
+        finger.touch("touchEnd")
+        until(lambda: panel.evaluate("1") and commands, 2, "the tap is sent")
+        assert json.loads(commands[0].split(" ", 2)[2]) == {"milliseconds": panel.evaluate("window.down")}
+
+
 def test_less_motion_where_it_is_asked_for(browser, stage):
     with Panel(browser, reduced_motion="reduce") as panel:
         panel.shows("#tempo", "128.0")
@@ -262,12 +343,12 @@ def test_less_motion_where_it_is_asked_for(browser, stage):
 
 def test_a_refusal_is_told_in_plain_words(browser, stage):
     # Nobody but a MIDI clock excludes the user, and none can come in without a sequencer.
-    refusal = json.dumps({"error": {"code": "not-leader", "message": "MPC One leads"}})
+    refusal = json.dumps({"error": {"code": "not-leader", "message": "A leader leads"}})
     with Panel(browser) as panel:
         panel.shows("#tempo", "128.0")
         panel.route("**/api/v1/tempo", lambda route: route.fulfill(status=409, content_type="application/json", body=refusal))
         panel.touch("#faster")
-        panel.shows("#told", re.compile("MPC One leads, so this is up to it"))
+        panel.shows("#told", re.compile("A MIDI clock leads, so this is up to it"))
         panel.shows("#tempo", "128.0")
 
 

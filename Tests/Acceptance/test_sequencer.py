@@ -10,7 +10,7 @@ import statistics
 import pytest
 
 from rig.figures import PER_BEAT, gaps, place, time_interval_error
-from rig.labs import Recordings
+from rig.labs import KERNELS, Recordings
 
 TEMPO = 133.7
 SCATTER = 5  # microseconds
@@ -29,6 +29,10 @@ MACHINES = {
     "unprivileged, 64 KiB of locked memory": ["--user", "--rtprio", "95", "--memlock", "64"],
     "without real-time permission": ["--user", "--memlock", "8192"],
 }
+# The other kernels with what has to do with them; how clocks part and what is locked is the same there.
+MACHINES.update({
+    f"{name}, {kernel}": ["--kernel", kernel, *MACHINES[name]]
+    for kernel in KERNELS[1:] for name in ("root", "without real-time permission")})
 # Without that permission any thread may stand before the clock's for the milliseconds it takes: a peer's answering a
 # measurement, say. What is then still true of every tick is less, so figures are held to it apart.
 REAL_TIME = [name for name in MACHINES if "without" not in name]
@@ -45,7 +49,8 @@ def recordings(request):
         if name in chosen:
             made.prepare(name, "clock.py", [*IDLE, *options])
     made.prepare("quanta", "quanta.py", IDLE, QUANTA)
-    made.prepare("ports", "ports.py", IDLE)
+    for kernel in KERNELS:
+        made.prepare((kernel, "ports"), "ports.py", ["--kernel", kernel, *IDLE])
     yield made
     made.close()
 
@@ -75,6 +80,12 @@ def machine(request):
 @pytest.fixture
 def heard(recordings, machine):
     return Heard(recordings[machine])
+
+
+@pytest.fixture(params=KERNELS)
+def ports(recordings, request):
+    """What became of ports of every kind."""
+    return recordings[request.param, "ports"]
 
 
 def whole_microseconds(bpm):
@@ -117,7 +128,7 @@ def test_an_idle_machines_ticks_scatter_by_microseconds_only(heard, figure):
     assert spread <= SCATTER
 
 
-@pytest.mark.parametrize("machine", ["without real-time permission"])
+@pytest.mark.parametrize("machine", [name for name in MACHINES if name not in REAL_TIME])
 def test_without_real_time_permission_nearly_all_ticks_scatter_as_little(heard, figure):
     _, deviations = time_interval_error(heard.placed("steady from", "steady to"))
     middle = statistics.median(deviations)
@@ -215,8 +226,8 @@ def test_the_quantum_moves_no_tick_and_places_the_start(recordings, quantum, fig
         assert first - record["played"] < 3 * 60e6 / TEMPO / PER_BEAT + 10_000, "nothing is waited for"
 
 
-def test_every_kind_of_output_carries_the_clock(recordings):
-    kinds = recordings["ports"]["kinds"]
+def test_every_kind_of_output_carries_the_clock(ports):
+    kinds = ports["kinds"]
     assert all(kinds["connected"].values()) and len(kinds["connected"]) == 6, kinds["connected"]
     for name in ("Clock", "Midi Through", "Drums"):
         events = [kind for kind, _, _ in kinds[name]]
@@ -230,8 +241,8 @@ def test_every_kind_of_output_carries_the_clock(recordings):
     assert not kinds["VirMIDI 0-2"], "a port that nobody named gets nothing"
 
 
-def test_every_port_carries_the_same_ticks_at_the_same_time(recordings, figure):
-    kinds = recordings["ports"]["kinds"]
+def test_every_port_carries_the_same_ticks_at_the_same_time(ports, figure):
+    kinds = ports["kinds"]
     clock = [at for kind, at, _ in kinds["Clock"] if kind == "clock"]
     for name in ("Midi Through", "Drums"):
         others = [at for kind, at, _ in kinds[name] if kind == "clock"]
@@ -242,24 +253,24 @@ def test_every_port_carries_the_same_ticks_at_the_same_time(recordings, figure):
         assert max(distances) < 500
 
 
-def test_the_clients_are_named_as_documented(recordings):
-    clients = recordings["ports"]["clients"]
+def test_the_clients_are_named_as_documented(ports):
+    clients = ports["clients"]
     assert re.search(r'Client +\d+ : "Tactus" ', clients) and re.search(r'Client +\d+ : "Tactus In" ', clients)
     assert re.search(r'Port +\d+ : "Clock" ', clients) and re.search(r'Port +\d+ : "Drums" ', clients)
     assert re.search(r'Port +\d+ : "Clock In" ', clients)
-    assert recordings["ports"]["bare"] == [], "--no-clock-port"
+    assert ports["bare"] == [], "--no-clock-port"
 
 
-def test_ports_lists_what_output_takes(recordings):
-    text = recordings["ports"]["ports"]
+def test_ports_lists_what_output_takes(ports):
+    text = ports["ports"]
     for words in ("Midi Through", "VirMIDI 0-0", "14:0"):
         assert words in text, text
-    listed = recordings["ports"]["ports json"]
+    listed = ports["ports json"]
     assert "VirMIDI 0-3" in str(listed)
 
 
-def test_a_port_that_vanishes_is_away_and_joins_again_by_itself(recordings):
-    record = recordings["ports"]["unplugging"]
+def test_a_port_that_vanishes_is_away_and_joins_again_by_itself(ports):
+    record = ports["unplugging"]
     before, without, after = record["connected"]
     assert (before["VirMIDI 0-0"], without["VirMIDI 0-0"], after["VirMIDI 0-0"]) == (True, False, True)
     # A part of a name that fits four ports is none of them.
@@ -269,6 +280,6 @@ def test_a_port_that_vanishes_is_away_and_joins_again_by_itself(recordings):
     assert set(steps) == {1}, "the other output lost or doubled a tick"
 
 
-def test_a_port_that_appears_later_is_waited_for(recordings):
-    before, after = recordings["ports"]["late"]
+def test_a_port_that_appears_later_is_waited_for(ports):
+    before, after = ports["late"]
     assert (before["VirMIDI 0-2"], after["VirMIDI 0-2"]) == (False, True)

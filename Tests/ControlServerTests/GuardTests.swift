@@ -103,7 +103,7 @@ struct GuardTests {
         let refusal = Refusal(.notLeader("TR-8S"))
         #expect(refusal.status.code == 409)
         #expect(refusal.code == "not-leader")
-        #expect(refusal.message == "TR-8S leads")
+        #expect(refusal.message == "TR-8S leads; 'tactus link on' or 'tactus follow off' first")
         #expect(Refusal(.busy).status.code == 503)
         #expect(Refusal(.busy).code == "busy")
     }

@@ -188,13 +188,14 @@ struct RouteTests {
         (#"{"divide":97,"multiply":2}"#, "divide: a whole number from 1 to 96"),
         (#"{"swing":76}"#, "swing: 50 to 75"),
         (#"{"swing":null}"#, "swing: 50 to 75"),
+        (#"{"markSeconds":601}"#, "markSeconds: a whole number from 0 to 600"),
         (
             #"{"offset":1}"#,
-            "offset: unknown; the keys here are offsetMilliseconds, multiply, divide, swing, range, enabled"
+            "offset: unknown; the keys here are offsetMilliseconds, multiply, divide, swing, range, enabled, markSeconds"
         ),
         (
             "[]",
-            "the body is to be one JSON object with any of the keys offsetMilliseconds, multiply, divide, swing, range, enabled"
+            "the body is to be one JSON object with any of the keys offsetMilliseconds, multiply, divide, swing, range, enabled, markSeconds"
         ),
     ])
     func `a wrong adjustment is told what would be right and changes nothing`(
@@ -213,14 +214,42 @@ struct RouteTests {
     func `an output that does not exist is told which do`() async throws {
         try await ServedGateway().serve { client in
             for answer in [
-                try await client.send(.patch, "/api/v1/outputs/drum", body: #"{"swing":60}"#),
-                try await client.post("/api/v1/outputs/drum/realign", ""),
+                try await client.send(.patch, "/api/v1/outputs/durms", body: #"{"swing":60}"#),
+                try await client.post("/api/v1/outputs/durms/realign", ""),
+                try await client.post("/api/v1/nudge", #"{"milliseconds":1,"output":"durms"}"#),
             ] {
                 #expect(answer.status == 404)
                 let error = answer.object["error"] as? [String: String]
                 #expect(error?["code"] == "no-such-output")
-                #expect(error?["message"] == "no output is called drum; there are: drums")
+                #expect(error?["message"] == "no output is called durms; there are: drums; did you mean 'drums'?")
             }
+        }
+    }
+
+    @Test
+    func `an output may be named by a part of its name that only it has`() async throws {
+        try await ServedGateway().serve { client in
+            #expect(try await client.post("/api/v1/nudge", #"{"milliseconds":2,"output":"RUM"}"#).status == 200)
+            let answer = try await client.send(.patch, "/api/v1/outputs/drum", body: #"{"swing":60}"#)
+            let output = try #require(try answer.gatewayStatus().outputs.first)
+            #expect(output.offsetMilliseconds == 2 && output.swing == 60)
+        }
+    }
+
+    @Test
+    func `a nudge past the end of the range is refused with what is possible and moves nothing`() async throws {
+        try await ServedGateway().serve { client in
+            _ = try await client.post("/api/v1/nudge", #"{"milliseconds":499.5}"#)
+            let answer = try await client.post("/api/v1/nudge", #"{"milliseconds":0.6}"#)
+            #expect(answer.status == 400)
+            let error = answer.object["error"] as? [String: String]
+            #expect(error?["code"] == "out-of-range")
+            #expect(
+                error?["message"]
+                    == "nothing was moved: an offset is -500 to 500 ms, and Drums is at 499.5; a nudge can be -999.5 to 0.5 ms now"
+            )
+            #expect(try await client.get("/api/v1/status").gatewayStatus().outputs.first?.offsetMilliseconds == 499.5)
+            #expect(try await client.post("/api/v1/nudge", #"{"milliseconds":0.5}"#).status == 200)
         }
     }
 

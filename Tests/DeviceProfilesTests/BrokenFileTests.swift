@@ -1,5 +1,4 @@
 import DeviceProfiles
-import Foundation
 import Testing
 
 /// What a person reads about a file that is wrong, word for word: `Corpus/broken-*.txt`.
@@ -22,11 +21,9 @@ struct BrokenFile: Sendable, CustomTestStringConvertible {
     var complaints: [String] = []
 
     static func all(in name: String) throws -> [BrokenFile] {
-        let url = try #require(Bundle.module.url(forResource: name, withExtension: "txt", subdirectory: "Corpus"))
         var files: [BrokenFile] = []
-        for line in try String(contentsOf: url, encoding: .utf8).split(
-            separator: "\n", omittingEmptySubsequences: false)
-        {
+        let corpus = try Folder.read("\(Folder.project)/Tests/DeviceProfilesTests/Corpus/\(name).txt")
+        for line in corpus.split(separator: "\n", omittingEmptySubsequences: false) {
             if line.hasPrefix("=== ") {
                 files.append(BrokenFile(testDescription: String(line.dropFirst(4))))
             } else if line.hasPrefix(">>> ") {
@@ -46,7 +43,7 @@ func complaints(_ read: () throws(Mistakes) -> Void) -> [String] {
         try read()
         return []
     } catch {
-        return error.description.components(separatedBy: "\n")
+        return error.description.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 }
 

@@ -1,12 +1,12 @@
 import DeviceProfiles
-import Foundation
+import Glibc
 import Simulation
 import Testing
 
 /// Good files with bytes and lines changed at random: no file may end the program or be told at a place it has not.
 @Suite struct MutationTests {
     /// How many files to make: the environment's `FUZZ_FILES`, or as many as take seconds.
-    private static let count = Int(ProcessInfo.processInfo.environment["FUZZ_FILES"] ?? "") ?? 20_000
+    private static let count = getenv("FUZZ_FILES").flatMap { Int(String(cString: $0)) } ?? 20_000
 
     @Test func `whatever is written in a file, its mistakes lie in it`() {
         let bases = (GoodFiles.profiles + GoodFiles.configurations).map { Array($0.utf8) }

@@ -86,7 +86,7 @@ import Testing
             text: """
                 version: 1
                 name: 808
-                match: ['it''s', "caf\\u00e9", true, "null", ? 1]
+                match: ['it''s', "caf\\u00e9", true, "null", "? 1"]
                 notes:
                   - fact: >-
                       one

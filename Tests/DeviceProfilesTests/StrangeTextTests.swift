@@ -1,5 +1,4 @@
 import DeviceProfiles
-import Foundation
 import Testing
 
 /// Files that no person has written in an editor, and what editors do to files.
@@ -9,12 +8,14 @@ import Testing
             ([], "1:1: the file is empty; begin it with 'version: 1'"),
             (Array("\n\n".utf8), "1:1: the file is empty; begin it with 'version: 1'"),
             ([0xFF, 0xFE, 0x76, 0x00], "1:1: the file is UTF-16; save it as UTF-8"),
+            ([0xFE, 0xFF, 0x00, 0x76], "1:1: the file is UTF-16; save it as UTF-8"),
+            ([0x76, 0x00, 0x65, 0x00], "1:2: the character U+0000 has no place in these files; delete it"),
+            ([0xEF, 0xBB, 0xBF], "1:1: the file is empty; begin it with 'version: 1'"),
             (Array("version: 1\nname: caf".utf8) + [0xE9, 0x0A], "2:10: this is not UTF-8; save the file as UTF-8"),
             (Array("version: 1\nname: caf".utf8) + [0xC3], "2:10: this is not UTF-8; save the file as UTF-8"),
             (Array("name: a\u{0}b".utf8), "1:8: the character U+0000 has no place in these files; delete it"),
             (Array("name: é\u{7}".utf8), "1:8: the character U+0007 has no place in these files; delete it"),
             (Array("name: a\u{2028}b".utf8), "1:8: the character U+2028 has no place in these files; delete it"),
-            (Array("name: \u{100000}".utf8), "1:7: the character U+100000 has no place in these files; delete it"),
             (Array("name: a\u{FEFF}".utf8), "1:8: the character U+FEFF has no place in these files; delete it"),
         ] as [([UInt8], String)])
     func `what is no text is told as such`(bytes: [UInt8], complaint: String) {
@@ -24,7 +25,7 @@ import Testing
     @Test(arguments: ["\r\n", "\r", "\n"])
     func `lines end as any system ends them`(ending: String) throws {
         for text in GoodFiles.profiles {
-            let written = text.replacingOccurrences(of: "\n", with: ending)
+            let written = text.replacing("\n", with: ending)
             #expect(try Profile(text: written) == (Profile(text: text)))
         }
         let broken = ["version: 1", "name: Box", "clock:", "  swong: 3"].joined(separator: ending)
@@ -38,6 +39,10 @@ import Testing
         #expect(try Profile(text: "\u{FEFF}" + GoodFiles.profile) == (Profile(text: GoodFiles.profile)))
         let broken = complaints { () throws(Mistakes) in _ = try Profile(text: "\u{FEFF}version: 2") }
         #expect(broken == ["box.yaml:1:10: 'version' is '2'; this program reads version 1"])
+    }
+
+    @Test func `a private character is a character`() throws {
+        #expect(try Profile(text: "version: 1\nname: \u{100000}\u{E000}").name == "\u{100000}\u{E000}")
     }
 
     @Test func `columns count characters, not bytes`() {

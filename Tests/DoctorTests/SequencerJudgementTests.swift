@@ -53,13 +53,23 @@ struct SequencerJudgementTests {
         #expect(fine.found == "TR8S, UM1: all have sequencer ports")
     }
 
-    @Test
-    func `a coarse queue wants the timer loaded, or else a queue set free`() {
-        let untimed = SequencerFacts(hasFineQueue: false, hasFineTimer: false).findings[2]
-        #expect(untimed.level == .warning)
-        #expect(untimed.fix?.hasPrefix("sudo modprobe snd-hrtimer &&") == true)
-        let held = SequencerFacts(hasFineQueue: false, hasFineTimer: true).findings[2]
-        #expect(held.level == .warning)
-        #expect(held.fix?.contains("cat /proc/asound/seq/queues") == true)
+    @Test(arguments: [
+        (SequencerFacts.Queue.failing("it beats every 4000 us, not every 160"), false, "sudo modprobe snd-hrtimer &&"),
+        (.taken("allocating a queue failed"), true, "cat /proc/asound/seq/queues"),
+        (.taken("allocating a queue failed"), false, "cat /proc/asound/seq/queues"),
+        (.failing("making a port failed, snd_seq_create_port: Invalid argument"), true, "uname -r"),
+    ])
+    func `a queue that cannot be used is told with the step that failed, and only a lack of queues blames programs`(
+        queue: SequencerFacts.Queue, hasFineTimer: Bool, fix: String
+    ) throws {
+        let finding = SequencerFacts(queue: queue, hasFineTimer: hasFineTimer).findings[2]
+        let words =
+            switch queue {
+            case .fine: ""
+            case .taken(let words), .failing(let words): words
+            }
+        #expect(finding.code == .queueTimer && finding.level == .warning)
+        #expect(finding.found.hasSuffix(words))
+        #expect(finding.fix?.hasPrefix(fix) == true)
     }
 }

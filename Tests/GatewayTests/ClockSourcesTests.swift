@@ -41,7 +41,10 @@ struct ClockSourcesTests {
     @Test(
         arguments: [
             ("Elektron", nil), ("24:1", nil), ("Volca", nil),
-            ("MPC One", "several ports answer to that name: MPC One MIDI 1 (25:0), MPC One MIDI 2 (26:0)"),
+            (
+                "MPC One",
+                "several ports answer to MPC One; write one of: 'MPC One MIDI 1' (25:0), 'MPC One MIDI 2' (26:0)"
+            ),
             ("130:0", "that is a port of this gateway itself"),
         ] as [(String, String?)])
     func `a port that is not there, sends nothing, is ours or not the only one is away`(

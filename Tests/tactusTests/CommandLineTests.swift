@@ -63,6 +63,25 @@ struct CommandLineTests {
         #expect(run.logFormat == .json)
     }
 
+    @Test(
+        arguments: [
+            ("stauts", "there is no command 'stauts'; did you mean 'status'?"),
+            ("stauts --json", "there is no command 'stauts'; did you mean 'status'?"),
+            ("help nugde", "there is no command 'nugde'; did you mean 'nudge'?"),
+            ("profiles lsit", "there is no command 'lsit'; did you mean 'list'?"),
+            ("polka", "there is no command 'polka'; 'tactus --help' lists them all"),
+            ("", nil), ("--version", nil), ("status stauts", nil), ("help", nil), ("profiles --help", nil),
+            ("help profiles show", nil),
+        ] as [(String, String?)])
+    func `a word that is no command is told which was meant`(line: String, message: String?) {
+        let words = line.split(separator: " ").map(String.init)
+        if let message {
+            #expect(throws: Failure(.usage, message)) { try Tactus.requireCommand(words) }
+        } else {
+            #expect(throws: Never.self) { try Tactus.requireCommand(words) }
+        }
+    }
+
     @Test(arguments: ["hw:1,0", "hw:31,31", "hw:TR8S,0", "hw:USB_MIDI,0,1"])
     func `a raw device is a card by number or short name, and one of its devices`(text: String) throws {
         let run = try #require(try Tactus.parseAsRoot(["run", "--clock-in", text]) as? Run)

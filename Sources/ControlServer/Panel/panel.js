@@ -24,9 +24,10 @@ async function act(method, path, body, done) {
 function reason(error) {
   if (!(error instanceof Refused)) return "Not done: the gateway does not answer.";
   switch (error.code) {
-    case "not-leader": return `${error.message}, so this is up to it. Switch Link on to lead with the others there.`;
+    case "not-leader": return `${leader()} leads, so this is up to it. Switch Link on to lead with the others there.`;
     case "unauthorized": return "Not done: the token is wrong.";
     case "busy": return "Not done: too much at once. Try again.";
+    case "out-of-range": return `${error.message[0].toUpperCase()}${error.message.slice(1)}.`;
     default: return `Not done. ${error.message}`;
   }
 }
@@ -59,8 +60,11 @@ function show(newest) {
   showMachine(newest);
 }
 
-function showLeader({ mode, reason, follower }) {
-  write(part.mode, { link: "Link leads", follow: `${follower.source ?? "A MIDI clock"} leads`, internal: "You lead" }[mode]);
+/** The machine that leads while Link is off. */
+const leader = () => status?.follower.source ?? "A MIDI clock";
+
+function showLeader({ mode, reason }) {
+  write(part.mode, { link: "Link leads", follow: `${leader()} leads`, internal: "You lead" }[mode]);
   write(part.reason, reason);
 }
 
@@ -151,25 +155,20 @@ part.key.addEventListener("cancel", (event) => event.preventDefault());
 
 // Touching
 
-/** Acts when a finger comes down, not when it leaves: a tap's time is what it says. Keys and readers click. */
-function onTouch(button, action) {
-  button.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    button.classList.add("struck");
-    action(event.timeStamp);
-  });
-  for (const end of ["pointerup", "pointercancel", "pointerleave"]) {
-    button.addEventListener(end, () => button.classList.remove("struck"));
-  }
-  button.addEventListener("click", (event) => { if (event.detail === 0) action(event.timeStamp); });
-}
+// Everything acts on a click, which a browser does not make of a finger that begins to scroll.
 
 const tap = (time) => act("POST", "tap", { milliseconds: performance.timeOrigin + time });
 const setTempo = (bpm) => act("POST", "tempo", { bpm });
 const playOrStop = () => status && act("POST", "transport", { playing: !status.playing });
 
-onTouch(part.tap, tap);
-onTouch(part.play, playOrStop);
+// A tap counts from when the finger came down, though it is sent when the finger leaves. Keys and readers only click.
+let struck = null;
+part.tap.addEventListener("pointerdown", (event) => { struck = event.timeStamp; });
+part.tap.addEventListener("click", (event) => {
+  tap((event.detail && struck) || event.timeStamp);
+  struck = null;
+});
+part.play.addEventListener("click", playOrStop);
 part.slower.addEventListener("click", () => status && setTempo(Math.max(20, status.tempo - 1)));
 part.faster.addEventListener("click", () => status && setTempo(Math.min(999, status.tempo + 1)));
 part.earlier.addEventListener("click", () => act("POST", "nudge", { milliseconds: -1 }, "All outputs 1 ms earlier."));

@@ -51,7 +51,7 @@ extension Kind<String> {
             guard trimmed.unicodeScalars.count <= longest else {
                 throw Complaint(finding: "is too long", advice: "it takes at most \(longest) characters")
             }
-            guard !trimmed.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            guard !trimmed.unicodeScalars.contains(where: \.isControl) else {
                 throw Complaint(finding: "has several lines or control characters", advice: "it takes one line")
             }
             return trimmed
@@ -151,8 +151,15 @@ extension [String] {
 extension String {
     /// This text without spaces at its ends.
     var trimmed: String {
-        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace })
+        else { return "" }
+        return String(self[first...last])
     }
+}
+
+extension Unicode.Scalar {
+    /// Whether this is no letter or sign, but a command to a terminal such as a bell or a new line.
+    var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 }
 
 extension Int {

@@ -19,15 +19,15 @@ struct Reading {
         _ bytes: [UInt8], named file: String, keys: [Key<Whole>], into whole: inout Whole,
         check: (Whole, YAMLNode, inout Reading) -> Void = { _, _, _ in }
     ) throws(Mistakes) {
-        var composer = YAMLComposer(try SourceText(bytes, file: file))
-        let root = try composer.tree()
+        var reader = YAMLReader(try SourceText(bytes, file: file))
+        let root = try reader.tree()
         guard !root.isEmpty else { throw Mistakes(root.place, "the file is empty; begin it with 'version: 1'") }
         if let version = root["version"], version.content != .refused, !version.isVersion(Self.version) {
             throw Mistakes(
                 version.place, "'version' \(version.finding); this program reads version \(Self.version)")
         }
         var reading = Reading()
-        reading.mistakes = composer.mistakes
+        reading.mistakes = reader.mistakes
         for key in keys { reading.homes[key.name] = [""] }
         root.read(into: &whole, keys: keys, section: nil, &reading)
         check(whole, root, &reading)

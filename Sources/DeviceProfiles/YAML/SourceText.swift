@@ -4,7 +4,8 @@ struct SourceText {
     static let longest = 256 * 1024
 
     let file: String
-    /// Without a byte order mark.
+    /// Without a byte order mark, as is ``scalars``.
+    let bytes: ArraySlice<UInt8>
     let scalars: [Unicode.Scalar]
     /// Where each line begins in ``scalars``.
     private let lineStarts: [Int]
@@ -33,6 +34,7 @@ struct SourceText {
         }
         if scalars.first == "\u{FEFF}" { scalars.removeFirst() }
         self.file = file
+        self.bytes = bytes.dropFirst(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
         self.scalars = scalars
         lineStarts = Self.lineStarts(in: scalars)
         guard isWhole else {
@@ -44,10 +46,10 @@ struct SourceText {
         throw Mistakes(place(ofScalar: index), "the character \(name) has no place in these files; delete it")
     }
 
-    /// Whether a character may stand in a file: what YAML allows, less private characters and strange line ends.
+    /// Whether a character may stand in a file: what YAML allows, less strange line ends.
     private static func isText(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0x09, 0x0A, 0x0D, 0x20...0x7E, 0xA0...0x2027, 0x202A...0xFEFE, 0xFF00...0xFFFD, 0x10000..<0xF0000: true
+        case 0x09, 0x0A, 0x0D, 0x20...0x7E, 0xA0...0x2027, 0x202A...0xFEFE, 0xFF00...0xFFFD, 0x10000...0x10FFFF: true
         default: false
         }
     }
@@ -59,11 +61,6 @@ struct SourceText {
             if scalar == "\n" || scalar == "\r" && !isPair { starts.append(index + 1) }
         }
         return starts
-    }
-
-    /// The place that the parser calls by this line and column, or the nearest that exists.
-    func place(line: Int, column: Int) -> Place {
-        place(ofScalar: index(line: line, column: column))
     }
 
     /// The place of a character; what lies behind the last line break is at the end of the last line.
@@ -79,12 +76,5 @@ struct SourceText {
             if lineStarts[middle] <= index { line = middle } else { beyond = middle }
         }
         return Place(file: file, line: line + 1, column: index - lineStarts[line] + 1)
-    }
-
-    /// Which character stands at a line and column, counted from 1; the nearest if none does.
-    func index(line: Int, column: Int) -> Int {
-        let line = min(max(1, line), lineStarts.count) - 1
-        let end = line + 1 < lineStarts.count ? lineStarts[line + 1] - 1 : scalars.count
-        return min(lineStarts[line] + max(0, min(column - 1, scalars.count)), end)
     }
 }

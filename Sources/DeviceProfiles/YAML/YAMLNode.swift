@@ -60,8 +60,7 @@ extension String {
     var inQuotes: String {
         var shown = ""
         for scalar in unicodeScalars.prefix(41) {
-            let isPlain = scalar.properties.generalCategory != .control
-            shown.unicodeScalars.append(isPlain ? scalar : " ")
+            shown.unicodeScalars.append(scalar.isControl ? " " : scalar)
         }
         if unicodeScalars.count > 40 {
             shown.unicodeScalars.removeLast()

@@ -21,6 +21,15 @@ struct SequencerFacts {
         case outside
     }
 
+    /// What came of setting up a queue that beats every 160 microseconds.
+    enum Queue: Hashable {
+        case fine
+        /// The kernel has none left; the words say how it put that.
+        case taken(String)
+        /// Anything else, in words that name the step.
+        case failing(String)
+    }
+
     /// A MIDI device of the kernel's.
     struct Device: Hashable {
         var card: Int
@@ -30,9 +39,8 @@ struct SequencerFacts {
 
     var access = Access.open
     var module = Module.installed
-    /// Whether a queue beats every 160 microseconds when it is asked to.
-    var hasFineQueue = true
-    /// Whether the timer that this needs is there.
+    var queue = Queue.fine
+    /// Whether the timer that the queue needs is there.
     var hasFineTimer = true
     var devices: [Device] = []
     /// The cards that have a sequencer port.

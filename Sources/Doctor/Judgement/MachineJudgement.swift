@@ -4,7 +4,7 @@ extension MachineFacts {
         let realTimeFix = permissions.realTimeFix
         return sequencer.findings
             + permissions.findings(opensSequencer: sequencer.access != .refused)
-            + kernel.findings(hasFineQueue: sequencer.access == .open && sequencer.hasFineQueue, realTimeFix)
+            + kernel.findings(hasFineQueue: sequencer.access == .open && sequencer.queue == .fine, realTimeFix)
             + [service.finding]
             + network.findings
     }

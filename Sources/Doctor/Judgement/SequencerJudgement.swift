@@ -48,14 +48,20 @@ extension SequencerFacts {
     }
 
     private var queueFinding: Finding {
-        if hasFineQueue { return .ok(.queueTimer, "a queue of the sequencer beats every 160 us") }
-        guard hasFineTimer else {
-            return .warning(
-                .queueTimer, "the sequencer's queues have no high-resolution timer",
+        switch queue {
+        case .fine: .ok(.queueTimer, "a queue of the sequencer beats every 160 us")
+        case .taken(let words):
+            .warning(
+                .queueTimer, "the sequencer gives no queue: \(words)",
+                fix: "cat /proc/asound/seq/queues # shows who holds them; end a program that needs none")
+        case .failing(let words) where !hasFineTimer:
+            .warning(
+                .queueTimer, "the sequencer's queues have no high-resolution timer: \(words)",
                 fix: Self.loading("snd-hrtimer"))
+        case .failing(let words):
+            .warning(
+                .queueTimer, "the sequencer's queue cannot be used: \(words)",
+                fix: "uname -r # then report what it prints with this finding; until then ticks leave without a queue")
         }
-        return .warning(
-            .queueTimer, "the sequencer gives no queue that beats every 160 us",
-            fix: "cat /proc/asound/seq/queues # shows who holds them; end a program that needs none")
     }
 }

@@ -14,7 +14,7 @@ extension SequencerFacts {
         facts.devices = devices(tree)
         do throws(ALSAError) {
             facts.cardsWithPorts = Set(try SequencerControl(name: "Tactus Doctor").ports().compactMap(\.card?.number))
-            facts.hasFineQueue = try SequencerOutput(name: "Tactus Doctor").hasQueue
+            facts.queue = SequencerFacts.Queue(try SequencerOutput(name: "Tactus Doctor").queueFailure)
         } catch {
             switch error.code {
             case -ENOENT, -ENODEV, -ENXIO: facts.access = .missing
@@ -34,5 +34,15 @@ extension SequencerFacts {
         return Set(cards).sorted().map { card in
             Device(card: card, name: tree.line("proc/asound/card\(card)/id") ?? "card \(card)")
         }
+    }
+}
+
+extension SequencerFacts.Queue {
+    init(_ failure: QueueFailure?) {
+        guard let failure else {
+            self = .fine
+            return
+        }
+        if case .refused(.queue, _) = failure { self = .taken("\(failure)") } else { self = .failing("\(failure)") }
     }
 }

@@ -70,6 +70,20 @@ def presses(gateway, board, record):
     for name in ("link", "link again"):
         board.press(b"\x90\x3F\x40")
         record[name] = gateway.status()["link"]["enabled"]
+    limit(gateway, board, record)
+
+
+def limit(gateway, board, record):
+    """A foot that nudges on when an output is as late as can be."""
+    outputs = [output["id"] for output in gateway.status()["outputs"]]
+    gateway.request("PATCH", f"/api/v1/outputs/{outputs[0]}", {"offsetMilliseconds": 500})
+    for name, data in (("later at the limit", b"\x90\x3E\x40"), ("earlier at the limit", b"\x90\x3D\x40")):
+        board.press(data)
+        status = gateway.status()
+        record[name] = [
+            [output["offsetMilliseconds"] for output in status["outputs"]],
+            [warning for warning in status["warnings"] if warning["code"] == "control-refused"]]
+    gateway.request("PATCH", f"/api/v1/outputs/{outputs[0]}", {"offsetMilliseconds": 0})
 
 
 def changes(gateway, board, record):
@@ -104,7 +118,10 @@ def refused(gateway, board, record):
     for _ in range(5):
         board.press(b"\xB3\x15\x66\xB3\x15\x00")
     record["refused"] = gateway.status()["warnings"]
-    record["refused in the log"] = gateway.stderr.count("control refused")
+    tempo = gateway.command("tempo", "100")
+    record["tempo while led"] = [tempo.returncode, tempo.stderr]
+    record["refused in the log"] = sum(
+        "control refused" in line and "leads" in line for line in gateway.stderr.splitlines())
     master.stop()
 
 
@@ -118,6 +135,41 @@ def learn(board, record, *options):
         board.press(data)
     out, error = process.communicate(timeout=30)
     record.append([process.returncode, out, error])
+
+
+def learn_of_a_newcomer(record):
+    """The pedal board is connected, pulled and connected again after `learn` has begun to listen."""
+    (DRIVER / "unbind").write_text("snd_virmidi.0")
+    errors = FOLDER / "learn-stderr"
+    with errors.open("w") as stderr:
+        process = subprocess.Popen(
+            [TACTUS, "learn", "tap", "--config", CONFIG, "--seconds", "20"], env=environment(FOLDER),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr, text=True)
+    try:
+        until(lambda: "press it now" in errors.read_text(), 5, "it listens")
+        for action, words in (("bind", "has come"), ("unbind", "is gone"), ("bind", "has come")):
+            seen = len(errors.read_text())
+            (DRIVER / action).write_text("snd_virmidi.0")
+            until(lambda: f"{PORT} {words}\n" in errors.read_text()[seen:], 5, f"the board {words}")
+        board = Board()
+        board.press(b"\xB3\x15\x66")
+        board.close()
+        out, _ = process.communicate(timeout=30)
+        record["newcomer"] = [process.returncode, out, errors.read_text()]
+    finally:
+        process.kill()
+
+
+def names(gateway, record):
+    """What several ports answer to, and what none does."""
+    record["names"] = {}
+    for words in (
+            ("follow", "VirMIDI 0"), ("follow", "VirMIDI 0-2"), ("monitor", "virmidi 0", "--seconds", "1"),
+            ("monitor", "VirMIDI 0-7", "--seconds", "1"),
+            ("calibrate", "clock", "--input", "VirMIDI 0", "--seconds", "1")):
+        done = gateway.command(*words) if words[0] != "monitor" else run_tactus(*words)
+        record["names"][" ".join(words[:2])] = [done.returncode, done.stderr]
+    record["followed"] = gateway.status()["follower"]["choice"]
 
 
 def main():
@@ -139,7 +191,10 @@ def main():
             board.press(b"\xB3\x15\x66\xB3\x15\x00")
         record["tempo before and after taps at a learnt pedal"] = [tempo, gateway.status()["tempo"]]
         learn(board, record["learnt"], "stop", "--save")
+        names(gateway, record)
         refused(gateway, board, record)
+    board.close()
+    learn_of_a_newcomer(record)
     silent = run_tactus("learn", "tap", "--seconds", "1")
     record["silence"] = [silent.returncode, silent.stderr]
     pathlib.Path(sys.argv[1]).write_text(json.dumps(record))

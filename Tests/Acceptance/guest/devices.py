@@ -379,12 +379,14 @@ def sixteen():
 
 
 DELAYS = (2800, 3000, 3200)
+# Together nearly a tick.
+SCATTERED = (500, 14_000, 4_500, 9_500, 19_000)
 
 
 def calibrating():
     make_cards(2)
     cable, lines, record = Cable(DELAYS), [FramedLine(number) for number in range(2)], {}
-    outputs = [word for number in range(2) for word in ("--output", f"VirMIDI 0-{number}")]
+    outputs = [word for name in ("VirMIDI 0-0", "VirMIDI 0-1", "Midi Through") for word in ("--output", name)]
     with Scene(*outputs) as gateway:
 
         def tactus(*words):
@@ -392,12 +394,17 @@ def calibrating():
                 [TACTUS, *words], env=environment(gateway.folder), timeout=120, stdin=subprocess.DEVNULL,
                 capture_output=True, text=True))
 
-        def calibrate(port, seconds, *words):
-            return tactus("calibrate", "virmidi-0-0", "--input", port, "--seconds", str(seconds), *words)
+        def calibrate(output, port, seconds, *words):
+            return tactus("calibrate", output, "--input", port, "--seconds", str(seconds), *words)
 
-        record["silent"] = calibrate("VirMIDI 0-1", 1)
-        record["measured"] = calibrate("VirMIDI 0-0", 4, "--json")
-        record["kept"] = calibrate("VirMIDI 0-0", 4, "--save")
+        record["silent"] = calibrate("virmidi-0-0", "VirMIDI 0-1", 1)
+        record["at once"] = calibrate("midi-through", "Midi Through", 3, "--json")
+        scattering = Cable(SCATTERED, number=1)
+        record["scattered"] = calibrate("virmidi-0-1", "VirMIDI 0-1", 4, "--save")
+        scattering.pull()
+        record["unchanged"] = gateway.status(), [str(path) for path in gateway.folder.glob("config/tactus/profiles/*")]
+        record["measured"] = calibrate("virmidi-0-0", "VirMIDI 0-0", 4, "--json")
+        record["kept"] = calibrate("virmidi-0-0", "VirMIDI 0-0", 4, "--save")
         assert record["kept"][0] == 0, record
         record["status"] = gateway.status()
         (path,) = gateway.folder.glob("config/tactus/profiles/*")

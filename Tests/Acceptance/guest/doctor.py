@@ -6,6 +6,7 @@
 import contextlib
 import grp
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from alsa_midi import ALSAError, SequencerClient  # noqa: E402
 
-from rig.gateway import PROJECT, TACTUS, run_tactus  # noqa: E402
+from rig.gateway import PROJECT, TACTUS, Gateway, run_tactus  # noqa: E402
 from rig.wait import until  # noqa: E402
 
 USER = ("setpriv", "--reuid=12345", "--regid=12345")
@@ -22,6 +23,7 @@ AUDIO = grp.getgrnam("audio").gr_gid
 MEMBER = (*USER, f"--groups={AUDIO}")
 STRANGER = (*USER, "--clear-groups")
 CPU = "/sys/devices/system/cpu"
+CREATE_PORT, SUBSCRIBE_PORT = 0x20, 0x30  # calls of the sequencer
 found = {}
 
 
@@ -87,6 +89,24 @@ def wireless():
     shell("ip link set wlan0 down", "ip link set wlan1 down")
 
 
+def refusing(call):
+    """The words before a program's that have the kernel refuse it a call for the port that hears what is sent."""
+    return "sh", "-c", f'LD_PRELOAD={os.environ["REFUSER"]} REFUSE={call} exec "$@"'
+
+
+def refused():
+    examine("witness refused", refusing(CREATE_PORT), rtprio=95)
+    examine("subscription refused", refusing(SUBSCRIBE_PORT), rtprio=95)
+    os.environ.update(LD_PRELOAD=os.environ["REFUSER"], REFUSE=str(CREATE_PORT))
+    gateway = Gateway("--no-link", folder="/tmp/gateway", passing=("LD_PRELOAD", "REFUSE"))
+    del os.environ["LD_PRELOAD"]
+    try:
+        gateway.wait_ready(within=300)
+        found["run refused"] = {"status": gateway.status(), "log": gateway.stderr}
+    finally:
+        gateway.kill()
+
+
 def sequencer():
     client = SequencerClient("Hoarder")
     hoard = []
@@ -112,6 +132,7 @@ def main():
     users()
     machine()
     wireless()
+    refused()
     sequencer()
     pathlib.Path(sys.argv[1]).write_text(json.dumps(found, indent=1))
 

@@ -11,6 +11,8 @@ from rig.gateway import PORT, PROJECT
 
 # Kept after the run, to be looked at.
 PICTURES = PROJECT / ".build/panel"
+# Whatever a finger can press, whether it is there today or comes tomorrow.
+CONTROLS = "button, input, select, textarea, summary, a[href], [role=button], [role=switch], [role=slider], [tabindex='0']"
 SIZES = {"phone": (390, 844), "touch-screen": (800, 480), "tablet": (820, 1180), "desktop": (1440, 900)}
 
 
@@ -29,6 +31,35 @@ class Browser:
     def __exit__(self, *_):
         self.chromium.close()
         self.driver.stop()
+
+
+class Finger:
+    """A finger on the screen: what it does goes through all that the browser makes of touches."""
+
+    def __init__(self, page):
+        self.page = page
+        self.session = page.context.new_cdp_session(page)
+
+    def touch(self, kind, *places):
+        self.session.send("Input.dispatchTouchEvent", {
+            "type": kind, "touchPoints": [{"x": x, "y": y} for x, y in places]})
+
+    def tap(self, x, y):
+        self.touch("touchStart", (x, y))
+        self.touch("touchEnd")
+
+    def drag(self, x, y, by):
+        """Moves down, or up if `by` is negative, and returns when the page has come to rest."""
+        self.touch("touchStart", (x, y))
+        for step in range(1, 13):
+            self.touch("touchMove", (x, y + by * step / 12))
+        self.touch("touchEnd")
+        self.page.evaluate("""async () => {
+            for (let still = 0, last; still < 10; last = scrollY) {
+                await new Promise(requestAnimationFrame);
+                still = scrollY === last ? still + 1 : 0;
+            }
+        }""")
 
 
 class Panel:
@@ -78,6 +109,30 @@ class Panel:
     def touch(self, selector):
         """As a finger does, or a mouse where there is no touch screen."""
         self.page.locator(selector).first.click()
+
+    def controls(self):
+        """All that a finger can press now, each with what it is called."""
+        name = "e => e.getAttribute('aria-label') || e.id || e.textContent.trim()"
+        return [(control.evaluate(name), control) for control in self.page.query_selector_all(CONTROLS) if control.is_visible()]
+
+    def center(self, control):
+        """Brings a control to the middle of the screen, as far as the page goes, and returns where it is then."""
+        control.evaluate("e => e.scrollIntoView({ block: 'center', behavior: 'instant' })")
+        box = control.bounding_box()
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def intercept(self, status):
+        """Has commands answered with a status instead of being carried out; returns the list of them that grows."""
+        commands = []
+
+        def answer(route, request):
+            if request.method == "GET":
+                return route.continue_()
+            commands.append(f"{request.method} {request.url} {request.post_data}")
+            return route.fulfill(json=status)
+
+        self.page.route("**/api/v1/**", answer)
+        return commands
 
     def picture(self, name, whole=False):
         PICTURES.mkdir(parents=True, exist_ok=True)

@@ -12,6 +12,8 @@ from rig.gateway import PROJECT, TACTUS
 LAB = PROJECT / "Tests/Lab/lab"
 PYTHON = PROJECT / ".venv/bin/python"
 GUEST = pathlib.Path(__file__).resolve().parents[1] / "guest"
+# What the sequencer allows differs from kernel to kernel.
+KERNELS = subprocess.run([LAB, "--kernels"], check=True, capture_output=True, text=True).stdout.split()
 
 
 def compiled(source, folder):

@@ -1,15 +1,14 @@
 import BeatTime
 public import DeviceProfiles
-import Foundation
+import Glibc
 import MIDIClock
 import Simulation
 public import Testing
 
-/// Every installed profile in one session: what its device hears is what its keys say, and nothing else.
+/// Every built-in profile in one session: what its device hears is what its keys say, and nothing else.
 @Suite
-struct InstalledSessionTests {
-    private static let library = ProfileLibrary(
-        folders: [URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Profiles").path()])
+struct BuiltInSessionTests {
+    private static let library = ProfileLibrary(builtIn: BuiltInProfile.all, folders: [])
 
     /// An output of a profile, in virtual time, and the device that hears it.
     private struct Stage {
@@ -113,5 +112,5 @@ extension Profile: CustomTestStringConvertible {
 
 extension Double {
     /// To base 2, of a positive number.
-    fileprivate var logarithm: Double { Double(exponent) + Foundation.log2(significand) }
+    fileprivate var logarithm: Double { Double(exponent) + Glibc.log2(significand) }
 }

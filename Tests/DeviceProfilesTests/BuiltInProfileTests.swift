@@ -1,20 +1,25 @@
 import DeviceProfiles
-import Foundation
 import MIDIClock
 import Testing
 
-/// The profiles that come with the program.
-@Suite struct InstalledProfileTests {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Profiles").standardized.path()
-
-    private let library = ProfileLibrary(folders: [Self.folder])
+/// The profiles that are built into the program.
+@Suite struct BuiltInProfileTests {
+    private let library = ProfileLibrary(builtIn: BuiltInProfile.all, folders: [])
 
     @Test func `every profile can be read`() throws {
         #expect(library.mistakes.map(\.description) == [])
         #expect(library.profiles.count >= 35)
-        let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder).filter { $0.hasSuffix(".yaml") }
-        #expect(files.count == library.profiles.count)
+        #expect(library.profiles.map(\.id) == BuiltInProfile.all.map(\.id))
+        #expect(library.profiles.allSatisfy { $0.file == nil })
+    }
+
+    @Test func `what is built in is what the folder of profiles holds, byte for byte`() throws {
+        let folder = "\(Folder.project)/Profiles"
+        let names = try Folder.names(in: folder).filter { $0.hasSuffix(".yaml") }
+        #expect(BuiltInProfile.all.map(\.id) == names.map { String($0.dropLast(5)) }.sorted())
+        for profile in BuiltInProfile.all {
+            #expect(try profile.text == Folder.read("\(folder)/\(profile.id).yaml"), "\(profile.id)")
+        }
     }
 
     @Test func `no two profiles have the same name or claim the same port`() {

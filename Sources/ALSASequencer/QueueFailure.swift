@@ -1,0 +1,35 @@
+/// Why the sequencer gives no queue that can send in the output thread's place.
+public enum QueueFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kernel refused a step of setting it up.
+    case refused(Step, ALSAError)
+    /// What was laid into it never came out.
+    case silent
+    /// Its first period took so many nanoseconds, far more than it was asked to take.
+    case slow(Int64)
+
+    /// What is done to have one, in this order.
+    public enum Step: String, CaseIterable, Sendable {
+        case room = "reserving room for events"
+        case filter = "choosing the events to hear"
+        case queue = "allocating a queue"
+        case timer = "setting the queue's timer"
+        case witness = "making the port that hears what is sent"
+        case subscription = "subscribing the port that hears what is sent"
+        case trial = "sending by the queue"
+    }
+
+    public var description: String {
+        switch self {
+        case .refused(let step, let error): "\(step.rawValue) failed, \(error)"
+        case .silent: "what is laid into it does not come out"
+        case .slow(let period): "it beats every \(period / 1000) us, not every \(SequencerSender.queuePeriod / 1000)"
+        }
+    }
+
+    /// Does a step, and says which it was if it fails.
+    static func at<Result>(
+        _ step: Step, _ body: () throws(ALSAError) -> Result
+    ) throws(QueueFailure) -> Result {
+        do { return try body() } catch { throw .refused(step, error) }
+    }
+}

@@ -1,0 +1,2 @@
+// libyaml for Swift: its parser, which gives one event at a time.
+#include <yaml.h>

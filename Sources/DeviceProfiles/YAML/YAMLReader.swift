@@ -1,0 +1,119 @@
+/// Makes a tree of a file's YAML, and refuses what these files have no use for as it comes.
+///
+/// A few hundred bytes of aliases can stand for a tree without end, so they are refused and never followed. The tree is as
+/// large as the text, and no deeper than ``deepest``.
+struct YAMLReader: ~Copyable {
+    /// How deep sections and lists may be nested; the files need five.
+    static let deepest = 32
+
+    private let source: SourceText
+    private var events: YAMLEvents
+    /// What was found wrong while reading on.
+    private(set) var mistakes: [Mistake] = []
+
+    init(_ source: SourceText) {
+        self.source = source
+        events = YAMLEvents(source.bytes)
+    }
+
+    /// The whole text as a tree; ``mistakes`` holds what was found besides.
+    ///
+    /// - Throws: what ends the reading, with all that was found before.
+    mutating func tree() throws(Mistakes) -> YAMLNode {
+        do throws(Mistake) {
+            guard case .documentStart = try next().content else {
+                throw mistake(at: 0, "the file is empty; begin it with 'version: 1'")
+            }
+            let root = try node(try next(), depth: 0)
+            let end = try next()
+            guard case .fileEnd = end.content else {
+                throw mistake(at: end.index, "a second document begins here; one file holds one")
+            }
+            return root
+        } catch {
+            throw Mistakes(mistakes + [error])
+        }
+    }
+
+    private mutating func next() throws(Mistake) -> YAMLEvent {
+        do throws(YAMLFault) {
+            return try events.next()
+        } catch {
+            throw Mistake(error, in: source)
+        }
+    }
+
+    private func mistake(at index: Int, _ message: String) -> Mistake {
+        Mistake(source.place(ofScalar: index), message)
+    }
+
+    /// The value that begins with an event.
+    private mutating func node(_ start: YAMLEvent, depth: Int) throws(Mistake) -> YAMLNode {
+        guard depth < Self.deepest else {
+            throw mistake(at: start.index, "this is nested deeper than \(Self.deepest) levels")
+        }
+        let place = source.place(ofScalar: start.index)
+        if let refusal = start.refusal { mistakes.append(Mistake(place, refusal)) }
+        let content: YAMLNode.Content
+        switch start.content {
+        case .scalar(let text, let isQuoted): content = .scalar(text, isQuoted: isQuoted)
+        case .listStart: content = .list(try items(depth: depth + 1))
+        case .sectionStart: content = .section(try entries(depth: depth + 1))
+        // The parser gives the others only where no value begins.
+        case .alias, .documentStart, .end, .fileEnd: content = .refused
+        }
+        return YAMLNode(content: start.refusal == nil ? content : .refused, place: place)
+    }
+
+    private mutating func items(depth: Int) throws(Mistake) -> [YAMLNode] {
+        var items: [YAMLNode] = []
+        while let start = try nextOrEnd() { items.append(try node(start, depth: depth)) }
+        return items
+    }
+
+    private mutating func entries(depth: Int) throws(Mistake) -> [YAMLNode.Entry] {
+        var entries: [YAMLNode.Entry] = []
+        var lines: [String: Int] = [:]
+        while let start = try nextOrEnd() {
+            let key = try node(start, depth: depth)
+            let value = try node(try next(), depth: depth)
+            guard case .scalar(let name, let isQuoted) = key.content else {
+                if key.content != .refused { mistakes.append(Mistake(key.place, "a key is a word such as 'name'")) }
+                continue
+            }
+            if let line = lines[name] {
+                mistakes.append(Mistake(key.place, "\(name.inQuotes) is given already, in line \(line); keep one"))
+            } else if name == "<<", !isQuoted {
+                mistakes.append(Mistake(key.place, "'<<' merges a section named elsewhere; write its keys out"))
+            } else {
+                lines[name] = key.place.line
+                entries.append(YAMLNode.Entry(key: name, place: key.place, value: value))
+            }
+        }
+        return entries
+    }
+
+    /// The next event; nil if it ends the innermost list or section.
+    private mutating func nextOrEnd() throws(Mistake) -> YAMLEvent? {
+        let event = try next()
+        if case .end = event.content { return nil }
+        return event
+    }
+}
+
+extension YAMLEvent {
+    /// Why the value that begins here is refused; nil if it is not.
+    fileprivate var refusal: String? {
+        if case .alias = content { return "'*' stands for a value named elsewhere; write the value out, or quote text" }
+        if hasAnchor { return "'&' names a value for use elsewhere; leave the name out, or quote text" }
+        guard let tag else { return nil }
+        // A type that says what the value is anyway does no harm.
+        let usual: String
+        switch content {
+        case .listStart: usual = "seq"
+        case .sectionStart: usual = "map"
+        default: usual = "str"
+        }
+        return tag == "tag:yaml.org,2002:\(usual)" ? nil : "'!' names a type of value; leave it out, or quote text"
+    }
+}

@@ -1,0 +1,137 @@
+internal import DeviceProfiles
+
+/// Something that users call by a name, such as an output or a port.
+public protocol Named: Sendable {
+    /// What such things are called in messages.
+    static var kind: String { get }
+    /// Means it and nothing else, whatever names there are: an output's ID, a port's number.
+    var id: String { get }
+    /// Its names by rank: a whole name of an earlier rank wins over one of a later.
+    ///
+    /// The first that means it and nothing else is what messages tell the user to write.
+    var names: [[String]] { get }
+    /// Whether a number means it; nil if the text is no number of such things.
+    func isMeant(byNumber text: String) -> Bool?
+}
+
+extension Named {
+    public func isMeant(byNumber text: String) -> Bool? { nil }
+
+    /// What to write for it, so that nothing else is meant.
+    ///
+    /// - Parameter items: all there are.
+    /// - Returns: its simplest name that only it has, or else its ID.
+    public func plainestName(among items: [Self]) -> String {
+        names.joined().first { name in
+            guard case .found(let item) = NameMatch(name, among: items) else { return false }
+            return item.id == id
+        } ?? id
+    }
+}
+
+/// What a name that a user wrote means: one thing, none, or several.
+///
+/// One rule for outputs and ports, in commands, options, files, HTTP and OSC. A number means the thing that has it. Else
+/// a whole name counts, or else a part of a name that only one thing has. Case and surrounding spaces do not matter.
+public enum NameMatch<Item: Named>: Sendable {
+    case found(Item)
+    case none
+    /// Several answer to it; all are given.
+    case ambiguous([Item])
+
+    /// Finds what a name means.
+    ///
+    /// - Parameters:
+    ///   - name: as the user wrote it.
+    ///   - items: all there are.
+    public init(_ name: String, among items: [Item]) {
+        let matches = Self.matches(name.trimmed.lowercased(), items)
+        guard let only = matches.first else {
+            self = .none
+            return
+        }
+        self = matches.count == 1 ? .found(only) : .ambiguous(matches)
+    }
+
+    private static func matches(_ wanted: String, _ items: [Item]) -> [Item] {
+        guard !wanted.isEmpty else { return [] }
+        if items.first?.isMeant(byNumber: wanted) != nil {
+            return items.filter { $0.isMeant(byNumber: wanted) == true }
+        }
+        let named = items.map { (item: $0, ranks: $0.names.map { $0.map { $0.lowercased() } }) }
+        for rank in 0..<(named.map(\.ranks.count).max() ?? 0) {
+            let whole = named.filter { $0.ranks.indices.contains(rank) && $0.ranks[rank].contains(wanted) }
+            if !whole.isEmpty { return whole.map(\.item) }
+        }
+        return named.filter { $0.ranks.joined().contains { $0.contains(wanted) } }.map(\.item)
+    }
+
+    /// Finds the one thing that a name means.
+    ///
+    /// - Parameters:
+    ///   - name: as the user wrote it.
+    ///   - items: all there are.
+    ///   - kind: what they are called in the message.
+    /// - Returns: the thing.
+    /// - Throws: what to write instead, when the name means none of them or several.
+    public static func resolve(
+        _ name: String, among items: [Item], called kind: String = Item.kind
+    ) throws(UnclearName) -> Item {
+        switch NameMatch(name, among: items) {
+        case .found(let item): return item
+        case .none: throw UnclearName(name, unknownAmong: items, called: kind)
+        case .ambiguous(let several): throw UnclearName(name, meaning: several, among: items, called: kind)
+        }
+    }
+}
+
+extension NameMatch: Equatable where Item: Equatable {}
+
+/// Why a name does not mean one thing, as a clause that says what to write.
+public struct UnclearName: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Whether several things answer to it; else none does.
+    public let isAmbiguous: Bool
+    public let description: String
+
+    /// Of a name that nothing has.
+    init<Item: Named>(_ name: String, unknownAmong items: [Item], called kind: String = Item.kind) {
+        isAmbiguous = false
+        let nearest = NearestWord.to(name.trimmed, among: items.flatMap { $0.names.joined() })
+        let known = items.isEmpty ? "there is none" : "there are: \(Self.list(items, among: items))"
+        description = "no \(kind) is called \(name); \(known)" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
+    }
+
+    /// Of a name that several things answer to.
+    init<Item: Named>(
+        _ name: String, meaning several: [Item], among items: [Item], called kind: String = Item.kind
+    ) {
+        isAmbiguous = true
+        description = "several \(kind)s answer to \(name); write one of: \(Self.list(several, among: items))"
+    }
+
+    /// What to write for each, with its number where it has one, too.
+    private static func list<Item: Named>(_ several: [Item], among items: [Item]) -> String {
+        let names = several.prefix(mostListed).map { item in
+            let name = item.plainestName(among: items)
+            let hasNumber = item.isMeant(byNumber: item.id) == true && name != item.id
+            return quoted(name) + (hasNumber ? " (\(item.id))" : "")
+        }
+        let others = several.count - names.count
+        return names.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
+    }
+
+    private static let mostListed = 8
+}
+
+/// A name as a shell and a configuration file take it.
+private func quoted(_ name: String) -> String {
+    let isPlain = name.allSatisfy { $0.isLetter || $0.isNumber || "-_./:".contains($0) }
+    return isPlain ? name : name.contains("'") ? "\"\(name)\"" : "'\(name)'"
+}
+
+extension String {
+    /// This text without spaces at its ends.
+    fileprivate var trimmed: String {
+        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+}

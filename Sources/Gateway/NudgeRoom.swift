@@ -1,0 +1,35 @@
+/// How far outputs can be nudged together before one of them reaches the end of its range.
+struct NudgeRoom {
+    /// Names and offsets in milliseconds.
+    private let outputs: [(name: String, offset: Double)]
+
+    init(_ outputs: [(name: String, offset: Double)]) { self.outputs = outputs }
+
+    /// Judges a nudge.
+    ///
+    /// - Parameter nudge: milliseconds.
+    /// - Returns: which outputs it would take out of their range, and what is possible instead; nil if it takes none.
+    func refusal(of nudge: Double) -> CommandRefusal? {
+        let limits = OutputAdjustment.offsets
+        let blocking = outputs.filter { !limits.contains(wholeMicroseconds($0.offset + nudge)) }
+        guard !blocking.isEmpty, let least = outputs.map(\.offset).min(), let most = outputs.map(\.offset).max() else {
+            return nil
+        }
+        let names = blocking.prefix(Self.mostNamed).map { "\($0.name) is at \(text($0.offset))" }
+        let others = blocking.count > names.count ? " and \(blocking.count - names.count) more" : ""
+        return .outOfRange(
+            "nothing was moved: an offset is \(text(limits.lowerBound)) to \(text(limits.upperBound)) ms, and "
+                + names.joined(separator: ", ") + others,
+            possible: "a nudge can be \(text(limits.lowerBound - least)) to \(text(limits.upperBound - most)) ms now")
+    }
+
+    private static let mostNamed = 8
+
+    private func text(_ milliseconds: Double) -> String {
+        let value = wholeMicroseconds(milliseconds)
+        return value == value.rounded() ? "\(Int(value))" : "\(value)"
+    }
+}
+
+/// Milliseconds in whole microseconds, as offsets are: a hundred small nudges back are none.
+func wholeMicroseconds(_ milliseconds: Double) -> Double { (milliseconds * 1_000).rounded() / 1_000 }

@@ -1,0 +1,37 @@
+import ALSASequencer
+import Gateway
+
+/// The ports that `tactus learn` listens to, as they come and go.
+struct HeardPorts {
+    private(set) var ports: [PortDescription] = []
+
+    /// Takes the ports there are now.
+    ///
+    /// - Parameters:
+    ///   - present: all ports of the sequencer.
+    ///   - hear: subscribes a port, which may be subscribed already; false if that is refused. It is tried again whenever
+    ///     something changes.
+    /// - Returns: what changed, a line each.
+    mutating func update(_ present: [PortDescription], hear: (PortAddress) -> Bool) -> [String] {
+        let old = ports
+        ports = present.filter {
+            $0.isReadable && $0.isUsable && !$0.clientName.hasPrefix("Tactus") && hear($0.address)
+        }
+        return lines("has come", Self.added(to: old, in: ports), among: ports)
+            + lines("is gone", Self.added(to: ports, in: old), among: old)
+    }
+
+    /// What is listened to.
+    var line: String {
+        let names = ports.map { $0.plainestName(among: ports) }.joined(separator: ", ")
+        return ports.isEmpty ? "nothing to listen to yet; connect what is to be pressed" : "listening to \(names)"
+    }
+
+    private func lines(_ what: String, _ changed: [PortDescription], among ports: [PortDescription]) -> [String] {
+        changed.map { "\($0.plainestName(among: ports)) \(what)" }
+    }
+
+    private static func added(to old: [PortDescription], in new: [PortDescription]) -> [PortDescription] {
+        new.filter { !old.contains($0) }
+    }
+}

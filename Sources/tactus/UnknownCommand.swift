@@ -1,0 +1,21 @@
+import ArgumentParser
+import DeviceProfiles
+
+extension ParsableCommand {
+    /// Refuses a word that is no command where one is expected.
+    ///
+    /// - Parameter words: the arguments.
+    /// - Throws: with the command that was probably meant.
+    static func requireCommand(_ words: some Sequence<String>) throws(Failure) {
+        var known = configuration.subcommands
+        for word in words.drop(while: { $0 == "help" }) {
+            guard !known.isEmpty, !word.hasPrefix("-") else { return }
+            let names = known.map { $0._commandName }
+            guard let index = names.firstIndex(of: word) else {
+                let nearest = NearestWord.to(word, among: names).map { "did you mean '\($0)'?" }
+                throw Failure(.usage, "there is no command '\(word)'; \(nearest ?? "'tactus --help' lists them all")")
+            }
+            known = known[index].configuration.subcommands
+        }
+    }
+}

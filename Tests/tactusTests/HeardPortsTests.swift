@@ -1,0 +1,68 @@
+import ALSASequencer
+import Testing
+
+@testable import tactus
+
+@Suite
+struct HeardPortsTests {
+    private func port(_ client: Int, _ name: String, of clientName: String? = nil, sends: Bool = true)
+        -> PortDescription
+    {
+        PortDescription(
+            address: PortAddress(client: client, port: 0), clientName: clientName ?? name, portName: name,
+            isReadable: sends, isWritable: true)
+    }
+
+    @Test
+    func `ports are heard as they come, and told as they come and go`() {
+        var heard = HeardPorts()
+        var asked: [PortAddress] = []
+        func update(_ ports: PortDescription...) -> [String] {
+            heard.update(ports) { port in
+                asked.append(port)
+                return true
+            }
+        }
+        #expect(update().isEmpty)
+        #expect(heard.line == "nothing to listen to yet; connect what is to be pressed")
+        let (pedal, pad) = (port(24, "FCB1010"), port(28, "Pad"))
+        #expect(update(pedal) == ["FCB1010 has come"])
+        #expect(update(pedal, pad) == ["Pad has come"])
+        #expect(heard.line == "listening to FCB1010, Pad")
+        // One that was pulled and is back between two looks has lost its subscription.
+        asked = []
+        #expect(update(pedal, pad).isEmpty)
+        #expect(asked == [pedal.address, pad.address])
+        #expect(update(pad) == ["FCB1010 is gone"])
+        #expect(heard.line == "listening to Pad")
+    }
+
+    @Test
+    func `what sends nothing and our own ports are not listened to`() {
+        var heard = HeardPorts()
+        let ports = [
+            port(0, "Timer", of: "System"), port(20, "Synth", sends: false), port(128, "Clock", of: "Tactus"),
+            port(24, "Pedal"),
+        ]
+        #expect(heard.update(ports) { _ in true } == ["Pedal has come"])
+        #expect(heard.ports == [ports[3]])
+    }
+
+    @Test
+    func `a port that another program has to itself is tried again`() {
+        var heard = HeardPorts()
+        let pedal = port(24, "Pedal")
+        #expect(heard.update([pedal]) { _ in false }.isEmpty)
+        #expect(heard.ports.isEmpty)
+        #expect(heard.update([pedal]) { _ in true } == ["Pedal has come"])
+    }
+
+    @Test
+    func `ports of one name are told apart`() {
+        var heard = HeardPorts()
+        let ports = [port(24, "MIDI 1", of: "Pedal"), port(28, "MIDI 1", of: "Pad")]
+        _ = heard.update(ports) { _ in true }
+        #expect(heard.line == "listening to Pedal:MIDI 1, Pad:MIDI 1")
+        #expect(heard.update([ports[0]]) { _ in true } == ["Pad:MIDI 1 is gone"])
+    }
+}
