@@ -112,10 +112,9 @@ let package = Package(
             name: "tactus",
             dependencies: [
                 "Gateway", "ControlServer", "Arbiter", "ClockMeter", "DeviceProfiles", "Doctor", "MIDIClock",
-                "ALSASequencer", "PlainHTTP", "Essentials", "RealTime", "BeatTime", logging,
+                "ALSASequencer", "PlainHTTP", "Essentials", "RealTime", "BeatTime", "CLinux", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
         .executableTarget(

@@ -16,6 +16,8 @@ public struct Status: Codable, Hashable, Sendable {
     public static let version = "0.1.0"
 
     public var version: String
+    /// The gateway's process number; nil from a version that does not tell.
+    public var pid: Int?
     public var mode: Mode
     /// Why this mode, in a few words.
     public var reason: String
@@ -38,11 +40,13 @@ public struct Status: Codable, Hashable, Sendable {
     public var warnings: [Warning]
 
     public init(
-        version: String, mode: Mode, reason: String, tempo: Double, beat: Double, phase: Double, quantum: Double,
-        playing: Bool, transport: TransportPhase, startsInBeats: Double?, link: Link, follower: Follower,
+        version: String, pid: Int? = nil, mode: Mode, reason: String, tempo: Double, beat: Double, phase: Double,
+        quantum: Double, playing: Bool, transport: TransportPhase, startsInBeats: Double?, link: Link,
+        follower: Follower,
         outputs: [Output], realtime: Realtime, warnings: [Warning]
     ) {
         self.version = version
+        self.pid = pid
         self.mode = mode
         self.reason = reason
         self.tempo = tempo

@@ -21,8 +21,11 @@ final class Connections: Sendable {
         var isBeingAnswered = false
     }
 
+    /// How many there may be.
+    static let most = 128
+
     /// - Parameter most: how many there may be.
-    init(most: Int = 128) { self.most = most }
+    init(most: Int = Connections.most) { self.most = most }
 
     /// Takes in a new connection, perhaps at the cost of another.
     func opened(_ channel: any Channel) {

@@ -53,6 +53,11 @@ package final class ControlServer: Sendable {
     /// The port that was bound.
     package var port: Int { serving.port }
 
+    /// How many descriptors a server opens at most: three for each of its threads, then its connections.
+    ///
+    /// One that has to go for the next is still open for a moment.
+    package static var descriptorsNeeded: Int { 3 * System.coreCount + 1 + Connections.most + 16 }
+
     /// Gives requests the gateway they are about.
     package func serve(_ gateway: Gateway) { serving.start(gateway) }
 

@@ -28,6 +28,15 @@ package struct HTTPAddress: Hashable, Sendable, CustomStringConvertible {
     /// Whether it stands for every address of this machine.
     var isWildcard: Bool { host == "0.0.0.0" || host == "::" }
 
+    /// Where a program of this machine reaches what listens here.
+    package var reachable: String {
+        switch host {
+        case "0.0.0.0": "127.0.0.1:\(port)"
+        case "::": "[::1]:\(port)"
+        default: description
+        }
+    }
+
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 

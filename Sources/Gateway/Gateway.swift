@@ -40,6 +40,15 @@ public final class Gateway: Sendable {
         ) { core.run() }
     }
 
+    /// How many descriptors a gateway opens at most, with the addresses there are now.
+    public static func descriptorsNeeded(_ wishes: Wishes, interfaces: [String]) -> Int {
+        let lines = wishes.outputs.requests.count { if case .raw = $0.address { true } else { false } }
+        return ownDescriptors + lines + LocalAddress.descriptorsNeeded(onlyNamed: interfaces)
+    }
+
+    /// Wake-ups, sequencer clients, the state's file, and what is looked up for the status.
+    private static let ownDescriptors = 20
+
     /// The present state of everything.
     public func status() -> Status {
         var status = core.status(at: HostTime.now())

@@ -27,6 +27,9 @@ final class GatewayCore: @unchecked Sendable {
     var board: OutputBoard
     /// When to play at the latest, if that is to be once everything is ready; nil if it is not, or done.
     var playsOnceReady: MonotonicTime?
+    /// What the next run is to find if this one crashes.
+    var started: StartedDevices
+    private var recovery: Recovery
     var idleness = Idleness(at: .now())
     var watch = DeviceWatch()
 
@@ -72,7 +75,8 @@ final class GatewayCore: @unchecked Sendable {
         let kept = keeper?.found ?? KeptState()
         let follow = configuration.follow ?? wishes.follow
         let rack = OutputRack(
-            wishes.outputs, needsSequencer: follow.namesPort || !wishes.controls.isEmpty, offsets: kept.offsets)
+            wishes.outputs, needsSequencer: follow.namesPort || !wishes.controls.isEmpty, offsets: kept.offsets,
+            leftPlaying: Set(kept.playing))
         var inputTrouble: ALSAError?
         let clockIn =
             rack.sequencer == nil && configuration.clockInDevice == nil
@@ -92,7 +96,8 @@ final class GatewayCore: @unchecked Sendable {
             tempo: configuration.tempo, isStartStopSyncEnabled: configuration.isStartStopSyncEnabled,
             interfaces: configuration.interfaces,
             // How long a ping lies here is an error in somebody's clock; the output thread still comes first.
-            priority: Int32(clamping: configuration.realtimePriority / 2)
+            priority: Int32(clamping: configuration.realtimePriority / 2),
+            resumptionTime: kept.playing.isEmpty ? 0 : Recovery.longest / 1_000
         ) { state in
             // News that find no room are made up for when the gateway thread sees the overflow.
             _ = mailbox.post(.link(state))
@@ -120,6 +125,8 @@ final class GatewayCore: @unchecked Sendable {
         startsWithLink = configuration.isLinkEnabled
         playsOnceReady =
             configuration.playsAtStart ? MonotonicTime.now().advanced(byNanoseconds: Self.settlingTime) : nil
+        started = StartedDevices(kept.playing)
+        recovery = Recovery(isNeeded: !kept.playing.isEmpty, at: .now())
         self.kept = kept
         self.keeper = keeper
         self.mailbox = mailbox
@@ -177,6 +184,7 @@ final class GatewayCore: @unchecked Sendable {
         portsChanged()
         while !isStopping.load(ordering: .acquiring) {
             tendOutputs()
+            recover()
             playIfReady()
             tendLink()
             waitForNews()
@@ -199,7 +207,9 @@ final class GatewayCore: @unchecked Sendable {
             let time = ClockReading.take().monotonicTime(of: silence)
             deadline = min(time, deadline ?? time)
         }
-        for look in [watch.next, idleness.next].compactMap(\.self) { deadline = min(look, deadline ?? look) }
+        for look in [recovery.deadline, watch.next, idleness.next].compactMap(\.self) {
+            deadline = min(look, deadline ?? look)
+        }
         if rack.needsTending {
             let check = MonotonicTime.now().advanced(byNanoseconds: Self.lineCheck)
             deadline = min(check, deadline ?? check)
@@ -216,10 +226,18 @@ final class GatewayCore: @unchecked Sendable {
         }
     }
 
+    /// Brings devices into step that a crashed run has left playing, once it is known what they should do.
+    private func recover() {
+        guard recovery.ends(isLinkOn: arbiter.wantsLink, isConnected: arbiter.isConnected, at: .now()) else { return }
+        rack.release()
+        boardChanged()
+    }
+
     private func end() {
         // First the machines, then the peers: a drum machine must not play on while we say good-bye.
         output.stop()
         outputThread.join()
+        keepNonePlaying()
         input?.stop()
         peer.close()
         mailbox.close()
@@ -234,5 +252,10 @@ final class GatewayCore: @unchecked Sendable {
 
     private func logStart() {
         for warning in status(at: HostTime.now()).warnings { log.note(warning) }
+        if !kept.playing.isEmpty {
+            log.notice(
+                "the last run could not stop what it played; that is brought into step now",
+                metadata: ["outputs": "\(kept.playing.joined(separator: ", "))"])
+        }
     }
 }

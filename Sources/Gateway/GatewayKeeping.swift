@@ -32,6 +32,16 @@ extension GatewayCore {
         keep(state, .drift)
     }
 
+    /// Keeps which devices play.
+    func keep(_ started: StartedDevices) {
+        var state = kept
+        state.playing = started.ids.sorted()
+        keep(state, .setting)
+    }
+
+    /// Keeps that all devices have been stopped.
+    func keepNonePlaying() { keep(StartedDevices()) }
+
     private func keep(_ state: KeptState, _ change: WriteSchedule.Change) {
         guard state != kept else { return }
         kept = state

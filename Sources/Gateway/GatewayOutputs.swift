@@ -63,5 +63,7 @@ extension GatewayCore {
         board.take(rack.outputs, probing: arbiter.probing)
         board.generation += 1
         snapshot.publish(board)
+        started.update(rack.outputs, isPlaying: board.transport.isPlaying)
+        keep(started)
     }
 }

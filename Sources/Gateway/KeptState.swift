@@ -14,6 +14,8 @@ public struct KeptState: Codable, Hashable, Sendable {
     public var follow: Replacement<String>?
     /// Offsets of outputs in milliseconds, by the outputs' IDs.
     public var offsets: [String: Replacement<Double>] = [:]
+    /// IDs of the outputs whose devices have been started and not stopped; none after a run that ended in order.
+    public var playing: [String] = []
 
     public init() {}
 
@@ -27,6 +29,7 @@ public struct KeptState: Codable, Hashable, Sendable {
             && follow.map { (try? FollowChoice($0.value)) != nil } != false
             && offsets.count <= Self.mostOffsets
             && offsets.values.allSatisfy { OutputAdjustment.offsets.contains($0.value) }
+            && playing.count <= OutputBoard.capacity
     }
 }
 
@@ -101,5 +104,6 @@ extension KeptState {
         quantum = try container.decodeIfPresent(Replacement<Double>.self, forKey: .quantum)
         follow = try container.decodeIfPresent(Replacement<String>.self, forKey: .follow)
         offsets = try container.decodeIfPresent([String: Replacement<Double>].self, forKey: .offsets) ?? [:]
+        playing = try container.decodeIfPresent([String].self, forKey: .playing) ?? []
     }
 }

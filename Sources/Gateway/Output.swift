@@ -34,6 +34,8 @@ struct Output: Sendable {
     private(set) var mark = Probe.none
     /// Counts the times a device has come.
     private(set) var connections: UInt32 = 0
+    /// Whether it is not known yet what to tell a device that a crashed run has left playing.
+    private(set) var isHeldBack = false
     /// The device's port or path while it is there.
     private(set) var connectedTo: String?
     /// The device's port as it was listed when it came.
@@ -258,6 +260,19 @@ struct Output: Sendable {
         guard isEnabled, !isMaster else { return .notPlaying(name) }
         return settings.canBePlaced ? nil : .notPlaceable(name)
     }
+
+    /// Its device has been left playing by a run that crashed, and hears nothing until ``release()``.
+    mutating func holdBack() { (isHeldBack, connections) = (true, 1) }
+
+    /// Treats its device like one that has come back, and may have played on.
+    mutating func release() {
+        guard isHeldBack else { return }
+        isHeldBack = false
+        if connectedTo != nil { connections &+= 1 }
+    }
+
+    /// Where its messages go for now.
+    var boardSink: Sink { isMaster || isHeldBack ? .away : sink }
 
     /// The port of its device, if one is connected whose driver tells how it fares.
     var watchedPort: PortDescription? { connectedTo != nil && port?.isHardware == true ? port : nil }

@@ -85,7 +85,7 @@ struct OutputBoard: Sendable, BitwiseCopyable {
         ports = 0
         for (slot, output) in outputs.enumerated() {
             slots[slot] = Slot(
-                settings: output.settings, sink: output.isMaster ? .away : output.sink,
+                settings: output.settings, sink: output.boardSink,
                 isEnabled: output.isEnabled, isShared: output.hearers > 1, tenant: output.tenant,
                 connections: output.connections, realigning: output.realigning, probe: output.mark)
             if output.hasPort { ports |= 1 << UInt64(slot) }

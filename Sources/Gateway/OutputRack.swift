@@ -28,6 +28,10 @@ struct OutputRack: ~Copyable {
     var doubledClocks: [DoubledClock] = []
     /// Offsets set in earlier runs, in milliseconds, by the outputs' IDs.
     private let offsets: [String: Replacement<Double>]
+    /// IDs of the outputs whose devices a crashed run has left playing.
+    private let leftPlaying: Set<String>
+    /// Whether such devices hear nothing yet.
+    private var holdsBack = true
     private var tenants: UInt32 = 0
     /// Descriptors taken out of use, with the generation of the first board without them.
     var retired: [(slot: Int, descriptor: Int32, generation: UInt64)] = []
@@ -38,8 +42,13 @@ struct OutputRack: ~Copyable {
     ///   - wishes: what the user wants.
     ///   - needsSequencer: whether the sequencer is wanted for what comes in, at any rate.
     ///   - offsets: what earlier runs have set, by the outputs' IDs.
-    init(_ wishes: OutputWishes, needsSequencer: Bool, offsets: [String: Replacement<Double>] = [:]) {
+    ///   - leftPlaying: the IDs of outputs whose devices a crashed run has left playing.
+    init(
+        _ wishes: OutputWishes, needsSequencer: Bool, offsets: [String: Replacement<Double>] = [:],
+        leftPlaying: Set<String> = []
+    ) {
         self.wishes = wishes
+        self.leftPlaying = leftPlaying
         self.offsets = offsets
         var trouble: ALSAError?
         var client: SequencerOutput?
@@ -173,8 +182,18 @@ struct OutputRack: ~Copyable {
         var output = Output(
             name: name, target: target, request: request, source: source, takenIDs: ids, tenant: tenants)
         if let offset = offsets[output.id] { output.restore(offset) }
+        if leftPlaying.contains(output.id) {
+            output.holdBack()
+            if !holdsBack { output.release() }
+        }
         if slot == outputs.count { outputs.append(output) } else { outputs[slot] = output }
         return true
+    }
+
+    /// Treats devices that a crashed run has left playing like those that come back, from now on.
+    mutating func release() {
+        holdsBack = false
+        for slot in outputs.indices { outputs[slot].release() }
     }
 
     /// Has an output's device stopped, and then its slot freed.

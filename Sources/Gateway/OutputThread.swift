@@ -88,7 +88,10 @@ final class OutputThread: @unchecked Sendable {
     }
 
     /// The thread's body.
+    ///
+    /// If another thread crashes, the process waits until the devices that play have been stopped.
     func run() {
+        board.finishBeforeCrash()
         let machine = KernelMachine(sequencer)
         let mode = DispatchMode.chosen(
             choice, scheduling: .ofThisThread, isRealTimeKernel: isRealTimeKernel, hasQueue: machine.hasQueue)
@@ -98,6 +101,7 @@ final class OutputThread: @unchecked Sendable {
         Rehearsal.play()
         if mode != .direct { Rehearsal.dispatch(machine) }
         dispatch(&dispatcher, outputsLocked: outputsInUse)
+        board.finished()
         dispatcher.free()
     }
 
@@ -116,7 +120,7 @@ final class OutputThread: @unchecked Sendable {
         var outputsLocked = outputsLocked
         while true {
             let edition = board.edition
-            guard !isStopping.load(ordering: .acquiring) else { break }
+            guard !isStopping.load(ordering: .acquiring), !Crash.hasHappened else { break }
             let deadline = board.withLatest { board in
                 boardInUse.store(board.generation, ordering: .releasing)
                 if board.count > outputsLocked {

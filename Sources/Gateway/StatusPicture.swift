@@ -2,6 +2,7 @@ internal import ALSASequencer
 internal import Arbiter
 internal import BeatTime
 internal import DeviceProfiles
+internal import Glibc
 internal import LinkNetwork
 internal import LinkSession
 internal import MIDIClock
@@ -40,7 +41,7 @@ struct StatusPicture: Sendable {
         let ahead = Double(transport.startTick) - leadership.line.position(at: now)
         let isPending = transport.isPlaying && ahead > 0
         return Status(
-            version: Status.version, mode: leadership.mode, reason: leadership.reason,
+            version: Status.version, pid: Int(getpid()), mode: leadership.mode, reason: leadership.reason,
             tempo: timeline.tempo.beatsPerMinute, beat: timeline.shownBeats(at: now, quantum: quantum).value,
             phase: timeline.phase(at: now, quantum: quantum).value, quantum: quantum.value,
             playing: transport.isPlaying,

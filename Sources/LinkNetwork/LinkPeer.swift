@@ -22,21 +22,26 @@ public final class LinkPeer: Sendable {
     ///   - isStartStopSyncEnabled: whether to share play and stop.
     ///   - interfaces: names of the network interfaces to use besides loopback; empty means all.
     ///   - priority: SCHED_FIFO priority of the network thread, or 0 for ordinary scheduling.
+    ///   - resumptionTime: microseconds in which the first session joined is played along if it plays already. For a
+    ///     program that is back after a crash; else 0, for joining a session starts nothing.
     ///   - onChange: runs on the network thread after every event that changed the state; it must not block, nor call
     ///     ``close()``.
     ///   - onEvent: runs there too, after `onChange`, for each thing that happened; ``events`` tells the same.
     /// - Throws: when the thread or its wake-up descriptor cannot be made.
     public init(
         tempo: Tempo, isEnabled: Bool = false, isStartStopSyncEnabled: Bool = false, interfaces: [String] = [],
-        priority: Int32 = 0, onChange: @escaping @Sendable (LinkState) -> Void = { _ in },
+        priority: Int32 = 0, resumptionTime: Int64 = 0, onChange: @escaping @Sendable (LinkState) -> Void = { _ in },
         onEvent: @escaping @Sendable (LinkEvent) -> Void = { _ in }
     ) throws(SystemCallError) {
-        let engine = Engine(tempo: tempo, seed: .random(in: 0 ... .max), at: .now())
+        let now = HostTime.now()
+        var engine = Engine(tempo: tempo, seed: .random(in: 0 ... .max), at: now)
+        if resumptionTime > 0 { engine.resumePlaying(until: now.advanced(byMicroseconds: resumptionTime)) }
         let exchange = try LinkExchange(LinkState(engine), onChange: onChange, onEvent: onEvent)
         if isStartStopSyncEnabled { exchange.post(.init(action: .setStartStopSync(true))) }
         if isEnabled { exchange.post(.init(action: .setEnabled(true))) }
         self.exchange = exchange
         thread = try RealTimeThread(name: "tactus-link", priority: priority) {
+            [engine] in
             LinkLoop(engine: engine, interfaceNames: interfaces, exchange: exchange).run()
         }
     }

@@ -2,7 +2,7 @@ internal import Glibc
 internal import LinkSession
 
 /// A local address that Link can use, and the interface behind it.
-struct LocalAddress: Hashable, Sendable {
+package struct LocalAddress: Hashable, Sendable {
     var address: IPAddress
     /// The interface's name, without the label of an additional address.
     var name: String
@@ -38,6 +38,11 @@ struct LocalAddress: Hashable, Sendable {
         found.removeAll { $0.isIPv6 && !hasIPv4.contains($0.index) }
         found.sort { $0.address < $1.address }
         return Array((found.filter(\.isLoopback) + found.filter { !$0.isLoopback }).prefix(limit))
+    }
+
+    /// How many descriptors a peer opens at the addresses in use now.
+    package static func descriptorsNeeded(onlyNamed names: [String]) -> Int {
+        3 * (scan(onlyNamed: names)?.count ?? limit)
     }
 
     /// Whether it is one of those on which programs of this machine meet.

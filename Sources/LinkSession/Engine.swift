@@ -61,6 +61,9 @@ package struct Engine: Sendable {
     /// By how much measurements have corrected the clocks of joined sessions in all, in microseconds; positive is later.
     package internal(set) var clockSteps: Int64 = 0
 
+    /// Until when the first session that is joined and plays is played along; nil as Link has it: joining starts nothing.
+    var resumesUntil: HostTime?
+
     var effects: [Effect] = []
     /// Whether the present event has changed what everyone should hear.
     var isStateNew = false

@@ -34,6 +34,11 @@ extension Engine {
         return takeEffects(at: now)
     }
 
+    /// Has the first session that is joined by a time played along if it plays, though joining as such starts nothing.
+    ///
+    /// For a program that comes back after a crash, and had played in that session.
+    package mutating func resumePlaying(until end: HostTime) { resumesUntil = end }
+
     private mutating func commitTimeline(of state: SessionState, madeAt time: HostTime, at now: HostTime) {
         let (old, new) = (state.original.timeline, state.timeline)
         // The count of beats is private. Only tempo and grid are everyone's business.

@@ -81,7 +81,15 @@ extension Engine {
         session.id = joined.id
         apply(joined.timeline, transform, at: now)
         pushState()
+        resumePlaying(in: joined.id, at: now)
         recountPeers(at: now)
+    }
+
+    /// Plays along in a session just joined, if this is to take up what a run before has left.
+    private mutating func resumePlaying(in id: NodeID, at now: HostTime) {
+        guard let end = resumesUntil else { return }
+        resumesUntil = nil
+        if now < end, let latest = peers.latestStartStop(in: id) { saw(latest, in: id, at: now) }
     }
 
     /// Leaves whatever session there was for a new one, of which this peer is the founder and only member.

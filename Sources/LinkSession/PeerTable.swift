@@ -36,6 +36,12 @@ struct PeerTable: Sendable {
         records.contains { $0.announcement.session == session && $0.announcement.startStop == startStop }
     }
 
+    /// What the members of this session announced last of play and stop.
+    func latestStartStop(in session: NodeID) -> StartStopState? {
+        records.lazy.filter { $0.announcement.session == session }.map(\.announcement.startStop)
+            .max { $0.timestamp < $1.timestamp }
+    }
+
     /// Whether any record has the peer in this session.
     func holds(_ node: NodeID, in session: NodeID) -> Bool {
         let first = position(of: node, .v4(0))

@@ -89,6 +89,8 @@ private final class ThreadStart: Sendable {
         clinux_set_thread_name(start.name)
         // One nanosecond instead of the default 50 us, which alone would be the largest jitter we have.
         clinux_set_timer_slack(1)
+        let signalStack = clinux_make_signal_stack()
+        defer { clinux_free_signal_stack(signalStack) }
         start.body()
         return nil
     }

@@ -46,6 +46,9 @@ public final class Snapshot<Value: BitwiseCopyable & Sendable>: @unchecked Senda
         _ = clinux_futex_wake(editions)
     }
 
+    /// Where the reader sleeps, for those who wake it without Swift.
+    var wakingWord: UnsafeMutableRawPointer { UnsafeMutableRawPointer(editions) }
+
     /// What to wait with: read it before looking at what it stands for.
     public var edition: UInt32 { editions.pointee.load(ordering: .acquiring) }
 

@@ -15,6 +15,9 @@ struct Run: AsyncParsableCommand {
             every device that a profile recognises, or to every --output instead. An output that is not there yet is \
             waited for.
 
+            Ctrl-C ends it, with a Stop for every device that plays, and so does closing the terminal it was started on, \
+            unless with nohup. Without a terminal, as in a service, SIGHUP has it read configuration and profiles again.
+
             EXAMPLES
               tactus run --output TR-8S                a device, by part of its name
               tactus run --output UM-ONE=korg-volca    a machine on a DIN cable

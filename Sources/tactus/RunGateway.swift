@@ -1,3 +1,4 @@
+import Arbiter
 import BeatTime
 import ControlServer
 import DeviceProfiles
@@ -10,6 +11,7 @@ import Logging
 extension Run {
     /// Runs the gateway until it is asked to stop.
     func run() async throws {
+        let signals = try Self.signals()
         let setup = try self.setup()
         let (wishes, interfaces) = try Self.configured { () throws(Mistakes) in
             (try setup.wishes(), try setup.interfaces())
@@ -17,17 +19,22 @@ extension Run {
         let address = try self.address(setup)
         let oscAddress = try Self.configured { () throws(Mistakes) in try setup.oscAddress() }
         let token = try setup.tokenFile.map(BearerToken.init(file:))
+        try Descriptors.require(Self.descriptorsNeeded(wishes, interfaces, servesHTTP: address != nil))
         let console = Console()
         let (format, level) = (setup.logFormat.format, setup.logLevel)
         LoggingSystem.bootstrap { label in
             ConsoleLog(console: console, format: format, label: label, logLevel: level)
         }
-        let stopRequest = await StopRequest()
-        let reloadRequest = await ReloadRequest()
 
         // Listening first: a second gateway ends here, before it has sent anything to a device or a peer.
         var server: ControlServer?
-        if let address { server = try await Self.listen(at: address, token: token) }
+        if let address {
+            do throws(Failure) {
+                server = try await Self.listen(at: address, token: token)
+            } catch {
+                throw await Self.alreadyRunning(at: address, token: token) ?? error
+            }
+        }
         var osc: OSCServer?
         if let oscAddress { osc = try await Self.listen(forOSCAt: oscAddress) }
         let gateway = try makeGateway(setup, wishes, interfaces)
@@ -36,7 +43,7 @@ extension Run {
 
         let live = Task { await Self.showStatus(of: gateway, on: console) }
         let reloads = Task {
-            await reloadRequest.forEach {
+            await signals.reload.forEach {
                 do {
                     try await gateway.reload()
                 } catch {
@@ -44,7 +51,7 @@ extension Run {
                 }
             }
         }
-        await stopRequest.wait()
+        await signals.stop.wait()
         reloads.cancel()
         live.cancel()
         await live.value
@@ -54,6 +61,23 @@ extension Run {
         await gateway.stop()
         await closed
     }
+
+    private static func signals() throws(Failure) -> RunSignals {
+        do {
+            return try RunSignals.taken.get()
+        } catch {
+            throw Failure(.system, "\(error)")
+        }
+    }
+
+    /// How many descriptors a run opens at most, now and then for a moment.
+    private static func descriptorsNeeded(_ wishes: Wishes, _ interfaces: [String], servesHTTP: Bool) -> Int {
+        leastDescriptors + Gateway.descriptorsNeeded(wishes, interfaces: interfaces)
+            + (servesHTTP ? ControlServer.descriptorsNeeded : 0)
+    }
+
+    /// How many descriptors every run opens at most: standard streams, the runtime's, and files that are read.
+    static let leastDescriptors = 16
 
     /// Reads the configuration file and the profiles, and sees that what the command line names is there.
     private func setup() throws(Failure) -> Setup {
@@ -93,6 +117,24 @@ extension Run {
         } catch {
             throw Failure(error.code == EACCES ? .noPermission : .system, "\(error)")
         }
+    }
+
+    /// What to say instead if it is another run that listens at an address; nil if it is not, or cannot be told.
+    private static func alreadyRunning(at address: HTTPAddress, token: BearerToken?) async -> Failure? {
+        guard let url = try? ControlURL(argument: "http://\(address.reachable)") else { return nil }
+        let client = ControlClient(url: url, token: token)
+        for _ in 0..<20 {
+            do {
+                guard let pid = try await client.ask("status", nil).status.pid else { return nil }
+                return Failure(.system, "Tactus is already running (pid \(pid)) at \(address); see 'tactus status'")
+            } catch let failure as Failure where failure.status == .refused {
+                // It listens and is starting.
+                try? await Task.sleep(for: .milliseconds(50))
+            } catch {
+                return nil
+            }
+        }
+        return nil
     }
 
     private static func listen(forOSCAt address: HTTPAddress) async throws(Failure) -> OSCServer {

@@ -1,25 +1,29 @@
 import Glibc
-import UnixSignals
+import RealTime
+import Synchronization
 
-/// The wish to end the program: Ctrl-C or SIGTERM.
+/// The wish to end the program: Ctrl-C, SIGTERM, and what else is chosen.
 ///
-/// The first is to be obeyed in order, with Stop for the devices and a bye-bye for the peers; a second ends at once.
+/// The first is to be obeyed in order, with Stop for the devices and a bye-bye for the peers. A second Ctrl-C or SIGTERM
+/// ends at once; other signals do not, since a terminal that closes may well send two.
 struct StopRequest: Sendable {
     private let requests: AsyncStream<Void>
+    private let source: SignalSource
 
-    init() async {
+    /// Takes the signals from now on.
+    ///
+    /// - Parameter others: signals besides those of Ctrl-C and SIGTERM.
+    /// - Throws: when the system gives no descriptor or no thread.
+    init(alsoOn others: [Int32] = []) throws(SystemCallError) {
         // A reader that went away does not stop the music.
         signal(SIGPIPE, SIG_IGN)
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let (requests, request) = AsyncStream<Void>.makeStream()
         self.requests = requests
-        Task {
-            var isStopping = false
-            for await signal in signals {
-                if isStopping { _exit(128 + signal.rawValue) }
-                isStopping = true
-                request.yield()
-            }
+        let isInsisting = Atomic(false)
+        source = try SignalSource([SIGINT, SIGTERM] + others) { signal in
+            request.yield()
+            guard [SIGINT, SIGTERM, SIGQUIT].contains(signal) else { return }
+            if isInsisting.exchange(true, ordering: .relaxed) { _exit(128 + signal) }
         }
     }
 

@@ -21,7 +21,13 @@ struct Tactus: AsyncParsableCommand {
         ])
 
     static func main() async {
+        Descriptors.openClosedStreams()
         do {
+            // Before anything else: from here on no signal leaves machines playing.
+            if CommandLine.arguments.dropFirst().first == "run" {
+                try Descriptors.require(Run.leastDescriptors)
+                _ = RunSignals.taken
+            }
             try requireCommand(CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

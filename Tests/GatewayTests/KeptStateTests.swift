@@ -11,6 +11,7 @@ struct KeptStateTests {
         state.quantum = Replacement(3, insteadOf: 4)
         state.follow = Replacement("MPC One", insteadOf: "auto")
         state.offsets["tr-8s"] = Replacement(-3.5, insteadOf: -2)
+        state.playing = ["clock", "tr-8s"]
         return state
     }
 
@@ -23,7 +24,7 @@ struct KeptStateTests {
     func `a file of an earlier run that knows less is read`() throws {
         let state = try KeptState(json: Array(#"{"version":1,"link":false,"news":[1]}"#.utf8))
         #expect(state.link == false)
-        #expect(state.tempo == nil && state.offsets.isEmpty)
+        #expect(state.tempo == nil && state.offsets.isEmpty && state.playing.isEmpty)
     }
 
     @Test(arguments: [
@@ -32,6 +33,8 @@ struct KeptStateTests {
         #"{"version":1,"quantum":{"value":-1,"insteadOf":4}}"#,
         #"{"version":1,"follow":{"value":"","insteadOf":"auto"}}"#,
         #"{"version":1,"offsets":{"x":{"value":501,"insteadOf":0}}}"#, #"{"version":1,"offsets":[]}"#,
+        #"{"version":1,"playing":7}"#,
+        #"{"version":1,"playing":[\#((0...64).map { "\"\($0)\"" }.joined(separator: ","))]}"#,
         #"{"version":2,"link":true}"#, String(repeating: "[", count: 100_000),
     ])
     func `what is damaged, newer or a stranger's is refused as a whole`(text: String) {

@@ -41,6 +41,10 @@ struct Rig {
 
     mutating func setStartStopSync(_ isEnabled: Bool) { engine.setStartStopSync(isEnabled) }
 
+    mutating func resumePlaying(withinMilliseconds time: Double) {
+        engine.resumePlaying(until: now.advanced(byMicroseconds: Int64(time * 1000)))
+    }
+
     mutating func addInterface(_ address: IPAddress) {
         let endpoint = Endpoint(address: address, port: 5000)
         perform(engine.interfaceAppeared(address, measurementEndpoint: endpoint, at: now))

@@ -96,6 +96,34 @@ struct StartStopTests {
         #expect(rig.engine.sessionState.isPlaying)
     }
 
+    @Test(arguments: [(1_500.0, true), (1, false)])
+    func `who comes back after a crash plays along in a session that plays, for a while`(
+        milliseconds: Double, expected: Bool
+    ) {
+        var rig = Rig()
+        rig.setStartStopSync(true)
+        rig.resumePlaying(withinMilliseconds: milliseconds)
+        var peer = Peer(7)
+        peer.announcement.startStop = state(true, timestamp: 50_000_000)
+        rig.join(peer)
+        #expect(rig.engine.sessionState.isPlaying == expected)
+        // Just once: whoever stops then and joins another session stays stopped.
+        rig.edit { $0.setIsPlaying(false, at: $0.timeline.timeOrigin) }
+        rig.hear(peer, .byeBye)
+        rig.join(peer)
+        #expect(!rig.engine.sessionState.isPlaying)
+    }
+
+    @Test
+    func `without sync who comes back after a crash starts nothing`() {
+        var rig = Rig()
+        rig.resumePlaying(withinMilliseconds: 1_500)
+        var peer = Peer(7)
+        peer.announcement.startStop = state(true, timestamp: 50_000_000)
+        rig.join(peer)
+        #expect(!rig.engine.sessionState.isPlaying)
+    }
+
     @Test
     func `joining and losing a session leave the own transport alone`() {
         var rig = Rig()

@@ -33,5 +33,28 @@ int clinux_address_news(void);
 /// Whether a wireless interface, by its number, sleeps between what the access point sends: 1 or 0.
 /// Negative if that is not known, as for interfaces that are not wireless.
 int clinux_wifi_power_save(unsigned int interface);
+/// Raises the limit of open descriptors as far as it goes without asking anyone, and returns it; -1 if it is not told.
+int64_t clinux_raise_descriptor_limit(void);
+/// Has a signal counted from now on, instead of what it would do, and adds 1 to an event counter for each.
+int clinux_take_signal(int number, int descriptor);
+/// Has a signal do again what it does by default.
+int clinux_leave_signal(int number);
+/// How many of a signal have arrived since this was asked last.
+uint32_t clinux_signals_arrived(int number);
+/// Whether a signal is ignored, as `nohup` has it for SIGHUP.
+int clinux_is_signal_ignored(int number);
+/// Has faults such as SIGSEGV and abort() wait for the thread of clinux_finish_before_crash, 0.2 s at most.
+/// They then end the process as they would have: same exit status, same core dump.
+void clinux_handle_crashes(void);
+/// Makes the calling thread the one that a crash elsewhere waits for. It sleeps on `word`, which then changes.
+void clinux_finish_before_crash(void *word);
+/// Whether a thread has crashed, and the process waits for the one that finishes.
+int clinux_has_crashed(void);
+/// Says that the calling thread has finished; `word` is not touched any more.
+void clinux_finished(void *word);
+/// Gives the calling thread a stack for signal handlers, which so work after a stack overflow, too.
+void *clinux_make_signal_stack(void);
+/// Takes such a stack away from the calling thread, before it ends.
+void clinux_free_signal_stack(void *memory);
 
 #endif

@@ -55,7 +55,7 @@ struct MonitorCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let stop = await StopRequest()
+        let stop = try StopRequest()
         var watch = try MonitorWatch(port)
         let isStopped = Mutex(false)
         let stopping = Task {

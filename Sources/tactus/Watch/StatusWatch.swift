@@ -2,7 +2,6 @@ import Arbiter
 import BeatTime
 import Glibc
 import RealTime
-import UnixSignals
 
 /// `tactus status --watch`: shows what a gateway tells of itself, and passes keys on to it.
 struct StatusWatch {
@@ -34,21 +33,17 @@ struct StatusWatch {
     func run() async throws {
         let status = try await client.ask("status", nil).status
         guard let terminal = Terminal(), !isJSON else { return try await printEverySecond() }
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup, .sigquit, .sigcont)
         let (events, sink) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(256))
+        let signals = try SignalSource([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCONT]) { signal in
+            if signal == SIGCONT { sink.yield(.resumed) } else { sink.finish() }
+        }
+        defer { signals.end() }
         let (commands, orders) = AsyncStream<WatchKey>.makeStream(bufferingPolicy: .bufferingNewest(16))
         let screen = FullScreen(on: terminal)
         defer { screen.restore() }
         let keyboard = try screen.hasKeys ? Keyboard { sink.yield(.pressed($0, at: $1)) } : nil
         defer { keyboard?.stop() }
-        let tasks = [
-            Task { await listen(sink) }, Task { await obey(commands, sink) }, Task { await Self.tick(sink) },
-            Task {
-                for await signal in signals {
-                    if signal == .sigcont { sink.yield(.resumed) } else { sink.finish() }
-                }
-            },
-        ]
+        let tasks = [Task { await listen(sink) }, Task { await obey(commands, sink) }, Task { await Self.tick(sink) }]
         defer { for task in tasks { task.cancel() } }
 
         var watched = Watched(status: status)

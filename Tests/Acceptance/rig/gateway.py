@@ -69,8 +69,9 @@ class Gateway:
         self.started = time.monotonic()
         command = [*self.COMMAND, "run", "--http", f"127.0.0.1:{port}", *map(str, arguments)]
         with self.stdout_path.open("ab") as stdout, self.stderr_path.open("ab") as stderr:
+            # A session of its own, as a service has: whoever runs the tests may have a terminal.
             self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, 
+                command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True,
                 env=environment(self.folder, passing))
 
     def __enter__(self):

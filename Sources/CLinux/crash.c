@@ -1,0 +1,85 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/// What the kernel or the program itself sends to a thread that has gone wrong.
+static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
+enum { fault_count = sizeof faults / sizeof *faults };
+
+static struct sigaction before[_NSIG];
+/// The word on which the thread sleeps that has something to finish; NULL without such a thread.
+static _Atomic(uint32_t *) finisher_word;
+static _Atomic pid_t finisher;
+static atomic_bool has_crashed;
+static atomic_bool is_finished;
+
+/// Wakes the finisher and waits until it is done, 0.2 s at most. Calls only what a signal handler may.
+static void wait_for_finisher(void) {
+    uint32_t *word = atomic_load(&finisher_word);
+    if (word == NULL || atomic_load(&finisher) == gettid()) return;
+    atomic_store(&has_crashed, true);
+    __atomic_add_fetch(word, 1, __ATOMIC_RELEASE);
+    clinux_futex_wake(word);
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    for (int turn = 0; turn < 200 && !atomic_load(&is_finished); turn++) nanosleep(&millisecond, NULL);
+}
+
+static void crash(int number, siginfo_t *information, void *context) {
+    (void)context;
+    wait_for_finisher();
+    sigaction(number, &before[number], NULL);
+    // Blocked until the handler returns; it then ends the process where the fault was, with the same core dump.
+    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), number, information) != 0) raise(number);
+}
+
+void clinux_handle_crashes(void) {
+    struct sigaction action = {.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigemptyset(&action.sa_mask);
+    for (int index = 0; index < fault_count; index++) {
+        sigaction(faults[index], NULL, &before[faults[index]]);
+        if (before[faults[index]].sa_handler != SIG_IGN) sigaction(faults[index], &action, NULL);
+    }
+}
+
+void clinux_finish_before_crash(void *word) {
+    // A fault of this thread itself then ends the process at once; one sent from outside goes to another thread.
+    sigset_t own;
+    sigemptyset(&own);
+    for (int index = 0; index < fault_count; index++) sigaddset(&own, faults[index]);
+    pthread_sigmask(SIG_BLOCK, &own, NULL);
+    atomic_store(&finisher, gettid());
+    atomic_store(&finisher_word, word);
+}
+
+int clinux_has_crashed(void) {
+    return atomic_load_explicit(&has_crashed, memory_order_relaxed);
+}
+
+void clinux_finished(void *word) {
+    uint32_t *own = word;
+    atomic_store(&is_finished, atomic_load(&has_crashed));
+    // Another thread may have taken the place since.
+    atomic_compare_exchange_strong(&finisher_word, &own, NULL);
+}
+
+void *clinux_make_signal_stack(void) {
+    long size = sysconf(_SC_SIGSTKSZ);
+    stack_t stack = {.ss_size = size > 16384 ? (size_t)size : 16384};
+    stack.ss_sp = malloc(stack.ss_size);
+    if (stack.ss_sp != NULL) sigaltstack(&stack, NULL);
+    return stack.ss_sp;
+}
+
+void clinux_free_signal_stack(void *memory) {
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    sigaltstack(&none, NULL);
+    free(memory);
+}

@@ -1,0 +1,22 @@
+internal import CLinux
+
+/// What happens when the process crashes: one thread is left the time to finish its work.
+package enum Crash {
+    /// Has faults and `abort()` wait for the thread that finishes, 0.2 s at most; once, by the executable.
+    ///
+    /// The process then ends as it would have, with the same exit status and core dump.
+    package static func waitForFinisher() { clinux_handle_crashes() }
+
+    /// Whether another thread has crashed; no lock, no system call.
+    package static var hasHappened: Bool { clinux_has_crashed() != 0 }
+}
+
+extension Snapshot {
+    /// Makes the calling thread, the reader, the one that a crash waits for and wakes from ``wait(seen:until:)``.
+    ///
+    /// A crash of this thread itself ends the process at once.
+    package func finishBeforeCrash() { clinux_finish_before_crash(wakingWord) }
+
+    /// Says that the calling thread has finished, crash or not.
+    package func finished() { clinux_finished(wakingWord) }
+}

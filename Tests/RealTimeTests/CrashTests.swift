@@ -1,0 +1,100 @@
+import Foundation
+import RealTime
+import Synchronization
+import Testing
+
+/// A process that crashes while another thread has something to finish.
+@Suite
+struct CrashTests {
+    @Test
+    func `a trap ends the process as ever, once the other thread has finished`() async {
+        let outcome = await #expect(processExitsWith: .failure, observing: [\.standardOutputContent]) {
+            try startFinisher()
+            fatalError()
+        }
+        expectFinished(outcome)
+    }
+
+    @Test
+    func `so does abort`() async {
+        let outcome = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardOutputContent]) {
+            try startFinisher()
+            abort()
+        }
+        expectFinished(outcome)
+    }
+
+    @Test
+    func `so does a signal from outside`() async {
+        let outcome = await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardOutputContent]) {
+            try startFinisher()
+            kill(getpid(), SIGSEGV)
+            sleep(10)
+        }
+        expectFinished(outcome)
+    }
+
+    @Test
+    func `so does a stack overflow in a thread of ours`() async {
+        let outcome = await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardOutputContent]) {
+            try startFinisher()
+            let thread = try RealTimeThread(name: "overflow", priority: 0) { _ = overflow(1) }
+            thread.join()
+        }
+        expectFinished(outcome)
+    }
+
+    @Test
+    func `a crash of the very thread that finishes ends the process at once`() async {
+        let outcome = await #expect(processExitsWith: .failure, observing: [\.standardOutputContent]) {
+            try startFinisher { fatalError() }
+            sleep(10)
+        }
+        #expect(outcome.map { !String(decoding: $0.standardOutputContent, as: UTF8.self).contains("finished") } == true)
+    }
+
+    @Test
+    func `one that never finishes is not waited for longer than a moment`() async {
+        await #expect(processExitsWith: .signal(SIGABRT)) {
+            try startFinisher { while true { sleep(10) } }
+            abort()
+        }
+    }
+
+    private func expectFinished(_ outcome: ExitTest.Result?) {
+        let output = outcome.map { String(decoding: $0.standardOutputContent, as: UTF8.self) }
+        #expect(output?.contains("finished") == true)
+    }
+}
+
+/// Starts a thread that says "finished" when another has crashed, after it has done something.
+private func startFinisher(doing work: @escaping @Sendable () -> Void = {}) throws {
+    let (snapshot, isReady) = (Snapshot(0), Flag())
+    Crash.waitForFinisher()
+    _ = try RealTimeThread(name: "finisher", priority: 0) {
+        snapshot.finishBeforeCrash()
+        isReady.value.store(true, ordering: .releasing)
+        work()
+        while true {
+            let edition = snapshot.edition
+            guard !Crash.hasHappened else { break }
+            _ = snapshot.wait(seen: edition, until: MonotonicTime.now().advanced(byNanoseconds: 10_000_000_000))
+        }
+        let text = Array("finished".utf8)
+        _ = write(STDOUT_FILENO, text, text.count)
+        snapshot.finished()
+    }
+    while !isReady.value.load(ordering: .acquiring) { sched_yield() }
+}
+
+private final class Flag: Sendable {
+    let value = Atomic(false)
+}
+
+@inline(never)
+private func overflow(_ depth: Int) -> Int {
+    withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { room in
+        room[0] = UInt8(truncatingIfNeeded: depth)
+        return overflow(depth + 1) + Int(room[0])
+    }
+}
