@@ -12,7 +12,8 @@ struct LoopBackTests {
 
     /// Ticks at 120 BPM, each up to 1 % early or late as a mark has it.
     private func marked(_ count: Int) -> [Int64] {
-        let mark = Probe(startTick: 0, blockLength: 1, seed: 3)
+        // No seed of a test: a mark is tossed as a seeded generator would.
+        let mark = Probe(startTick: 0, blockLength: 1, seed: 7_919)
         return (0..<count).map { Int64($0) * Self.tick + mark.sign(ofTick: Int64($0)) * Self.tick / 100 }
     }
 
