@@ -69,7 +69,7 @@ public struct LoopBack: Hashable, Sendable {
     /// Roughly how long the way is; nil if that cannot be told.
     private static func length(_ sent: [Int64], _ returned: [Int64], tick: Int64) -> Int64? {
         guard returned.count >= fewest else { return nil }
-        let fits = stride(from: 0, through: longest, by: Int(max(finest, tick / 8))).map { length in
+        let fits = stride(from: 0, through: longest, by: Int(max(finest, tick / 4))).map { length in
             Fit(Self.delays(sent, returned, near: length))
         }
         let possible = fits.filter { $0.median >= -disorder }
