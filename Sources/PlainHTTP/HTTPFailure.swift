@@ -22,6 +22,7 @@ package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
         case let error as IOError: self = .system(error.errnoCode)
         case ChannelError.connectTimeout: self = .late(seconds: patience)
         case is ChannelError: self = .cutShort
+        case HTTPParserError.invalidEOFState: self = .cutShort
         case is HTTPParserError: self = .notHTTP
         default: return nil
         }
