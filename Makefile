@@ -78,8 +78,7 @@ acceptance: $(VENV)
 	timeout 1200 $(SWIFT) build $(RELEASE_OPTIONS) --product metronome
 	timeout 1200 $(SWIFT) build $(RELEASE_OPTIONS) --product link-probe
 	@Tests/Lab/lab --prepare
-	timeout 3300 Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance Benchmarks/timing \
-		--junitxml $(RESULTS)/acceptance.xml $(ARGS)
+	timeout 3300 Tests/acceptance $(RESULTS) $(ARGS)
 
 plan: build $(VENV)  ## the cases asked of every Link program, against unmodified ones; prints the table of verdicts
 	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance -m case $(ARGS)
