@@ -81,8 +81,7 @@ network: toolchain
 acceptance: programs $(VENV)
 	@mkdir -p $(RESULTS)
 	@Tests/Lab/lab --prepare
-	timeout 3300 Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance Benchmarks/timing \
-		--junitxml $(RESULTS)/acceptance.xml $(ARGS)
+	timeout 3300 Tests/acceptance $(RESULTS) $(ARGS)
 
 plan: programs $(VENV)  ## the cases asked of every Link program, against unmodified ones; prints the table of verdicts
 	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance -m case $(ARGS)

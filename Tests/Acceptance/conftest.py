@@ -31,8 +31,13 @@ def pytest_unconfigure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Has a test that failed run again, five times at the most, if the machine stalled meanwhile; R stands for that."""
+    """Marks the lab's tests, and has a test that failed run again if the machine stalled meanwhile.
+
+    Five times at the most; R stands for that.
+    """
     for item in items:
+        if hasattr(item.module, "record") or hasattr(item.module, "Recordings"):
+            item.add_marker(pytest.mark.lab)
         item.add_marker(pytest.mark.flaky(reruns=5, condition=config.stalls.happened))
 
 
