@@ -1,3 +1,4 @@
+import Arbiter
 import ALSASequencer
 import DeviceProfiles
 import MIDIClock
