@@ -103,9 +103,9 @@ package struct HTTPClient: Hashable, Sendable {
                 if request.authority == nil { request.authority = authority }
                 request.headerFields[.connection] = "close"
                 if let body { request.headerFields[.contentLength] = "\(body.utf8.count)" }
-                try await outbound.write(.head(request))
-                if let body { try await outbound.write(.body(ByteBuffer(string: body))) }
-                try await outbound.write(.end(nil))
+                // In one go: a server that has read enough may answer and close before the end is written.
+                let parts = [.head(request), body.map { .body(ByteBuffer(string: $0)) }, .end(nil)]
+                try await outbound.write(contentsOf: parts.compactMap(\.self) as [HTTPRequestPart])
                 return try await read(inbound)
             }
         } catch {

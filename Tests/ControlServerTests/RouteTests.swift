@@ -13,7 +13,8 @@ struct RouteTests {
             let object = answer.object
             #expect(
                 object.keys.sorted() == [
-                    "beat", "follower", "link", "mode", "outputs", "phase", "playing", "quantum", "realtime", "reason",
+                    "beat", "follower", "link", "mode", "outputs", "phase", "pid", "playing", "quantum", "realtime",
+                    "reason",
                     "startsInBeats", "tempo", "transport", "version", "warnings",
                 ])
             let link = try #require(object["link"] as? [String: Any])
@@ -171,7 +172,7 @@ struct RouteTests {
         try await ServedGateway().serve { client in
             for name in ["drums", "%64rums", "DRUMS"] {
                 let refused = try await client.post("/api/v1/outputs/\(name)/realign", "")
-                #expect(refused.status == 409 && refused.body.contains("drums is not connected"))
+                #expect(refused.status == 409 && refused.body.contains("Drums is not connected"))
                 #expect((refused.object["error"] as? [String: String])?["code"] == "not-connected")
             }
             let refused = try await client.post("/api/v1/realign", #"{"when":"now"}"#)
