@@ -104,8 +104,8 @@ package struct HTTPClient: Hashable, Sendable {
                 request.headerFields[.connection] = "close"
                 if let body { request.headerFields[.contentLength] = "\(body.utf8.count)" }
                 // In one go: a server that has read enough may answer and close before the end is written.
-                let parts = [.head(request), body.map { .body(ByteBuffer(string: $0)) }, .end(nil)]
-                try await outbound.write(contentsOf: parts.compactMap(\.self) as [HTTPRequestPart])
+                let parts: [HTTPRequestPart?] = [.head(request), body.map { .body(ByteBuffer(string: $0)) }, .end(nil)]
+                try await outbound.write(contentsOf: parts.compactMap(\.self))
                 return try await read(inbound)
             }
         } catch {
