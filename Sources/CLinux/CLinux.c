@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -90,6 +91,8 @@ int clinux_address_news(void) {
     errno = reason;
     return -1;
 }
+
+void clinux_return_free_memory(void) { malloc_trim(0); }
 
 int64_t clinux_raise_descriptor_limit(void) {
     struct rlimit limit;

@@ -1,5 +1,6 @@
 import Arbiter
 import BeatTime
+import CLinux
 import ControlServer
 import DeviceProfiles
 import Essentials
@@ -169,6 +170,8 @@ extension Run {
     ) throws(Failure) -> Gateway {
         do {
             let log = Logger(label: "tactus")
+            // What reading all profiles has left free would be locked into memory with the rest.
+            clinux_return_free_memory()
             let keeper = try StateKeeper(directory: state ?? Folders.state, log: log)
             var configuration = configuration(wishes, keeper.found)
             configuration.clockInDevice = clockIn

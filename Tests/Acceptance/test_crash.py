@@ -117,7 +117,7 @@ def on_a_terminal(tmp_path, line, *before):
     folder.mkdir()
     command = [*before, *Gateway.COMMAND, "run", "--no-link", "--play", "--output", f"raw:{line.path}"]
     process = subprocess.Popen(
-        ["setsid", "--ctty", *command], stdin=inner, stdout=inner, stderr=inner,
+        ["setsid", "--ctty", *command], cwd=tmp_path, stdin=inner, stdout=inner, stderr=inner,
         env={**environment(folder), "TERM": "xterm"})
     os.close(inner)
     ending = threading.Event()

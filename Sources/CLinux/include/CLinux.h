@@ -33,6 +33,8 @@ int clinux_address_news(void);
 /// Whether a wireless interface, by its number, sleeps between what the access point sends: 1 or 0.
 /// Negative if that is not known, as for interfaces that are not wireless.
 int clinux_wifi_power_save(unsigned int interface);
+/// Gives memory that is free back to the system.
+void clinux_return_free_memory(void);
 /// Raises the limit of open descriptors as far as it goes without asking anyone, and returns it; -1 if it is not told.
 int64_t clinux_raise_descriptor_limit(void);
 /// Has a signal counted from now on, instead of what it would do, and adds 1 to an event counter for each.
