@@ -46,7 +46,7 @@ def everything(gateway, peer, observer):
         code, _ = gateway.request(
             "PATCH", f"/api/v1/outputs/drum-{number}", {"offsetMilliseconds": number * 0.5 - 16})
         assert code == 200
-        gateway.post(f"outputs/drum-{number}/realign")
+    gateway.post("realign")
     observer.watch(4)
     peer.stop()
     observer.watch(1)
