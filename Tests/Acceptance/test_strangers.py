@@ -201,7 +201,10 @@ def test_health_is_lost_while_the_output_thread_is_kept_from_its_work_and_found_
     os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
     os.sched_setaffinity(thread, {crowded})
     greedy = [
-        subprocess.Popen([sys.executable, "-c", f"import os; os.sched_setaffinity(0, {{{crowded}}})\nwhile True: pass"])
+        # In sessions of their own, as the gateway is: the kernel shares a processor out by sessions first.
+        subprocess.Popen(
+            [sys.executable, "-c", f"import os; os.sched_setaffinity(0, {{{crowded}}})\nwhile True: pass"],
+            start_new_session=True)
         for _ in range(4)]
     try:
         code, answer = until(
