@@ -105,7 +105,7 @@ struct StatusPicture: Sendable {
                 offsetMilliseconds: Double(output.settings.offset) / 1_000,
                 multiply: Int(output.settings.multiply), divide: Int(output.settings.divide),
                 swing: Double(output.settings.swing) / 10,
-                latenessMicroseconds: output.sink == .away ? nil : Status.Lateness(count.lateness))
+                latenessMicroseconds: output.isAway ? nil : Status.Lateness(count.lateness))
         }
     }
 
@@ -190,6 +190,9 @@ struct StatusPicture: Sendable {
 }
 
 extension Output {
+    /// Whether its device is not there, so that there is nothing to tell figures of.
+    fileprivate var isAway: Bool { sink == .away || sink.hasReceiver && hasOneDevice && connectedTo == nil }
+
     /// The port of ours that others subscribe to, for outputs that wait for subscribers.
     fileprivate var ownPort: String? { takesSubscribers ? source?.description : nil }
 

@@ -525,8 +525,8 @@ def test_a_machine_that_was_unplugged_is_told_with_what_it_will_do(recordings):
     away = warning(record["away"], "output-away")
     assert away["message"] == f"{name} was unplugged. It rejoins at the next bar when it is back."
     assert "plug it in" in away["fix"]
-    output, later = record["away"]["outputs"][-1], record["later"]["outputs"][-1]
-    assert later["latenessMicroseconds"] is None and later["ticks"] == output["ticks"]
+    later = record["later"]["outputs"][-1]
+    assert later["latenessMicroseconds"] is None
     (row,) = [row for row in record["text"].splitlines() if row.startswith("output") and name in row]
     assert "away" in row and "ticks" not in row and "within" not in row
     assert record["realign"] == [1, "", f"tactus: {name} is not connected\n"]
