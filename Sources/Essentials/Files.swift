@@ -6,9 +6,32 @@ package enum Files {
     /// Whether there is anything at a path; a link that leads nowhere is nothing.
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    package static func isFolder(_ path: String) -> Bool {
+    package static func isFolder(_ path: String) -> Bool { kind(of: path) == .folder }
+
+    /// What kind of thing a path leads to.
+    package enum Kind: Sendable {
+        case folder
+        /// A character device or a FIFO, which takes and gives bytes one after another.
+        case byteStream
+        /// An ordinary file, most likely.
+        case other
+    }
+
+    /// What a path leads to; nil if it leads nowhere, or where we may not look.
+    package static func kind(of path: String) -> Kind? {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        guard stat(path, &status) == 0 else { return nil }
+        return switch status.st_mode & S_IFMT {
+        case S_IFDIR: .folder
+        case S_IFCHR, S_IFIFO: .byteStream
+        default: .other
+        }
+    }
+
+    /// What tells the file behind a descriptor from all others here, as `device:inode`; nil if it is not open.
+    package static func identity(of descriptor: Int32) -> String? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? "\(status.st_dev):\(status.st_ino)" : nil
     }
 
     /// The contents of a file.

@@ -10,6 +10,13 @@ package func hostName() -> String {
     return withUnsafeBytes(of: &system.nodename) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }
 
+/// The time of day, in milliseconds since 1970.
+package func millisecondsSince1970() -> Int64 {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
+}
+
 /// Writes all of a text to a descriptor, and waits while it takes none; what it refuses is dropped.
 package func write(_ text: String, to descriptor: Int32) {
     var bytes = Array(text.utf8)[...]

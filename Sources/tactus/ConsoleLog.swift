@@ -97,9 +97,6 @@ struct ConsoleLog: LogHandler {
     func log(event: LogEvent) {
         var all = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }.merging(event.metadata ?? [:]) { $1 }
         if let error = event.error { all["error"] = "\(error)" }
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        let milliseconds = Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
-        console.log(format.line(event, label: label, metadata: all, at: milliseconds))
+        console.log(format.line(event, label: label, metadata: all, at: millisecondsSince1970()))
     }
 }

@@ -1,6 +1,6 @@
 import ALSASequencer
+import Essentials
 import Gateway
-import Glibc
 
 /// An `--output`: where it goes, and the profile that was named for it.
 struct OutputArgument: Hashable {
@@ -93,10 +93,9 @@ extension OutputAddress {
 
     /// Refuses what exists but cannot be a MIDI line; what does not exist yet is waited for.
     private static func requireByteStream(_ path: String) throws(BadArgument) {
-        var status = stat()
-        guard stat(path, &status) == 0, ![S_IFCHR, S_IFIFO].contains(status.st_mode & S_IFMT) else { return }
-        let kind = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "an ordinary file"
-        throw BadArgument("that is \(kind), not a device node, FIFO or serial line such as /dev/ttyAMA0")
+        guard let kind = Files.kind(of: path), kind != .byteStream else { return }
+        let found = kind == .folder ? "a folder" : "an ordinary file"
+        throw BadArgument("that is \(found), not a device node, FIFO or serial line such as /dev/ttyAMA0")
     }
 }
 

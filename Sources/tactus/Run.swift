@@ -179,8 +179,7 @@ enum LogFormatArgument: String, ExpressibleByArgument, CaseIterable {
 
     /// Whether stderr is the journal, as systemd's JOURNAL_STREAM says it.
     private var isJournal: Bool {
-        var status = stat()
-        guard fstat(STDERR_FILENO, &status) == 0 else { return false }
-        return environment("JOURNAL_STREAM") == "\(status.st_dev):\(status.st_ino)"
+        guard let identity = Files.identity(of: STDERR_FILENO) else { return false }
+        return environment("JOURNAL_STREAM") == identity
     }
 }

@@ -65,6 +65,27 @@ struct EssentialsTests {
         #expect(Files.exists("\(folder)/link") && Files.isFolder(folder) && !Files.isFolder("\(folder)/link"))
     }
 
+    @Test(
+        arguments: [
+            ("/", .folder), ("/dev/null", .byteStream), ("/proc/self/comm", .other), ("/nothing", nil),
+        ] as [(String, Files.Kind?)])
+    func `a path leads to a folder, to what takes bytes, to something else, or nowhere`(path: String, kind: Files.Kind?)
+    {
+        #expect(Files.kind(of: path) == kind)
+    }
+
+    @Test
+    func `an open file is told from others by its descriptor`() throws {
+        let (null, zero) = (open("/dev/null", O_RDONLY), open("/dev/zero", O_RDONLY))
+        defer {
+            close(null)
+            close(zero)
+        }
+        let identity = try #require(Files.identity(of: null))
+        #expect(identity.split(separator: ":").count == 2 && identity != Files.identity(of: zero))
+        #expect(Files.identity(of: -1) == nil)
+    }
+
     @Test
     func `a file is read to its end or to a limit, and one that cannot be read says why`() throws {
         #expect(try Files.bytes(of: "/dev/zero", atMost: 100_000).count == 100_000)
