@@ -62,9 +62,11 @@ let package = Package(
         part("LinkSession", uses: ["BeatTime"]),
         part("LinkNetwork", uses: ["BeatTime", "RealTime", "LinkSession", "CLinux"]),
         part("MIDIClock", uses: ["BeatTime"]),
-        part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock"]),
+        part("GatewayStatus"),
+        part("LoopGuard", uses: ["BeatTime", "MIDIClock"]),
+        part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "LoopGuard", "GatewayStatus"]),
         part(
-            "DeviceProfiles", uses: ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CYAML"],
+            "ConfigurationFiles", uses: ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CYAML"],
             plugins: ["EmbedProfiles"]),
         part(
             "ClockMeter", uses: ["BeatTime", "MIDIClock"],
@@ -73,11 +75,12 @@ let package = Package(
         part(
             "Doctor",
             uses: ["BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux"]),
+        part("ClockDispatch", uses: ["BeatTime", "RealTime", "MIDIClock", "ALSASequencer"]),
         part(
             "Gateway",
             uses: [
-                "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "MIDIClock", "Arbiter",
-                "DeviceProfiles", "ALSASequencer", "CLinux",
+                "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "MIDIClock", "LoopGuard",
+                "GatewayStatus", "Arbiter", "ConfigurationFiles", "ClockDispatch", "ALSASequencer", "CLinux",
             ],
             products: [logging]),
         part("OpenSoundControl", uses: ["CLO"]),
@@ -93,7 +96,7 @@ let package = Package(
             ]),
         part(
             "ControlServer",
-            uses: ["Gateway", "Arbiter", "DeviceProfiles", "OpenSoundControl", "MIDIClock", "Essentials", "BeatTime"],
+            uses: ["Gateway", "GatewayStatus", "OpenSoundControl", "MIDIClock", "Essentials", "BeatTime"],
             products: [
                 logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -111,8 +114,9 @@ let package = Package(
         .executableTarget(
             name: "tactus",
             dependencies: [
-                "Gateway", "ControlServer", "Arbiter", "ClockMeter", "DeviceProfiles", "Doctor", "MIDIClock",
-                "ALSASequencer", "PlainHTTP", "Essentials", "RealTime", "BeatTime", "CLinux", logging,
+                "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
+                "Doctor", "MIDIClock", "ALSASequencer", "PlainHTTP", "Essentials", "RealTime", "BeatTime", "CLinux",
+                logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -141,12 +145,18 @@ let package = Package(
         tests(of: "Doctor"),
         tests(
             of: "Gateway",
-            uses: ["ALSASequencer", "Arbiter", "BeatTime", "DeviceProfiles", "MIDIClock", "RealTime", "Simulation"],
+            uses: [
+                "ALSASequencer", "Arbiter", "BeatTime", "ClockDispatch", "ConfigurationFiles", "GatewayStatus",
+                "MIDIClock", "RealTime",
+            ],
             products: [logging]),
+        tests(of: "ClockDispatch", uses: ["ALSASequencer", "BeatTime", "MIDIClock", "RealTime", "Simulation"]),
         tests(of: "ClockMeter", uses: ["BeatTime", "MIDIClock", "Simulation"]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
-        tests(of: "DeviceProfiles", uses: ["BeatTime", "MIDIClock", "Simulation"], exclude: ["Corpus"]),
-        tests(of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
+        tests(of: "ConfigurationFiles", uses: ["BeatTime", "MIDIClock", "Simulation"], exclude: ["Corpus"]),
+        tests(of: "LoopGuard", uses: ["BeatTime", "MIDIClock", "Simulation"]),
+        tests(
+            of: "Arbiter", uses: ["BeatTime", "GatewayStatus", "LinkSession", "LoopGuard", "MIDIClock", "Simulation"]),
         tests(of: "OpenSoundControl", uses: ["Simulation"]),
         tests(
             of: "PlainHTTP",
@@ -158,7 +168,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         tests(
-            of: "ControlServer", uses: ["Gateway", "Arbiter", "BeatTime", "OpenSoundControl", "PlainHTTP"],
+            of: "ControlServer", uses: ["Gateway", "GatewayStatus", "BeatTime", "OpenSoundControl", "PlainHTTP"],
             products: [
                 logging,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -170,8 +180,8 @@ let package = Package(
         tests(
             of: "tactus",
             uses: [
-                "ALSASequencer", "Arbiter", "BeatTime", "ClockMeter", "ControlServer", "DeviceProfiles", "Doctor",
-                "Gateway", "MIDIClock",
+                "ALSASequencer", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "ControlServer",
+                "Doctor", "Gateway", "GatewayStatus", "MIDIClock",
             ],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),

@@ -3,17 +3,17 @@ internal import Glibc
 internal import Synchronization
 
 /// A libasound call that failed: which one, and its (negative) code.
-public struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
-    public var operation: String
-    public var code: Int32
+package struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
+    package var operation: String
+    package var code: Int32
 
-    public var description: String { "\(operation): \(String(cString: snd_strerror(code)))" }
+    package var description: String { "\(operation): \(String(cString: snd_strerror(code)))" }
 
     /// Whether what was wanted is another program's for now.
-    public var isTaken: Bool { code == -EBUSY || code == -EAGAIN }
+    package var isTaken: Bool { code == -EBUSY || code == -EAGAIN }
 
     /// Whether the port or its device is there no longer.
-    public var isGone: Bool { [-ENODEV, -ENXIO, -ENOENT, -EINVAL].contains(code) }
+    package var isGone: Bool { [-ENODEV, -ENXIO, -ENOENT, -EINVAL].contains(code) }
 }
 
 /// Returns the result of a libasound call, or throws its error code.
@@ -24,11 +24,11 @@ func check(_ operation: String, _ result: Int32) throws(ALSAError) -> Int32 {
 }
 
 /// libasound's own complaints, which would otherwise go straight to the terminal.
-public enum ALSAComplaints {
+package enum ALSAComplaints {
     private static let sink = Mutex<@Sendable (String) -> Void>({ _ in })
 
     /// Sends every complaint to `report` from now on; it is called on whatever thread called libasound.
-    public static func capture(_ report: @escaping @Sendable (String) -> Void) {
+    package static func capture(_ report: @escaping @Sendable (String) -> Void) {
         sink.withLock { $0 = report }
         calsa_capture_complaints()
     }

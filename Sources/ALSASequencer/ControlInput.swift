@@ -1,33 +1,33 @@
-public import BeatTime
+package import BeatTime
 internal import CALSA
-public import MIDIClock
+package import MIDIClock
 
 /// The client that hears buttons and pedals at its port `Controls`; one thread uses it.
 ///
 /// A client of its own, so that whatever a keyboard pours out never takes the place of a clock's ticks.
-public final class ControlInput {
+package final class ControlInput {
     private let port: StampedPort
 
     /// Opens the client and its port.
     ///
     /// - Parameter name: as other programs list the client.
     /// - Throws: with the code -ENOENT where the kernel has no sequencer.
-    public init(name: String) throws(ALSAError) {
+    package init(name: String) throws(ALSAError) {
         port = try StampedPort(name: name, portName: "Controls")
     }
 
     /// The port that others subscribe.
-    public var address: PortAddress { port.address }
+    package var address: PortAddress { port.address }
 
     /// Readable when something has come.
-    public var descriptor: Int32 { port.descriptor }
+    package var descriptor: Int32 { port.descriptor }
 
     /// Takes what has come, as much as is read at once; ``descriptor`` stays readable if there is more.
     ///
     /// What was lost in a flood is a press that did nothing, and nobody can say more of it.
     ///
     /// - Returns: the messages in the order they came.
-    public func take() -> [ControlArrival] {
+    package func take() -> [ControlArrival] {
         var arrivals: [ControlArrival] = []
         port.take { event, time in
             guard let event, let message = Self.message(of: event) else { return }
@@ -60,13 +60,13 @@ public final class ControlInput {
 }
 
 /// A message of some button or pedal, and when it came.
-public struct ControlArrival: Hashable, Sendable, BitwiseCopyable {
-    public var message: ChannelMessage
+package struct ControlArrival: Hashable, Sendable, BitwiseCopyable {
+    package var message: ChannelMessage
     /// When it came, as the kernel stamped it where it can.
-    public var time: HostTime
-    public var source: PortAddress
+    package var time: HostTime
+    package var source: PortAddress
 
-    public init(_ message: ChannelMessage, at time: HostTime, from source: PortAddress) {
+    package init(_ message: ChannelMessage, at time: HostTime, from source: PortAddress) {
         self.message = message
         self.time = time
         self.source = source

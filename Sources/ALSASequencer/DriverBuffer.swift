@@ -1,13 +1,13 @@
 /// How a device's driver fares with what it was given: what it has handed over, and what still waits.
 ///
 /// The sequencer tells nobody whether a device takes what is sent to it: a full driver drops it. The kernel's list does.
-public struct DriverBuffer: Hashable, Sendable {
+package struct DriverBuffer: Hashable, Sendable {
     /// Bytes that the device has been handed since it was plugged in.
-    public var sent: Int
+    package var sent: Int
     /// Bytes that wait until it takes them.
-    public var waiting: Int
+    package var waiting: Int
 
-    public init(sent: Int, waiting: Int) {
+    package init(sent: Int, waiting: Int) {
         self.sent = sent
         self.waiting = waiting
     }
@@ -16,7 +16,7 @@ public struct DriverBuffer: Hashable, Sendable {
     ///
     /// - Parameter port: one that something is sent to.
     /// - Returns: nil where the port is a program's, or the kernel does not tell.
-    public static func behind(_ port: PortDescription) -> DriverBuffer? {
+    package static func behind(_ port: PortDescription) -> DriverBuffer? {
         guard port.isHardware, let card = port.card?.number else { return nil }
         // The kernel numbers the ports of a card's client by raw device, and in it by cable.
         let (device, cable) = port.address.port.quotientAndRemainder(dividingBy: portsPerDevice)

@@ -1,19 +1,19 @@
 /// A port's number on the sequencer, written `client:port`.
-public struct PortAddress: Hashable, Sendable, BitwiseCopyable, CustomStringConvertible {
-    public var client: Int
-    public var port: Int
+package struct PortAddress: Hashable, Sendable, BitwiseCopyable, CustomStringConvertible {
+    package var client: Int
+    package var port: Int
 
-    public init(client: Int, port: Int) {
+    package init(client: Int, port: Int) {
         self.client = client
         self.port = port
     }
 
-    public var description: String { "\(client):\(port)" }
+    package var description: String { "\(client):\(port)" }
 }
 
 extension PortAddress {
     /// What a text means where a port's number or its name may stand.
-    public enum Reading: Hashable, Sendable {
+    package enum Reading: Hashable, Sendable {
         case address(PortAddress)
         /// A number that no port can have.
         case outOfRange
@@ -21,7 +21,7 @@ extension PortAddress {
     }
 
     /// Reads `client:port`; a text of digits, a colon and digits is never a name.
-    public static func read(_ text: some StringProtocol) -> Reading {
+    package static func read(_ text: some StringProtocol) -> Reading {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         func isDigits(_ part: some StringProtocol) -> Bool {
             !part.isEmpty && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
@@ -35,22 +35,22 @@ extension PortAddress {
 }
 
 /// A sequencer port as others see it.
-public struct PortDescription: Hashable, Sendable {
-    public var address: PortAddress
+package struct PortDescription: Hashable, Sendable {
+    package var address: PortAddress
     /// The name of the client it belongs to, trimmed.
-    public var clientName: String
+    package var clientName: String
     /// Its own name, trimmed: drivers pad names with spaces.
-    public var portName: String
+    package var portName: String
     /// Whether others may subscribe to what it sends.
-    public var isReadable: Bool
+    package var isReadable: Bool
     /// Whether others may send to it by subscription.
-    public var isWritable: Bool
+    package var isWritable: Bool
     /// Whether a driver stands behind it that hands what it is sent to a machine.
-    public var isHardware: Bool
+    package var isHardware: Bool
     /// The card it belongs to; nil for a program's port.
-    public var card: SoundCard?
+    package var card: SoundCard?
 
-    public init(
+    package init(
         address: PortAddress, clientName: String, portName: String, isReadable: Bool, isWritable: Bool,
         isHardware: Bool = false, card: SoundCard? = nil
     ) {

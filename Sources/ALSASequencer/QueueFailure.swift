@@ -1,5 +1,5 @@
 /// Why the sequencer gives no queue that can send in the output thread's place.
-public enum QueueFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package enum QueueFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kernel refused a step of setting it up.
     case refused(Step, ALSAError)
     /// What was laid into it never came out.
@@ -8,7 +8,7 @@ public enum QueueFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case slow(Int64)
 
     /// What is done to have one, in this order.
-    public enum Step: String, CaseIterable, Sendable {
+    package enum Step: String, CaseIterable, Sendable {
         case room = "reserving room for events"
         case filter = "choosing the events to hear"
         case queue = "allocating a queue"
@@ -18,7 +18,7 @@ public enum QueueFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case trial = "sending by the queue"
     }
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .refused(let step, let error): "\(step.rawValue) failed, \(error)"
         case .silent: "what is laid into it does not come out"

@@ -9,14 +9,14 @@ internal import RealTime
 /// Hardware input reaches the sequencer through a work queue of the kernel, which may be late. Here the kernel (5.14 or
 /// later) stamps the bytes as the driver receives them, with Link's clock. Owned by one thread, which polls
 /// ``descriptor``.
-public struct RawClockInput: ~Copyable {
+package struct RawClockInput: ~Copyable {
     private let handle: OpaquePointer
     private let status: OpaquePointer
     private var parser = ClockByteParser()
     /// Readable when something has come, or when the device is gone.
-    public let descriptor: Int32
+    package let descriptor: Int32
     /// Whether the kernel stamps what comes; an older one cannot, and then it is stamped when it is read.
-    public private(set) var hasKernelStamps = false
+    package private(set) var hasKernelStamps = false
 
     /// A tick fills a frame of 32 bytes, so this is five seconds of clock at 999 BPM.
     private static let buffer = 64 * 1024
@@ -43,7 +43,7 @@ public struct RawClockInput: ~Copyable {
     /// - Parameter name: as libasound knows it, `hw:CARD,DEVICE`.
     /// - Returns: the device; it is closed when the value ends.
     /// - Throws: with the code -ENOENT or -ENODEV where it is not there, -EBUSY where another program reads it.
-    public static func open(_ name: String) throws(ALSAError) -> RawClockInput {
+    package static func open(_ name: String) throws(ALSAError) -> RawClockInput {
         // Asked first, since libasound complains of every opening that fails, and a device that is away is asked for often.
         if let card = name.split(separator: ":").last?.split(separator: ",").first {
             try check("card \(card)", snd_card_get_index(String(card)))
@@ -89,7 +89,7 @@ public struct RawClockInput: ~Copyable {
     ///
     /// - Parameter events: receives it at its end.
     /// - Throws: when the device is gone.
-    public mutating func take(into events: inout [ClockInputEvent]) throws(ALSAError) {
+    package mutating func take(into events: inout [ClockInputEvent]) throws(ALSAError) {
         for _ in 0..<Self.readsAtOnce {
             guard try readOnce(into: &events) else { break }
         }

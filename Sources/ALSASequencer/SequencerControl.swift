@@ -4,18 +4,18 @@ internal import Glibc
 /// The client that watches the sequencer and makes subscriptions between others; it carries no clock.
 ///
 /// An object, since several parts of one thread share it: outputs and inputs. That thread polls ``descriptor``.
-public final class SequencerControl {
+package final class SequencerControl {
     private let handle: OpaquePointer
     /// The client's number.
-    public let client: Int
+    package let client: Int
     /// Readable when an announcement has come.
-    public let descriptor: Int32
+    package let descriptor: Int32
 
     /// Opens the client and subscribes it to the sequencer's announcements.
     ///
     /// - Parameter name: as other programs list it.
     /// - Throws: with the code -ENOENT where the kernel has no sequencer.
-    public init(name: String) throws(ALSAError) {
+    package init(name: String) throws(ALSAError) {
         let handle = try openSequencer(name: name, streams: SND_SEQ_OPEN_DUPLEX)
         do {
             try Self.watchAnnouncements(handle)
@@ -48,7 +48,7 @@ public final class SequencerControl {
     ///
     /// - Returns: whether ports, clients or subscriptions may have changed. An overflow counts as a change: what was
     ///   lost is found again by looking.
-    public func takeAnnouncements() -> Bool {
+    package func takeAnnouncements() -> Bool {
         var changed = false
         while true {
             var event: UnsafeMutablePointer<snd_seq_event_t>?
@@ -60,7 +60,7 @@ public final class SequencerControl {
     }
 
     /// All ports others may use, in order of their numbers.
-    public func ports() -> [PortDescription] {
+    package func ports() -> [PortDescription] {
         var found: [PortDescription] = []
         let cards = SoundCard.all()
         forEachClient { client in
@@ -107,10 +107,10 @@ public final class SequencerControl {
     }
 
     /// The ports of others that receive what a port sends.
-    public func subscribers(of source: PortAddress) -> [PortAddress] { others(at: source, SND_SEQ_QUERY_SUBS_READ) }
+    package func subscribers(of source: PortAddress) -> [PortAddress] { others(at: source, SND_SEQ_QUERY_SUBS_READ) }
 
     /// The ports of others that a port receives from.
-    public func senders(to destination: PortAddress) -> [PortAddress] {
+    package func senders(to destination: PortAddress) -> [PortAddress] {
         others(at: destination, SND_SEQ_QUERY_SUBS_WRITE)
     }
 
@@ -143,7 +143,7 @@ public final class SequencerControl {
     /// - Throws: when either port is gone, or may not be subscribed; with ``ALSAError/isTaken`` if another program has the
     ///   device to itself.
     @discardableResult
-    public func subscribe(_ destination: PortAddress, to source: PortAddress) throws(ALSAError) -> Bool {
+    package func subscribe(_ destination: PortAddress, to source: PortAddress) throws(ALSAError) -> Bool {
         try withSubscription(of: destination, to: source) { subscription throws(ALSAError) in
             let result = snd_seq_subscribe_port(handle, subscription)
             // So the kernel says, too, if another has either port to itself.
@@ -158,7 +158,7 @@ public final class SequencerControl {
     /// - Parameters:
     ///   - destination: the port that receives.
     ///   - source: the port that sends.
-    public func unsubscribe(_ destination: PortAddress, from source: PortAddress) {
+    package func unsubscribe(_ destination: PortAddress, from source: PortAddress) {
         _ = try? withSubscription(of: destination, to: source) { subscription throws(ALSAError) in
             // Fails only if a port or the subscription is gone, and then this is done.
             snd_seq_unsubscribe_port(handle, subscription)

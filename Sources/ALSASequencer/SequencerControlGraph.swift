@@ -5,7 +5,7 @@ extension SequencerControl {
     ///
     /// - Parameter ports: as ``ports()`` has just listed them.
     /// - Returns: all subscriptions between different clients, and what stands behind every client.
-    public func subscriptionGraph(among ports: [PortDescription]) -> SubscriptionGraph {
+    package func subscriptionGraph(among ports: [PortDescription]) -> SubscriptionGraph {
         var graph = SubscriptionGraph()
         forEachClient { client in
             let number = Int(snd_seq_client_info_get_client(client))

@@ -6,7 +6,7 @@ internal import MIDIClock
 ///
 /// A client of its own, because all ports of a client share one input queue and its calls exclude one another. One
 /// thread opens it and hands it over to the one that polls ``descriptor``.
-public final class SequencerInput: @unchecked Sendable {
+package final class SequencerInput: @unchecked Sendable {
     // Safe because of the rule above.
     private let port: StampedPort
 
@@ -16,23 +16,23 @@ public final class SequencerInput: @unchecked Sendable {
     ///   - name: as other programs list the client.
     ///   - portName: as they list the port.
     /// - Throws: with the code -ENOENT where the kernel has no sequencer.
-    public init(name: String, portName: String) throws(ALSAError) {
+    package init(name: String, portName: String) throws(ALSAError) {
         port = try StampedPort(name: name, portName: portName)
     }
 
     /// The port that others subscribe.
-    public var address: PortAddress { port.address }
+    package var address: PortAddress { port.address }
 
     /// Readable when something has come.
-    public var descriptor: Int32 { port.descriptor }
+    package var descriptor: Int32 { port.descriptor }
 
     /// Whether the kernel stamps what comes; without a queue it is stamped when it is read.
-    public var hasKernelStamps: Bool { port.hasKernelStamps }
+    package var hasKernelStamps: Bool { port.hasKernelStamps }
 
     /// Takes what has come, as much as is read at once; ``descriptor`` stays readable if there is more.
     ///
     /// - Parameter events: receives it at its end.
-    public func take(into events: inout [ClockInputEvent]) {
+    package func take(into events: inout [ClockInputEvent]) {
         port.take { event, time in
             guard let event else { return events.append(.overflow) }
             guard let message = Self.message(of: event) else { return }

@@ -6,15 +6,15 @@ internal import Glibc
 /// Besides its outputs it has one input, the witness: a port nobody else can subscribe to, which hears everything the
 /// outputs send. Once the output thread has started it alone uses the client, by its ``sender``, and makes and deletes
 /// ports, too, since a client's calls exclude one another in the kernel.
-public final class SequencerOutput: @unchecked Sendable {
+package final class SequencerOutput: @unchecked Sendable {
     // Safe because of the rule above: one thread sets up, then hands over to one thread for good.
     private let handle: OpaquePointer
     /// The client's number.
-    public let client: Int
+    package let client: Int
     /// What the output thread works with; it lives as long as this object.
-    public private(set) var sender: SequencerSender
+    package private(set) var sender: SequencerSender
     /// Why there is no queue to send in the output thread's place; nil if there is one.
-    public private(set) var queueFailure: QueueFailure?
+    package private(set) var queueFailure: QueueFailure?
 
     private static let witness = Int32(SequencerSender.witness)
     /// Cells for everything that may wait in the queue, and for what the witness has not read yet.
@@ -24,7 +24,7 @@ public final class SequencerOutput: @unchecked Sendable {
     ///
     /// - Parameter name: as other programs list it.
     /// - Throws: with the code -ENOENT where the kernel has no sequencer.
-    public init(name: String) throws(ALSAError) {
+    package init(name: String) throws(ALSAError) {
         let handle = try openSequencer(name: name, streams: SND_SEQ_OPEN_DUPLEX)
         do {
             sender = try SequencerSender(handle, client: snd_seq_client_id(handle))
@@ -48,19 +48,19 @@ public final class SequencerOutput: @unchecked Sendable {
     }
 
     /// Whether there is a queue fine enough to send in the output thread's place.
-    public var hasQueue: Bool { queueFailure == nil }
+    package var hasQueue: Bool { queueFailure == nil }
 
     /// Says what a port that does not exist yet will be called, from any one thread.
     ///
     /// - Parameters:
     ///   - port: its number, 0 to 63.
     ///   - name: as other programs list it.
-    public func name(port: Int, _ name: String) { sender.ports.name(port, name) }
+    package func name(port: Int, _ name: String) { sender.ports.name(port, name) }
 
     /// Makes a port that has been named, before the output thread starts; later that thread does it.
     ///
     /// - Throws: when the kernel refuses.
-    public func makePort(_ port: Int) throws(ALSAError) {
+    package func makePort(_ port: Int) throws(ALSAError) {
         sender.setPort(UInt8(clamping: port), exists: true)
         guard sender.existingPorts >> UInt64(port) & 1 == 1 else {
             throw ALSAError(operation: "snd_seq_create_port", code: -ENOMEM)

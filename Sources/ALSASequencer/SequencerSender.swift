@@ -1,13 +1,13 @@
 internal import CALSA
 internal import Glibc
-public import MIDIClock
-public import RealTime
+package import MIDIClock
+package import RealTime
 
 /// What the output thread does with its client: batches of messages at once or by the queue, and taking those back.
 ///
 /// A plain value of handles into ``SequencerOutput``, so that using it counts no references. Nothing here allocates,
 /// locks or waits. One thread only.
-public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
+package struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     // Safe because it is handed from the thread that sets up to the output thread, and used by that alone.
     private let handle: OpaquePointer
     private let descriptor: Int32
@@ -27,14 +27,14 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     var pacemaker: Int32?
 
     /// The most events of one batch.
-    public static let capacity = 520
+    package static let capacity = 520
     /// Nanoseconds between two moments at which the queue can send: the finest that the kernel allows.
-    public static let queuePeriod: Int64 = 160_000
+    package static let queuePeriod: Int64 = 160_000
     /// The most that ``takeHeard(_:)`` gives at once.
-    public static let heardCapacity = 64
+    package static let heardCapacity = 64
 
     /// The witness's port: the first number after those of the outputs.
-    public static let witness = UInt8(SequencerPorts.capacity)
+    package static let witness = UInt8(SequencerPorts.capacity)
 
     static let eventTypes = [
         SND_SEQ_EVENT_CLOCK, SND_SEQ_EVENT_START, SND_SEQ_EVENT_CONTINUE, SND_SEQ_EVENT_STOP, SND_SEQ_EVENT_SONGPOS,
@@ -43,17 +43,17 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     static let refusal: UInt8 = 150
 
     /// A message that the witness has heard, or the kernel's word that a subscriber refused one that the queue sent.
-    public struct Heard: Sendable, BitwiseCopyable {
+    package struct Heard: Sendable, BitwiseCopyable {
         /// The output port it came from.
-        public var port: UInt8
+        package var port: UInt8
         /// 0 if it was sent directly.
-        public var tag: UInt8
+        package var tag: UInt8
         /// When, in nanoseconds of queue time.
-        public var queueTime: Int64
+        package var queueTime: Int64
         /// Whether a subscriber refused it; the port alone counts then.
-        public var isRefusal: Bool
+        package var isRefusal: Bool
 
-        public init(port: UInt8, tag: UInt8, queueTime: Int64, isRefusal: Bool = false) {
+        package init(port: UInt8, tag: UInt8, queueTime: Int64, isRefusal: Bool = false) {
             self.port = port
             self.tag = tag
             self.queueTime = queueTime
@@ -104,7 +104,7 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     ///
     /// - Parameter events: the most there will be in a batch, besides those for the queue.
     /// - Returns: whether the system allowed it.
-    public func lockMemory(events: Int) -> Bool {
+    package func lockMemory(events: Int) -> Bool {
         let size = MemoryLayout<snd_seq_event_t>.stride
         return LockedMemory.lock(outgoing, byteCount: min(events + 1, Self.capacity) * size)
             && LockedMemory.lock(incoming, byteCount: Self.heardCapacity * size)
@@ -113,23 +113,23 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     // Ports
 
     /// The output ports there are, one bit each.
-    public var existingPorts: UInt64 { ports.existing }
+    package var existingPorts: UInt64 { ports.existing }
 
     /// Those that the kernel has refused to make, until they are deleted.
-    public var refusedPorts: UInt64 { ports.refused }
+    package var refusedPorts: UInt64 { ports.refused }
 
     /// Makes an output port that has been named, or deletes it: some tens of microseconds in the kernel.
-    public mutating func setPort(_ port: UInt8, exists: Bool) {
+    package mutating func setPort(_ port: UInt8, exists: Bool) {
         if exists { ports.make(port, isWitnessed: queue != nil) } else { ports.delete(port) }
     }
 
     // One batch
 
     /// Begins a batch.
-    public mutating func begin() { count = 0 }
+    package mutating func begin() { count = 0 }
 
     /// Adds a message for all subscribers of a port, sent as soon as the batch is written.
-    public mutating func add(_ message: ClockMessage, from port: UInt8) {
+    package mutating func add(_ message: ClockMessage, from port: UInt8) {
         calsa_set_direct(fill(message, from: port))
     }
 
@@ -140,7 +140,7 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     ///   - port: one of the client's outputs.
     ///   - tag: names the messages that are taken back together, 1 to 255.
     ///   - queueTime: the queue sends it at its first period that ends then or later.
-    public mutating func add(_ message: ClockMessage, from port: UInt8, tag: UInt8, at queueTime: Int64) {
+    package mutating func add(_ message: ClockMessage, from port: UInt8, tag: UInt8, at queueTime: Int64) {
         guard let queue else { return }
         let event = fill(message, from: port)
         event.pointee.tag = tag
@@ -148,13 +148,13 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     }
 
     /// Adds the start of the queue: its time begins anew at 0, and what waited in it is forgotten.
-    public mutating func addQueueStart() { addControl(SND_SEQ_EVENT_START, of: queue) }
+    package mutating func addQueueStart() { addControl(SND_SEQ_EVENT_START, of: queue) }
 
     /// Adds the end of the queue's beating.
-    public mutating func addQueueStop() { addControl(SND_SEQ_EVENT_STOP, of: queue) }
+    package mutating func addQueueStop() { addControl(SND_SEQ_EVENT_STOP, of: queue) }
 
     /// Adds the start or the end of the pacemaker.
-    public mutating func addPacemaker(isRunning: Bool) {
+    package mutating func addPacemaker(isRunning: Bool) {
         addControl(isRunning ? SND_SEQ_EVENT_START : SND_SEQ_EVENT_STOP, of: pacemaker)
     }
 
@@ -189,7 +189,7 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     /// - Returns: the number of the first event that was not taken whole, because a subscriber of its port refused it or
     ///   there was no room; the number of events in the batch if all went well. A direct message that is refused has
     ///   reached the port's other subscribers, so it must not be written again.
-    public func write(from first: Int) -> Int {
+    package func write(from first: Int) -> Int {
         guard first < count else { return count }
         let size = MemoryLayout<snd_seq_event_t>.stride
         let written = Glibc.write(descriptor, outgoing + first, (count - first) * size)
@@ -199,22 +199,22 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     // What the queue holds
 
     /// Takes back everything that waits in the queue; what is just leaving it leaves.
-    public func removeQueued() { snd_seq_remove_events(handle, removal) }
+    package func removeQueued() { snd_seq_remove_events(handle, removal) }
 
     /// Takes back what waits in the queue under a tag; what is just leaving it leaves.
-    public func removeQueued(tag: UInt8) {
+    package func removeQueued(tag: UInt8) {
         snd_seq_remove_events_set_tag(removalByTag, Int32(tag))
         snd_seq_remove_events(handle, removalByTag)
     }
 
     /// Whether nothing is waiting in the queue or just leaving it.
-    public var isQueueEmpty: Bool {
+    package var isQueueEmpty: Bool {
         guard snd_seq_get_client_pool(handle, pool) >= 0 else { return true }
         return snd_seq_client_pool_get_output_free(pool) >= snd_seq_client_pool_get_output_pool(pool)
     }
 
     /// The monotonic time at which the queue's time was 0, as it runs now.
-    public func queueOrigin() -> MonotonicTime? {
+    package func queueOrigin() -> MonotonicTime? {
         guard let queue else { return nil }
         let before = MonotonicTime.now()
         guard snd_seq_get_queue_status(handle, queue, queueStatus) >= 0 else { return nil }
@@ -228,7 +228,7 @@ public struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     ///
     /// - Parameter heard: room for ``heardCapacity``.
     /// - Returns: how many there are, 0 if nothing is left; nil if the kernel had to throw some away.
-    public func takeHeard(_ heard: UnsafeMutablePointer<Heard>) -> Int? {
+    package func takeHeard(_ heard: UnsafeMutablePointer<Heard>) -> Int? {
         let size = MemoryLayout<snd_seq_event_t>.stride
         let result = read(descriptor, incoming, Self.heardCapacity * size)
         guard result >= 0 else { return errno == ENOSPC ? nil : 0 }

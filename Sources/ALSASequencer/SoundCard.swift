@@ -1,13 +1,13 @@
 /// A sound card, as the kernel lists it: what stands behind the ports of one device.
-public struct SoundCard: Hashable, Sendable {
+package struct SoundCard: Hashable, Sendable {
     /// Changes with the order in which devices are plugged in.
-    public var number: Int
+    package var number: Int
     /// The kernel's short name, unique among the cards there are, such as `TR8S` and `TR8S_1`.
-    public var id: String
+    package var id: String
     /// Its long name, which for a USB device says the socket it is plugged into.
-    public var place: String
+    package var place: String
 
-    public init(number: Int, id: String, place: String) {
+    package init(number: Int, id: String, place: String) {
         self.number = number
         self.id = id
         self.place = place

@@ -1,7 +1,7 @@
 /// Who hears whom on the sequencer, and which clients belong to one thing.
-public struct SubscriptionGraph: Hashable, Sendable {
+package struct SubscriptionGraph: Hashable, Sendable {
     /// What stands behind a client: what one of its ports takes, any of its ports may give again.
-    public enum Box: Hashable, Sendable {
+    package enum Box: Hashable, Sendable {
         /// A sound card: the device behind a cable.
         case card(Int)
         /// A program, with all clients it has opened.
@@ -11,11 +11,11 @@ public struct SubscriptionGraph: Hashable, Sendable {
     }
 
     /// One port hearing another.
-    public struct Subscription: Hashable, Sendable {
-        public var sender: PortAddress
-        public var receiver: PortAddress
+    package struct Subscription: Hashable, Sendable {
+        package var sender: PortAddress
+        package var receiver: PortAddress
 
-        public init(from sender: PortAddress, to receiver: PortAddress) {
+        package init(from sender: PortAddress, to receiver: PortAddress) {
             self.sender = sender
             self.receiver = receiver
         }
@@ -24,16 +24,16 @@ public struct SubscriptionGraph: Hashable, Sendable {
     }
 
     /// The boxes by the numbers of their clients; a client that is not in it stands for itself.
-    public var boxes: [Int: Box]
-    public var subscriptions: Set<Subscription>
+    package var boxes: [Int: Box]
+    package var subscriptions: Set<Subscription>
 
-    public init(boxes: [Int: Box] = [:], subscriptions: Set<Subscription> = []) {
+    package init(boxes: [Int: Box] = [:], subscriptions: Set<Subscription> = []) {
         self.boxes = boxes
         self.subscriptions = subscriptions
     }
 
     /// The box a client belongs to.
-    public func box(of client: Int) -> Box { boxes[client] ?? .client(client) }
+    package func box(of client: Int) -> Box { boxes[client] ?? .client(client) }
 
     /// Those of our own ports whose messages can come back to us from a source.
     ///
@@ -45,7 +45,7 @@ public struct SubscriptionGraph: Hashable, Sendable {
     ///   - ports: output ports of one program.
     ///   - source: the port that a clock comes from.
     /// - Returns: those that reach it, in their order.
-    public func outputs(among ports: [PortAddress], reaching source: PortAddress) -> [PortAddress] {
+    package func outputs(among ports: [PortAddress], reaching source: PortAddress) -> [PortAddress] {
         ports.filter { way(from: $0, to: source) != nil }
     }
 
@@ -56,7 +56,7 @@ public struct SubscriptionGraph: Hashable, Sendable {
     ///   - source: the port that a clock comes from.
     /// - Returns: the subscriptions from one box to the next; none if the source is the port itself, nil if no way is
     ///   there.
-    public func way(from port: PortAddress, to source: PortAddress) -> [Subscription]? {
+    package func way(from port: PortAddress, to source: PortAddress) -> [Subscription]? {
         if source == port { return [] }
         let ourBox = box(of: port.client)
         let goal = box(of: source.client)

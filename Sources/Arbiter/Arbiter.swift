@@ -1,22 +1,24 @@
-public import BeatTime
+package import BeatTime
+package import GatewayStatus
 internal import LinkSession
-public import MIDIClock
+internal import LoopGuard
+package import MIDIClock
 
 /// Decides who leads, and turns the leader's timeline and transport into one plan for all outputs.
 ///
 /// A pure value: it is told what happened and when, and what it says next is ``map`` and ``transport``. Owned by the
 /// gateway thread.
-public struct Arbiter: Sendable {
+package struct Arbiter: Sendable {
     /// The shared quantum; a new one moves no tick, and counts from the next boundary on.
-    public var quantum: Beats {
+    package var quantum: Beats {
         didSet { transport.ticksPerBar = Self.ticksPerBar(quantum) }
     }
     /// Whether the song stops when a master that leads falls silent; else it goes on.
-    public var stopsWhenLost = false
+    package var stopsWhenLost = false
     /// Where ticks fall, and how that has changed.
-    public internal(set) var map: TempoMap
+    package internal(set) var map: TempoMap
     /// Whether the song plays, and where its top is.
-    public internal(set) var transport: PlannedTransport
+    package internal(set) var transport: PlannedTransport
     private(set) var link: LinkView
     /// The machines whose clocks come in.
     var masters = ClockMasters()
@@ -34,7 +36,7 @@ public struct Arbiter: Sendable {
     /// They play and stop whatever leads, as the user may. Their ticks mean nothing by that.
     private var remotes: Set<ClockSource> = []
     /// Whether the user wants Link.
-    public private(set) var wantsLink: Bool
+    package private(set) var wantsLink: Bool
     /// How often that has been said.
     private var switchingsAsked: UInt64
 
@@ -45,7 +47,7 @@ public struct Arbiter: Sendable {
     ///   - quantum: 0 to 64 beats; 0 means no quantisation.
     ///   - choice: which master may lead while Link is off.
     ///   - seed: decides what the loop guard asks; nobody else should be able to guess it.
-    public init(_ link: LinkView, quantum: Beats, following choice: MasterChoice, seed: UInt64) {
+    package init(_ link: LinkView, quantum: Beats, following choice: MasterChoice, seed: UInt64) {
         loopGuard = LoopGuard(seed: seed)
         self.link = link
         self.quantum = quantum
@@ -58,26 +60,26 @@ public struct Arbiter: Sendable {
     }
 
     /// Where ticks fall from now on.
-    public var line: TickLine { map.line }
+    package var line: TickLine { map.line }
 
     /// Who leads: exactly one.
-    public var mode: Mode { isLinkLeading ? .link : following == nil ? .internal : .follow }
+    package var mode: Mode { isLinkLeading ? .link : following == nil ? .internal : .follow }
 
     /// Whether the session leads: from before the peer is told to join until it has left.
     var isLinkLeading: Bool { wantsLink || link.isEnabled || link.switchings != switchingsAsked }
 
     /// Whether there are peers in the session.
-    public var isConnected: Bool { link.state.isConnected }
+    package var isConnected: Bool { link.state.isConnected }
 
     /// Whether the Link switch is on, or off, already, and nothing is under way.
-    public func isLinkSettled(on isOn: Bool) -> Bool {
+    package func isLinkSettled(on isOn: Bool) -> Bool {
         wantsLink == isOn && link.isEnabled == isOn && link.switchings == switchingsAsked
     }
 
     /// The user's hand is on the Link switch; to be called before the Link peer is told.
     ///
     /// Whoever leads now ceases to before the peer can join a session, and nobody is followed again before it has left.
-    public mutating func linkSwitched(on isOn: Bool) {
+    package mutating func linkSwitched(on isOn: Bool) {
         wantsLink = isOn
         switchingsAsked &+= 1
         following = nil
@@ -89,7 +91,7 @@ public struct Arbiter: Sendable {
     ///   - heard: replaces what was said before; a machine that is not among them is gone.
     ///   - now: the present host time.
     /// - Returns: an edit to make in answer, if that changes who leads.
-    public mutating func hear(_ heard: HeardClocks, at now: HostTime) -> SessionEdit? {
+    package mutating func hear(_ heard: HeardClocks, at now: HostTime) -> SessionEdit? {
         (choice, sourceNames, remotes) = (heard.choice, heard.names, heard.remotes)
         for master in masters.all where heard.paths[master.source] == nil {
             loopGuard.removed(master.source)
@@ -107,7 +109,7 @@ public struct Arbiter: Sendable {
     ///   - reach: how soon every output can play, in microseconds.
     ///   - now: the present host time.
     /// - Returns: an edit to make in answer, if the news ask for one.
-    public mutating func received(_ arrivals: [ClockArrival], reach: Int64, at now: HostTime) -> SessionEdit? {
+    package mutating func received(_ arrivals: [ClockArrival], reach: Int64, at now: HostTime) -> SessionEdit? {
         var wish: SessionEdit?
         for arrival in arrivals {
             let press = press(arrival, reach: reach, at: now)
@@ -134,19 +136,19 @@ public struct Arbiter: Sendable {
     }
 
     /// Takes note that an unknown number of messages of other machines was lost.
-    public mutating func messagesLost() { masters.messagesLost() }
+    package mutating func messagesLost() { masters.messagesLost() }
 
     /// Does what has become due; to be called at ``nextDeadline``, and harmless earlier.
     ///
     /// - Returns: an edit to make in answer, if one is needed.
-    public mutating func timePassed(to now: HostTime) -> SessionEdit? {
+    package mutating func timePassed(to now: HostTime) -> SessionEdit? {
         masters.timePassed(to: now)
         loopGuard.timePassed(to: now, on: map)
         return conduct(at: now)
     }
 
     /// When ``timePassed(to:)`` has something to do; nil while there is nothing to wait for.
-    public var nextDeadline: HostTime? {
+    package var nextDeadline: HostTime? {
         [masters.nextDeadline, loopGuard.nextDeadline(on: map)].compactMap(\.self).min()
     }
 
@@ -169,7 +171,7 @@ public struct Arbiter: Sendable {
     ///   - newLink: its newest state; what lay between may have been skipped.
     ///   - now: the present host time.
     /// - Returns: an edit to make in answer, if the news ask for one.
-    public mutating func linkChanged(_ newLink: LinkView, at now: HostTime) -> SessionEdit? {
+    package mutating func linkChanged(_ newLink: LinkView, at now: HostTime) -> SessionEdit? {
         // With a switch under way the news are old; what they say, the next ones will.
         guard newLink.switchings == switchingsAsked else { return nil }
         guard following == nil else {

@@ -1,8 +1,9 @@
 internal import BeatTime
-public import MIDIClock
+package import LoopGuard
+package import MIDIClock
 
 /// Which machine may lead while Link is off.
-public enum MasterChoice: Hashable, Sendable {
+package enum MasterChoice: Hashable, Sendable {
     /// Nobody: clocks that come in are refused.
     case none
     /// Whoever of these is steady first, and as long as it is heard.
@@ -12,19 +13,19 @@ public enum MasterChoice: Hashable, Sendable {
 }
 
 /// The machines whose clocks can be heard, and what is known of them.
-public struct HeardClocks: Sendable {
+package struct HeardClocks: Sendable {
     /// Which of them may lead.
-    public var choice: MasterChoice
+    package var choice: MasterChoice
     /// What they are called.
-    public var names: [ClockSource: String]
+    package var names: [ClockSource: String]
     /// How our own clock may come to them, as the subscriptions have it: all that can be heard are here.
-    public var paths: [ClockSource: LoopPath]
+    package var paths: [ClockSource: LoopPath]
     /// The earliest and the latest that the outputs' offsets make our ticks leave, in microseconds.
-    public var offsets: ClosedRange<Int64>
+    package var offsets: ClosedRange<Int64>
     /// Those whose Start, Continue and Stop are a remote control.
-    public var remotes: Set<ClockSource>
+    package var remotes: Set<ClockSource>
 
-    public init(
+    package init(
         choice: MasterChoice, names: [ClockSource: String] = [:], paths: [ClockSource: LoopPath],
         offsets: ClosedRange<Int64> = 0...0, remotes: Set<ClockSource> = []
     ) {
@@ -37,7 +38,7 @@ public struct HeardClocks: Sendable {
 }
 
 /// Why a clock is not obeyed.
-public enum Refusal: String, Hashable, Sendable {
+package enum Refusal: String, Hashable, Sendable {
     case linkLeads = "Link is enabled"
     case off = "following is off"
     case notChosen = "it is not the clock to follow"
@@ -47,13 +48,13 @@ public enum Refusal: String, Hashable, Sendable {
 }
 
 /// What was refused of a clock, by kind.
-public struct RefusedCounts: Hashable, Sendable {
+package struct RefusedCounts: Hashable, Sendable {
     /// Timing Clocks.
-    public var ticks = 0
+    package var ticks = 0
     /// Start, Continue, Stop, Song Position Pointer.
-    public var transport = 0
+    package var transport = 0
 
-    public init(ticks: Int = 0, transport: Int = 0) {
+    package init(ticks: Int = 0, transport: Int = 0) {
         self.ticks = ticks
         self.transport = transport
     }
@@ -64,16 +65,16 @@ public struct RefusedCounts: Hashable, Sendable {
 }
 
 /// A machine whose clock comes in.
-public struct ClockMaster: Sendable {
-    public let source: ClockSource
+package struct ClockMaster: Sendable {
+    package let source: ClockSource
     /// What its ticks and transport say.
     ///
     /// It counts even what is refused, so that bars are right once that is obeyed.
-    public internal(set) var follower = ClockFollower()
+    package internal(set) var follower = ClockFollower()
     /// What of it was not obeyed, since it was first heard.
-    public internal(set) var refused = RefusedCounts()
+    package internal(set) var refused = RefusedCounts()
     /// Why the newest refused message was.
-    public internal(set) var refusal: Refusal?
+    package internal(set) var refusal: Refusal?
     /// Whether it has ever sent Start, Continue or Stop: who has not leaves the transport to others.
     var conducts = false
     var heardAt: HostTime

@@ -1,77 +1,10 @@
 internal import BeatTime
-public import MIDIClock
-
-extension Status {
-    /// Who is followed while Link is off, and what is refused.
-    public struct Follower: Codable, Hashable, Sendable {
-        public var state: FollowerState
-        /// Whose clock the user wants followed: `auto`, `off`, or a port; an arbiter, which knows no ports, says `auto`.
-        public var choice: String
-        /// The clock it is about, by name; nil where there is none.
-        @Nullable public var source: String?
-        /// Beats per minute as measured; nil before there is an estimate, and while the follower is disabled.
-        @Nullable public var tempo: Double?
-        /// Deviation of a single tick's time.
-        @Nullable public var jitterMicroseconds: Double?
-        /// All that was refused since the start, whoever sent it.
-        public var refusedTicks: Int
-        public var refusedTransport: Int
-        /// The clocks that were refused something last, with what and why.
-        public var refused: [Refused]
-
-        /// A clock that is not obeyed.
-        public struct Refused: Codable, Hashable, Sendable {
-            /// `client:port`, or `clock-in`.
-            public var port: String
-            public var name: String
-            public var reason: String
-            public var ticks: Int
-            public var transport: Int
-
-            public init(port: String, name: String, reason: String, ticks: Int, transport: Int) {
-                self.port = port
-                self.name = name
-                self.reason = reason
-                self.ticks = ticks
-                self.transport = transport
-            }
-        }
-
-        public init(
-            state: FollowerState, choice: String = "auto", source: String? = nil, tempo: Double? = nil,
-            jitterMicroseconds: Double? = nil, refusedTicks: Int = 0, refusedTransport: Int = 0,
-            refused: [Refused] = []
-        ) {
-            self.state = state
-            self.choice = choice
-            self.source = source
-            self.tempo = tempo
-            self.jitterMicroseconds = jitterMicroseconds
-            self.refusedTicks = refusedTicks
-            self.refusedTransport = refusedTransport
-            self.refused = refused
-        }
-    }
-
-    public enum FollowerState: String, Codable, Sendable {
-        /// Link is enabled.
-        case disabled
-        /// The user wants nobody followed.
-        case off
-        /// No clock is heard.
-        case waiting
-        /// Ticks come, but do not say clearly enough yet how fast.
-        case settling
-        /// A clock is followed.
-        case locked
-        /// The clock that was followed has ceased.
-        case lost
-    }
-}
+internal import GatewayStatus
+package import MIDIClock
 
 extension Arbiter {
     /// Why the mode is what it is, in a few words.
-    public var reason: String {
+    package var reason: String {
         switch followerState {
         case .disabled: "Link is enabled"
         case .off: "Link is off, you lead"
@@ -94,15 +27,15 @@ extension Arbiter {
     }
 
     /// The machine that leads; nil unless the mode is `follow`.
-    public var leader: ClockSource? { following?.source }
+    package var leader: ClockSource? { following?.source }
 
     /// The machine that leads, by name, while it excludes the user's tempo; else nil.
-    public var leaderName: String? { following.map { name(of: $0.source) } }
+    package var leaderName: String? { following.map { name(of: $0.source) } }
 
     /// The machine that leads the transport, too, by name; nil if the user does.
     ///
     /// A clock without Start, Continue and Stop leaves them to the user, or nobody could play.
-    public var transportLeaderName: String? {
+    package var transportLeaderName: String? {
         following.flatMap { masters[$0.source]?.conducts == true ? name(of: $0.source) : nil }
     }
 

@@ -1,5 +1,6 @@
-public import BeatTime
+package import BeatTime
 internal import LinkSession
+internal import LoopGuard
 internal import MIDIClock
 
 /// How a master's count of ticks stands to ours while it leads.
@@ -117,7 +118,7 @@ extension Arbiter {
     ///   - reach: how soon every output can play, in microseconds.
     ///   - now: the present host time.
     /// - Returns: an edit that does it; nil if a master does, see ``transportLeaderName``.
-    public mutating func setPlaying(_ isPlaying: Bool, reach: Int64, at now: HostTime) -> SessionEdit? {
+    package mutating func setPlaying(_ isPlaying: Bool, reach: Int64, at now: HostTime) -> SessionEdit? {
         guard transportLeaderName == nil else { return nil }
         guard var following else { return isPlaying ? .play(reach: reach) : .stop }
         if isPlaying, !transport.isPlaying {

@@ -1,12 +1,13 @@
-public import MIDIClock
+package import LoopGuard
+package import MIDIClock
 
 // What the arbiter's loop guard has to say.
 extension Arbiter {
     /// What the loop guard asks the outputs, and which, one bit a slot; nil most of the time.
-    public var probing: (outputs: UInt64, probe: Probe)? { isLinkLeading ? nil : loopGuard.probing }
+    package var probing: (outputs: UInt64, probe: Probe)? { isLinkLeading ? nil : loopGuard.probing }
 
     /// The sources that are known to be our own clock, by name, and why.
-    public var loops: [(source: ClockSource, name: String, reason: LoopReason)] {
+    package var loops: [(source: ClockSource, name: String, reason: LoopReason)] {
         masters.all.compactMap { master in
             guard case .fenced(let reason) = loopGuard.verdict(of: master.source) else { return nil }
             return (master.source, name(of: master.source), reason)
@@ -14,5 +15,5 @@ extension Arbiter {
     }
 
     /// The names of sources that may be our own clock; that is being looked into.
-    public var likelyLoops: [String] { loopGuard.likelyLoops.map(name(of:)) }
+    package var likelyLoops: [String] { loopGuard.likelyLoops.map(name(of:)) }
 }

@@ -1,23 +1,24 @@
-public import BeatTime
-public import MIDIClock
+package import BeatTime
+package import GatewayStatus
+package import MIDIClock
 
 /// Who leads and where the music is, as one picture for display.
-public struct Leadership: Sendable {
-    public let mode: Mode
+package struct Leadership: Sendable {
+    package let mode: Mode
     /// Why this mode, in a few words.
-    public let reason: String
-    public let follower: Status.Follower
+    package let reason: String
+    package let follower: Status.Follower
     /// The leader's beats.
-    public let timeline: HostTimeline
+    package let timeline: HostTimeline
     /// Where ticks fall.
-    public let line: TickLine
-    public let transport: PlannedTransport
-    public let quantum: Beats
+    package let line: TickLine
+    package let transport: PlannedTransport
+    package let quantum: Beats
 }
 
 extension Arbiter {
     /// The present state of affairs.
-    public var leadership: Leadership {
+    package var leadership: Leadership {
         Leadership(
             mode: mode, reason: reason, follower: followerStatus, timeline: timeline, line: line, transport: transport,
             quantum: quantum)

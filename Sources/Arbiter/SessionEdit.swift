@@ -1,12 +1,12 @@
-public import BeatTime
-public import LinkSession
+package import BeatTime
+package import LinkSession
 internal import MIDIClock
 
 /// A change of the session that the user asks for, to be made on the newest session state there is.
 ///
 /// It runs where the Link engine runs and is committed at once, so it can never carry an old tempo into a session
 /// that was joined meanwhile.
-public enum SessionEdit: Hashable, Sendable {
+package enum SessionEdit: Hashable, Sendable {
     case setTempo(Tempo)
     /// Plays, from the first place that can be reached when that takes some time, in microseconds.
     case play(reach: Int64)
@@ -17,14 +17,14 @@ public enum SessionEdit: Hashable, Sendable {
     case countFrom(top: HostTime)
 
     /// How long news take to reach the output thread at the worst, in microseconds.
-    public static let newsTime: Int64 = 4_000
+    package static let newsTime: Int64 = 4_000
 
     /// Makes the change.
     ///
     /// - Parameters:
     ///   - state: the newest session state, about to be committed.
     ///   - now: the present host time.
-    public func apply(to state: inout SessionState, at now: HostTime) {
+    package func apply(to state: inout SessionState, at now: HostTime) {
         switch self {
         case .setTempo(let tempo):
             state.setTempo(tempo, at: now)

@@ -1,10 +1,10 @@
-public import BeatTime
+package import BeatTime
 
 /// The tempo that somebody taps, worked out from when the taps fell.
 ///
 /// The first tap says nothing; from the second on their mean distance is the tempo. What does not fit, because it
 /// comes too soon or too late after the one before, begins anew.
-public struct TapTempo: Sendable {
+package struct TapTempo: Sendable {
     private var taps: [HostTime] = []
 
     /// More than that say nothing new of a tempo that may be changing.
@@ -14,13 +14,13 @@ public struct TapTempo: Sendable {
     /// Two taps further apart than that are not of one tempo, in microseconds: a beat at 20 BPM lasts no longer.
     private static let longest: Int64 = 3_000_000
 
-    public init() {}
+    package init() {}
 
     /// Takes a tap.
     ///
     /// - Parameter time: on whatever clock; a tap from another one does not fit, and begins anew.
     /// - Returns: the tempo tapped so far, to a tenth; nil as long as there is none.
-    public mutating func tapped(at time: HostTime) -> Tempo? {
+    package mutating func tapped(at time: HostTime) -> Tempo? {
         if let last = taps.last {
             let distance = last.microseconds(to: time)
             if (0..<Self.bounce).contains(distance) { return tempo }

@@ -3,22 +3,22 @@ internal import MIDIClock
 /// What is known of a clock that is measured; the names are those of the JSON that programs read.
 ///
 /// What cannot be known yet is absent.
-public struct ClockFigures: Hashable, Sendable, Encodable {
+package struct ClockFigures: Hashable, Sendable, Encodable {
     /// How long has been measured.
-    public var seconds: Double
+    package var seconds: Double
     /// How well the clock is known: `waiting`, `settling`, `locked` or `lost`.
-    public var state: State
-    public var tempo: Tempo?
-    public var ticks: Ticks
-    public var jitter: Jitter?
-    public var silences: Silences
-    public var transport: Transport
+    package var state: State
+    package var tempo: Tempo?
+    package var ticks: Ticks
+    package var jitter: Jitter?
+    package var silences: Silences
+    package var transport: Transport
     /// How many ticks came how early or late, in bins of equal width; the outermost hold all that lies beyond.
-    public var histogram: [Bin]
+    package var histogram: [Bin]
     /// By how much intervals differed from their mean, over the time of measuring.
-    public var trace: [Span]
+    package var trace: [Span]
 
-    public enum State: String, Sendable, Encodable {
+    package enum State: String, Sendable, Encodable {
         case waiting, settling, locked, lost
 
         init(_ state: ClockFollower.State) {
@@ -32,118 +32,118 @@ public struct ClockFigures: Hashable, Sendable, Encodable {
     }
 
     /// The tempo since it last changed.
-    public struct Tempo: Hashable, Sendable, Encodable {
-        public var beatsPerMinute: Double
+    package struct Tempo: Hashable, Sendable, Encodable {
+        package var beatsPerMinute: Double
         /// Standard deviation of ``beatsPerMinute``, were each tick's error independent.
-        public var deviation: Double
+        package var deviation: Double
         /// The slowest and the fastest four beats.
-        public var slowest: Double
-        public var fastest: Double
+        package var slowest: Double
+        package var fastest: Double
         /// How often it changed, or the clock leapt.
-        public var changes: Int
-        public var drift: Drift?
+        package var changes: Int
+        package var drift: Drift?
     }
 
     /// How fast the clock runs against this machine's own.
-    public struct Drift: Hashable, Sendable, Encodable {
+    package struct Drift: Hashable, Sendable, Encodable {
         /// The tempo that it is meant to have.
-        public var nominalTempo: Double
+        package var nominalTempo: Double
         /// Parts in a million, positive if it is too fast.
-        public var partsPerMillion: Double
+        package var partsPerMillion: Double
         /// Standard deviation of ``partsPerMillion``.
-        public var deviation: Double
+        package var deviation: Double
     }
 
-    public struct Ticks: Hashable, Sendable, Encodable {
+    package struct Ticks: Hashable, Sendable, Encodable {
         /// Timing Clocks that came.
-        public var received: Int
+        package var received: Int
         /// Ticks that never came.
-        public var lost: Int
+        package var lost: Int
         /// Timing Clocks that were no tick of their own.
-        public var doubled: Int
+        package var doubled: Int
         /// Those that jitter is measured on: what came in four beats of one tempo, and so did those around.
-        public var measured: Int
+        package var measured: Int
         /// Messages with an impossible time.
-        public var refused: Int
+        package var refused: Int
         /// How often the system could not keep up, and an unknown number of messages was lost on this machine.
-        public var overflows: Int
+        package var overflows: Int
     }
 
-    public struct Jitter: Hashable, Sendable, Encodable {
+    package struct Jitter: Hashable, Sendable, Encodable {
         /// How far ticks were from the straight line through the four beats around them.
-        public var timeIntervalErrorMicroseconds: TimeIntervalError
-        public var intervalMicroseconds: Interval
+        package var timeIntervalErrorMicroseconds: TimeIntervalError
+        package var intervalMicroseconds: Interval
         /// By how much an interval differed from the one before.
-        public var cycleToCycleMicroseconds: CycleToCycle
+        package var cycleToCycleMicroseconds: CycleToCycle
     }
 
     /// Magnitudes but for the standard deviation.
-    public struct TimeIntervalError: Hashable, Sendable, Encodable {
-        public var deviation: Double
-        public var p50: Double
-        public var p99: Double
-        public var p999: Double
-        public var max: Double
+    package struct TimeIntervalError: Hashable, Sendable, Encodable {
+        package var deviation: Double
+        package var p50: Double
+        package var p99: Double
+        package var p999: Double
+        package var max: Double
     }
 
-    public struct Interval: Hashable, Sendable, Encodable {
-        public var mean: Double
-        public var deviation: Double
-        public var shortest: Double
-        public var longest: Double
+    package struct Interval: Hashable, Sendable, Encodable {
+        package var mean: Double
+        package var deviation: Double
+        package var shortest: Double
+        package var longest: Double
     }
 
-    public struct CycleToCycle: Hashable, Sendable, Encodable {
-        public var rms: Double
-        public var max: Double
+    package struct CycleToCycle: Hashable, Sendable, Encodable {
+        package var rms: Double
+        package var max: Double
     }
 
     /// Times without a tick, of 250 ms or four ticks, whichever is more.
-    public struct Silences: Hashable, Sendable, Encodable {
-        public var count: Int
-        public var longestSeconds: Double
+    package struct Silences: Hashable, Sendable, Encodable {
+        package var count: Int
+        package var longestSeconds: Double
     }
 
-    public struct Transport: Hashable, Sendable, Encodable {
+    package struct Transport: Hashable, Sendable, Encodable {
         /// `stopped`, `pending` from Start or Continue to the next tick, or `playing`.
-        public var motion: Motion
+        package var motion: Motion
         /// Beats from the song's top; absent unless it plays.
-        public var songBeat: Double?
+        package var songBeat: Double?
         /// How many transport messages came.
-        public var messages: Int
+        package var messages: Int
         /// The newest of them.
-        public var newest: [Message]
+        package var newest: [Message]
 
-        public enum Motion: String, Sendable, Encodable { case stopped, pending, playing }
+        package enum Motion: String, Sendable, Encodable { case stopped, pending, playing }
     }
 
     /// A transport message.
-    public struct Message: Hashable, Sendable, Encodable {
+    package struct Message: Hashable, Sendable, Encodable {
         /// `start`, `continue`, `stop` or `song-position`.
-        public var kind: Kind
+        package var kind: Kind
         /// When it came, after measuring began.
-        public var second: Double
+        package var second: Double
         /// Of a Song Position Pointer, in sixteenths.
-        public var position: Int?
+        package var position: Int?
 
-        public enum Kind: String, Sendable, Encodable {
+        package enum Kind: String, Sendable, Encodable {
             case start, `continue`, stop
             case songPosition = "song-position"
         }
     }
 
-    public struct Bin: Hashable, Sendable, Encodable {
+    package struct Bin: Hashable, Sendable, Encodable {
         /// Where it begins; negative is early.
-        public var fromMicroseconds: Double
+        package var fromMicroseconds: Double
         /// How wide it is.
-        public var microseconds: Double
-        public var ticks: Int
+        package var microseconds: Double
+        package var ticks: Int
     }
 
-    public struct Span: Hashable, Sendable, Encodable {
-        public var fromSecond: Double
-        public var seconds: Double
-        public var leastMicroseconds: Double
-        public var greatestMicroseconds: Double
+    package struct Span: Hashable, Sendable, Encodable {
+        package var fromSecond: Double
+        package var seconds: Double
+        package var leastMicroseconds: Double
+        package var greatestMicroseconds: Double
     }
 }

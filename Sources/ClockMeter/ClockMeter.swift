@@ -1,5 +1,5 @@
-public import BeatTime
-public import MIDIClock
+package import BeatTime
+package import MIDIClock
 
 /// Measures a MIDI clock: stamped messages in, figures out.
 ///
@@ -7,7 +7,7 @@ public import MIDIClock
 /// straight line through each, and only where the tempo stays what it is from one block to the next.
 ///
 /// A value for one thread at a time. It reads no clock, and its memory does not grow.
-public struct ClockMeter: Sendable {
+package struct ClockMeter: Sendable {
     private var follower = ClockFollower()
     private let start: HostTime
     /// When the newest message came.
@@ -38,7 +38,7 @@ public struct ClockMeter: Sendable {
     /// A meter that has heard nothing.
     ///
     /// - Parameter start: when measuring begins: second 0.
-    public init(start: HostTime) {
+    package init(start: HostTime) {
         self.start = start
         (newest, end) = (start, start)
     }
@@ -48,7 +48,7 @@ public struct ClockMeter: Sendable {
     /// - Parameters:
     ///   - message: in the order of arrival.
     ///   - time: when it came. What is far before the message before begins the clock anew.
-    public mutating func received(_ message: ClockMessage, at time: HostTime) {
+    package mutating func received(_ message: ClockMessage, at time: HostTime) {
         guard (0..<(1 << 53)).contains(time.microseconds) else { return refused += 1 }
         if time.microseconds < newest.microseconds - Self.backstep {
             refused += 1
@@ -65,13 +65,13 @@ public struct ClockMeter: Sendable {
     }
 
     /// Takes note that an unknown number of messages was lost on this machine.
-    public mutating func messagesLost() {
+    package mutating func messagesLost() {
         overflows += 1
         follower.messagesLost()
     }
 
     /// Takes note that nothing came until now.
-    public mutating func timePassed(to now: HostTime) {
+    package mutating func timePassed(to now: HostTime) {
         guard now > end, now.microseconds < 1 << 53 else { return }
         end = now
         follower.timePassed(to: now)
@@ -81,7 +81,7 @@ public struct ClockMeter: Sendable {
     ///
     /// - Parameter nominal: the tempo the clock is meant to have, in beats per minute; nil to take a round one near by.
     /// - Returns: the figures.
-    public func figures(nominal: Double? = nil) -> ClockFigures {
+    package func figures(nominal: Double? = nil) -> ClockFigures {
         var finished = self
         finished.finish()
         return finished.summary(nominal)

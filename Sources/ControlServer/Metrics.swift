@@ -1,4 +1,4 @@
-internal import Arbiter
+internal import GatewayStatus
 
 /// A status as Prometheus reads it: the text format, version 0.0.4.
 ///

@@ -1,4 +1,3 @@
-internal import Arbiter
 internal import BeatTime
 internal import Essentials
 internal import Gateway

@@ -1,5 +1,5 @@
-internal import Arbiter
 internal import Essentials
+internal import GatewayStatus
 internal import NIOCore
 internal import Synchronization
 

@@ -1,7 +1,7 @@
 /// A look at this machine: what it allows, and what is in the way.
-public enum Examination {
+package enum Examination {
     /// Looks at everything, which takes about two seconds; nothing is changed, and nothing leaves this machine.
     ///
     /// - Returns: at least one finding for each thing that applies to this machine, in the order to mend them.
-    public static func findings() -> [Finding] { MachineFacts.read(SystemTree(root: "/")).findings }
+    package static func findings() -> [Finding] { MachineFacts.read(SystemTree(root: "/")).findings }
 }

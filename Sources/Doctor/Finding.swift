@@ -1,7 +1,7 @@
 /// One thing that was looked at on this machine: what was found, and what mends it.
-public struct Finding: Hashable, Sendable {
+package struct Finding: Hashable, Sendable {
     /// What was looked at; the names stay, scripts go by them.
-    public enum Code: String, Sendable, CaseIterable {
+    package enum Code: String, Sendable, CaseIterable {
         case sequencer
         case midiDevices = "midi-devices"
         case queueTimer = "queue-timer"
@@ -20,14 +20,14 @@ public struct Finding: Hashable, Sendable {
     }
 
     /// How it is.
-    public enum Level: Int, Sendable, Comparable {
+    package enum Level: Int, Sendable, Comparable {
         case ok
         /// It works, but worse than it could.
         case warning
         /// Something does not work.
         case problem
 
-        public var name: String {
+        package var name: String {
             switch self {
             case .ok: "ok"
             case .warning: "warning"
@@ -35,17 +35,17 @@ public struct Finding: Hashable, Sendable {
             }
         }
 
-        public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+        package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
-    public var code: Code
+    package var code: Code
     /// Which of several, such as a network's name; nil where there is but one.
-    public var subject: String?
-    public var level: Level
+    package var subject: String?
+    package var level: Level
     /// What was found.
-    public var found: String
+    package var found: String
     /// The command that mends it, or what to do where no command can; nil if all is well.
-    public var fix: String?
+    package var fix: String?
 
     static func ok(_ code: Code, of subject: String? = nil, _ found: String) -> Finding {
         Finding(code: code, subject: subject, level: .ok, found: found, fix: nil)
@@ -62,7 +62,7 @@ public struct Finding: Hashable, Sendable {
 
 extension Finding.Code {
     /// Why it matters to who plays.
-    public var why: String {
+    package var why: String {
         switch self {
         case .sequencer:
             "MIDI devices and other programs are reached through it; without it only raw lines can be heard"

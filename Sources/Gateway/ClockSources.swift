@@ -1,6 +1,8 @@
 internal import ALSASequencer
 internal import Arbiter
-internal import DeviceProfiles
+internal import ConfigurationFiles
+internal import GatewayStatus
+internal import LoopGuard
 internal import MIDIClock
 
 /// Whose clocks can be heard, and which of them the user means.

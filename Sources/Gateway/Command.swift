@@ -1,8 +1,8 @@
-public import BeatTime
-public import MIDIClock
+package import BeatTime
+package import MIDIClock
 
 /// A command from outside: terminal, HTTP, a foot switch.
-public enum Command: Hashable, Sendable {
+package enum Command: Hashable, Sendable {
     case enableLink(Bool)
     case enableStartStopSync(Bool)
     /// Link off if it is on, and on if it is off.
@@ -28,7 +28,7 @@ public enum Command: Hashable, Sendable {
 }
 
 /// Why a command is not carried out.
-public enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+package enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The leader's role excludes it; names the leader.
     case notLeader(String)
     /// A name means nothing that there is, or several things.
@@ -47,7 +47,7 @@ public enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case busy
 
     /// What is wrong, and what would be right where that is known; a line for each mistake.
-    public var description: String { problem + (advice.map { "; \($0)" } ?? "") }
+    package var description: String { problem + (advice.map { "; \($0)" } ?? "") }
 
     /// What can be done about it, where ``problem`` does not say so.
     var advice: String? {

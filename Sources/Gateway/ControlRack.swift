@@ -1,7 +1,7 @@
 internal import ALSASequencer
-internal import Arbiter
 internal import BeatTime
-internal import DeviceProfiles
+internal import ConfigurationFiles
+internal import GatewayStatus
 internal import MIDIClock
 
 /// The buttons and pedals that give commands: hears them where they are, and tells what was pressed.

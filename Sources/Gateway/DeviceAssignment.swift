@@ -1,5 +1,5 @@
 internal import ALSASequencer
-internal import DeviceProfiles
+internal import ConfigurationFiles
 
 /// Which device each output drives, decided by names and never by numbers; and which devices still want an output.
 struct DeviceAssignment {

@@ -1,6 +1,6 @@
 internal import ALSASequencer
-internal import Arbiter
-internal import DeviceProfiles
+internal import ConfigurationFiles
+internal import GatewayStatus
 
 /// A device that hears the clock from several outputs, or at several of its ports, and so runs at twice the tempo.
 struct DoubledClock: Hashable, Sendable {

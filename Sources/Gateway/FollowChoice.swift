@@ -1,7 +1,7 @@
 internal import ALSASequencer
 
 /// Whose clock to follow when Link is off, as the user says it.
-public enum FollowChoice: Hashable, Sendable {
+package enum FollowChoice: Hashable, Sendable {
     /// Nobody's.
     case off
     /// The raw device that is configured; without one whatever the user has subscribed to `Clock In`.
@@ -10,8 +10,8 @@ public enum FollowChoice: Hashable, Sendable {
     case port(String)
 
     /// Why a text is no choice, as a clause that says what would be right.
-    public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        public var description: String
+    package struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        package var description: String
     }
 
     /// The longest name a port can have: that of its client, a colon and its own.
@@ -21,7 +21,7 @@ public enum FollowChoice: Hashable, Sendable {
     ///
     /// - Parameter text: what the user wrote; spaces around it do not count.
     /// - Throws: when no port can be called that.
-    public init(_ text: String) throws(Refusal) {
+    package init(_ text: String) throws(Refusal) {
         let name = String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
         switch name {
         case "off": self = .off
@@ -48,7 +48,7 @@ public enum FollowChoice: Hashable, Sendable {
     var namesPort: Bool { if case .port = self { true } else { false } }
 
     /// What ``init(_:)`` would read.
-    public var text: String {
+    package var text: String {
         switch self {
         case .off: "off"
         case .auto: "auto"

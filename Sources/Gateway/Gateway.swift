@@ -1,15 +1,15 @@
-public import Arbiter
-public import DeviceProfiles
 internal import BeatTime
+package import ConfigurationFiles
+package import GatewayStatus
 internal import LinkNetwork
-public import Logging
-public import RealTime
+package import Logging
+package import RealTime
 internal import Synchronization
 
 /// The running gateway: its threads, its sequencer clients, its Link peer.
 ///
 /// Any thread may call it.
-public final class Gateway: Sendable {
+package final class Gateway: Sendable {
     private let core: GatewayCore
     private let thread: RealTimeThread
     private let keeper: StateKeeper?
@@ -26,7 +26,7 @@ public final class Gateway: Sendable {
     ///   - log: takes what happens, in constant texts with metadata.
     ///   - reading: reads again what the user wants, for ``reload()``.
     /// - Throws: when the system gives no thread or no descriptor.
-    public init(
+    package init(
         _ configuration: GatewayConfiguration, keeper: StateKeeper? = nil, log: Logger,
         reading: (@Sendable () throws(Mistakes) -> Wishes)? = nil
     ) throws(SystemCallError) {
@@ -41,7 +41,7 @@ public final class Gateway: Sendable {
     }
 
     /// How many descriptors a gateway opens at most, with the addresses there are now.
-    public static func descriptorsNeeded(_ wishes: Wishes, interfaces: [String]) -> Int {
+    package static func descriptorsNeeded(_ wishes: Wishes, interfaces: [String]) -> Int {
         let lines = wishes.outputs.requests.count { if case .raw = $0.address { true } else { false } }
         return ownDescriptors + lines + LocalAddress.descriptorsNeeded(onlyNamed: interfaces)
     }
@@ -50,7 +50,7 @@ public final class Gateway: Sendable {
     private static let ownDescriptors = 20
 
     /// The present state of everything.
-    public func status() -> Status {
+    package func status() -> Status {
         var status = core.status(at: HostTime.now())
         status.warnings += keeper?.warnings ?? []
         return status
@@ -58,22 +58,22 @@ public final class Gateway: Sendable {
 
     /// The present state of everything, for somebody who keeps watching: as long as it is asked for every second, Link
     /// does not leave the network for want of use.
-    public func watchedStatus() -> Status {
+    package func watchedStatus() -> Status {
         core.watched()
         return status()
     }
 
     /// The profiles in force.
-    public var profiles: [Profile] { core.profiles }
+    package var profiles: [Profile] { core.profiles }
 
     /// The sequencer's ports that send or take something.
-    public var ports: [Port] { core.ports }
+    package var ports: [Port] { core.ports }
 
     /// Why the output thread does not meet its deadlines; nil while it does.
-    public func lapse() -> String? { core.lapse(at: .take()) }
+    package func lapse() -> String? { core.lapse(at: .take()) }
 
     /// Carries out a command; returns once ``status()`` shows it.
-    public func perform(_ command: Command) async throws(CommandRefusal) {
+    package func perform(_ command: Command) async throws(CommandRefusal) {
         try await outcome { core, reply in core.post(command, reply: reply) }.get()
     }
 
@@ -82,7 +82,7 @@ public final class Gateway: Sendable {
     /// - Parameters:
     ///   - command: from someone who expects no answer.
     ///   - whenRefused: is called, on any thread, if it is not carried out.
-    public func submit(_ command: Command, whenRefused: @escaping @Sendable (CommandRefusal) -> Void) {
+    package func submit(_ command: Command, whenRefused: @escaping @Sendable (CommandRefusal) -> Void) {
         core.post(command, leaving: 512) { result in
             if case .failure(let refusal) = result { whenRefused(refusal) }
         }
@@ -95,7 +95,7 @@ public final class Gateway: Sendable {
     }
 
     /// Reads configuration and profiles again, and has what is wished otherwise come into force, all of it or nothing.
-    public func reload() async throws(CommandRefusal) {
+    package func reload() async throws(CommandRefusal) {
         let outcome = await outcome { core, reply in
             // Of two at once the one that reads later is also carried out later.
             reading.withLock { reading in
@@ -111,7 +111,7 @@ public final class Gateway: Sendable {
 
     /// Stops the devices that play, says bye-bye to the peers, keeps the state and ends all threads; returns when that
     /// has happened.
-    public func stop() async {
+    package func stop() async {
         core.stop()
         thread.join()
         keeper?.close()

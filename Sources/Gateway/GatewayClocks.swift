@@ -1,5 +1,7 @@
 internal import ALSASequencer
 internal import Arbiter
+internal import GatewayStatus
+internal import LoopGuard
 internal import MIDIClock
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 internal import Arbiter
 internal import BeatTime
-internal import DeviceProfiles
+internal import ConfigurationFiles
 internal import LinkNetwork
 internal import Logging
 internal import MIDIClock

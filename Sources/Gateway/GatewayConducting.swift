@@ -1,5 +1,6 @@
 internal import Arbiter
 internal import BeatTime
+internal import GatewayStatus
 internal import LinkNetwork
 internal import Logging
 internal import RealTime

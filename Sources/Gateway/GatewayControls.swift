@@ -1,4 +1,4 @@
-internal import DeviceProfiles
+internal import ConfigurationFiles
 internal import Logging
 internal import Synchronization
 

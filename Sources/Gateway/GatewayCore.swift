@@ -1,7 +1,9 @@
 internal import ALSASequencer
 internal import Arbiter
 internal import BeatTime
-internal import DeviceProfiles
+internal import ClockDispatch
+internal import ConfigurationFiles
+internal import GatewayStatus
 internal import Glibc
 internal import LinkNetwork
 internal import LinkSession

@@ -1,4 +1,3 @@
-internal import Arbiter
 internal import BeatTime
 
 // The gateway thread's part with what the next run is to find.

@@ -1,5 +1,6 @@
 internal import Arbiter
 internal import BeatTime
+internal import ClockDispatch
 internal import Logging
 internal import MIDIClock
 internal import RealTime

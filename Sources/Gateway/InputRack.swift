@@ -1,5 +1,5 @@
 internal import ALSASequencer
-internal import DeviceProfiles
+internal import ConfigurationFiles
 internal import MIDIClock
 
 /// The clocks that can be heard: subscribes the port the user chose to `Clock In`, and knows who else is there.

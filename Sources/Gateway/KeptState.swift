@@ -1,23 +1,24 @@
 internal import BeatTime
+internal import ClockDispatch
 internal import Essentials
 
 /// What the next run is to find as it was left; nil where nothing is known.
-public struct KeptState: Codable, Hashable, Sendable {
+package struct KeptState: Codable, Hashable, Sendable {
     /// The Link switch.
-    public var link: Bool?
-    public var startStopSync: Bool?
+    package var link: Bool?
+    package var startStopSync: Bool?
     /// The tempo that was in force last, in beats per minute.
-    public var tempo: Double?
+    package var tempo: Double?
     /// Shared quantum in beats.
-    public var quantum: Replacement<Double>?
+    package var quantum: Replacement<Double>?
     /// Whose clock to follow, as ``FollowChoice`` reads it.
-    public var follow: Replacement<String>?
+    package var follow: Replacement<String>?
     /// Offsets of outputs in milliseconds, by the outputs' IDs.
-    public var offsets: [String: Replacement<Double>] = [:]
+    package var offsets: [String: Replacement<Double>] = [:]
     /// IDs of the outputs whose devices have been started and not stopped; none after a run that ended in order.
-    public var playing: [String] = []
+    package var playing: [String] = []
 
-    public init() {}
+    package init() {}
 
     /// The most offsets that are kept.
     static let mostOffsets = 256
@@ -34,22 +35,22 @@ public struct KeptState: Codable, Hashable, Sendable {
 }
 
 /// A setting made while the gateway ran, and what was configured then: it counts until something else is configured.
-public struct Replacement<Value: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
-    public var value: Value
-    public var insteadOf: Value
+package struct Replacement<Value: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
+    package var value: Value
+    package var insteadOf: Value
 
     /// A setting that replaces a configured one; nil if it is the configured one.
     ///
     /// - Parameters:
     ///   - value: what is set.
     ///   - configured: what is configured.
-    public init?(_ value: Value, insteadOf configured: Value) {
+    package init?(_ value: Value, insteadOf configured: Value) {
         guard value != configured else { return nil }
         (self.value, insteadOf) = (value, configured)
     }
 
     /// What is set, if what is configured is still the same.
-    public func value(over configured: Value) -> Value? { configured == insteadOf ? value : nil }
+    package func value(over configured: Value) -> Value? { configured == insteadOf ? value : nil }
 }
 
 extension KeptState {
@@ -96,7 +97,7 @@ extension KeptState {
         }
     }
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         link = try container.decodeIfPresent(Bool.self, forKey: .link)
         startStopSync = try container.decodeIfPresent(Bool.self, forKey: .startStopSync)

@@ -1,7 +1,7 @@
-internal import DeviceProfiles
+internal import ConfigurationFiles
 
 /// Something that users call by a name, such as an output or a port.
-public protocol Named: Sendable {
+package protocol Named: Sendable {
     /// What such things are called in messages.
     static var kind: String { get }
     /// Means it and nothing else, whatever names there are: an output's ID, a port's number.
@@ -15,13 +15,13 @@ public protocol Named: Sendable {
 }
 
 extension Named {
-    public func isMeant(byNumber text: String) -> Bool? { nil }
+    package func isMeant(byNumber text: String) -> Bool? { nil }
 
     /// What to write for it, so that nothing else is meant.
     ///
     /// - Parameter items: all there are.
     /// - Returns: its simplest name that only it has, or else its ID.
-    public func plainestName(among items: [Self]) -> String {
+    package func plainestName(among items: [Self]) -> String {
         names.joined().first { name in
             guard case .found(let item) = NameMatch(name, among: items) else { return false }
             return item.id == id
@@ -33,7 +33,7 @@ extension Named {
 ///
 /// One rule for outputs and ports, in commands, options, files, HTTP and OSC. A number means the thing that has it. Else
 /// a whole name counts, or else a part of a name that only one thing has. Case and surrounding spaces do not matter.
-public enum NameMatch<Item: Named>: Sendable {
+package enum NameMatch<Item: Named>: Sendable {
     case found(Item)
     case none
     /// Several answer to it; all are given.
@@ -44,7 +44,7 @@ public enum NameMatch<Item: Named>: Sendable {
     /// - Parameters:
     ///   - name: as the user wrote it.
     ///   - items: all there are.
-    public init(_ name: String, among items: [Item]) {
+    package init(_ name: String, among items: [Item]) {
         let matches = Self.matches(name.trimmed.lowercased(), items)
         guard let only = matches.first else {
             self = .none
@@ -74,7 +74,7 @@ public enum NameMatch<Item: Named>: Sendable {
     ///   - kind: what they are called in the message.
     /// - Returns: the thing.
     /// - Throws: what to write instead, when the name means none of them or several.
-    public static func resolve(
+    package static func resolve(
         _ name: String, among items: [Item], called kind: String = Item.kind
     ) throws(UnclearName) -> Item {
         switch NameMatch(name, among: items) {
@@ -88,10 +88,10 @@ public enum NameMatch<Item: Named>: Sendable {
 extension NameMatch: Equatable where Item: Equatable {}
 
 /// Why a name does not mean one thing, as a clause that says what to write.
-public struct UnclearName: Error, Hashable, Sendable, CustomStringConvertible {
+package struct UnclearName: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether several things answer to it; else none does.
-    public let isAmbiguous: Bool
-    public let description: String
+    package let isAmbiguous: Bool
+    package let description: String
 
     /// Of a name that nothing has.
     init<Item: Named>(_ name: String, unknownAmong items: [Item], called kind: String = Item.kind) {

@@ -1,11 +1,11 @@
-public import ALSASequencer
-public import Arbiter
+package import ALSASequencer
+package import GatewayStatus
 
 // What outputs and ports are called by.
 
 extension Status.Output: Named {
-    public static var kind: String { "output" }
-    public var names: [[String]] { [[id], [name]] }
+    package static var kind: String { "output" }
+    package var names: [[String]] { [[id], [name]] }
 }
 
 extension Output: Named {
@@ -14,15 +14,15 @@ extension Output: Named {
 }
 
 extension PortDescription: Named {
-    public static var kind: String { "port" }
-    public var id: String { address.description }
+    package static var kind: String { "port" }
+    package var id: String { address.description }
 
     /// Its own name; its client's with it, or its card's, which tells equal devices apart; its client's alone.
-    public var names: [[String]] {
+    package var names: [[String]] {
         [[portName], ["\(clientName):\(portName)"] + (card.map { ["\($0.id):\(portName)"] } ?? []) + [clientName]]
     }
 
-    public func isMeant(byNumber text: String) -> Bool? {
+    package func isMeant(byNumber text: String) -> Bool? {
         switch PortAddress.read(text) {
         case .address(let number): number == address
         case .outOfRange: false

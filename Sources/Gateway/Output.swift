@@ -1,6 +1,7 @@
 internal import ALSASequencer
 internal import BeatTime
-internal import DeviceProfiles
+internal import ClockDispatch
+internal import ConfigurationFiles
 internal import MIDIClock
 internal import RealTime
 

@@ -1,40 +1,40 @@
 internal import MIDIClock
 
 /// What to change of an output while it runs; nil leaves a setting as it is.
-public struct OutputAdjustment: Hashable, Sendable {
+package struct OutputAdjustment: Hashable, Sendable {
     /// Milliseconds; negative sends earlier.
-    public var offset: Double?
+    package var offset: Double?
     /// Milliseconds more of offset than there are; the sum must stay within ``offsets``.
-    public var nudge: Double?
+    package var nudge: Double?
     /// Pulses for each tick.
-    public var multiply: Int?
+    package var multiply: Int?
     /// Ticks for each pulse.
-    public var divide: Int?
+    package var divide: Int?
     /// Where the second sixteenth of an eighth falls, in percent.
-    public var swing: Double?
+    package var swing: Double?
     /// The tempos the device takes, in beats per minute; the upper is at least twice the lower.
-    public var range: ClosedRange<Double>?
+    package var range: ClosedRange<Double>?
     /// Whether the output sends.
-    public var isEnabled: Bool?
+    package var isEnabled: Bool?
     /// For how many seconds from now ticks leave up to 1 % of a tick early or late, each by a toss of its own, so that
     /// whoever hears them later knows each again; 0 ends it.
-    public var markSeconds: Int?
+    package var markSeconds: Int?
 
-    public static let offsets = units(OutputSettings.offsets, of: 1_000)
-    public static let nudges = -1_000.0...1_000
-    public static let multipliers =
+    package static let offsets = units(OutputSettings.offsets, of: 1_000)
+    package static let nudges = -1_000.0...1_000
+    package static let multipliers =
         Int(OutputSettings.multipliers.lowerBound)...Int(OutputSettings.multipliers.upperBound)
-    public static let divisors = Int(OutputSettings.divisors.lowerBound)...Int(OutputSettings.divisors.upperBound)
-    public static let swings = units(OutputSettings.swings, of: 10)
+    package static let divisors = Int(OutputSettings.divisors.lowerBound)...Int(OutputSettings.divisors.upperBound)
+    package static let swings = units(OutputSettings.swings, of: 10)
     /// Where both ends of ``range`` lie.
-    public static let tempos = 1.0...999
-    public static let marks = 0...600
+    package static let tempos = 1.0...999
+    package static let marks = 0...600
 
     private static func units(_ range: ClosedRange<Int64>, of size: Double) -> ClosedRange<Double> {
         Double(range.lowerBound) / size...Double(range.upperBound) / size
     }
 
-    public init(
+    package init(
         offset: Double? = nil, nudge: Double? = nil, multiply: Int? = nil, divide: Int? = nil, swing: Double? = nil,
         range: ClosedRange<Double>? = nil, isEnabled: Bool? = nil, markSeconds: Int? = nil
     ) {

@@ -1,5 +1,5 @@
-internal import Arbiter
-internal import DeviceProfiles
+internal import ConfigurationFiles
+internal import GatewayStatus
 internal import Logging
 
 extension Logger {

@@ -1,6 +1,7 @@
 internal import ALSASequencer
-internal import Arbiter
-internal import DeviceProfiles
+internal import ClockDispatch
+internal import ConfigurationFiles
+internal import GatewayStatus
 internal import Glibc
 internal import MIDIClock
 internal import RealTime

@@ -1,5 +1,6 @@
 internal import ALSASequencer
-internal import DeviceProfiles
+internal import ClockDispatch
+internal import ConfigurationFiles
 
 /// Which devices hear which output.
 extension OutputRack {

@@ -1,4 +1,5 @@
 internal import ALSASequencer
+internal import ClockDispatch
 internal import Glibc
 
 /// The outputs that write bytes to a device node, FIFO or serial line.

@@ -1,5 +1,5 @@
 internal import ALSASequencer
-internal import DeviceProfiles
+internal import ConfigurationFiles
 
 /// How the outputs become what the user wants.
 extension OutputRack {

@@ -1,17 +1,17 @@
-public import DeviceProfiles
+package import ConfigurationFiles
 internal import MIDIClock
 
 /// An output that the user asks for.
-public struct OutputRequest: Hashable, Sendable {
-    public var address: OutputAddress
+package struct OutputRequest: Hashable, Sendable {
+    package var address: OutputAddress
     /// How its device wants to be told; nil for the profile that recognises it, or else the standard.
-    public var profile: Profile?
+    package var profile: Profile?
     /// What is to be otherwise than the profile says.
-    public var overrides: ProfileOverrides
+    package var overrides: ProfileOverrides
     /// The tempos that a device takes whose profile does not say.
     var tempos = TempoRange.all
 
-    public init(_ address: OutputAddress, profile: Profile? = nil, overrides: ProfileOverrides = ProfileOverrides()) {
+    package init(_ address: OutputAddress, profile: Profile? = nil, overrides: ProfileOverrides = ProfileOverrides()) {
         self.address = address
         self.profile = profile
         self.overrides = overrides
@@ -19,7 +19,7 @@ public struct OutputRequest: Hashable, Sendable {
 }
 
 /// Where an output's bytes go, as `--output` names it.
-public enum OutputAddress: Hashable, Sendable {
+package enum OutputAddress: Hashable, Sendable {
     /// A sequencer port by name or a unique part of it; case and surrounding spaces do not count.
     case name(String)
     /// A sequencer port by number.
@@ -30,5 +30,5 @@ public enum OutputAddress: Hashable, Sendable {
     case raw(path: String, bitsPerSecond: Int)
 
     /// The general port, which is there without being named.
-    public static let clock = OutputAddress.virtual("Clock")
+    package static let clock = OutputAddress.virtual("Clock")
 }

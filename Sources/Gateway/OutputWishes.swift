@@ -1,19 +1,19 @@
-public import DeviceProfiles
-public import MIDIClock
+package import ConfigurationFiles
+package import MIDIClock
 
 /// Which outputs the user wants.
-public struct OutputWishes: Hashable, Sendable {
+package struct OutputWishes: Hashable, Sendable {
     /// Those that are named, besides `Clock`; at most 63.
-    public var outputs: [OutputRequest] = []
+    package var outputs: [OutputRequest] = []
     /// Whether to make the general sequencer port `Clock`.
-    public var hasClockPort = true
+    package var hasClockPort = true
     /// Whether devices that a profile recognises are driven without being named.
-    public var connectsRecognised = true
-    public var library = ProfileLibrary()
+    package var connectsRecognised = true
+    package var library = ProfileLibrary()
     /// The tempos that devices take whose profiles do not say.
-    public var tempos = TempoRange.all
+    package var tempos = TempoRange.all
 
-    public init() {}
+    package init() {}
 
     /// The outputs that are always there, the general one first.
     var requests: [OutputRequest] {

@@ -1,15 +1,15 @@
-public import ALSASequencer
+package import ALSASequencer
 
 /// A sequencer port as scripts read it.
-public struct Port: Codable, Hashable, Sendable {
-    public var client: Int
-    public var port: Int
-    public var clientName: String
-    public var portName: String
+package struct Port: Codable, Hashable, Sendable {
+    package var client: Int
+    package var port: Int
+    package var clientName: String
+    package var portName: String
     /// Whether a clock can be sent to it.
-    public var takes: Bool
+    package var takes: Bool
     /// Whether a clock can come from it.
-    public var sends: Bool
+    package var sends: Bool
 
     init(_ port: PortDescription) {
         client = port.address.client
@@ -21,10 +21,10 @@ public struct Port: Codable, Hashable, Sendable {
     }
 
     /// Those of the sequencer's ports that send or take something.
-    public static func all(_ ports: [PortDescription]) -> [Port] { ports.filter(\.isUsable).map(Port.init) }
+    package static func all(_ ports: [PortDescription]) -> [Port] { ports.filter(\.isUsable).map(Port.init) }
 }
 
 extension PortDescription {
     /// Whether it sends or takes something; client 0 is the sequencer itself.
-    public var isUsable: Bool { address.client != 0 && (isReadable || isWritable) }
+    package var isUsable: Bool { address.client != 0 && (isReadable || isWritable) }
 }

@@ -1,9 +1,9 @@
-public import ALSASequencer
+package import ALSASequencer
 internal import BeatTime
 internal import MIDIClock
 
 /// Tells the pressing of buttons and pedals from what else they send.
-public struct PressDetector: Sendable {
+package struct PressDetector: Sendable {
     /// What is known of each, by where and what it sends.
     private var states: [Button: State] = [:]
 
@@ -24,7 +24,7 @@ public struct PressDetector: Sendable {
     /// What follows a press sooner is its bouncing, in microseconds.
     private static let bounce: Int64 = 50_000
 
-    public init() {}
+    package init() {}
 
     /// Whether a message is a press.
     ///
@@ -33,7 +33,7 @@ public struct PressDetector: Sendable {
     ///
     /// - Parameter arrival: every message of the button, in the order they came.
     /// - Returns: true once for each press.
-    public mutating func isPress(_ arrival: ControlArrival) -> Bool {
+    package mutating func isPress(_ arrival: ControlArrival) -> Bool {
         let message = arrival.message
         let button = Button(
             source: arrival.source, kind: message.kind, channel: message.channel, number: message.number)

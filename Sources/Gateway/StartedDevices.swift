@@ -1,3 +1,4 @@
+internal import ClockDispatch
 internal import MIDIClock
 
 /// The outputs whose devices have been started and not stopped, as the next run must know if this one ends abruptly.

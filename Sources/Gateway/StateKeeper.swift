@@ -1,13 +1,13 @@
-internal import Arbiter
+internal import GatewayStatus
 internal import Glibc
-public import Logging
-public import RealTime
+package import Logging
+package import RealTime
 internal import Synchronization
 
 /// Keeps the state for the next run, on a thread of its own: a disk may take its time.
-public final class StateKeeper: Sendable {
+package final class StateKeeper: Sendable {
     /// What the last run has left.
-    public let found: KeptState
+    package let found: KeptState
     private let desk: Desk
     private let thread: RealTimeThread
 
@@ -19,7 +19,7 @@ public final class StateKeeper: Sendable {
     ///   - directory: is made when there is something to keep; nil where there is no place for it.
     ///   - log: takes what goes wrong.
     /// - Throws: when the system gives no thread or no descriptor.
-    public init(directory: String?, log: Logger) throws(SystemCallError) {
+    package init(directory: String?, log: Logger) throws(SystemCallError) {
         let folder = directory.map(StateFolder.init(path:))
         let desk = try Desk(folder, log: log)
         do {

@@ -1,19 +1,19 @@
 internal import Essentials
 internal import Glibc
-public import RealTime
+package import RealTime
 
 /// Writing files that are whole at any moment, also when the power fails.
 ///
 /// A new version is written beside the old one, forced to the disk, and then takes its name. Who writes holds the folder's
 /// lock, so that two programs do not mix their drafts.
-public enum WholeFile {
+package enum WholeFile {
     /// Replaces a file, which keeps its owner and rights; makes it, and its folder, if there is none.
     ///
     /// - Parameters:
     ///   - path: the file's own; a link would be replaced.
     ///   - contents: all that the file is to hold.
     /// - Throws: when the disk does not take it; the old file is then as it was.
-    public static func replace(_ path: String, with contents: [UInt8]) throws(SystemCallError) {
+    package static func replace(_ path: String, with contents: [UInt8]) throws(SystemCallError) {
         let folder = Files.folder(of: path)
         try makeFolder(folder)
         let descriptor = try checked("open \(folder)") { open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }

@@ -1,17 +1,17 @@
 internal import CLO
 
 /// A message of Open Sound Control 1.0.
-public struct OSCMessage: Hashable, Sendable {
+package struct OSCMessage: Hashable, Sendable {
     /// As it came, such as `/tactus/tap`.
-    public var address: String
-    public var arguments: [Argument]
+    package var address: String
+    package var arguments: [Argument]
 
-    public init(_ address: String, _ arguments: [Argument] = []) {
+    package init(_ address: String, _ arguments: [Argument] = []) {
         self.address = address
         self.arguments = arguments
     }
 
-    public enum Argument: Hashable, Sendable {
+    package enum Argument: Hashable, Sendable {
         /// Whole or not, and 1 or 0 for true and false.
         case number(Double)
         case text(String)
@@ -34,7 +34,7 @@ extension OSCMessage {
     ///
     /// - Parameter packet: anything that anyone has sent.
     /// - Returns: the messages in their order; nil if any part of it is no Open Sound Control, or there is too much.
-    public static func messages(in packet: some Collection<UInt8>) -> [OSCMessage]? {
+    package static func messages(in packet: some Collection<UInt8>) -> [OSCMessage]? {
         var messages: [OSCMessage] = []
         return read(Array(packet), depth: 0, into: &messages) ? messages : nil
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BeatTime
+import ClockDispatch
 import ControlServer
 import Essentials
 import Gateway

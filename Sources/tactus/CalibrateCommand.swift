@@ -1,10 +1,10 @@
 import ALSASequencer
-import Arbiter
 import ArgumentParser
 import BeatTime
-import DeviceProfiles
+import ConfigurationFiles
 import Essentials
 import Gateway
+import GatewayStatus
 import MIDIClock
 
 struct CalibrateCommand: AsyncParsableCommand {

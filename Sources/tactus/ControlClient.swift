@@ -1,6 +1,6 @@
-import Arbiter
 import ControlServer
 import Essentials
+import GatewayStatus
 import HTTPTypes
 import PlainHTTP
 

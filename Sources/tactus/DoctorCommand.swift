@@ -1,7 +1,7 @@
-import Arbiter
 import ArgumentParser
 import Doctor
 import Essentials
+import GatewayStatus
 import Glibc
 
 struct DoctorCommand: ParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import DeviceProfiles
+import ConfigurationFiles
 import Essentials
 import Glibc
 import MIDIClock

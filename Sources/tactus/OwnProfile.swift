@@ -1,7 +1,7 @@
-import Arbiter
-import DeviceProfiles
+import ConfigurationFiles
 import Essentials
 import Gateway
+import GatewayStatus
 import MIDIClock
 
 /// A profile of the user's own that differs from the one in force by its offset.

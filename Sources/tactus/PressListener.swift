@@ -1,5 +1,5 @@
 import ALSASequencer
-import DeviceProfiles
+import ConfigurationFiles
 import Gateway
 import Glibc
 import MIDIClock

@@ -1,4 +1,4 @@
-import DeviceProfiles
+import ConfigurationFiles
 import Essentials
 import MIDIClock
 

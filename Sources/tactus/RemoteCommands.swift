@@ -1,9 +1,9 @@
-import Arbiter
 import ArgumentParser
 import BeatTime
 import ControlServer
 import Essentials
 import Gateway
+import GatewayStatus
 import RealTime
 
 struct StatusCommand: AsyncParsableCommand {

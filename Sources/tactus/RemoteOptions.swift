@@ -1,6 +1,6 @@
-import Arbiter
 import ArgumentParser
 import ControlServer
+import GatewayStatus
 import HTTPTypes
 
 /// Which gateway a command talks to, and how it shows the answer.

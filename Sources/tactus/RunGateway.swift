@@ -1,10 +1,10 @@
-import Arbiter
 import BeatTime
 import CLinux
+import ConfigurationFiles
 import ControlServer
-import DeviceProfiles
 import Essentials
 import Gateway
+import GatewayStatus
 import Glibc
 import Logging
 

@@ -1,10 +1,10 @@
 import ALSASequencer
-import Arbiter
 import BeatTime
+import ConfigurationFiles
 import ControlServer
-import DeviceProfiles
 import Essentials
 import Gateway
+import GatewayStatus
 import Logging
 import MIDIClock
 

@@ -1,8 +1,8 @@
-import Arbiter
+import ConfigurationFiles
 import ControlServer
-import DeviceProfiles
 import Essentials
 import Gateway
+import GatewayStatus
 
 // A setup that is read again while the gateway runs.
 extension Setup {

@@ -1,5 +1,5 @@
-import Arbiter
 import Essentials
+import GatewayStatus
 
 /// A status as people read it.
 enum StatusText {

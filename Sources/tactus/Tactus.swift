@@ -1,6 +1,6 @@
-import Arbiter
 import ArgumentParser
 import Essentials
+import GatewayStatus
 import Glibc
 
 @main

@@ -1,5 +1,5 @@
 import ArgumentParser
-import DeviceProfiles
+import ConfigurationFiles
 
 extension ParsableCommand {
     /// Refuses a word that is no command where one is expected.

@@ -1,4 +1,5 @@
 import BeatTime
+import GatewayStatus
 import LinkSession
 import MIDIClock
 import Testing

@@ -1,5 +1,7 @@
 import BeatTime
+import GatewayStatus
 import LinkSession
+import LoopGuard
 import MIDIClock
 import Simulation
 

@@ -1,6 +1,6 @@
-import Arbiter
 import Foundation
 import Gateway
+import GatewayStatus
 import HTTPTypes
 import Testing
 

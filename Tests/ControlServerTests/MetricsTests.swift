@@ -1,4 +1,3 @@
-import Arbiter
 import Testing
 
 @testable import ControlServer

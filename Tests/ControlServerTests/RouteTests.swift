@@ -1,5 +1,5 @@
-import Arbiter
 import ControlServer
+import GatewayStatus
 import HTTPTypes
 import Testing
 

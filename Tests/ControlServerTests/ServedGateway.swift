@@ -1,7 +1,7 @@
-import Arbiter
 import ControlServer
 import Foundation
 import Gateway
+import GatewayStatus
 import HTTPTypes
 import Logging
 import PlainHTTP

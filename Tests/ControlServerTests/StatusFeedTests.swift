@@ -1,5 +1,5 @@
-import Arbiter
 import Foundation
+import GatewayStatus
 import NIOCore
 import Synchronization
 import Testing

@@ -1,6 +1,6 @@
 import ALSASequencer
 import Arbiter
-import DeviceProfiles
+import ConfigurationFiles
 import MIDIClock
 import Testing
 

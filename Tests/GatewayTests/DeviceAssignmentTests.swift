@@ -1,5 +1,5 @@
 import ALSASequencer
-import DeviceProfiles
+import ConfigurationFiles
 import Testing
 
 @testable import Gateway

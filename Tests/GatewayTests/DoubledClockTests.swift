@@ -1,6 +1,6 @@
 import ALSASequencer
-import Arbiter
-import DeviceProfiles
+import ConfigurationFiles
+import GatewayStatus
 import Testing
 
 @testable import Gateway

@@ -1,7 +1,8 @@
 import ALSASequencer
-import Arbiter
-import DeviceProfiles
+import ClockDispatch
+import ConfigurationFiles
 import Foundation
+import GatewayStatus
 import MIDIClock
 import RealTime
 import Testing

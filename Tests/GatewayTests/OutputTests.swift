@@ -1,6 +1,7 @@
 import ALSASequencer
 import BeatTime
-import DeviceProfiles
+import ClockDispatch
+import ConfigurationFiles
 import MIDIClock
 import Testing
 

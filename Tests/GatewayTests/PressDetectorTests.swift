@@ -1,6 +1,6 @@
 import ALSASequencer
 import BeatTime
-import DeviceProfiles
+import ConfigurationFiles
 import MIDIClock
 import Testing
 

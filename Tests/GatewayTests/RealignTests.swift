@@ -1,6 +1,7 @@
-import Arbiter
 import ALSASequencer
-import DeviceProfiles
+import ClockDispatch
+import ConfigurationFiles
+import GatewayStatus
 import MIDIClock
 import Testing
 

@@ -1,4 +1,5 @@
 import BeatTime
+import ClockDispatch
 import MIDIClock
 import RealTime
 import Testing
@@ -43,65 +44,18 @@ struct RecoveryTests {
         #expect(!needless && recovery.deadline == nil)
     }
 
-    /// What a device is told by a run that finds it left playing and decides 300 ms after its start.
-    ///
-    /// - Parameters:
-    ///   - isPlaying: whether the song plays then.
-    ///   - change: makes the device another than one that knows everything.
-    /// - Returns: all messages, in their order.
-    private func told(isPlaying: Bool, _ change: (inout OutputSettings) -> Void = { _ in }) -> [ClockMessage] {
-        let stage = DispatchStage(mode: .direct)
-        var output = Output("Drums")
-        output.sink = .port(0)
+    @Test
+    func `an output that is held back has nowhere to send, and its device comes anew once it is released`() {
+        let line = TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)
+        var board = OutputBoard(map: TempoMap(line), transport: .stopped)
+        var output = output("Drums")
         output.holdBack()
-        _ = output.setConnected(to: "24:0")
-        var settings = output.settings
-        change(&settings)
-        stage.board.take([output])
-        stage.board.slots[0].settings = settings
-        stage.news = [
-            (
-                stage.kernel.now + 300_000_000,
-                { board in
-                    output.release()
-                    board.take([output])
-                    board.slots[0].settings = settings
-                    let transport = PlannedTransport(isPlaying: isPlaying, startTick: 0, ticksPerBar: 96)
-                    board.transport = isPlaying ? transport : .stopped
-                }
-            )
-        ]
-        stage.run(milliseconds: 299)
-        #expect(stage.kernel.delivered.isEmpty, "it hears nothing until it is known what to do")
-        stage.run(milliseconds: 3_000)
-        // The last word is that of the run's end.
-        let messages = stage.messages().map(\.message)
-        return isPlaying ? messages.dropLast() : messages
-    }
-
-    @Test
-    func `a song that plays is entered at a bar, after a Stop`() {
-        let messages = told(isPlaying: true)
-        #expect(messages.first == .stop)
-        let words = messages.filter { $0 != .timingClock }
-        #expect(words.count == 3 && words.last == .continue)
-        guard case .songPosition(let sixteenths) = words[1] else {
-            Issue.record("no song position but \(words)")
-            return
-        }
-        #expect(sixteenths > 0 && sixteenths % 16 == 0)
-    }
-
-    @Test
-    func `without a song a device is stopped before its first tick, and hears the clock`() {
-        let messages = told(isPlaying: false)
-        #expect(messages.first == .stop)
-        #expect(messages.count > 100 && messages.dropFirst().allSatisfy { $0 == .timingClock })
-    }
-
-    @Test
-    func `a device that knows no Stop gets none`() {
-        #expect(told(isPlaying: false) { $0.sendsStop = false }.allSatisfy { $0 == .timingClock })
+        board.take([output])
+        let heldBack = board.slots[0]
+        output.release()
+        board.take([output])
+        #expect(heldBack.sink == .away && board.slots[0].sink == .port(0))
+        #expect(board.slots[0].connections == heldBack.connections + 1)
     }
 
     // What is kept.

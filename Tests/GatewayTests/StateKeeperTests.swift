@@ -1,5 +1,5 @@
-import Arbiter
 import Foundation
+import GatewayStatus
 import Logging
 import Testing
 

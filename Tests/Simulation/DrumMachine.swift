@@ -1,27 +1,27 @@
 internal import BeatTime
-public import MIDIClock
+package import MIDIClock
 
 /// A drum machine as it sees the messages of one output, and everything that would make one stumble.
-public struct DrumMachine: Sendable {
+package struct DrumMachine: Sendable {
     /// A message and the time it came, in microseconds.
-    public struct Event: Hashable, Sendable {
-        public var message: ClockMessage
-        public var at: Int64
+    package struct Event: Hashable, Sendable {
+        package var message: ClockMessage
+        package var at: Int64
 
-        public init(message: ClockMessage, at: Int64) {
+        package init(message: ClockMessage, at: Int64) {
             self.message = message
             self.at = at
         }
     }
 
-    public private(set) var events: [Event] = []
-    public private(set) var isPlaying = false
+    package private(set) var events: [Event] = []
+    package private(set) var isPlaying = false
     /// What the next tick will be, counted in ticks from the top of the song.
-    public private(set) var songPosition: Int64 = 0
+    package private(set) var songPosition: Int64 = 0
     private var lastTick: Int64?
     private var isLocated = false
 
-    public init() {}
+    package init() {}
 
     /// Takes a message.
     ///
@@ -31,7 +31,7 @@ public struct DrumMachine: Sendable {
     ///   - line: the ticks that the sender keeps to.
     ///   - settings: what it makes of them.
     /// - Returns: what is wrong with it; nil if nothing is.
-    public mutating func take(
+    package mutating func take(
         _ message: ClockMessage, at time: Int64, on line: TickLine, _ settings: OutputSettings = OutputSettings()
     ) -> String? {
         let fault = fault(of: message, at: time, on: line, settings)
@@ -50,10 +50,10 @@ public struct DrumMachine: Sendable {
     }
 
     /// Forgets what was recorded, as if a new device had been plugged in.
-    public mutating func replace() { self = DrumMachine() }
+    package mutating func replace() { self = DrumMachine() }
 
     /// Loses its place, as machines do, by a number of ticks.
-    public mutating func slip(by ticks: Int64) { songPosition += ticks }
+    package mutating func slip(by ticks: Int64) { songPosition += ticks }
 
     private func fault(
         of message: ClockMessage, at time: Int64, on line: TickLine, _ settings: OutputSettings
@@ -79,7 +79,7 @@ public struct DrumMachine: Sendable {
     }
 
     /// Whether a profile keeps a message from its device.
-    public static func isBarred(_ message: ClockMessage, by settings: OutputSettings) -> Bool {
+    package static func isBarred(_ message: ClockMessage, by settings: OutputSettings) -> Bool {
         switch message {
         case .timingClock: false
         case .start: settings.start == .none || settings.start == .continue && settings.takesContinue
@@ -90,8 +90,8 @@ public struct DrumMachine: Sendable {
     }
 
     /// When the ticks came, in microseconds.
-    public var ticks: [Int64] { events.filter { $0.message == .timingClock }.map(\.at) }
+    package var ticks: [Int64] { events.filter { $0.message == .timingClock }.map(\.at) }
 
     /// Everything but the ticks.
-    public var transport: [ClockMessage] { events.map(\.message).filter { $0 != .timingClock } }
+    package var transport: [ClockMessage] { events.map(\.message).filter { $0 != .timingClock } }
 }

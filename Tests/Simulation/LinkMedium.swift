@@ -1,11 +1,11 @@
-public import LinkSession
+package import LinkSession
 
 /// Carries the datagrams of Link engines over virtual networks, as their sockets would.
 ///
 /// A node has one address on each network it is plugged into: `10.network.0.(node + 1)`.
-public struct LinkMedium: Sendable {
+package struct LinkMedium: Sendable {
     /// Delay, loss and walls; the same for all networks.
-    public var network: VirtualNetwork
+    package var network: VirtualNetwork
     /// Who is plugged into which network.
     private var plugged: [[Int]]
 
@@ -21,24 +21,24 @@ public struct LinkMedium: Sendable {
         package let bytes: [UInt8]
     }
 
-    public init(network: VirtualNetwork, networkCount: Int = 1) {
+    package init(network: VirtualNetwork, networkCount: Int = 1) {
         self.network = network
         plugged = Array(repeating: [], count: networkCount)
     }
 
-    public static func address(of node: Int, on network: Int = 0) -> IPAddress {
+    package static func address(of node: Int, on network: Int = 0) -> IPAddress {
         .v4(10, UInt8(truncatingIfNeeded: network), 0, UInt8(truncatingIfNeeded: node + 1))
     }
 
-    public static func measurementEndpoint(of node: Int, on network: Int = 0) -> Endpoint {
+    package static func measurementEndpoint(of node: Int, on network: Int = 0) -> Endpoint {
         Endpoint(address: address(of: node, on: network), port: measurementPort)
     }
 
-    public mutating func plug(_ node: Int, into network: Int = 0) {
+    package mutating func plug(_ node: Int, into network: Int = 0) {
         if !plugged[network].contains(node) { plugged[network].append(node) }
     }
 
-    public mutating func unplug(_ node: Int, from network: Int = 0) { plugged[network].removeAll { $0 == node } }
+    package mutating func unplug(_ node: Int, from network: Int = 0) { plugged[network].removeAll { $0 == node } }
 
     /// What arrives of a datagram that a node sends, and when.
     package mutating func carry(

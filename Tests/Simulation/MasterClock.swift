@@ -1,9 +1,9 @@
-public import BeatTime
+package import BeatTime
 
 /// A MIDI clock master of a simulated world: true ticks, and when they come through an imperfect line.
-public struct MasterClock: Sendable {
+package struct MasterClock: Sendable {
     /// How stamps differ from the truth.
-    public enum Jitter: Hashable, Sendable {
+    package enum Jitter: Hashable, Sendable {
         case none
         /// Standard deviation in microseconds.
         case gaussian(Double)
@@ -16,15 +16,15 @@ public struct MasterClock: Sendable {
     }
 
     /// One arrival.
-    public struct Arrival: Hashable, Sendable {
+    package struct Arrival: Hashable, Sendable {
         /// The true tick's number.
-        public var number: Int
+        package var number: Int
         /// When it comes.
-        public var time: HostTime
+        package var time: HostTime
     }
 
     /// What the line does to ticks.
-    public enum Fault: Hashable, Sendable {
+    package enum Fault: Hashable, Sendable {
         /// Ticks that never come.
         case lost(Range<Int>)
         /// Everything after this tick waits for so many microseconds, then comes in a burst.
@@ -34,8 +34,8 @@ public struct MasterClock: Sendable {
     }
 
     /// Exact times of the ticks in microseconds.
-    public private(set) var truth: [Double] = []
-    public private(set) var arrivals: [Arrival] = []
+    package private(set) var truth: [Double] = []
+    package private(set) var arrivals: [Arrival] = []
 
     /// Makes ticks 0 to `count` (and a few more truths than that).
     ///
@@ -47,7 +47,7 @@ public struct MasterClock: Sendable {
     ///   - swing: share by which the first six of every twelve ticks are stretched and the others shortened.
     ///   - random: where chance comes from.
     ///   - tempo: beats per minute from a tick to the next.
-    public init(
+    package init(
         count: Int, start: Double = 5_000_000, jitter: Jitter, faults: [Fault] = [], swing: Double = 0,
         random: inout SeededGenerator, tempo: (Int) -> Double
     ) {

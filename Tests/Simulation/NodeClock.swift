@@ -1,31 +1,31 @@
-public import BeatTime
+package import BeatTime
 
 /// A node's own clock: it began at some time of its own, and runs a little fast or slow.
-public struct NodeClock: Sendable {
+package struct NodeClock: Sendable {
     /// What the clock shows when the world begins, in microseconds.
-    public var offset: Int64
+    package var offset: Int64
     /// How fast it runs, in parts per million above true.
-    public var skew: Int64
+    package var skew: Int64
 
-    public init(offset: Int64, skew: Int64) {
+    package init(offset: Int64, skew: Int64) {
         self.offset = offset
         self.skew = skew
     }
 
     /// A clock that began within the last day and runs true within a number of parts per million.
-    public init(skewUpTo limit: Int64, using random: inout SeededGenerator) {
+    package init(skewUpTo limit: Int64, using random: inout SeededGenerator) {
         offset = Int64.random(in: 1_000_000...86_400_000_000, using: &random)
         skew = Int64.random(in: -limit...limit, using: &random)
     }
 
     /// What the clock shows.
-    public func hostTime(at time: WorldTime) -> HostTime {
+    package func hostTime(at time: WorldTime) -> HostTime {
         let elapsed = time.microseconds
         return HostTime(microseconds: offset + elapsed + elapsed * skew / 1_000_000)
     }
 
     /// The earliest world time at which the clock shows a time.
-    public func worldTime(of time: HostTime) -> WorldTime {
+    package func worldTime(of time: HostTime) -> WorldTime {
         let shown = time.microseconds - offset
         // Rounding may have put this a microsecond or two too early, never too late.
         var world = WorldTime(microseconds: shown * 1_000_000 / (1_000_000 + skew) - 3)

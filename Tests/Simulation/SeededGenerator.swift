@@ -2,24 +2,24 @@
 ///
 /// Every part of a simulated world gets a stream of its own, split off by name, so that one draw more in one place
 /// does not change what another place draws.
-public struct SeededGenerator: RandomNumberGenerator, Sendable {
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private let seed: UInt64
     private var state: UInt64
 
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         self.seed = seed
         state = seed
     }
 
     /// A generator that depends on this one's seed and a name, not on what has been drawn so far.
-    public func split(_ name: String) -> SeededGenerator {
+    package func split(_ name: String) -> SeededGenerator {
         var digest = Digest()
         digest.combine(seed)
         digest.combine(name.utf8)
         return SeededGenerator(seed: digest.value)
     }
 
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var word = state
         word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -28,24 +28,24 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     }
 
     /// True with a probability.
-    public mutating func chance(_ probability: Double) -> Bool {
+    package mutating func chance(_ probability: Double) -> Bool {
         probability > 0 && Double.random(in: 0..<1, using: &self) < probability
     }
 }
 
 /// A number that stands for everything it was fed, in order: equal runs have equal digests.
-public struct Digest: Hashable, Sendable {
-    public private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+package struct Digest: Hashable, Sendable {
+    package private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
-    public init() {}
+    package init() {}
 
-    public mutating func combine(_ word: UInt64) {
+    package mutating func combine(_ word: UInt64) {
         // FNV-1a's step on whole words, with the high half folded down so that every bit counts.
         value = (value ^ word) &* 0x0000_0100_0000_01b3
         value ^= value >> 32
     }
 
-    public mutating func combine(_ bytes: some Sequence<UInt8>) {
+    package mutating func combine(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { combine(UInt64(byte)) }
     }
 }

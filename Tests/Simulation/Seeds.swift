@@ -1,9 +1,9 @@
 internal import Foundation
 
 /// The seeds that a simulation runs with.
-public enum Seeds {
+package enum Seeds {
     /// A fixed list, unless the environment's `SIM_SEED` names one to replay, or a range like `100...999` to explore.
-    public static func standing(_ fixed: ClosedRange<UInt64>) -> [UInt64] {
+    package static func standing(_ fixed: ClosedRange<UInt64>) -> [UInt64] {
         guard let named = ProcessInfo.processInfo.environment["SIM_SEED"] else { return Array(fixed) }
         let bounds = named.split(separator: ".").compactMap { UInt64($0) }
         guard let first = bounds.first, let last = bounds.last, first <= last else { return Array(fixed) }

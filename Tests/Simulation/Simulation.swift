@@ -1,22 +1,22 @@
-public import BeatTime
+internal import BeatTime
 
 /// A time in the simulated world, in microseconds since it began; no node's clock shows it.
-public struct WorldTime: Instant {
-    public var microseconds: Int64
+package struct WorldTime: Instant {
+    package var microseconds: Int64
 
-    public init(microseconds: Int64) { self.microseconds = microseconds }
+    package init(microseconds: Int64) { self.microseconds = microseconds }
 
-    public static func seconds(_ seconds: Double) -> WorldTime {
+    package static func seconds(_ seconds: Double) -> WorldTime {
         WorldTime(microseconds: Int64((seconds * 1e6).rounded()))
     }
 }
 
 /// Events in virtual time: whatever is due next happens next, and what is due together happens as it was scheduled.
-public struct Simulation<Event> {
+package struct Simulation<Event> {
     /// The time of the event that is happening.
-    public private(set) var now = WorldTime(microseconds: 0)
+    package private(set) var now = WorldTime(microseconds: 0)
     /// How many events have happened.
-    public private(set) var eventCount = 0
+    package private(set) var eventCount = 0
     private var heap: [Entry] = []
     private var insertions: UInt64 = 0
 
@@ -30,10 +30,10 @@ public struct Simulation<Event> {
         }
     }
 
-    public init() {}
+    package init() {}
 
     /// Has an event happen at a time; one that has passed means now.
-    public mutating func schedule(_ event: Event, at time: WorldTime) {
+    package mutating func schedule(_ event: Event, at time: WorldTime) {
         insertions += 1
         heap.append(Entry(time: max(time, now), insertion: insertions, event: event))
         var child = heap.count - 1
@@ -44,7 +44,7 @@ public struct Simulation<Event> {
     }
 
     /// Takes the next event that is due up to and including a time; without one, that time has come.
-    public mutating func next(until end: WorldTime) -> Event? {
+    package mutating func next(until end: WorldTime) -> Event? {
         guard let first = heap.first, first.time <= end else {
             now = max(now, end)
             return nil
@@ -56,7 +56,7 @@ public struct Simulation<Event> {
     }
 
     /// Lets everything happen that is due up to and including a time.
-    public mutating func run(until end: WorldTime, _ body: (inout Simulation, Event) throws -> Void) rethrows {
+    package mutating func run(until end: WorldTime, _ body: (inout Simulation, Event) throws -> Void) rethrows {
         while let event = next(until: end) { try body(&self, event) }
     }
 

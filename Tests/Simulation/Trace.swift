@@ -1,7 +1,7 @@
 /// What has happened in a simulated world: a digest of all of it, and the last lines for whoever must find a fault.
-public struct Trace: Sendable {
+package struct Trace: Sendable {
     /// Equal for equal runs.
-    public private(set) var digest = Digest()
+    package private(set) var digest = Digest()
     private var ring: [Line] = []
     private var next = 0
     private static let capacity = 40
@@ -14,7 +14,7 @@ public struct Trace: Sendable {
         let numbers: [Int64]
     }
 
-    public init() {}
+    package init() {}
 
     /// Records that something happened at a node.
     ///
@@ -23,7 +23,7 @@ public struct Trace: Sendable {
     ///   - node: where.
     ///   - numbers: what differs; they count in the digest.
     ///   - time: when.
-    public mutating func record(_ what: StaticString, node: Int, _ numbers: [Int64] = [], at time: WorldTime) {
+    package mutating func record(_ what: StaticString, node: Int, _ numbers: [Int64] = [], at time: WorldTime) {
         digest.combine(UInt64(bitPattern: time.microseconds))
         digest.combine(UInt64(truncatingIfNeeded: node))
         digest.combine(UInt64(what.utf8CodeUnitCount))
@@ -34,7 +34,7 @@ public struct Trace: Sendable {
     }
 
     /// The last lines, oldest first.
-    public var lastLines: [String] {
+    package var lastLines: [String] {
         let ordered = ring.count < Self.capacity ? ring[...] : ring[next...] + ring[..<next]
         return ordered.map { line in
             let numbers = line.numbers.map { " \($0)" }.joined()
@@ -44,14 +44,14 @@ public struct Trace: Sendable {
 }
 
 /// A promise that a simulated world has broken, with all that is needed to see it again.
-public struct BrokenPromise: Error, CustomStringConvertible {
-    public let scenario: String
-    public let seed: UInt64
-    public let time: WorldTime
-    public let promise: String
-    public let lastLines: [String]
+package struct BrokenPromise: Error, CustomStringConvertible {
+    package let scenario: String
+    package let seed: UInt64
+    package let time: WorldTime
+    package let promise: String
+    package let lastLines: [String]
 
-    public init(_ promise: String, scenario: String, seed: UInt64, time: WorldTime, trace: Trace) {
+    package init(_ promise: String, scenario: String, seed: UInt64, time: WorldTime, trace: Trace) {
         self.promise = promise
         self.scenario = scenario
         self.seed = seed
@@ -59,7 +59,7 @@ public struct BrokenPromise: Error, CustomStringConvertible {
         lastLines = trace.lastLines
     }
 
-    public var description: String {
+    package var description: String {
         """
         \(promise)
         scenario \(scenario), at \(time.microseconds) us; replay with SIM_SEED=\(seed)

@@ -1,19 +1,19 @@
 internal import BeatTime
 
 /// What happens to datagrams on their way.
-public struct LinkConditions: Sendable {
+package struct LinkConditions: Sendable {
     /// Microseconds that every datagram takes.
-    public var delay: Int64 = 200
+    package var delay: Int64 = 200
     /// Microseconds that a datagram may take longer, evenly spread.
-    public var jitter: Int64 = 100
+    package var jitter: Int64 = 100
     /// The probability that a datagram is lost.
-    public var loss = 0.0
+    package var loss = 0.0
     /// The probability that it comes twice.
-    public var duplication = 0.0
+    package var duplication = 0.0
     /// The probability that it is held up by ten times the jitter, so that others overtake it.
-    public var reordering = 0.0
+    package var reordering = 0.0
 
-    public init(
+    package init(
         delay: Int64 = 200, jitter: Int64 = 100, loss: Double = 0, duplication: Double = 0, reordering: Double = 0
     ) {
         self.delay = delay
@@ -27,9 +27,9 @@ public struct LinkConditions: Sendable {
 /// The way from every node to every other: delay, loss and the like, and walls between groups of nodes.
 ///
 /// Nodes are numbers from zero. It says when datagrams arrive; carrying them is the simulation's business.
-public struct VirtualNetwork: Sendable {
+package struct VirtualNetwork: Sendable {
     /// What holds for a pair of nodes that has no conditions of its own.
-    public var conditions: LinkConditions
+    package var conditions: LinkConditions
     private var directed: [Pair: LinkConditions] = [:]
     /// Nodes of different groups do not hear each other; who is in none is in group 0.
     private var groups: [Int: Int] = [:]
@@ -40,18 +40,18 @@ public struct VirtualNetwork: Sendable {
         let to: Int
     }
 
-    public init(_ conditions: LinkConditions = LinkConditions(), random: SeededGenerator) {
+    package init(_ conditions: LinkConditions = LinkConditions(), random: SeededGenerator) {
         self.conditions = conditions
         self.random = random
     }
 
     /// Gives one direction between two nodes conditions of its own.
-    public mutating func set(_ conditions: LinkConditions, from: Int, to: Int) {
+    package mutating func set(_ conditions: LinkConditions, from: Int, to: Int) {
         directed[Pair(from: from, to: to)] = conditions
     }
 
     /// Raises walls between the groups; a node that is in none of them stays alone with its like.
-    public mutating func partition(_ parts: [[Int]]) {
+    package mutating func partition(_ parts: [[Int]]) {
         groups = [:]
         for (index, part) in parts.enumerated() {
             for node in part { groups[node] = index + 1 }
@@ -59,10 +59,10 @@ public struct VirtualNetwork: Sendable {
     }
 
     /// Takes all walls away.
-    public mutating func heal() { groups = [:] }
+    package mutating func heal() { groups = [:] }
 
     /// When copies of a datagram arrive: never, once, or twice.
-    public mutating func arrivals(from: Int, to: Int, sentAt time: WorldTime) -> [WorldTime] {
+    package mutating func arrivals(from: Int, to: Int, sentAt time: WorldTime) -> [WorldTime] {
         let way = directed[Pair(from: from, to: to)] ?? conditions
         guard groups[from, default: 0] == groups[to, default: 0], !random.chance(way.loss) else { return [] }
         var arrivals = [arrival(over: way, sentAt: time)]

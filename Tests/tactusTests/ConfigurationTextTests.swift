@@ -1,4 +1,4 @@
-import DeviceProfiles
+import ConfigurationFiles
 import Foundation
 import MIDIClock
 import Testing

@@ -1,10 +1,10 @@
-import Arbiter
 import ArgumentParser
 import BeatTime
+import ConfigurationFiles
 import ControlServer
-import DeviceProfiles
 import Foundation
 import Gateway
+import GatewayStatus
 import Logging
 import MIDIClock
 import Testing

@@ -1,5 +1,5 @@
 import ALSASequencer
-import Arbiter
+import GatewayStatus
 import Testing
 
 @testable import tactus

@@ -1,5 +1,5 @@
-import Arbiter
 import Essentials
+import GatewayStatus
 
 /// A gateway's status as a full screen: what the panel shows, for eyes across a dark stage.
 struct StatusScreen {

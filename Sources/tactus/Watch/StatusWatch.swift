@@ -1,5 +1,5 @@
-import Arbiter
 import BeatTime
+import GatewayStatus
 import Glibc
 import RealTime
 

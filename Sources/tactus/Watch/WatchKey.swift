@@ -1,5 +1,5 @@
-import Arbiter
 import BeatTime
+import GatewayStatus
 
 /// What a key pressed in `tactus status --watch` asks for.
 enum WatchKey: Hashable {

@@ -1,0 +1,145 @@
+package import ALSASequencer
+internal import BeatTime
+internal import MIDIClock
+package import RealTime
+internal import Synchronization
+
+/// The thread that sends: it sleeps until its ``Dispatcher`` has something to do, or the board changes.
+///
+/// It allocates nothing once it runs, takes no lock, logs nothing. It reads one ``OutputBoard`` and writes counters;
+/// the planners are its own.
+package final class OutputThread: @unchecked Sendable {
+    // Safe because everything is atomic or constant; what changes otherwise is local to the thread.
+    private let board: Snapshot<OutputBoard>
+    private let sequencer: SequencerOutput?
+    private let choice: DispatchChoice
+    private let isRealTimeKernel = RunningKernel.isRealTime
+    private let counters: UnsafeMutablePointer<OutputCounters>
+    /// How long after the time it asked for the thread wakes.
+    package let wakeUps = LatencyHistogram()
+    private let modeInForce = Atomic(DispatchMode.direct.rawValue)
+    private let isStopping = Atomic(false)
+    private let boardInUse = Atomic<UInt64>(0)
+    private let portsInPlace: Atomic<UInt64>
+    private let hasLockedMemory = Atomic(false)
+    private let nextTurn = Atomic<Int64>(.max)
+
+    /// What the loop below needs of its stack, in bytes.
+    private static let stackInUse = 24 * 1024
+
+    /// As many as there may ever be: what is made later must find its place without memory being asked for.
+    private let outputs = OutputBoard.capacity
+
+    /// Prepares the thread.
+    package init(sequencer: SequencerOutput?, board: Snapshot<OutputBoard>, dispatch: DispatchChoice) {
+        self.board = board
+        self.sequencer = sequencer
+        choice = dispatch
+        portsInPlace = Atomic(sequencer?.sender.existingPorts ?? 0)
+        counters = LockedMemory.allocate(capacity: outputs)
+        for index in 0..<outputs { (counters + index).initialize(to: OutputCounters()) }
+    }
+
+    deinit {
+        counters.deinitialize(count: outputs)
+        counters.deallocate()
+    }
+
+    /// The counters of one output, by its slot.
+    package func withCounters<Result>(of slot: Int, _ body: (borrowing OutputCounters) -> Result) -> Result {
+        body(counters[slot])
+    }
+
+    /// The generation of the board in use; older ones will not be looked at again.
+    package var generationInUse: UInt64 { boardInUse.load(ordering: .acquiring) }
+
+    /// The sequencer ports there are, one bit each; the thread touches nothing of the others until a board wants them.
+    package var existingPorts: UInt64 { portsInPlace.load(ordering: .acquiring) }
+
+    /// Whether the thread's stack and slots stay in memory.
+    package var isMemoryLocked: Bool { hasLockedMemory.load(ordering: .relaxed) }
+
+    /// When the thread meant to be at work again.
+    package var wakesAt: MonotonicTime { MonotonicTime(nanoseconds: nextTurn.load(ordering: .relaxed)) }
+
+    /// How messages leave.
+    package var mode: DispatchMode { DispatchMode(rawValue: modeInForce.load(ordering: .relaxed)) ?? .direct }
+
+    /// Whether there are sequencer ports at all.
+    package var hasSequencer: Bool { sequencer != nil }
+
+    /// Why the sequencer's queue does not help; nil if it does, or there is no sequencer.
+    package var queueFailure: QueueFailure? { sequencer?.queueFailure }
+
+    /// Whether there is no queue though it is wanted, for a thread that is scheduled in this way.
+    ///
+    /// Without a sequencer nobody misses it but who has asked for it.
+    package func lacksQueue(scheduling: Scheduling) -> Bool {
+        guard sequencer?.hasQueue != true, sequencer != nil || choice != .auto else { return false }
+        let wanted = DispatchMode.chosen(
+            choice, scheduling: scheduling, isRealTimeKernel: isRealTimeKernel, hasQueue: true)
+        return wanted != .direct
+    }
+
+    /// Makes ``run()`` stop the devices that play, and return.
+    package func stop() {
+        isStopping.store(true, ordering: .releasing)
+        board.wakeReader()
+    }
+
+    /// The thread's body.
+    ///
+    /// If another thread crashes, the process waits until the devices that play have been stopped.
+    package func run() {
+        board.finishBeforeCrash()
+        let machine = KernelMachine(sequencer)
+        let mode = DispatchMode.chosen(
+            choice, scheduling: .ofThisThread, isRealTimeKernel: isRealTimeKernel, hasQueue: machine.hasQueue)
+        var dispatcher = Dispatcher(machine: machine, mode: mode, outputs: outputs, counters: counters)
+        let outputsInUse = board.withLatest { $0.count }
+        lockMemory(dispatcher, outputs: outputsInUse)
+        Rehearsal.play()
+        if mode != .direct { Rehearsal.dispatch(machine) }
+        dispatch(&dispatcher, outputsLocked: outputsInUse)
+        board.finished()
+        dispatcher.free()
+    }
+
+    /// Locks what is in use, not what there may ever be: an ordinary user is allowed little.
+    private func lockMemory(_ dispatcher: Dispatcher<KernelMachine>, outputs: Int) {
+        let slots =
+            dispatcher.lockMemory(outputs: outputs)
+            && sequencer?.sender.lockMemory(events: outputs * Agenda.capacityPerOutput) != false
+        let counts = LockedMemory.lock(counters, byteCount: outputs * MemoryLayout<OutputCounters>.size)
+        let stack = LockedMemory.lockStack(byteCount: Self.stackInUse)
+        hasLockedMemory.store(slots && counts && stack, ordering: .relaxed)
+    }
+
+    private func dispatch(_ dispatcher: inout Dispatcher<KernelMachine>, outputsLocked: Int) {
+        let board = board
+        var outputsLocked = outputsLocked
+        while true {
+            let edition = board.edition
+            guard !isStopping.load(ordering: .acquiring), !Crash.hasHappened else { break }
+            let deadline = board.withLatest { board in
+                boardInUse.store(board.generation, ordering: .releasing)
+                if board.count > outputsLocked {
+                    outputsLocked = board.count
+                    lockMemory(dispatcher, outputs: outputsLocked)
+                }
+                return dispatcher.turn(board)
+            }
+            modeInForce.store(dispatcher.mode.rawValue, ordering: .relaxed)
+            nextTurn.store(deadline.nanoseconds, ordering: .relaxed)
+            if dispatcher.changePort(before: deadline) {
+                portsInPlace.store(dispatcher.machine.existingPorts, ordering: .releasing)
+                continue
+            }
+            guard MonotonicTime.now() < deadline, board.wait(seen: edition, until: deadline) else { continue }
+            let lateness = MonotonicTime.now().nanoseconds - deadline.nanoseconds
+            wakeUps.record(microseconds: lateness / 1000)
+            dispatcher.wokeUp(lateness: lateness, isChoiceFree: choice == .auto)
+        }
+        board.withLatest { dispatcher.finish($0) }
+    }
+}

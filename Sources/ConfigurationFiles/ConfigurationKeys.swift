@@ -1,0 +1,89 @@
+internal import BeatTime
+
+extension ConfigurationFile {
+    /// Reads a configuration.
+    ///
+    /// - Parameters:
+    ///   - bytes: the file's contents, whatever they are.
+    ///   - file: its name, for mistakes.
+    /// - Throws: everything that is wrong with it.
+    package init(yaml bytes: [UInt8], file: String) throws(Mistakes) {
+        self.init()
+        try Reading.file(bytes, named: file, keys: Self.keys, into: &self)
+    }
+
+    /// Reads a configuration's file.
+    ///
+    /// - Parameter path: where it is, and how mistakes name it.
+    /// - Throws: why it cannot be read, or everything that is wrong with it.
+    package init(contentsOf path: String) throws(Mistakes) {
+        try self.init(yaml: try TextFile.bytes(of: path), file: path)
+    }
+
+    private static let keys: [Key<ConfigurationFile>] = [
+        .version,
+        Key("outputs", \.outputs, .outputs),
+        Key("auto-connect", \.connectsRecognised, .boolean),
+        Key("follow", \.follow, section: followKeys),
+        Key("link", \.link, section: linkKeys),
+        Key("tempo-range", \.tempoRange, .tempos(in: 20_000...999_000)),
+        Key("http", \.http, section: httpKeys),
+        Key("osc", \.osc, section: oscKeys),
+        Key("controls", \.controls, .controls),
+        Key("log", \.log, section: logKeys),
+    ]
+
+    fileprivate static let outputKeys: [Key<Output>] = [
+        Key("port", \.port, .text(longest: 1_000, example: "TR-8S")).required("it says which output this is"),
+        Key("profile", \.profile, .text(example: "roland-tr-8s")),
+        Key("clock", \.overrides.clock, override: Profile.clockKeys),
+        Key("transport", \.overrides.transport, override: Profile.transportKeys),
+    ]
+
+    private static let followKeys: [Key<Follow>] = [
+        Key("source", \.source, .text(example: "auto, off or the name of a port")),
+        Key("when-lost", \.whenLost, .word),
+    ]
+
+    private static let linkKeys: [Key<Link>] = [
+        Key("quantum", \.quantum, .beats(upTo: 64)),
+        Key("interfaces", \.interfaces, Kind<Placed<String>>.text(example: "eth0").list(example: "[eth0, wlan0]")),
+        Key("deactivate-when-idle", \.deactivatesWhenIdle, .boolean),
+    ]
+
+    private static let httpKeys: [Key<HTTP>] = [
+        Key("address", \.address, .text(example: "127.0.0.1")),
+        Key("port", \.port, .whole(1...65_535)),
+        Key("token-file", \.tokenFile, Kind.text(longest: 4_096, example: "/etc/tactus/token").placed.orNull),
+    ]
+
+    private static let oscKeys: [Key<OSC>] = [
+        Key("enabled", \.isEnabled, .boolean),
+        Key("address", \.address, .text(example: "127.0.0.1")),
+        Key("port", \.port, .whole(1...65_535)),
+    ]
+
+    private static let logKeys: [Key<Log>] = [
+        Key("level", \.level, .word),
+        Key("format", \.format, .word),
+    ]
+}
+
+extension Kind<Beats> {
+    fileprivate static func beats(upTo most: Int64) -> Self {
+        let microbeats = Kind<Int64>.decimal(0...most * 1_000_000, decimals: 6, of: "beats")
+        return Kind { node, label, reading in
+            microbeats.read(node, label, &reading).map { Beats(microbeats: $0) }
+        }
+    }
+}
+
+extension Kind<[ConfigurationFile.Output]> {
+    fileprivate static var outputs: Self {
+        Kind<ConfigurationFile.Output> { node, label, reading in
+            var output = ConfigurationFile.Output(port: Placed("", at: node.place))
+            node.read(into: &output, keys: ConfigurationFile.outputKeys, section: label, &reading)
+            return output
+        }.list(example: "'- port: TR-8S'")
+    }
+}

@@ -1,0 +1,146 @@
+internal import MIDIClock
+
+extension Profile {
+    /// Reads a profile.
+    ///
+    /// - Parameters:
+    ///   - bytes: the file's contents, whatever they are.
+    ///   - file: its name; what stands before `.yaml` is the profile's ID.
+    /// - Throws: everything that is wrong with it.
+    package init(yaml bytes: [UInt8], file: String) throws(Mistakes) {
+        let name = file.split(separator: "/").last.map(String.init) ?? file
+        self.init(id: name.hasSuffix(".yaml") ? String(name.dropLast(5)) : name, name: "")
+        self.file = file
+        try Reading.file(bytes, named: file, keys: Self.keys, into: &self) { profile, root, reading in
+            reading.mistakes += profile.contradictions(in: root["transport"])
+        }
+        settleRealign()
+    }
+
+    /// Reads a profile's file.
+    ///
+    /// - Parameter path: where it is, and how mistakes name it.
+    /// - Throws: why it cannot be read, or everything that is wrong with it.
+    package init(contentsOf path: String) throws(Mistakes) {
+        try self.init(yaml: try TextFile.bytes(of: path), file: path)
+    }
+
+    /// Reads a built-in profile.
+    ///
+    /// - Throws: everything that is wrong with it: nothing, if it was tested before it was built in.
+    package init(_ builtIn: BuiltInProfile) throws(Mistakes) {
+        try self.init(yaml: Array(builtIn.text.utf8), file: "\(builtIn.id).yaml")
+        file = nil
+    }
+
+    static let keys: [Key<Profile>] = [
+        .version,
+        Key("name", \.name, .text(example: "Roland TR-8S")).required("it is what people call the device"),
+        Key("match", \.match, .names),
+        Key("clock", \.self, section: clockKeys),
+        Key("transport", \.self, section: transportKeys),
+        Key("input", \.input, section: inputKeys),
+        Key("notes", \.notes, .notes),
+    ]
+
+    static let clockKeys: [Key<Profile>] = [
+        Key("when", \.settings.isClockAlwaysOn, .choice(["always": true, "playing": false])),
+        Key("offset", \.settings.offset, .milliseconds(OutputSettings.offsets)),
+        Key("multiply", \.settings.multiply, .whole(OutputSettings.multipliers)),
+        Key("divide", \.settings.divide, .whole(OutputSettings.divisors)),
+        Key("swing", \.settings.swing, .decimal(OutputSettings.swings, decimals: 1, of: "a percentage")),
+        Key("range", \.settings.tempos, .tempos(in: 1_000...999_000)),
+        Key("preroll", \.settings.preroll, .whole(0...16)),
+        Key("smoothing", \.settings.smoothing, .milliseconds(0...500_000)),
+        Key("rephase", \.settings.mayJump, .choice(["allowed": true, "never": false])),
+    ]
+
+    static let transportKeys: [Key<Profile>] = [
+        Key("start", \.settings.start, .choice(["start": .start, "continue": .continue, "none": .none])),
+        Key("stop", \.settings.sendsStop, .boolean),
+        Key("continue", \.settings.takesContinue, .boolean),
+        Key("song-position", \.settings.takesSongPosition, .boolean),
+        Key("lead", \.settings.lead, .milliseconds(0...50_000)),
+        Key("locate", \.settings.locate, .milliseconds(0...1_000_000)),
+        Key(
+            "realign", \.statedRealign,
+            .choice(["song-position": .songPosition, "restart": .restart, "none": .none])),
+    ]
+
+    private static let inputKeys: [Key<Input>] = [
+        Key("role", \.isLeader, .choice(["none": false, "leader": true])),
+        Key("transport", \.isRemoteControl, .boolean),
+        Key("echoes", \.echoes, .boolean),
+    ]
+
+    fileprivate static let noteKeys: [Key<Note>] = [
+        Key("fact", \.fact, .text(longest: 1_000, example: "'transmits clock at all times'"))
+            .required("it says what is known"),
+        Key("source", \.source, .text(longest: 1_000, example: "a web address, or unsourced"))
+            .required("it says where the fact is from, or 'unsourced'"),
+        Key("confidence", \.confidence, .word).required("it is high, medium or low"),
+    ]
+
+    /// What in the section `transport` excludes each other.
+    ///
+    /// - Parameter section: what was read last; a mistake is told at the first key concerned that stands in it.
+    /// - Returns: the mistakes, each with the way out.
+    func contradictions(in section: YAMLNode?) -> [Mistake] {
+        var found: [Mistake] = []
+        func exclude(_ keys: [String], _ message: String) {
+            guard let place = keys.lazy.compactMap({ section?.place(of: $0) }).first else { return }
+            found.append(Mistake(place, message))
+        }
+        if statedRealign == .songPosition, let lacking = settings.lackingForSongPosition {
+            exclude(
+                ["realign", lacking.key],
+                "'realign: song-position' cannot be with '\(lacking.key): \(lacking.value)'; "
+                    + "write 'realign: \(settings.start == .none ? "none" : "restart")'")
+        }
+        if statedRealign == .restart, settings.start == .none {
+            exclude(["realign", "start"], "'realign: restart' cannot be with 'start: none'; write 'realign: none'")
+        }
+        if settings.start == .continue, !settings.takesContinue {
+            exclude(
+                ["start", "continue"],
+                "'start: continue' cannot be with 'continue: false'; write 'start: start' or 'continue: true'")
+        }
+        return found
+    }
+}
+
+extension OutputSettings {
+    /// The first key without which a device that plays cannot be told a new place: Stop, Song Position, Continue.
+    var lackingForSongPosition: (key: String, value: String)? {
+        if start == .none { return ("start", "none") }
+        if !sendsStop { return ("stop", "false") }
+        if !takesContinue { return ("continue", "false") }
+        return takesSongPosition ? nil : ("song-position", "false")
+    }
+}
+
+extension Kind<[Profile.Note]> {
+    fileprivate static var notes: Self {
+        Kind<Profile.Note> { node, label, reading in
+            var note = Profile.Note(fact: "", source: "", confidence: .low)
+            node.read(into: &note, keys: Profile.noteKeys, section: label, &reading)
+            return note
+        }.list(example: "'- fact: …', with 'source:' and 'confidence:' below it")
+    }
+}
+
+extension Kind<[String]> {
+    /// The names of ports, each once.
+    fileprivate static var names: Self {
+        let names = Kind<String>.text(example: "TR-8S MIDI 1").placed.list(example: #"["TR-8S MIDI 1"]"#)
+        return Kind { node, label, reading in
+            var seen: Set<String> = []
+            return names.read(node, label, &reading)?.map { name in
+                if !seen.insert(name.value.lowercased()).inserted {
+                    reading.note(name.place, "\(label) names \(name.value.inQuotes) twice; keep one")
+                }
+                return name.value
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+internal import MIDIClock
+
+/// A profile as programs read it: everything in force, in the units of its file; `file` is null if it is built in.
+extension Profile: Encodable {
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(file, forKey: .file)
+        try container.encode(name, forKey: .name)
+        try container.encode(match, forKey: .match)
+        try container.encode(ClockSection(settings), forKey: .clock)
+        try container.encode(TransportSection(settings), forKey: .transport)
+        try container.encode(InputSection(input), forKey: .input)
+        try container.encode(notes.map(NoteEntry.init), forKey: .notes)
+    }
+
+    private enum Keys: CodingKey { case id, file, name, match, clock, transport, input, notes }
+
+    private struct ClockSection: Encodable {
+        var when, rephase: String
+        var offset, swing, smoothing: Double
+        var multiply, divide, preroll: Int64
+        var range: [Double]
+
+        init(_ settings: OutputSettings) {
+            when = settings.isClockAlwaysOn ? "always" : "playing"
+            rephase = settings.mayJump ? "allowed" : "never"
+            offset = Double(settings.offset) / 1_000
+            swing = Double(settings.swing) / 10
+            smoothing = Double(settings.smoothing) / 1_000
+            (multiply, divide, preroll) = (settings.multiply, settings.divide, settings.preroll)
+            range = [settings.tempos.lowest, settings.tempos.highest].map { Double($0) / 1_000 }
+        }
+    }
+
+    private struct TransportSection: Encodable {
+        var start, realign: String
+        var stop, `continue`, songPosition: Bool
+        var lead, locate: Double
+
+        init(_ settings: OutputSettings) {
+            start =
+                switch settings.start {
+                case .start: "start"
+                case .continue: "continue"
+                case .none: "none"
+                }
+            realign =
+                switch settings.realign {
+                case .songPosition: "song-position"
+                case .restart: "restart"
+                case .none: "none"
+                }
+            (stop, `continue`) = (settings.sendsStop, settings.takesContinue)
+            songPosition = settings.takesSongPosition
+            lead = Double(settings.lead) / 1_000
+            locate = Double(settings.locate) / 1_000
+        }
+    }
+
+    private struct InputSection: Encodable {
+        var role: String
+        var transport, echoes: Bool
+
+        init(_ input: Input) {
+            role = input.isLeader ? "leader" : "none"
+            (transport, echoes) = (input.isRemoteControl, input.echoes)
+        }
+    }
+
+    private struct NoteEntry: Encodable {
+        var fact, source, confidence: String
+
+        init(_ note: Note) {
+            (fact, source, confidence) = (note.fact, note.source, note.confidence.rawValue)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+internal import ClockDispatch
+internal import MIDIClock
+
+extension OutputBoard {
+    /// Takes over what the gateway thread knows of the outputs.
+    ///
+    /// - Parameters:
+    ///   - outputs: in the order of their slots.
+    ///   - probing: what the loop guard asks, and at which slots, one bit each.
+    mutating func take(_ outputs: [Output], probing: (outputs: UInt64, probe: Probe)? = nil) {
+        count = outputs.count
+        ports = 0
+        for (slot, output) in outputs.enumerated() {
+            slots[slot] = Slot(
+                settings: output.settings, sink: output.boardSink,
+                isEnabled: output.isEnabled, isShared: output.hearers > 1, tenant: output.tenant,
+                connections: output.connections, realigning: output.realigning, probe: output.mark)
+            if output.hasPort { ports |= 1 << UInt64(slot) }
+            if let probing, probing.outputs >> UInt64(slot) & 1 == 1 { slots[slot].probe = probing.probe }
+        }
+    }
+}

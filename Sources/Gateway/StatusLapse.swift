@@ -1,0 +1,20 @@
+internal import BeatTime
+internal import ClockDispatch
+internal import RealTime
+
+extension StatusPicture {
+    /// Why the output thread is not on time; nil while it is.
+    func lapse(at reading: ClockReading, counters: OutputThread) -> String? {
+        let (wakesAt, now) = (counters.wakesAt.nanoseconds, reading.monotonic.nanoseconds)
+        if wakesAt < now, now - wakesAt > Lapse.stuck {
+            return "the output thread should have gone on \((now - wakesAt) / 1_000_000) ms ago"
+        }
+        let late = outputs.indices.filter { slot in
+            outputs[slot].presence == .here
+                && counters.withCounters(of: slot) { $0.isOftenLate(at: reading.hostTime) }
+        }
+        guard !late.isEmpty else { return nil }
+        let names = late.map { outputs[$0].name }.joined(separator: ", ")
+        return "of the last seconds' ticks more than one in a hundred left over a millisecond late: \(names)"
+    }
+}

@@ -1,0 +1,67 @@
+extension Status {
+    /// Who is followed while Link is off, and what is refused.
+    package struct Follower: Codable, Hashable, Sendable {
+        package var state: FollowerState
+        /// Whose clock the user wants followed: `auto`, `off`, or a port; an arbiter, which knows no ports, says `auto`.
+        package var choice: String
+        /// The clock it is about, by name; nil where there is none.
+        @Nullable package var source: String?
+        /// Beats per minute as measured; nil before there is an estimate, and while the follower is disabled.
+        @Nullable package var tempo: Double?
+        /// Deviation of a single tick's time.
+        @Nullable package var jitterMicroseconds: Double?
+        /// All that was refused since the start, whoever sent it.
+        package var refusedTicks: Int
+        package var refusedTransport: Int
+        /// The clocks that were refused something last, with what and why.
+        package var refused: [Refused]
+
+        /// A clock that is not obeyed.
+        package struct Refused: Codable, Hashable, Sendable {
+            /// `client:port`, or `clock-in`.
+            package var port: String
+            package var name: String
+            package var reason: String
+            package var ticks: Int
+            package var transport: Int
+
+            package init(port: String, name: String, reason: String, ticks: Int, transport: Int) {
+                self.port = port
+                self.name = name
+                self.reason = reason
+                self.ticks = ticks
+                self.transport = transport
+            }
+        }
+
+        package init(
+            state: FollowerState, choice: String = "auto", source: String? = nil, tempo: Double? = nil,
+            jitterMicroseconds: Double? = nil, refusedTicks: Int = 0, refusedTransport: Int = 0,
+            refused: [Refused] = []
+        ) {
+            self.state = state
+            self.choice = choice
+            self.source = source
+            self.tempo = tempo
+            self.jitterMicroseconds = jitterMicroseconds
+            self.refusedTicks = refusedTicks
+            self.refusedTransport = refusedTransport
+            self.refused = refused
+        }
+    }
+
+    package enum FollowerState: String, Codable, Sendable {
+        /// Link is enabled.
+        case disabled
+        /// The user wants nobody followed.
+        case off
+        /// No clock is heard.
+        case waiting
+        /// Ticks come, but do not say clearly enough yet how fast.
+        case settling
+        /// A clock is followed.
+        case locked
+        /// The clock that was followed has ceased.
+        case lost
+    }
+}

@@ -1,0 +1,236 @@
+/// Who leads tempo, beat and transport.
+package enum Mode: String, Codable, Sendable {
+    /// The Link session, alone or with peers.
+    case link
+    /// An external MIDI clock leader.
+    case follow
+    /// The user of this gateway.
+    case `internal`
+}
+
+/// Everything a panel, a script or a lamp wants to know, as one value; the keys are the public JSON contract.
+///
+/// What a part that does not exist yet would fill in is nil and encodes as `null`: keys never vanish.
+package struct Status: Codable, Hashable, Sendable {
+    /// This program's version.
+    package static let version = "0.1.0"
+
+    package var version: String
+    /// The gateway's process number; nil from a version that does not tell.
+    package var pid: Int?
+    package var mode: Mode
+    /// Why this mode, in a few words.
+    package var reason: String
+    /// Beats per minute.
+    package var tempo: Double
+    /// The shown beat; negative during a count-in.
+    package var beat: Double
+    /// The position inside the quantum, in beats.
+    package var phase: Double
+    /// Beats.
+    package var quantum: Double
+    package var playing: Bool
+    package var transport: TransportPhase
+    /// Beats until Start; nil unless it is pending.
+    @Nullable package var startsInBeats: Double?
+    package var link: Link
+    package var follower: Follower
+    package var outputs: [Output]
+    package var realtime: Realtime
+    package var warnings: [Warning]
+
+    package init(
+        version: String, pid: Int? = nil, mode: Mode, reason: String, tempo: Double, beat: Double, phase: Double,
+        quantum: Double, playing: Bool, transport: TransportPhase, startsInBeats: Double?, link: Link,
+        follower: Follower,
+        outputs: [Output], realtime: Realtime, warnings: [Warning]
+    ) {
+        self.version = version
+        self.pid = pid
+        self.mode = mode
+        self.reason = reason
+        self.tempo = tempo
+        self.beat = beat
+        self.phase = phase
+        self.quantum = quantum
+        self.playing = playing
+        self.transport = transport
+        self.startsInBeats = startsInBeats
+        self.link = link
+        self.follower = follower
+        self.outputs = outputs
+        self.realtime = realtime
+        self.warnings = warnings
+    }
+
+    package enum TransportPhase: String, Codable, Sendable {
+        case stopped
+        /// Start is set and `startsInBeats` counts down.
+        case pending
+        case playing
+    }
+
+    package struct Link: Codable, Hashable, Sendable {
+        /// The user's switch.
+        package var enabled: Bool
+        /// Whether the program takes part; false only while it has been deactivated without touching the switch.
+        package var active: Bool
+        /// Whether there is at least one peer.
+        package var connected: Bool
+        package var peers: Int
+        /// Eight bytes in hexadecimal; nil while Link is disabled.
+        @Nullable package var sessionId: String?
+        package var startStopSync: Bool
+        /// The addresses in use.
+        package var interfaces: [String]
+        @Nullable package var measurementErrorMicroseconds: Double?
+
+        package init(
+            enabled: Bool, active: Bool, connected: Bool, peers: Int, sessionId: String?, startStopSync: Bool,
+            interfaces: [String], measurementErrorMicroseconds: Double?
+        ) {
+            self.enabled = enabled
+            self.active = active
+            self.connected = connected
+            self.peers = peers
+            self.sessionId = sessionId
+            self.startStopSync = startStopSync
+            self.interfaces = interfaces
+            self.measurementErrorMicroseconds = measurementErrorMicroseconds
+        }
+    }
+
+    package struct Output: Codable, Hashable, Sendable {
+        /// A slug, unique among the outputs.
+        package var id: String
+        package var name: String
+        @Nullable package var profile: String?
+        /// `client:port` of the device, or the path of a raw line; nil while it is away.
+        @Nullable package var port: String?
+        package var connected: Bool
+        package var enabled: Bool
+        /// Ticks sent since the gateway started, while the device was there.
+        package var ticks: Int
+        /// Ticks sent more than a millisecond after they were due.
+        package var lateTicks: Int
+        package var offsetMilliseconds: Double
+        /// Pulses for each tick, and ticks for each pulse, as wished.
+        package var multiply: Int
+        package var divide: Int
+        /// Percent; 50 is straight.
+        package var swing: Double
+        /// Nil before the first tick, and while the device is away.
+        @Nullable package var latenessMicroseconds: Lateness?
+
+        /// Whether its device is not there, so that there are no figures to show.
+        package var isAway: Bool { port == nil && latenessMicroseconds == nil }
+
+        package init(
+            id: String, name: String, profile: String?, port: String?, connected: Bool, enabled: Bool, ticks: Int,
+            lateTicks: Int, offsetMilliseconds: Double, multiply: Int, divide: Int, swing: Double,
+            latenessMicroseconds: Lateness?
+        ) {
+            self.id = id
+            self.name = name
+            self.profile = profile
+            self.port = port
+            self.connected = connected
+            self.enabled = enabled
+            self.ticks = ticks
+            self.lateTicks = lateTicks
+            self.offsetMilliseconds = offsetMilliseconds
+            self.multiply = multiply
+            self.divide = divide
+            self.swing = swing
+            self.latenessMicroseconds = latenessMicroseconds
+        }
+    }
+
+    /// How long after its time something happened, in microseconds.
+    package struct Lateness: Codable, Hashable, Sendable {
+        package var p50: Double
+        package var p99: Double
+        package var max: Double
+        package var histogram: Histogram
+
+        package init(p50: Double, p99: Double, max: Double, histogram: Histogram = Histogram()) {
+            self.p50 = p50
+            self.p99 = p99
+            self.max = max
+            self.histogram = histogram
+        }
+
+        /// How often it happened how late.
+        package struct Histogram: Codable, Hashable, Sendable {
+            /// Limits in microseconds, rising.
+            package var below: [Int]
+            /// How many lie below each limit and not below the one before, and at last how many below none.
+            package var counts: [Int]
+            /// All of it together, in microseconds.
+            package var sum: Int
+
+            /// What there is to tell, each limit twice the one before.
+            package static let limits = (3...13).map { 1 << $0 }
+
+            package init(counts: [Int] = Array(repeating: 0, count: limits.count + 1), sum: Int = 0) {
+                below = Self.limits
+                self.counts = counts
+                self.sum = sum
+            }
+        }
+    }
+
+    package struct Realtime: Codable, Hashable, Sendable {
+        /// `fifo` or `other`.
+        package var scheduling: String
+        package var priority: Int
+        package var memoryLocked: Bool
+        /// How ticks leave: `direct`, `backstop` or `queue`.
+        package var dispatch: String
+        /// How long after the time it asked for the output thread wakes; nil before it first has.
+        @Nullable package var wakeUpLatencyMicroseconds: Lateness?
+
+        package init(
+            scheduling: String, priority: Int, memoryLocked: Bool, dispatch: String,
+            wakeUpLatencyMicroseconds: Lateness?
+        ) {
+            self.scheduling = scheduling
+            self.priority = priority
+            self.memoryLocked = memoryLocked
+            self.dispatch = dispatch
+            self.wakeUpLatencyMicroseconds = wakeUpLatencyMicroseconds
+        }
+    }
+
+    /// Something the user should know, with what to do about it.
+    package struct Warning: Codable, Hashable, Sendable {
+        /// A stable word for programs, such as `no-sequencer`.
+        package var code: String
+        package var message: String
+        package var fix: String
+
+        package init(code: String, message: String, fix: String) {
+            self.code = code
+            self.message = message
+            self.fix = fix
+        }
+    }
+}
+
+/// An optional whose absence is written as `null` instead of leaving its key out.
+@propertyWrapper
+package struct Nullable<Value: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
+    package var wrappedValue: Value?
+
+    package init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
+    }
+}

@@ -1,0 +1,150 @@
+package import BeatTime
+package import MIDIClock
+
+/// Finds out which clock sources are our own clock come back, by whatever way.
+///
+/// A source at another tempo than ours is none. One in step with us is suspected, and asked: the outputs that may reach
+/// it send each tick up to 1 % of a tick early or late by the toss of a coin, and an echo repeats the tosses.
+/// A genuine leader does not, even one in step with the very same session.
+///
+/// A pure value for the gateway thread, of bounded size. Times are host times; distances are microseconds.
+package struct LoopGuard: Sendable {
+    /// What outputs are asked just now, and which, one bit a slot; nil most of the time.
+    package private(set) var probing: (outputs: UInt64, probe: Probe)?
+    /// The earliest and the latest that our outputs' offsets make their ticks leave, in microseconds.
+    package var offsets: ClosedRange<Int64> = 0...0
+    private var sources: [GuardedSource] = []
+    private var seed: UInt64
+    private var former: TempoMap?
+    /// Until then outputs may still be on their way to where the map says.
+    private var glidingUntil = HostTime(microseconds: .min / 2)
+
+    /// The most sources that are told apart; what comes from others is never clear.
+    package static let capacity = 8
+    /// Microseconds of silence, or eight ticks if that is more, after which a source begins anew.
+    private static let silence: Int64 = 1_000_000
+    /// Microseconds that our grid may step without notice, and that outputs glide after a larger step at most.
+    private static let (largestStep, glide): (Int64, Int64) = (1_000, 5_000_000)
+    /// Microseconds that news take to reach the output thread.
+    private static let newsTime: Int64 = 8_000
+    /// The longest way of an echo, in microseconds.
+    private static let longestWay: Int64 = 80_000
+    /// The most lags at which an echo is looked for.
+    private static let mostLags: Int64 = 64
+
+    /// - Parameter seed: decides the tosses; nobody else should be able to guess it.
+    package init(seed: UInt64) { self.seed = seed }
+
+    /// What is thought of a source.
+    package func verdict(of source: ClockSource) -> LoopVerdict {
+        sources.first { $0.source == source }?.verdict ?? .untested
+    }
+
+    /// Sources that are likely loops, while that is still looked into: worth a warning.
+    package var likelyLoops: [ClockSource] { sources.filter(\.isLikelyLoop).map(\.source) }
+
+    /// Takes in a Timing Clock.
+    ///
+    /// - Parameters:
+    ///   - source: where it came from.
+    ///   - time: when it came.
+    ///   - map: where our ticks fall.
+    ///   - isFollowed: whether we follow this source just now.
+    package mutating func received(from source: ClockSource, at time: HostTime, on map: TempoMap, isFollowed: Bool) {
+        timePassed(to: time, on: map)
+        guard let index = index(of: source, at: time) else { return }
+        let question = probing.map { LoopQuestion(probe: $0.probe, lags: lags(map.line)) }
+        sources[index].received(at: time, on: map, isFollowed: isFollowed, question)
+        ask(at: time, on: map)
+    }
+
+    /// Takes note of the time: silent sources begin anew.
+    package mutating func timePassed(to now: HostTime, on map: TempoMap) {
+        follow(map, at: now)
+        for index in sources.indices where !sources[index].isIdle && silentAt(sources[index], map) <= now {
+            sources[index].forget()
+        }
+        ask(at: now, on: map)
+    }
+
+    /// When the next source counts as silent unless it is heard; nil while there is none to forget.
+    package func nextDeadline(on map: TempoMap) -> HostTime? {
+        sources.lazy.filter { !$0.isIdle && $0.path != .ownPort }.map { silentAt($0, map) }.min()
+    }
+
+    private func silentAt(_ source: GuardedSource, _ map: TempoMap) -> HostTime {
+        source.lastArrival.advanced(byMicroseconds: max(Self.silence, 8 * map.line.tickLength))
+    }
+
+    /// Outputs glide after the map, and so do echoes: until they are there drift proves nothing.
+    private mutating func follow(_ map: TempoMap, at now: HostTime) {
+        defer { former = map }
+        guard let former else { return }
+        if map.jumps != former.jumps {
+            for index in sources.indices { sources[index].gridJumped() }
+            probing = nil
+        }
+        let (old, new) = (former.line.microsecondsPerBeat, map.line.microsecondsPerBeat)
+        if abs(map.glides &- former.glides) > Self.largestStep || abs(new - old) > old / 1_000 {
+            glidingUntil = now.advanced(byMicroseconds: Self.glide)
+        }
+        guard now < glidingUntil else { return }
+        for index in sources.indices { sources[index].settle() }
+    }
+
+    /// Takes note of what the subscriptions say of a source.
+    package mutating func pathChanged(of source: ClockSource, to path: LoopPath, at now: HostTime) {
+        guard let index = index(of: source, at: now) else { return }
+        sources[index].pathChanged(to: path, at: now)
+    }
+
+    /// Forgets a source whose port is gone.
+    package mutating func removed(_ source: ClockSource) { sources.removeAll { $0.source == source } }
+
+    private mutating func index(of source: ClockSource, at time: HostTime) -> Int? {
+        if let index = sources.firstIndex(where: { $0.source == source }) { return index }
+        if sources.count >= Self.capacity {
+            guard let silent = sources.firstIndex(where: \.isIdle) else { return nil }
+            sources.remove(at: silent)
+        }
+        sources.append(GuardedSource(source, at: time))
+        return sources.count - 1
+    }
+
+    /// Asks the outputs for as long as a source wants to be tested; echoes are looked for first.
+    private mutating func ask(at now: HostTime, on map: TempoMap) {
+        guard let block = sources.compactMap(\.probeBlock).min() else {
+            probing = nil
+            return
+        }
+        let outputs = sources.reduce(0) { $0 | ($1.probeBlock == nil ? 0 : $1.path.suspects) }
+        let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.newsTime)) + 1
+        if let probe = probing?.probe, probe.blockLength == block,
+            block == 1 || start - probe.startTick < RegenerationTest.length + 48
+        {
+            probing?.outputs = outputs
+            return
+        }
+        seed = seed &* 0x5851_F42D_4C95_7F2D &+ 0x1405_7B7E_F767_814F
+        probing = (outputs, Probe(startTick: start, blockLength: block, seed: seed))
+    }
+
+    /// Ticks that an echo may take to come back.
+    private func lags(_ line: TickLine) -> ClosedRange<Int64> {
+        func ticks(_ microseconds: Int64) -> Int64 {
+            Int64((Double(microseconds) / Double(line.tickLength)).rounded())
+        }
+        let first = ticks(offsets.lowerBound - 1_000)
+        return first...min(ticks(offsets.upperBound + Self.longestWay), first + Self.mostLags - 1)
+    }
+}
+
+/// What our outputs are asked, and when an answer may come.
+struct LoopQuestion: Sendable {
+    let probe: Probe
+    /// Ticks that an echo may take.
+    let lags: ClosedRange<Int64>
+
+    /// Whether blocks of ticks are tossed for, not each by itself.
+    var isSlow: Bool { probe.blockLength > 1 }
+}

@@ -1,0 +1,93 @@
+import RealTime
+import Testing
+
+@testable import ClockDispatch
+
+@Suite
+struct DispatchModeTests {
+    @Test(arguments: [
+        (DispatchChoice.auto, Scheduling.fifo, false, true, DispatchMode.backstop),
+        (.auto, .fifo, true, true, .direct),
+        (.auto, .other, true, true, .queue),
+        (.auto, .other, false, true, .queue),
+        (.auto, .other, false, false, .direct),
+        (.backstop, .fifo, true, true, .backstop),
+        (.queue, .fifo, false, true, .queue),
+        (.direct, .other, false, true, .direct),
+        (.queue, .other, false, false, .direct),
+    ])
+    func `the way is what the user says, else what suits scheduling and kernel, and never one there is no queue for`(
+        choice: DispatchChoice, scheduling: Scheduling, isRealTimeKernel: Bool, hasQueue: Bool, expected: DispatchMode
+    ) {
+        let mode = DispatchMode.chosen(
+            choice, scheduling: scheduling, isRealTimeKernel: isRealTimeKernel, hasQueue: hasQueue)
+        #expect(mode == expected)
+    }
+}
+
+@Suite
+struct ForeignTimersTests {
+    private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+
+    @Test
+    func `a queue that begins late has a pacemaker run for a while, and then looks again at once`() {
+        var timers = ForeignTimers()
+        let looks = (0..<32).filter { _ in timers.wantsLook() }
+        #expect(looks.count == 2, "now and then is enough")
+        let atFirst = timers.started(late: 150_000, at: time(1))
+        #expect(atFirst == nil, "a period late is as good as it gets")
+        let delayed = timers.started(late: 700_000, at: time(2))
+        #expect(delayed == true)
+        let meanwhile = timers.started(late: 100_000, at: time(5))
+        #expect(meanwhile == nil)
+        let later = timers.started(late: 100_000, at: time(12))
+        let looksAtOnce = timers.wantsLook()
+        #expect(later == false && looksAtOnce)
+        let again = timers.started(late: 700_000, at: time(13))
+        #expect(again == true)
+    }
+}
+
+@Suite
+struct WakeUpLatencyTests {
+    /// The length of a tick at 174, 120 and 20 BPM, in microseconds.
+    @Test(arguments: [Int64(14_367), 20_833, 125_000])
+    func `waiting awake takes half a percent of a core at most, three percent on a busy machine`(tickLength: Int64) {
+        var latency = WakeUpLatency()
+        for _ in 0..<1000 { latency.learn(2_000_000) }
+        let share = Double(latency.stretch(tickLength: tickLength, hasQueue: true)) / Double(tickLength * 1000)
+        #expect(share <= 0.005)
+        for _ in 0..<3 { latency.look(otherThreads: 1) }
+        let busyShare = Double(latency.stretch(tickLength: tickLength, hasQueue: true)) / Double(tickLength * 1000)
+        #expect(busyShare > share && busyShare <= 0.03)
+    }
+
+    @Test
+    func `at 999 BPM a thread with a queue behind it wakes no earlier on a busy machine than on an idle one`() {
+        var latency = WakeUpLatency()
+        let idle = latency.stretch(tickLength: 2_502, hasQueue: true)
+        for _ in 0..<3 { latency.look(otherThreads: 1) }
+        #expect(latency.stretch(tickLength: 2_502, hasQueue: true) == idle)
+        #expect(latency.stretch(tickLength: 2_502, hasQueue: false) == 6 * idle)
+    }
+
+    @Test
+    func `up to 187 BPM a busy machine is waited for awake as long as it may shut interrupts out`() {
+        var latency = WakeUpLatency()
+        for _ in 0..<3 { latency.look(otherThreads: 1) }
+        #expect(latency.stretch(tickLength: 60_000_000 / 187 / 24, hasQueue: true) == 400_000)
+    }
+
+    @Test
+    func `three looks find a load, threads that just wake with ours are none, and a load that ends is forgotten`() {
+        var latency = WakeUpLatency()
+        for number in 0..<100 {
+            latency.look(otherThreads: number % 8 == 0 ? 1 : 0)
+            #expect(!latency.isMachineBusy)
+        }
+        for _ in 0..<3 { latency.look(otherThreads: 4) }
+        #expect(latency.isMachineBusy)
+        for _ in 0..<14 { latency.look(otherThreads: 0) }
+        #expect(!latency.isMachineBusy)
+    }
+}

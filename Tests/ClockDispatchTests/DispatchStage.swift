@@ -1,0 +1,83 @@
+import BeatTime
+import MIDIClock
+import RealTime
+import Simulation
+import Synchronization
+import Testing
+
+@testable import ClockDispatch
+
+/// An output thread in virtual time: a dispatcher, its kernel, and a board that may change.
+final class DispatchStage {
+    let kernel = SimulatedKernel()
+    var board: OutputBoard
+    private var dispatcher: Dispatcher<SimulatedMachine>
+    private let counters: UnsafeMutablePointer<OutputCounters>
+    private let outputs: Int
+    /// Changes of the board, by the monotonic time at which they are published.
+    var news: [(at: Int64, change: (inout OutputBoard) -> Void)] = []
+    /// How late the thread wakes, in nanoseconds.
+    var wakeUpLatency: () -> Int64 = { 4_000 }
+
+    init(mode: DispatchMode, outputs: Int = 1, microsecondsPerBeat: Int64 = 448_765) {
+        self.outputs = outputs
+        let line = TickLine(
+            microsecondsPerBeat: microsecondsPerBeat,
+            timeOrigin: HostTime(microseconds: (kernel.now - kernel.apart) / 1000 + 2_000), tickOrigin: 0)
+        board = OutputBoard(map: TempoMap(line), transport: .stopped)
+        board.count = outputs
+        for slot in 0..<outputs { board.slots[slot].sink = .port(UInt8(slot)) }
+        counters = .allocate(capacity: outputs)
+        for slot in 0..<outputs { (counters + slot).initialize(to: OutputCounters()) }
+        dispatcher = Dispatcher(
+            machine: SimulatedMachine(kernel: kernel), mode: mode, outputs: outputs, counters: counters)
+    }
+
+    deinit {
+        dispatcher.free()
+        counters.deinitialize(count: outputs)
+        counters.deallocate()
+    }
+
+    func run(milliseconds: Int64) {
+        let end = kernel.now + milliseconds * 1_000_000
+        while kernel.now < end {
+            while let next = news.first, next.at <= kernel.now {
+                next.change(&board)
+                board.generation += 1
+                news.removeFirst()
+            }
+            let turn = dispatcher.turn(board)
+            if dispatcher.changePort(before: turn) { continue }
+            let deadline = turn.nanoseconds
+            guard kernel.now < deadline else { continue }
+            let wakeUp = min(deadline, news.first?.at ?? .max)
+            kernel.advance(to: wakeUp + wakeUpLatency())
+            if wakeUp == deadline { dispatcher.wokeUp(lateness: kernel.now - deadline, isChoiceFree: false) }
+        }
+        dispatcher.finish(board)
+    }
+
+    /// By how much a tick of an output was late at most, in microseconds.
+    func longestLateness(slot: Int) -> Int64 { counters[slot].lateness.maximum }
+
+    /// How many ticks an output has counted.
+    func ticksCounted(slot: Int) -> Int { counters[slot].ticks.load(ordering: .relaxed) }
+
+    /// Whether an output's device is known to be where the song is.
+    func step(slot: Int) -> TickPlanner.Step? {
+        TickPlanner.Step(rawValue: counters[slot].step.load(ordering: .relaxed))
+    }
+
+    func messages(_ port: UInt8 = 0) -> [SimulatedKernel.Delivery] { kernel.delivered.filter { $0.port == port } }
+
+    /// How late each tick of a port is, in microseconds, if the n-th that left is the n-th tick of the line: after one
+    /// that is lost all are late, after one that is doubled all are early.
+    func lateness(_ port: UInt8 = 0) -> [Int64] {
+        let ticks = messages(port).filter { $0.message == .timingClock }
+        return ticks.enumerated().map { number, tick in
+            let due = board.map.time(ofTick: Int64(number)).microseconds * 1000 + kernel.apart
+            return (tick.time - due) / 1000
+        }
+    }
+}

@@ -1,0 +1,283 @@
+import BeatTime
+import MIDIClock
+import RealTime
+import Simulation
+import Testing
+
+@testable import ClockDispatch
+
+@Suite
+struct DispatcherTests {
+    @Test(arguments: DispatchMode.allCases)
+    func `on an idle machine every tick leaves once, within microseconds of its time`(mode: DispatchMode) {
+        let stage = DispatchStage(mode: mode, outputs: 3)
+        stage.run(milliseconds: 1000)
+        for port in 0..<3 {
+            #expect(stage.lateness(UInt8(port)).count >= 53)
+            #expect(stage.lateness(UInt8(port)).allSatisfy { (0...5).contains($0) })
+        }
+        // In backstop mode the queue has those that the kernel's own timer tick would hold up.
+        let queued = Double(stage.kernel.delivered.count { $0.isQueued }) / Double(stage.kernel.delivered.count)
+        #expect(mode == .queue ? queued == 1 : mode == .direct ? queued == 0 : queued < 0.1)
+    }
+
+    @Test(arguments: [UInt64](1...12))
+    func `outputs that send one shortly after the other lose nothing to one another, whoever sends`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stage = DispatchStage(mode: .backstop, outputs: 6, microsecondsPerBeat: 400_001)
+        for slot in 0..<6 { stage.board.slots[slot].settings.offset = .random(in: 0...2_000, using: &random) }
+        let offsets = (0..<6).map { stage.board.slots[$0].settings.offset }
+        stage.kernel.flight = [0, 40_000][Int(seed % 2)]
+        stage.wakeUpLatency = {
+            Int.random(in: 0..<4, using: &random) > 0 ? 4_000 : .random(in: 0...2_500_000, using: &random)
+        }
+        stage.run(milliseconds: 1000)
+        for port in 0..<6 {
+            let lateness = stage.lateness(UInt8(port)).map { $0 - offsets[port] }
+            #expect(lateness.count >= 58)
+            #expect(lateness.allSatisfy { (0...400).contains($0) }, "\(lateness)")
+        }
+        #expect(stage.kernel.delivered.contains { $0.isQueued } && stage.kernel.delivered.contains { !$0.isQueued })
+    }
+
+    @Test
+    func `more to send than there is time for leaves the processor to others now and then`() {
+        let stage = DispatchStage(mode: .backstop, outputs: 64, microsecondsPerBeat: 60_060)
+        for slot in 0..<64 { stage.board.slots[slot].settings.offset = Int64(slot) * 37 }
+        var asleep: Int64 = 0
+        stage.wakeUpLatency = {
+            asleep += 1
+            return 0
+        }
+        stage.kernel.delay = { 3_000 }
+        stage.run(milliseconds: 100)
+        #expect(asleep >= 30)
+    }
+
+    @Test(arguments: [UInt64](1...20))
+    func `a thread that wakes milliseconds late has its ticks sent by the queue, at most a period late`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stage = DispatchStage(
+            mode: .backstop, outputs: 2, microsecondsPerBeat: .random(in: 200_000...900_000, using: &random))
+        stage.wakeUpLatency = { Bool.random(using: &random) ? 4_000 : .random(in: 0...4_000_000, using: &random) }
+        stage.run(milliseconds: 2000)
+        for port in [UInt8(0), 1] {
+            #expect(stage.lateness(port).allSatisfy { (0...200).contains($0) }, "\(stage.lateness(port))")
+        }
+        let expected = 1 + Int(2_000_000 - 2_000) * 24 / Int(stage.board.map.line.microsecondsPerBeat)
+        #expect(abs(stage.lateness().count - expected) <= 1)
+        #expect(stage.kernel.delivered.contains { $0.isQueued } && stage.kernel.delivered.contains { !$0.isQueued })
+    }
+
+    @Test(arguments: [UInt64](1...10))
+    func `a thread that wakes at the last moment makes no tick later than the queue would`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
+        stage.kernel.delay = { 2_000 }
+        stage.wakeUpLatency = { .random(in: 0...60_000, using: &random) }
+        stage.run(milliseconds: 2000)
+        #expect(stage.lateness().count >= 118)
+        #expect(stage.lateness().allSatisfy { (0...12).contains($0) }, "\(stage.lateness())")
+        #expect(stage.kernel.delivered.contains { $0.isQueued } && stage.kernel.delivered.contains { !$0.isQueued })
+    }
+
+    @Test
+    func `after a second of load a thread that interrupts are shut from for 0.3 ms is on time all the same`() {
+        let stage = DispatchStage(mode: .direct, microsecondsPerBeat: 500_000)
+        stage.kernel.otherThreads = 1
+        var wakeUps = 0
+        stage.wakeUpLatency = {
+            wakeUps += 1
+            return wakeUps % 20 == 0 ? 300_000 : 4_000
+        }
+        stage.run(milliseconds: 2000)
+        #expect(stage.lateness().count >= 95)
+        #expect(stage.lateness().dropFirst(48).allSatisfy { (0...5).contains($0) }, "\(stage.lateness())")
+    }
+
+    /// What a call may take: nothing to speak of; past the due time; past a period of the queue; past the next arming.
+    private static let delays: [Int64] = [300, 25_000, 170_000, 2_600_000]
+
+    /// Every combination of delays at two calls that follow one another, at every place of some ticks.
+    @Test(arguments: [Int64(0), 40_000], [DispatchMode.backstop, .queue])
+    func `whatever is delayed between any two calls, each tick leaves once and none early`(
+        flight: Int64, mode: DispatchMode
+    ) {
+        for place in stride(from: 40, to: 240, by: 2) {
+            for choice in 0..<16 {
+                let stage = DispatchStage(mode: mode, outputs: 2, microsecondsPerBeat: 400_001)
+                stage.kernel.flight = flight
+                var call = 0
+                stage.kernel.delay = {
+                    call += 1
+                    switch call {
+                    case place: return Self.delays[choice & 3]
+                    case place + 1: return Self.delays[choice >> 2]
+                    // Waiting awake takes a thousand readings of the clock; coarser ones do as well.
+                    default: return 5_000
+                    }
+                }
+                stage.run(milliseconds: 45)
+                for port in [UInt8(0), 1] {
+                    let lateness = stage.lateness(port)
+                    guard lateness.count >= 2, lateness.allSatisfy({ (0...6_000).contains($0) })
+                    else {
+                        Issue.record("place \(place), choice \(choice): \(lateness)")
+                        return
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [UInt64](1...60))
+    func `news at any time neither lose nor double anything, and keep the order`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let mode = [DispatchMode.backstop, .queue, .direct][Int(seed % 3)]
+        let stage = DispatchStage(mode: mode, outputs: 2, microsecondsPerBeat: 400_001)
+        stage.kernel.flight = [0, 30_000][Int(seed / 3 % 2)]
+        stage.kernel.delay = {
+            Int.random(in: 0..<40, using: &random) == 0 ? .random(in: 0...300_000, using: &random) : 500
+        }
+        var at = stage.kernel.now
+        var isPlaying = false
+        for _ in 0..<12 {
+            at += .random(in: 1_000_000...200_000_000, using: &random)
+            isPlaying.toggle()
+            let tick = stage.board.map.line.firstTick(
+                atOrAfter: HostTime(microseconds: (at - stage.kernel.apart) / 1000))
+            let transport = PlannedTransport(
+                isPlaying: isPlaying, startTick: tick + .random(in: -8...3, using: &random), ticksPerBar: 96)
+            stage.news.append((at, { $0.transport = transport }))
+        }
+        stage.run(milliseconds: (at - stage.kernel.now) / 1_000_000 + 200)
+        for port in [UInt8(0), 1] {
+            #expect(stage.lateness(port).allSatisfy { (0...2_000).contains($0) }, "\(stage.lateness(port))")
+            let transport = stage.messages(port).map(\.message).filter { $0 != .timingClock }
+            var isDevicePlaying = false
+            for message in transport {
+                switch message {
+                case .start, .continue:
+                    #expect(!isDevicePlaying, "\(transport)")
+                    isDevicePlaying = true
+                case .stop:
+                    #expect(isDevicePlaying, "\(transport)")
+                    isDevicePlaying = false
+                default: break
+                }
+            }
+            #expect(!isDevicePlaying, "the last news was a stop")
+        }
+        #expect(stage.kernel.delivered.contains { $0.message == .stop })
+    }
+
+    @Test
+    func `a Start never leaves after its tick, wherever the thread is held up`() {
+        for place in 0..<400 {
+            let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
+            stage.board.transport = PlannedTransport(isPlaying: true, startTick: 2, ticksPerBar: 96)
+            var call = 0
+            stage.kernel.delay = {
+                call += 1
+                return call == place * 3 ? 1_500_000 : 2_000
+            }
+            stage.run(milliseconds: 60)
+            let messages = stage.messages().map(\.message)
+            let ticksBefore = messages.firstIndex(of: .start).map { start in
+                messages[..<start].count { $0 == .timingClock }
+            }
+            // Start before tick 2, or, if that was missed, Song Position and Continue later.
+            #expect(ticksBefore == nil || ticksBefore == 2, "place \(place)")
+        }
+    }
+
+    @Test
+    func `many outputs that take long to write are covered by the queue all the same`() {
+        let stage = DispatchStage(mode: .backstop, outputs: 20, microsecondsPerBeat: 400_001)
+        stage.kernel.delay = { 2_000 }
+        stage.wakeUpLatency = { 2_000_000 }
+        stage.run(milliseconds: 300)
+        for port in 0..<20 { #expect(stage.lateness(UInt8(port)).allSatisfy { (0...300).contains($0) }) }
+        #expect(stage.kernel.delivered.contains { $0.isQueued })
+    }
+
+    @Test
+    func `a line beside a port in queue mode has its ticks on time`() {
+        let stage = DispatchStage(mode: .queue, outputs: 2, microsecondsPerBeat: 400_001)
+        stage.board.slots[1].sink = .discard
+        stage.board.slots[0].settings.offset = 8_000
+        var turns = 0
+        stage.wakeUpLatency = {
+            turns += 1
+            return 4_000
+        }
+        stage.run(milliseconds: 500)
+        #expect(stage.longestLateness(slot: 1) <= 5)
+        #expect(turns < 150)
+    }
+
+    @Test
+    func `in queue mode a thread held up for 12 ms now and then makes nothing late, at any tempo`() {
+        let stage = DispatchStage(mode: .queue, microsecondsPerBeat: 200_001)
+        var wakeUps = 0
+        stage.wakeUpLatency = {
+            wakeUps += 1
+            return wakeUps % 10 == 0 ? 12_000_000 : 4_000
+        }
+        stage.run(milliseconds: 1000)
+        #expect(stage.lateness().allSatisfy { (0...200).contains($0) }, "\(stage.lateness())")
+    }
+
+    @Test
+    func `a Start and its tick that the queue has to send keep their order`() {
+        let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
+        stage.board.transport = PlannedTransport(isPlaying: true, startTick: 4, ticksPerBar: 96)
+        stage.wakeUpLatency = { 3_000_000 }
+        stage.run(milliseconds: 150)
+        let around = stage.messages().drop { $0.message != .start }.prefix(2)
+        #expect(around.map(\.message) == [.start, .timingClock])
+        #expect(around.allSatisfy { $0.isQueued })
+        #expect(stage.messages().filter { $0.message == .start }.count == 1)
+        #expect(stage.lateness().allSatisfy { (0...200).contains($0) })
+    }
+
+    @Test
+    func `a song that plays is stopped at the end, after what was laid ahead has been taken back`() throws {
+        let stage = DispatchStage(mode: .queue, microsecondsPerBeat: 400_001)
+        stage.board.transport = PlannedTransport(isPlaying: true, startTick: 1, ticksPerBar: 96)
+        stage.run(milliseconds: 100)
+        let end = try #require(stage.messages().last)
+        stage.kernel.spend(100_000_000)
+        #expect(end.message == .stop)
+        #expect(stage.messages().last == end, "nothing may follow the last Stop")
+    }
+
+    @Test
+    func `a queue that the kernel refuses to start leaves every tick to the thread, at its time`() {
+        let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
+        stage.kernel.refusesStart = true
+        stage.run(milliseconds: 1000)
+        #expect(stage.lateness().count >= 58)
+        #expect(stage.lateness().allSatisfy { (0...6).contains($0) }, "\(stage.lateness())")
+    }
+
+    @Test
+    func `a witness that was flooded makes no tick leave twice`() {
+        let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
+        stage.kernel.witnessCapacity = 0
+        stage.wakeUpLatency = { 3_000_000 }
+        stage.run(milliseconds: 200)
+        #expect(stage.lateness().count >= 12)
+        #expect(stage.lateness().allSatisfy { (0...200).contains($0) })
+    }
+
+    @Test
+    func `a queue that another program's timer holds up sends late, never early`() {
+        let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
+        stage.kernel.startDelay = { 900_000 }
+        stage.wakeUpLatency = { 3_000_000 }
+        stage.run(milliseconds: 200)
+        #expect(stage.lateness().count >= 12)
+        #expect(stage.lateness().allSatisfy { (0...1_100).contains($0) })
+    }
+}

@@ -1,0 +1,53 @@
+import BeatTime
+import Testing
+
+@testable import ClockDispatch
+
+@Suite
+struct LapseTests {
+    private typealias Tick = (at: Int64, isLate: Bool)
+
+    /// What is thought after ticks at these times, in milliseconds, of which some are late.
+    private func isOftenLate(_ ticks: [Tick], asked milliseconds: Int64) -> Bool {
+        let counters = OutputCounters()
+        for tick in ticks {
+            counters.countTick(lateness: tick.isLate ? 1_001 : 1_000, at: HostTime(microseconds: tick.at * 1_000))
+        }
+        return counters.isOftenLate(at: HostTime(microseconds: milliseconds * 1_000))
+    }
+
+    /// Ticks every 20 ms, of which the first of so many is late.
+    private func ticks(_ count: Int64, from start: Int64 = 1_000_000, oneLateIn share: Int64) -> [Tick] {
+        (0..<count).map { (start + $0 * 20, $0 % share == 0) }
+    }
+
+    @Test
+    func `one late tick in a hundred may be, more may not`() {
+        #expect(!isOftenLate(ticks(400, oneLateIn: 100), asked: 1_008_000))
+        #expect(isOftenLate(ticks(400, oneLateIn: 90), asked: 1_008_000))
+    }
+
+    @Test
+    func `two late ticks are nothing, however few there were`() {
+        #expect(!isOftenLate(ticks(2, oneLateIn: 1), asked: 1_000_100))
+        #expect(isOftenLate(ticks(3, oneLateIn: 1), asked: 1_000_100))
+    }
+
+    @Test
+    func `what was is forgotten in ten seconds, with ticks or without`() {
+        let late = ticks(100, oneLateIn: 1)
+        #expect(isOftenLate(late, asked: 1_009_900))
+        #expect(!isOftenLate(late, asked: 1_010_000))
+        #expect(isOftenLate(late + ticks(100, from: 1_005_000, oneLateIn: .max), asked: 1_007_000))
+        #expect(!isOftenLate(late + ticks(300, from: 1_005_000, oneLateIn: .max), asked: 1_011_000))
+    }
+
+    @Test
+    func `another output in the same slot begins anew`() {
+        let counters = OutputCounters()
+        for time in 0..<Int64(9) { counters.countTick(lateness: 2_000, at: HostTime(microseconds: time)) }
+        counters.reset()
+        let isOftenLate = counters.isOftenLate(at: HostTime(microseconds: 10))
+        #expect(!isOftenLate)
+    }
+}

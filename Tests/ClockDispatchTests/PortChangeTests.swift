@@ -1,0 +1,68 @@
+import BeatTime
+import MIDIClock
+import Testing
+
+@testable import ClockDispatch
+
+@Suite
+struct PortChangeTests {
+    @Test
+    func `a port that is wanted is made between two ticks, and none of them is late for it`() {
+        let stage = DispatchStage(mode: .backstop)
+        stage.kernel.delay = { 200 }
+        stage.news = [
+            (stage.kernel.now + 100_000_000, { $0.ports = 0b110 }),
+            (stage.kernel.now + 300_000_000, { $0.ports = 0b010 }),
+        ]
+        stage.run(milliseconds: 500)
+        #expect(stage.kernel.ports == 0b010)
+        #expect(stage.kernel.portChanges.map(\.port) == [1, 2, 2])
+        #expect(stage.kernel.portChanges.map(\.exists) == [true, true, false])
+        let ticks = stage.messages().filter { $0.message == .timingClock }
+        for change in stage.kernel.portChanges {
+            #expect(ticks.allSatisfy { $0.time < change.at || $0.time > change.at + stage.kernel.portTime })
+        }
+        #expect(stage.longestLateness(slot: 0) <= 10)
+    }
+
+    @Test
+    func `another output in the same slot begins anew`() {
+        let stage = DispatchStage(mode: .direct)
+        stage.news = [
+            (
+                stage.kernel.now + 200_000_000,
+                {
+                    $0.slots[0].tenant = 7
+                    $0.slots[0].connections = 1
+                }
+            )
+        ]
+        stage.run(milliseconds: 400)
+        #expect(stage.ticksCounted(slot: 0) < stage.messages().count)
+        #expect(stage.ticksCounted(slot: 0) > 0)
+    }
+
+    @Test
+    func `an output that is switched off has its device stopped and sends no clock, and comes back at a bar`() {
+        let stage = DispatchStage(mode: .direct)
+        stage.board.transport = PlannedTransport(isPlaying: true, startTick: 0, ticksPerBar: 24)
+        let start = stage.kernel.now
+        stage.news = [
+            (start + 1_000_000_000, { $0.slots[0].isEnabled = false }),
+            (
+                start + 2_000_000_000,
+                {
+                    $0.slots[0].isEnabled = true
+                    $0.slots[0].connections += 2
+                }
+            ),
+        ]
+        stage.run(milliseconds: 4_000)
+        let off = stage.messages().filter { $0.time > start + 1_000_200_000 && $0.time < start + 2_000_000_000 }
+        #expect(off.isEmpty)
+        let before = stage.messages().last { $0.time <= start + 1_000_200_000 }
+        #expect(before?.message == .stop)
+        let after = stage.messages().filter { $0.time >= start + 2_000_000_000 && $0.message != .timingClock }
+        #expect(after.contains { $0.message == .continue })
+    }
+}

@@ -1,0 +1,43 @@
+import BeatTime
+import MIDIClock
+import RealTime
+import Simulation
+import Testing
+
+@testable import ClockDispatch
+
+@Suite
+struct QueueGridTests {
+    private func time(_ nanoseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: nanoseconds) }
+
+    @Test
+    func `the queue is started a whole number of periods before the message, as early as the lead allows`() throws {
+        let aim = time(10_000_000)
+        let early = try #require(QueueGrid(aimingAt: aim, from: time(0), lead: 5_000_000))
+        #expect(early.start == time(10_000_000 - 31 * 160_000))
+        let late = try #require(QueueGrid(aimingAt: aim, from: time(9_500_000), lead: 5_000_000))
+        #expect(late.start == time(10_000_000 - 3 * 160_000))
+        #expect(QueueGrid(aimingAt: aim, from: time(9_840_001), lead: 5_000_000) == nil)
+    }
+
+    /// 10 ms is a time at which the kernel's own tick may come; what it holds up is 30 us long, and a write 6 us.
+    @Test(arguments: [(-10_000, 0), (-5_000, 160_000), (0, 160_000), (29_000, 160_000), (31_000, 0)])
+    func `the queue is started a period later where the kernel's own tick would hold it up`(offset: Int64, shift: Int64)
+    {
+        let start = time(10_000_000 + offset)
+        let grid = QueueGrid(start: start)
+        let limit = start.advanced(byNanoseconds: 200_000)
+        #expect(grid.clearOfKernelTick(before: limit).start == start.advanced(byNanoseconds: shift))
+        #expect(grid.clearOfKernelTick(before: start.advanced(byNanoseconds: 160_000)) == grid, "that is too late")
+    }
+
+    @Test(arguments: [Int64](0...40))
+    func `no message leaves before its time, and none more than a period after it`(step: Int64) {
+        let grid = QueueGrid(start: time(1_000_000))
+        let due = time(1_000_000 + step * 40_007)
+        let leaves = grid.periodEnd(ofStamp: grid.stamp(notBefore: due))
+        #expect(leaves >= due && leaves.nanoseconds - due.nanoseconds <= 160_000)
+        #expect((leaves.nanoseconds - 1_000_000) % 160_000 == 0)
+        #expect(1_000_000 + grid.stamp(notBefore: due) == leaves.nanoseconds - 80_000)
+    }
+}

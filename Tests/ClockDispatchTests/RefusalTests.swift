@@ -1,0 +1,144 @@
+import BeatTime
+import MIDIClock
+import Testing
+
+@testable import ClockDispatch
+
+/// Receivers that take nothing for a while, and lines that take a part of a message.
+@Suite
+struct RefusalTests {
+    /// Two outputs whose song starts with tick 2, at 134 BPM; what is refused at port 0 is the tests' affair.
+    private func stage(_ mode: DispatchMode, ticksPerBar: Int64 = 24) -> DispatchStage {
+        let stage = DispatchStage(mode: mode, outputs: 2)
+        stage.board.transport = PlannedTransport(isPlaying: true, startTick: 2, ticksPerBar: ticksPerBar)
+        return stage
+    }
+
+    /// Milliseconds since the stage was set up, as nanoseconds of its clock.
+    private func at(_ milliseconds: Int64) -> Int64 { 1_000_000_000 + milliseconds * 1_000_000 }
+
+    private func transport(_ stage: DispatchStage, _ port: UInt8 = 0, since: Int64 = 0) -> [ClockMessage] {
+        stage.messages(port).filter { $0.message != .timingClock && $0.time >= since }.map(\.message)
+    }
+
+    @Test(arguments: DispatchMode.allCases)
+    func `a Stop that was refused follows as soon as the receiver takes messages again`(mode: DispatchMode) throws {
+        let stage = stage(mode)
+        let (stuck, free) = (at(300), at(900))
+        stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
+        var steps: [TickPlanner.Step?] = []
+        stage.news = [
+            (at(600), { $0.transport.isPlaying = false }), (at(850), { _ in steps.append(stage.step(slot: 0)) }),
+            (at(1_200), { _ in steps += [stage.step(slot: 0), stage.step(slot: 1)] }),
+        ]
+        stage.run(milliseconds: 1_400)
+        #expect(transport(stage, 1) == [.start, .stop])
+        #expect(transport(stage) == [.start, .stop])
+        let stop = try #require(stage.messages().last { $0.message == .stop })
+        #expect((free..<free + 120_000_000).contains(stop.time))
+        #expect(steps == [.outOfStep, .inStep, .inStep])
+    }
+
+    @Test(arguments: DispatchMode.allCases)
+    func `a machine that missed ticks is stopped and placed at a bar, and no other is disturbed`(
+        mode: DispatchMode
+    ) throws {
+        let stage = stage(mode)
+        let (stuck, free) = (at(700), at(1_000))
+        stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
+        stage.run(milliseconds: 2_400)
+        #expect(transport(stage, 1) == [.start, .stop])
+        let after = transport(stage, since: free)
+        guard after.count == 4, case .songPosition(let sixteenths) = after[1] else {
+            Issue.record("\(after)")
+            return
+        }
+        #expect(after[0] == .stop && after[2] == .continue && after[3] == .stop)
+        #expect(sixteenths % 4 == 0, "a bar")
+        // The place is the one of the tick that follows Continue.
+        let moves = try #require(stage.messages().last { $0.message == .continue }).time
+        let tick = try #require(stage.messages().first { $0.message == .timingClock && $0.time > moves })
+        let ticksBefore = stage.messages(1).count { $0.message == .timingClock && $0.time < tick.time - 1_000_000 }
+        #expect(Int(sixteenths) * 6 == ticksBefore - 2)
+    }
+
+    @Test(arguments: DispatchMode.allCases)
+    func `a machine that stands still and missed only ticks is sent nothing else`(mode: DispatchMode) {
+        let stage = stage(mode)
+        stage.board.transport = .stopped
+        let (stuck, free) = (at(300), at(600))
+        stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
+        stage.run(milliseconds: 1_000)
+        #expect(transport(stage).isEmpty)
+        #expect(stage.step(slot: 0) == .inStep)
+    }
+
+    @Test(arguments: DispatchMode.allCases)
+    func `of several machines at one port none is disturbed for one until the song stops`(mode: DispatchMode) {
+        let stage = stage(mode)
+        stage.board.slots[0].isShared = true
+        let (stuck, free) = (at(300), at(600))
+        stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
+        var steps: [TickPlanner.Step?] = []
+        stage.news = [
+            (at(1_000), { _ in steps.append(stage.step(slot: 0)) }),
+            (at(1_100), { $0.transport.isPlaying = false }),
+            (at(1_300), { _ in steps.append(stage.step(slot: 0)) }),
+        ]
+        stage.run(milliseconds: 1_400)
+        #expect(transport(stage) == [.start, .stop])
+        #expect(steps == [.someOutOfStep, .inStep])
+    }
+
+    @Test
+    func `a Stop is repeated without a clock, until it is taken`() throws {
+        let stage = stage(.direct)
+        stage.board.slots[0].settings.isClockAlwaysOn = false
+        let (stuck, free) = (at(300), at(2_000))
+        stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
+        stage.news = [(at(600), { $0.transport.isPlaying = false })]
+        stage.run(milliseconds: 3_000)
+        #expect(transport(stage) == [.start, .stop])
+        let stop = try #require(stage.messages().last)
+        #expect(stop.message == .stop && (free..<free + 300_000_000).contains(stop.time))
+    }
+
+    @Test
+    func `a machine that never took its Stop is sent it once more at the end`() {
+        let stage = stage(.direct)
+        let (stuck, free) = (at(300), at(999))
+        stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
+        stage.news = [(at(600), { $0.transport.isPlaying = false })]
+        stage.run(milliseconds: 1_000)
+        #expect(transport(stage) == [.start, .stop])
+    }
+
+    @Test(arguments: [0, 1, 2, 3])
+    func `a Song Position that a line takes only in part is finished before anything else`(room: Int) {
+        let stage = stage(.direct)
+        stage.board.slots[0].sink = .line(7)
+        // The song has begun long before, so the machine is placed.
+        stage.board.transport.startTick = -100
+        var fullSince: Int64?
+        stage.kernel.lineRoom = { [kernel = stage.kernel] bytes in
+            if let fullSince { return kernel.now < fullSince + 300_000_000 ? 0 : .max }
+            guard bytes.word & 0xFF == 0xF2 else { return .max }
+            fullSince = kernel.now
+            return room
+        }
+        stage.run(milliseconds: 2_000)
+        #expect(fullSince != nil)
+        let bytes = stage.kernel.lineBytes.filter { $0 < 0xF8 }
+        #expect(bytes.enumerated().allSatisfy { index, byte in (byte == 0xF2) == (index % 3 == 0) }, "\(bytes)")
+        var parser = ClockByteParser()
+        let messages = stage.kernel.lineBytes.compactMap { parser.received($0) }.filter { $0 != .timingClock }
+        let isFinished = room > 0
+        let first = isFinished ? 2 : 1
+        guard messages.count == first + 3, case .songPosition = messages[first] else {
+            Issue.record("\(messages)")
+            return
+        }
+        #expect(messages[first - 1] == .stop)
+        #expect(messages[(first + 1)...] == [.continue, .stop])
+    }
+}

@@ -1,0 +1,225 @@
+import ALSASequencer
+import BeatTime
+import MIDIClock
+
+@testable import ClockDispatch
+@testable import RealTime
+
+/// A machine with one processor for the thread and another for the timer, in virtual time.
+///
+/// Every call takes as long as `delay` says, so that anything may happen between any two of them. The queue does what
+/// the kernel's does: it beats every 160 us once it is started, and passes on what is due by then; what it has taken out
+/// is on its way for a while, neither removable nor heard yet.
+final class SimulatedKernel {
+    struct Delivery: Equatable {
+        var port: UInt8
+        var message: ClockMessage
+        var time: Int64
+        var isQueued: Bool
+    }
+
+    /// Nanoseconds of monotonic time; raw time is behind by `apart`.
+    private(set) var now: Int64 = 1_000_000_000
+    var apart: Int64 = 300_000_000
+    /// How long the next call takes, in nanoseconds.
+    var delay: () -> Int64 = { 200 }
+    /// How long a message is under way from the queue to its receivers.
+    var flight: Int64 = 0
+    /// How long after it was asked to the queue begins: another program's timer runs.
+    var startDelay: () -> Int64 = { 0 }
+    private(set) var delivered: [Delivery] = []
+    private var heard: [(at: Int64, SequencerSender.Heard)] = []
+    private var pending: [(Delivery, tag: UInt8, stamp: Int64)] = []
+    private var start: Int64?
+    private var beats: Int64 = 0
+    private var landing: Int64 = 0
+    /// How many events the witness holds before it throws all away.
+    var witnessCapacity = Int.max
+    private var hasOverflown = false
+
+    /// Whether the receiver at a port refuses what comes now.
+    var refuses: (UInt8) -> Bool = { _ in false }
+    /// How many of some bytes the line takes now.
+    var lineRoom: (LineBytes) -> Int = { _ in .max }
+    private(set) var lineBytes: [UInt8] = []
+    /// Whether the queue cannot be started.
+    var refusesStart = false
+    var otherThreads = 0
+    /// The output ports there are, one bit each, and when each came or went.
+    private(set) var ports: UInt64 = 0
+    private(set) var portChanges: [(at: Int64, port: UInt8, exists: Bool)] = []
+    /// How long making a port takes.
+    var portTime: Int64 = 50_000
+
+    func setPort(_ port: UInt8, exists: Bool) {
+        portChanges.append((now, port, exists))
+        spend(portTime)
+        if exists { ports |= 1 << UInt64(port) } else { ports &= ~(1 << UInt64(port)) }
+    }
+
+    func spend(_ time: Int64) { advance(to: now + time) }
+
+    func advance(to time: Int64) {
+        while let start, start + (beats + 1) * QueueGrid.period <= time {
+            beats += 1
+            let (queueTime, at) = (beats * QueueGrid.period, start + beats * QueueGrid.period)
+            let due = pending.filter { $0.stamp <= queueTime }.sorted { $0.stamp < $1.stamp }
+            pending.removeAll { $0.stamp <= queueTime }
+            for (delivery, tag, _) in due { deliver(delivery, at: at + flight, tag: tag, queueTime: queueTime) }
+            if !due.isEmpty { landing = at + flight }
+        }
+        now = max(now, time)
+    }
+
+    /// Passes a message on; returns whether its receiver took it.
+    @discardableResult
+    private func deliver(_ delivery: Delivery, at time: Int64, tag: UInt8, queueTime: Int64) -> Bool {
+        var delivery = delivery
+        delivery.time = time
+        let isTaken = !refuses(delivery.port)
+        if isTaken { delivered.append(delivery) }
+        heard.append((time, .init(port: delivery.port, tag: tag, queueTime: queueTime)))
+        if !isTaken, delivery.isQueued {
+            heard.append((time, .init(port: delivery.port, tag: 0, queueTime: 0, isRefusal: true)))
+        }
+        if heard.count > witnessCapacity {
+            heard = []
+            hasOverflown = true
+        }
+        return isTaken
+    }
+
+    /// Returns whether the receiver took it.
+    func send(_ departure: Departure) -> Bool {
+        guard let port = departure.port else { return true }
+        let delivery = Delivery(port: port, message: departure.message, time: now, isQueued: false)
+        return deliver(delivery, at: now, tag: 0, queueTime: start.map { now - $0 } ?? 0)
+    }
+
+    func write(_ bytes: LineBytes) -> Int {
+        let taken = min(bytes.count, lineRoom(bytes))
+        for index in 0..<taken { lineBytes.append(UInt8(truncatingIfNeeded: bytes.word >> UInt64(8 * index))) }
+        return taken
+    }
+
+    func startQueue() {
+        pending = []
+        start = now + startDelay()
+        beats = 0
+    }
+
+    func queue(_ departure: Departure, port: UInt8, tag: UInt8) {
+        let delivery = Delivery(port: port, message: departure.message, time: 0, isQueued: true)
+        pending.append((delivery, tag, departure.queueTime))
+    }
+
+    func stopQueue() { start = nil }
+    func removeQueued() { pending = [] }
+    func removeQueued(tag: UInt8) { pending.removeAll { $0.tag == tag } }
+    var isQueueEmpty: Bool { pending.isEmpty && now >= landing }
+    var origin: Int64? { start }
+
+    func takeHeard() -> [SequencerSender.Heard]? {
+        if hasOverflown {
+            hasOverflown = false
+            return nil
+        }
+        let taken = heard.filter { $0.at <= now }.prefix(SequencerSender.heardCapacity)
+        heard.removeFirst(taken.count)
+        return taken.map(\.1)
+    }
+}
+
+/// The dispatcher's side of a simulated kernel.
+struct SimulatedMachine: DispatchMachine {
+    let kernel: SimulatedKernel
+    var hasQueue = true
+
+    private func spend() { kernel.spend(kernel.delay()) }
+
+    func monotonicTime() -> MonotonicTime {
+        spend()
+        return MonotonicTime(nanoseconds: kernel.now)
+    }
+
+    func hostTime() -> HostTime {
+        spend()
+        return HostTime(microseconds: (kernel.now - kernel.apart) / 1000)
+    }
+
+    func reading(after earlier: ClockReading?) -> ClockReading {
+        spend()
+        return ClockReading(
+            monotonic: MonotonicTime(nanoseconds: kernel.now), rawNanoseconds: kernel.now - kernel.apart)
+    }
+
+    mutating func send(_ messages: UnsafeMutableBufferPointer<Departure>, stoppingQueue: Bool) {
+        for index in messages.indices {
+            spend()
+            messages[index].wasRefused = !kernel.send(messages[index])
+        }
+        if stoppingQueue { stopQueue() }
+    }
+
+    mutating func write(_ bytes: LineBytes, to line: Int32) -> Int? {
+        spend()
+        return kernel.write(bytes)
+    }
+
+    mutating func startQueue() -> Bool {
+        spend()
+        if !kernel.refusesStart { kernel.startQueue() }
+        return !kernel.refusesStart
+    }
+
+    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>) {
+        for index in messages.indices {
+            guard let port = messages[index].port else { continue }
+            spend()
+            kernel.queue(messages[index], port: port, tag: messages[index].tag)
+            messages[index].isArmed = true
+        }
+    }
+
+    mutating func removeQueued() {
+        spend()
+        kernel.removeQueued()
+    }
+
+    mutating func removeQueued(tag: UInt8) {
+        spend()
+        kernel.removeQueued(tag: tag)
+    }
+
+    func countOtherThreads() -> Int {
+        spend()
+        return kernel.otherThreads
+    }
+
+    var isQueueEmpty: Bool {
+        spend()
+        return kernel.isQueueEmpty
+    }
+
+    func queueOrigin() -> MonotonicTime? { kernel.origin.map(MonotonicTime.init(nanoseconds:)) }
+
+    mutating func stopQueue() {
+        spend()
+        kernel.stopQueue()
+    }
+
+    mutating func setPacemaker(_ isRunning: Bool) {}
+
+    var existingPorts: UInt64 { kernel.ports }
+    var refusedPorts: UInt64 { 0 }
+    mutating func setPort(_ port: UInt8, exists: Bool) { kernel.setPort(port, exists: exists) }
+
+    mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int? {
+        spend()
+        guard let taken = kernel.takeHeard() else { return nil }
+        for (index, event) in taken.enumerated() { heard[index] = event }
+        return taken.count
+    }
+
+    func pause(nanoseconds: Int64) { kernel.spend(nanoseconds) }
+}

@@ -1,0 +1,106 @@
+import BeatTime
+import ConfigurationFiles
+import MIDIClock
+import Testing
+
+@Suite struct ConfigurationTests {
+    @Test func `a configuration says nothing and leaves everything to others`() throws {
+        #expect(try ConfigurationFile(text: "version: 1") == (ConfigurationFile()))
+        let empty = "version: 1\noutputs:\nfollow:\nlink: ~\nhttp: {}\nosc: null\ncontrols: []\nlog:\n"
+        #expect(try ConfigurationFile(text: empty) == (ConfigurationFile()))
+    }
+
+    @Test func `a configuration's values and their places are those of the file`() throws {
+        let file = try ConfigurationFile(text: GoodFiles.configuration)
+        #expect(file.outputs.map(\.port.value) == ["TR-8S", "raw:/dev/ttyAMA0@31250"])
+        #expect(file.outputs.map { "\($0.port.place)" } == ["config.yaml:3:11", "config.yaml:6:11"])
+        #expect(file.outputs.map(\.profile?.value) == ["roland-tr-8s", "generic"])
+        #expect(file.outputs.map(\.profile?.place.column) == [14, 14])
+        #expect(file.outputs.map(\.overrides.isEmpty) == [false, true])
+        #expect(file.connectsRecognised == true)
+        #expect(file.follow.source?.value == "auto")
+        #expect(file.follow.source.map { "\($0.place)" } == "config.yaml:9:19")
+        #expect(file.follow.whenLost == .hold)
+        #expect(file.link.quantum == Beats(4))
+        #expect(file.link.interfaces.isEmpty)
+        #expect(file.link.deactivatesWhenIdle == false)
+        #expect(file.tempoRange == .all)
+        #expect(file.http.address?.value == "127.0.0.1")
+        #expect(file.http.port?.value == 8808)
+        #expect(file.http.tokenFile == nil)
+        #expect(file.osc.isEnabled == false)
+        #expect(file.osc.address?.value == "127.0.0.1")
+        #expect(file.osc.port?.value == 8809)
+        #expect(file.controls.map(\.port.value) == ["FCB1010"])
+        #expect(file.controls.map(\.message) == [Control.Message(.program, 1)])
+        #expect(file.controls.map(\.verb) == [.play])
+        #expect(file.log.level == .notice)
+        #expect(file.log.format == .text)
+    }
+
+    @Test func `every key changes what it says`() throws {
+        let file = try ConfigurationFile(text: GoodFiles.otherConfiguration)
+        #expect(file.outputs.map(\.port.value) == ["24:0"])
+        #expect(file.outputs.map(\.profile) == [nil])
+        #expect(file.connectsRecognised == false)
+        #expect(file.follow.source?.value == "off")
+        #expect(file.follow.whenLost == .stop)
+        #expect(file.link.quantum == Beats(microbeats: 500_000))
+        #expect(file.link.interfaces.map(\.value) == ["eth0", "wlan0"])
+        #expect(file.link.deactivatesWhenIdle == true)
+        #expect(file.tempoRange == TempoRange(lowest: 70_000, highest: 140_500))
+        #expect(file.http.address?.value == "::1")
+        #expect(file.http.port?.value == 65_535)
+        #expect(file.http.tokenFile?.value == "/etc/tactus/token")
+        #expect(file.osc.isEnabled == true)
+        #expect(file.osc.port?.value == 1)
+        #expect(
+            file.controls.map(\.message) == [
+                Control.Message(.controller, 41, channel: 16), Control.Message(.note, 0, channel: 1),
+            ])
+        #expect(file.controls.map(\.verb) == [.togglePlay, .linkOff])
+        #expect(file.log.level == .critical)
+        #expect(file.log.format == .json)
+    }
+
+    @Test func `a mistake that another finds in a value is told at its place`() throws {
+        let file = try ConfigurationFile(text: "version: 1\nfollow:\n  source:   999:0")
+        let mistake = file.follow.source?.mistake("a sequencer port is 0:0 to 191:253")
+        #expect(mistake?.description == "config.yaml:3:13: a sequencer port is 0:0 to 191:253")
+    }
+
+    @Test func `overrides replace what they name and leave the rest of the profile`() throws {
+        let profile = try Profile(text: GoodFiles.everyKey)
+        let output = try #require(
+            try ConfigurationFile(
+                text: "version: 1\noutputs: [{ port: Box, clock: { offset: -3.5 }, transport: { stop: true } }]"
+            ).outputs.first)
+        var expected = profile
+        expected.settings.offset = -3_500
+        expected.settings.sendsStop = true
+        #expect(try profile.applying(output.overrides) == (expected))
+        #expect(try profile.applying(ProfileOverrides()) == (profile))
+    }
+
+    @Test func `overrides bring a device back by what they leave of its means`() throws {
+        let profile = try Profile(text: "version: 1\nname: Box")
+        #expect(try profile.applying(overrides("{ song-position: false }")).settings.realign == .restart)
+        let restarted = try Profile(text: "version: 1\nname: Box\ntransport: { song-position: false }")
+        #expect(try restarted.applying(overrides("{ song-position: true }")).settings.realign == .songPosition)
+    }
+
+    @Test func `overrides that do not go with the profile are told at their place`() throws {
+        let profile = try Profile(text: "version: 1\nname: Box\ntransport: { realign: song-position }")
+        let overrides = try overrides("{ lead: 2, song-position: false }")
+        #expect(
+            complaints { () throws(Mistakes) in _ = try profile.applying(overrides) } == [
+                "config.yaml:4:27: 'realign: song-position' cannot be with 'song-position: false'; "
+                    + "write 'realign: restart'"
+            ])
+    }
+
+    private func overrides(_ transport: String) throws -> ProfileOverrides {
+        let file = try ConfigurationFile(text: "version: 1\noutputs:\n  - port: Box\n    transport: \(transport)")
+        return try #require(file.outputs.first?.overrides)
+    }
+}

@@ -1,0 +1,141 @@
+import ConfigurationFiles
+import Glibc
+import Testing
+
+@Suite struct ProfileLibraryTests {
+    @Test func `all profiles of all folders are found, those of the later folder win`() throws {
+        let folder = try Folder()
+        try folder.write("installed/box.yaml", "version: 1\nname: Installed Box")
+        try folder.write("installed/fox.yaml", "version: 1\nname: Fox")
+        try folder.write("installed/README.md", "nothing to read")
+        try folder.write("own/box.yaml", "version: 1\nname: My Box")
+        try folder.write("own/.hidden.yaml", "not for us")
+        let library = folder.library("installed", "own", "missing")
+        #expect(library.mistakes.isEmpty)
+        #expect(library.warnings.isEmpty)
+        #expect(library.profiles.map(\.id) == ["box", "fox"])
+        #expect(library.profiles.map(\.name) == ["My Box", "Fox"])
+    }
+
+    @Test func `a file that is wrong is told and left out, the others are there`() throws {
+        let folder = try Folder()
+        try folder.write("own/bad.yaml", "version: 1\nnmae: Box\nclock: { offset: x }")
+        try folder.write("own/good.yaml", "version: 1\nname: Box")
+        try folder.write("own/folder.yaml/x", "")
+        try folder.write("own/short.yml", "version: 1\nname: Box")
+        let library = folder.library("own")
+        #expect(library.profiles.map(\.id) == ["good"])
+        #expect(
+            library.mistakes.map { "\($0)".replacing("\(folder.root)/", with: "") } == [
+                "own/bad.yaml:1:1: 'name' is missing; it is what people call the device",
+                "own/bad.yaml:2:1: unknown key 'nmae'; did you mean 'name'?",
+                "own/bad.yaml:3:18: 'offset' is 'x'; it takes milliseconds from -500 to 500",
+                "own/folder.yaml:1:1: this is no ordinary file",
+            ])
+        #expect(library.warnings == ["\(folder.root)/own/short.yml: not read; a profile's name ends in .yaml"])
+    }
+
+    @Test func `a file counts before the built-in profile of its name, and the others stay`() throws {
+        let folder = try Folder()
+        try folder.write("own/generic.yaml", "version: 1\nname: My Generic")
+        let library = ProfileLibrary(builtIn: BuiltInProfile.all, folders: ["\(folder.root)/own"])
+        #expect(library.mistakes.isEmpty)
+        #expect(library.profiles.map(\.id) == BuiltInProfile.all.map(\.id))
+        #expect(try library.profile(id: "generic").name == "My Generic")
+        #expect(try library.profile(id: "generic").file == "\(folder.root)/own/generic.yaml")
+        #expect(try library.profile(id: "roland-tr-8s").file == nil)
+    }
+
+    @Test func `a file knows a device before a built-in profile does`() throws {
+        let folder = try Folder()
+        try folder.write("own/mine.yaml", "version: 1\nname: Mine\nmatch: ['TR-8S']")
+        let library = ProfileLibrary(builtIn: BuiltInProfile.all, folders: ["\(folder.root)/own"])
+        #expect(library.profile(portName: "TR-8S MIDI 1", clientName: "TR-8S")?.name == "Mine")
+    }
+
+    @Test func `a user's broken profile leaves the installed one in force`() throws {
+        let folder = try Folder()
+        try folder.write("installed/box.yaml", "version: 1\nname: Box")
+        try folder.write("own/box.yaml", "version: 7")
+        let library = folder.library("installed", "own")
+        #expect(library.profiles.map(\.name) == ["Box"])
+        #expect(library.mistakes.count == 1)
+        try folder.write("own/generic.yaml", "version: 7")
+        let builtIn = ProfileLibrary(builtIn: BuiltInProfile.all, folders: ["\(folder.root)/own"])
+        #expect(try builtIn.profile(id: "generic").name == "Generic")
+        #expect(builtIn.mistakes.count == 2)
+    }
+
+    @Test func `a pipe, a device and a link to nothing are no profiles and nobody waits for them`() throws {
+        let folder = try Folder()
+        try folder.write("own/good.yaml", "version: 1\nname: Box")
+        try #require(mkfifo("\(folder.root)/own/pipe.yaml", 0o600) == 0)
+        for (name, target) in [("device", "/dev/zero"), ("nothing", "/no/such/file"), ("linked", "good.yaml")] {
+            try #require(symlink(target, "\(folder.root)/own/\(name).yaml") == 0)
+        }
+        let library = folder.library("own")
+        #expect(library.profiles.map(\.id) == ["good", "linked"])
+        #expect(
+            library.mistakes.map(\.message) == [
+                "this is no ordinary file", "this is a link to a file that does not exist", "this is no ordinary file",
+            ])
+    }
+
+    @Test func `a file where a folder should be is told`() throws {
+        let folder = try Folder()
+        try folder.write("own", "version: 1")
+        #expect(folder.library("own").mistakes.map(\.message) == ["profiles are kept in a folder; this is a file"])
+    }
+
+    @Test func `a profile knows its device by port, then client, then both`() throws {
+        let folder = try Folder()
+        try folder.write("installed/a.yaml", "version: 1\nname: A\nmatch: [Deluge, 'Box:Box MIDI 2']")
+        try folder.write("installed/b.yaml", "version: 1\nname: B\nmatch: ['Deluge MIDI 1', 'model:samples']")
+        let library = folder.library("installed")
+        func found(_ port: String, _ client: String) -> String? {
+            library.profile(portName: port, clientName: client)?.name
+        }
+        #expect(found("  DELUGE MIDI 1   ", "Deluge") == "B")
+        #expect(found("Deluge MIDI 3", "Deluge ") == "A")
+        #expect(found("Box MIDI 2", "box") == "A")
+        #expect(found("Box MIDI 1", "box") == nil)
+        #expect(found("Model:Samples", "Elektron") == "B")
+        #expect(found("Deluge MIDI 11", "Del") == nil)
+        #expect(found("", "") == nil)
+    }
+
+    @Test func `a user's profile knows a device before the installed one does`() throws {
+        let folder = try Folder()
+        try folder.write("installed/a.yaml", "version: 1\nname: A\nmatch: ['Deluge MIDI 1']")
+        try folder.write("own/z.yaml", "version: 1\nname: Z\nmatch: [Deluge]")
+        let library = folder.library("installed", "own")
+        #expect(library.profile(portName: "Deluge MIDI 1", clientName: "Deluge")?.name == "Z")
+        #expect(library.warnings.isEmpty)
+    }
+
+    @Test func `two profiles of one folder for the same name are warned of`() throws {
+        let folder = try Folder()
+        try folder.write("own/a.yaml", "version: 1\nname: A\nmatch: [Box]")
+        try folder.write("own/b.yaml", "version: 1\nname: B\nmatch: ['box ']")
+        let library = folder.library("own")
+        #expect(library.profile(portName: "Box", clientName: "")?.name == "A")
+        #expect(library.warnings == ["'box' is matched by 'a' and 'b'; the first is taken"])
+    }
+
+    @Test func `an ID that does not exist has its neighbour named`() throws {
+        let folder = try Folder()
+        try folder.write("own/roland-tr-8s.yaml", "version: 1\nname: TR-8S")
+        let library = folder.library("own")
+        #expect(try library.profile(id: "roland-tr-8s").name == "TR-8S")
+        func complaint(_ id: String) -> String? {
+            do throws(UnknownProfile) {
+                _ = try library.profile(id: id)
+                return nil
+            } catch {
+                return error.description
+            }
+        }
+        #expect(complaint("roland-tr8s") == "there is no profile 'roland-tr8s'; did you mean 'roland-tr-8s'?")
+        #expect(complaint("moog") == "there is no profile 'moog'; 'tactus profiles list' names them all")
+    }
+}

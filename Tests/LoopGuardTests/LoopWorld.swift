@@ -1,0 +1,223 @@
+import BeatTime
+import LoopGuard
+import MIDIClock
+import Simulation
+
+/// A way that ticks take, and what it does to them.
+struct Way {
+    /// Microseconds that each tick takes at least.
+    var delay: Int64 = 500
+    var jitter = Jitter.gaussian(20)
+
+    enum Jitter: Hashable {
+        /// Standard deviation in microseconds.
+        case gaussian(Double)
+        /// Late by zero to so many microseconds.
+        case uniform(Double)
+
+        func draw(_ random: inout SeededGenerator) -> Double {
+            switch self {
+            case .gaussian(let deviation):
+                deviation * (0..<12).reduce(-6.0) { sum, _ in sum + Double.random(in: 0..<1, using: &random) }
+            case .uniform(let width): Double.random(in: 0..<width, using: &random)
+            }
+        }
+    }
+}
+
+/// What follows a clock and sends one: our gateway or another, without its guard.
+struct ClockedGateway {
+    var map: TempoMap
+    var planner = TickPlanner()
+    var plan = OutputPlan(transport: .stopped, settings: OutputSettings())
+    var follower = ClockFollower()
+    /// What to add to a number of the leader's tick, once it is followed.
+    private var shift: Int64?
+
+    init(beatsPerMinute: Double, origin: Int64 = 0) {
+        map = TempoMap(
+            TickLine(
+                microsecondsPerBeat: Tempo(beatsPerMinute: beatsPerMinute).microsecondsPerBeat,
+                timeOrigin: HostTime(microseconds: origin), tickOrigin: 0))
+    }
+
+    /// Takes in a tick of the leader, and goes after it.
+    mutating func follow(at time: HostTime) {
+        follower.received(.timingClock, at: time)
+        guard let estimate = follower.estimate, shift != nil || follower.state == .locked else { return }
+        var line = estimate.line
+        if shift == nil { shift = map.nearestTick(to: line.timeOrigin) - line.tickOrigin }
+        line.tickOrigin += shift ?? 0
+        map.step(byMicroseconds: map.time(ofTick: line.tickOrigin).microseconds(to: line.timeOrigin))
+        if line.microsecondsPerBeat != map.line.microsecondsPerBeat { map.changeTempo(to: line, at: time) }
+        map.restate(line)
+    }
+
+    mutating func stopFollowing() { shift = nil }
+}
+
+/// Our gateway with its loop guard, clock sources, and ways from outputs back to them, in virtual time.
+struct LoopWorld {
+    enum Event {
+        case output(slot: Int)
+        case tick(from: ClockSource)
+        case otherInput
+        case otherOutput
+        case master(index: Int, next: Int)
+    }
+
+    static let port = ClockSource.port(client: 24, port: 0)
+
+    var ours: ClockedGateway
+    var planners: [TickPlanner]
+    var settings: [OutputSettings]
+    var loopGuard: LoopGuard
+    var sim = Simulation<Event>()
+    var random: SeededGenerator
+    /// Ways from an output straight back to a source.
+    var loops: [(slot: Int, way: Way, source: ClockSource)] = []
+    /// A gateway that follows one of our outputs, and its way to a source.
+    var other: ClockedGateway?
+    var otherFollows = true
+    var wayToOther: (slot: Int, way: Way)?
+    var wayFromOther: (way: Way, source: ClockSource)?
+    var masters: [(arrivals: [HostTime], source: ClockSource)] = []
+    /// The source that our gateway wants to follow once it is clear.
+    var wanted: ClockSource?
+    private(set) var followed: ClockSource?
+    private(set) var lastOf: [String: Int64] = [:]
+    /// The largest distance of a tick from where the map says, at each output, in microseconds.
+    private(set) var displaced: [Int64]
+    /// Whether a source was ever held to be no loop.
+    private(set) var wasEverClear = false
+    /// Whether a source was ever fenced.
+    private(set) var wasEverFenced = false
+
+    init(beatsPerMinute: Double = 120, outputs: Int = 1, seed: UInt64) {
+        ours = ClockedGateway(beatsPerMinute: beatsPerMinute)
+        planners = Array(repeating: TickPlanner(), count: outputs)
+        settings = Array(repeating: OutputSettings(), count: outputs)
+        displaced = Array(repeating: 0, count: outputs)
+        loopGuard = LoopGuard(seed: seed)
+        random = SeededGenerator(seed: seed)
+        for slot in 0..<outputs { sim.schedule(.output(slot: slot), at: WorldTime(microseconds: 0)) }
+    }
+
+    mutating func add(_ arrivals: [HostTime], from source: ClockSource) {
+        masters.append((arrivals, source))
+        guard let first = arrivals.first else { return }
+        sim.schedule(
+            .master(index: masters.count - 1, next: 0), at: WorldTime(microseconds: first.microseconds))
+    }
+
+    mutating func addMaster(
+        beatsPerMinute: Double, start: Double, jitter: MasterClock.Jitter, count: Int = 4_000, seed: UInt64
+    ) {
+        var random = SeededGenerator(seed: seed).split("master")
+        let master = MasterClock(count: count, start: start, jitter: jitter, random: &random) { _ in beatsPerMinute }
+        add(master.arrivals.map(\.time), from: Self.port)
+    }
+
+    /// Lets the world go on until the port is fenced.
+    ///
+    /// - Returns: after how many ticks of ours.
+    mutating func ticksUntilFenced(within ticks: Double) -> Double? {
+        let length = Double(ours.map.line.microsecondsPerBeat) / 24
+        let time = run(until: Int64(ticks * length)) { $0.loopGuard.verdict(of: Self.port).isFenced }
+        return time.map { Double($0) / length }
+    }
+
+    mutating func addOther(_ gateway: ClockedGateway) {
+        other = gateway
+        sim.schedule(.otherOutput, at: sim.now)
+    }
+
+    var now: HostTime { HostTime(microseconds: sim.now.microseconds) }
+
+    /// Lets the world go on until a number of microseconds, or until something is true.
+    ///
+    /// - Returns: when that was.
+    mutating func run(until end: Int64, or condition: (LoopWorld) -> Bool = { _ in false }) -> Int64? {
+        while let event = sim.next(until: WorldTime(microseconds: end)) {
+            take(event)
+            if condition(self) { return sim.now.microseconds }
+        }
+        return nil
+    }
+
+    private mutating func take(_ event: Event) {
+        switch event {
+        case .output(let slot): turn(slot)
+        case .tick(let source): tick(from: source)
+        case .otherInput:
+            let time = now
+            if otherFollows { other?.follow(at: time) }
+        case .otherOutput: otherTurn()
+        case .master(let index, let next):
+            tick(from: masters[index].source)
+            guard next + 1 < masters[index].arrivals.count else { return }
+            sim.schedule(
+                .master(index: index, next: next + 1),
+                at: WorldTime(microseconds: masters[index].arrivals[next + 1].microseconds))
+        }
+    }
+
+    private mutating func tick(from source: ClockSource) {
+        loopGuard.received(from: source, at: now, on: ours.map, isFollowed: source == followed)
+        let verdict = loopGuard.verdict(of: source)
+        wasEverClear = wasEverClear || verdict == .clear
+        wasEverFenced = wasEverFenced || verdict.isFenced
+        if source == followed, verdict.mustBeLeft {
+            followed = nil
+            if verdict.isFenced { wanted = nil }
+            ours.stopFollowing()
+        }
+        guard source == wanted else { return }
+        if followed == nil, verdict.mayBeFollowed { followed = source }
+        if followed == source { ours.follow(at: now) } else { ours.follower.received(.timingClock, at: now) }
+    }
+
+    private mutating func turn(_ slot: Int) {
+        var plan = OutputPlan(transport: .stopped, settings: settings[slot])
+        if let probing = loopGuard.probing, probing.outputs >> UInt64(slot) & 1 == 1 { plan.probe = probing.probe }
+        guard let planned = planners[slot].next(plan, on: ours.map, at: now) else { return }
+        guard planned.due <= now else {
+            let wake = min(planned.due.microseconds, sim.now.microseconds + 4_000)
+            sim.schedule(.output(slot: slot), at: WorldTime(microseconds: wake))
+            return
+        }
+        planners[slot].sent(planned, at: now)
+        sim.schedule(.output(slot: slot), at: sim.now)
+        let place = ours.map.time(of: planned.place).advanced(byMicroseconds: settings[slot].offset)
+        displaced[slot] = max(displaced[slot], abs(place.microseconds(to: planned.due)))
+        for loop in loops where loop.slot == slot {
+            sim.schedule(.tick(from: loop.source), at: arrival(loop.way, "loop \(slot)"))
+        }
+        if let wayToOther, wayToOther.slot == slot {
+            sim.schedule(.otherInput, at: arrival(wayToOther.way, "to other"))
+        }
+    }
+
+    private mutating func otherTurn() {
+        guard var gateway = other else { return }
+        defer { other = gateway }
+        guard let planned = gateway.planner.next(gateway.plan, on: gateway.map, at: now) else { return }
+        guard planned.due <= now else {
+            let wake = min(planned.due.microseconds, sim.now.microseconds + 4_000)
+            sim.schedule(.otherOutput, at: WorldTime(microseconds: wake))
+            return
+        }
+        gateway.planner.sent(planned, at: now)
+        sim.schedule(.otherOutput, at: sim.now)
+        guard let wayFromOther else { return }
+        sim.schedule(.tick(from: wayFromOther.source), at: arrival(wayFromOther.way, "from other"))
+    }
+
+    /// When a tick sent now comes; none overtakes another.
+    private mutating func arrival(_ way: Way, _ name: String) -> WorldTime {
+        let late = Double(way.delay) + way.jitter.draw(&random)
+        let time = max(sim.now.microseconds + max(50, roundedToInteger(late)), (lastOf[name] ?? 0) + 320)
+        lastOf[name] = time
+        return WorldTime(microseconds: time)
+    }
+}
