@@ -19,7 +19,7 @@ package struct Arbiter: Sendable {
     package internal(set) var map: TempoMap
     /// Whether the song plays, and where its top is.
     package internal(set) var transport: PlannedTransport
-    private(set) var link: LinkView
+    var link: LinkView
     /// The machines whose clocks come in.
     var masters = ClockMasters()
     /// The one of them that leads, and how; nil unless the mode is `follow`.
@@ -39,6 +39,8 @@ package struct Arbiter: Sendable {
     package private(set) var wantsLink: Bool
     /// How often that has been said.
     private var switchingsAsked: UInt64
+    /// How many edits the Link peer has been asked for, and how many of them it must have made before its news count.
+    private var edits: (asked: UInt64, awaited: UInt64)
 
     /// Begins with the Link peer's first state.
     ///
@@ -53,6 +55,7 @@ package struct Arbiter: Sendable {
         self.quantum = quantum
         self.choice = choice
         (wantsLink, switchingsAsked) = (link.isEnabled, link.switchings)
+        edits = (link.edits, link.edits)
         map = TempoMap(TickLine(link.state.timeline, tickOrigin: 0))
         transport = .stopped
         transport.ticksPerBar = Self.ticksPerBar(quantum)
@@ -79,10 +82,23 @@ package struct Arbiter: Sendable {
     /// The user's hand is on the Link switch; to be called before the Link peer is told.
     ///
     /// Whoever leads now ceases to before the peer can join a session, and nobody is followed again before it has left.
-    package mutating func linkSwitched(on isOn: Bool) {
+    ///
+    /// - Returns: an edit that the peer must make before it is switched: it goes on where the clock was that led.
+    package mutating func linkSwitched(on isOn: Bool) -> SessionEdit? {
         wantsLink = isOn
         switchingsAsked &+= 1
-        following = nil
+        defer { following = nil }
+        return handOver
+    }
+
+    /// Notes that the Link peer has been asked for an edit; to be called for every one, in order.
+    ///
+    /// A timeline that is handed over counts from now on. News from before the peer has it are ignored.
+    package mutating func asked(for edit: SessionEdit, at now: HostTime) {
+        edits.asked &+= 1
+        guard case .goOn = edit else { return }
+        edits.awaited = edits.asked
+        edit.apply(to: &link.state, at: now)
     }
 
     /// Says which machines can be heard, and which of them may lead while Link is off.
@@ -173,9 +189,9 @@ package struct Arbiter: Sendable {
     /// - Returns: an edit to make in answer, if the news ask for one.
     package mutating func linkChanged(_ newLink: LinkView, at now: HostTime) -> SessionEdit? {
         // With a switch under way the news are old; what they say, the next ones will.
-        guard newLink.switchings == switchingsAsked else { return nil }
+        guard newLink.switchings == switchingsAsked, newLink.edits >= edits.awaited else { return nil }
         guard following == nil else {
-            // An echo of our own edits.
+            // The clock that leads says where the beats are.
             link = newLink
             return nil
         }

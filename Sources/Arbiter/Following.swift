@@ -25,10 +25,13 @@ struct Following: Sendable {
 extension Arbiter {
     /// Lets the clocks that come in say who leads, and how fast.
     ///
-    /// - Returns: an edit that makes the Link peer's own timeline what the master says, if that has changed.
+    /// - Returns: an edit that hands the timeline over to the Link peer, if nobody leads any more.
     mutating func conduct(at now: HostTime) -> SessionEdit? {
         guard !isLinkLeading else { return nil }
-        guard let following else { return begin(at: now) }
+        guard let following else {
+            begin(at: now)
+            return nil
+        }
         guard let master = masters[following.source], refusal(of: following.source) == nil,
             !loopGuard.verdict(of: following.source).mustBeLeft
         else { return leave(at: now) }
@@ -38,11 +41,12 @@ extension Arbiter {
         case .settling:
             // Its tempo is doubtful just now, its Stop is not.
             self.following?.song = master.follower.song
-            return isNewSong ? conductSong(master, at: now) : nil
+            if isNewSong { conductSong(master, at: now) }
         case .locked:
             let isDue = following.updatedAt.microseconds(to: now) >= Following.updatePeriod
-            return isDue || isNewSong ? update(master, at: now) : nil
+            if isDue || isNewSong { update(master, at: now) }
         }
+        return nil
     }
 
     /// The master to follow from now on: the one that led before, else the first that is steady.
@@ -54,8 +58,8 @@ extension Arbiter {
         return steady.first { $0.source == lastMaster } ?? steady.first
     }
 
-    private mutating func begin(at now: HostTime) -> SessionEdit? {
-        guard let master = candidate, let estimate = master.follower.estimate else { return nil }
+    private mutating func begin(at now: HostTime) {
+        guard let master = candidate, let estimate = master.follower.estimate else { return }
         let shift = roundedToInteger(line.position(at: now) - estimate.position(at: now))
         following = Following(
             source: master.source, shift: shift, beatOrigin: link.state.timeline.beatOrigin, playingSince: nil,
@@ -63,11 +67,11 @@ extension Arbiter {
         if transport.isPlaying { following?.playingSince = link.state.timeForIsPlaying }
         lastMaster = master.source
         map.lock(to: masterLine(master.follower, estimate, shift: shift, at: now), at: now)
-        return conductSong(master, at: now)
+        conductSong(master, at: now)
     }
 
-    private mutating func update(_ master: ClockMaster, at now: HostTime) -> SessionEdit? {
-        guard var following, let estimate = master.follower.estimate else { return nil }
+    private mutating func update(_ master: ClockMaster, at now: HostTime) {
+        guard var following, let estimate = master.follower.estimate else { return }
         let apart = line.position(at: now) - estimate.position(at: now) - Double(following.shift)
         // Ticks that the master has sent otherwise than we did: a song that plays has to find its place again, and
         // when none does, nobody need notice.
@@ -76,7 +80,7 @@ extension Arbiter {
         following.song = master.follower.song
         self.following = following
         map.follow(masterLine(master.follower, estimate, shift: following.shift, at: now), at: now)
-        return conductSong(master, at: now)
+        conductSong(master, at: now)
     }
 
     /// Where our ticks fall by the master's, counted from the beat that it says is the first, or from ours.
@@ -95,8 +99,8 @@ extension Arbiter {
     }
 
     /// Plays and stops as the master does.
-    private mutating func conductSong(_ master: ClockMaster, at now: HostTime) -> SessionEdit? {
-        guard var following else { return nil }
+    private mutating func conductSong(_ master: ClockMaster, at now: HostTime) {
+        guard var following else { return }
         if let top = master.follower.nextTop {
             following.beatOrigin = .zero
             let isPlaying = master.follower.song.motion != .stopped
@@ -108,7 +112,6 @@ extension Arbiter {
         if master.conducts { transport.isPlaying = master.follower.song.motion != .stopped }
         if !transport.isPlaying { following.playingSince = nil }
         self.following = following
-        return slaved
     }
 
     /// Plays or stops, as the user or a remote control asks: with Link as the session does it, alone from the next tick.
@@ -117,7 +120,7 @@ extension Arbiter {
     ///   - isPlaying: whether to play.
     ///   - reach: how soon every output can play, in microseconds.
     ///   - now: the present host time.
-    /// - Returns: an edit that does it; nil if a master does, see ``transportLeaderName``.
+    /// - Returns: an edit that does it; nil if that is done already, or a master does it, see ``transportLeaderName``.
     package mutating func setPlaying(_ isPlaying: Bool, reach: Int64, at now: HostTime) -> SessionEdit? {
         guard transportLeaderName == nil else { return nil }
         guard var following else { return isPlaying ? .play(reach: reach) : .stop }
@@ -134,11 +137,11 @@ extension Arbiter {
         }
         transport.isPlaying = isPlaying
         self.following = following
-        return slaved
+        return nil
     }
 
-    /// Makes the Link peer's own timeline what ours is.
-    private var slaved: SessionEdit? {
+    /// Has the Link peer go on where the clock that leads is; nil if none does.
+    var handOver: SessionEdit? {
         following.map { .goOn(timeline(of: $0), playingSince: $0.playingSince) }
     }
 
@@ -149,16 +152,20 @@ extension Arbiter {
     }
 
     /// The timeline of whoever leads, for display.
-    var timeline: HostTimeline { following.map(timeline(of:)) ?? link.state.timeline }
+    package var timeline: HostTimeline { following.map(timeline(of:)) ?? link.state.timeline }
 
     /// Goes on alone at the master's last tempo, unless there is another to follow; and stops if it has fallen silent
     /// and the user wants that.
     private mutating func leave(at now: HostTime, isSilent: Bool = false) -> SessionEdit? {
+        guard let handOver else { return nil }
+        // Another clock that leads begins where this one has ended.
+        handOver.apply(to: &link.state, at: now)
         following = nil
-        if let edit = begin(at: now) { return edit }
-        guard isSilent, stopsWhenLost, transport.isPlaying else { return nil }
+        begin(at: now)
+        guard following == nil else { return nil }
+        guard isSilent, stopsWhenLost, transport.isPlaying else { return handOver }
         transport.isPlaying = false
-        return .stop
+        return .goOn(link.state.timeline, playingSince: nil)
     }
 }
 

@@ -6,14 +6,19 @@ package struct LinkView: Sendable {
     package var isEnabled: Bool
     /// How often it has been switched on or off.
     package var switchings: UInt64
+    /// How often its session has been edited.
+    package var edits: UInt64
     package var sessionID: NodeID
     /// By how much the session's clock has been corrected in all, in microseconds; positive is later.
     package var clockSteps: Int64
 
-    package init(state: SessionState, isEnabled: Bool, switchings: UInt64, sessionID: NodeID, clockSteps: Int64) {
+    package init(
+        state: SessionState, isEnabled: Bool, switchings: UInt64, edits: UInt64, sessionID: NodeID, clockSteps: Int64
+    ) {
         self.state = state
         self.isEnabled = isEnabled
         self.switchings = switchings
+        self.edits = edits
         self.sessionID = sessionID
         self.clockSteps = clockSteps
     }

@@ -149,10 +149,7 @@ extension GatewayCore {
             whenDone?()
             return
         }
-        conduct { arbiter, _ in
-            arbiter.linkSwitched(on: isOn)
-            return nil
-        }
+        conduct { arbiter, _ in arbiter.linkSwitched(on: isOn) }
         peer.setEnabled(isOn, whenDone: whenDone)
     }
 }

@@ -10,6 +10,7 @@ internal import Synchronization
 extension GatewayCore {
     /// Has the Link peer change its session, or what would be one.
     func edit(_ edit: SessionEdit, whenDone: (@Sendable () -> Void)? = nil) {
+        arbiter.asked(for: edit, at: .now())
         peer.edit({ edit.apply(to: &$0, at: $1) }, whenDone: whenDone)
     }
 

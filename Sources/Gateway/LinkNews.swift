@@ -9,7 +9,7 @@ internal import Logging
 extension LinkView {
     init(_ state: LinkState) {
         self.init(
-            state: state.sessionState, isEnabled: state.isEnabled, switchings: state.switchings,
+            state: state.sessionState, isEnabled: state.isEnabled, switchings: state.switchings, edits: state.edits,
             sessionID: state.sessionID, clockSteps: state.clockSteps)
     }
 }

@@ -11,6 +11,8 @@ public struct LinkState: Hashable, Sendable {
     /// How often ``LinkPeer/setEnabled(_:whenDone:)`` has been carried out: whoever counts the calls knows whether one
     /// is still under way.
     public var switchings: UInt64
+    /// How often ``LinkPeer/edit(_:whenDone:)`` has been carried out.
+    public var edits: UInt64
     /// Whether play and stop are shared.
     public var isStartStopSyncEnabled: Bool
     /// Other peers in the same session.
@@ -41,7 +43,7 @@ extension LinkState {
     init(_ engine: Engine, failures: [String] = []) {
         self.init(
             sessionState: engine.sessionState, isEnabled: engine.isEnabled, isActive: engine.isActive,
-            switchings: engine.switchings,
+            switchings: engine.switchings, edits: engine.edits,
             isStartStopSyncEnabled: engine.isStartStopSyncEnabled, peerCount: engine.peerCount,
             sessionID: engine.sessionID, interfaces: engine.interfaceAddresses.map(\.description),
             failures: failures, refusedDatagrams: engine.refusals.total,

@@ -50,6 +50,8 @@ package struct Engine: Sendable {
     package internal(set) var isNetworking = false
     /// How often ``setEnabled(_:at:)`` was called, whether it changed anything or not.
     package internal(set) var switchings: UInt64 = 0
+    /// How often ``edit(at:_:)`` has been carried out.
+    package internal(set) var edits: UInt64 = 0
     /// Whether play and stop are shared; set it by ``setStartStopSync(_:)``.
     package internal(set) var isStartStopSyncEnabled = false
     /// Other peers in the same session.

@@ -11,6 +11,7 @@ extension Engine {
 
     /// Changes the newest state and commits it, so that nothing can come between.
     package mutating func edit(at now: HostTime, _ body: (inout SessionState) -> Void) -> [Effect] {
+        edits &+= 1
         var state = sessionState
         body(&state)
         return commit(state, at: now)

@@ -84,7 +84,7 @@ struct LoneGateway {
     }
 
     mutating func setLink(_ isEnabled: Bool, at now: Int64) {
-        arbiter.linkSwitched(on: isEnabled)
+        if let handOver = arbiter.linkSwitched(on: isEnabled) { edit(handOver, at: now) }
         _ = engine.setEnabled(isEnabled, at: HostTime(microseconds: now))
         hear(at: now)
     }
@@ -94,8 +94,9 @@ struct LoneGateway {
         hear(at: now)
     }
 
-    /// An edit that the arbiter does not hear of yet.
+    /// An edit whose news the arbiter has not had yet.
     mutating func commit(_ edit: SessionEdit, at now: Int64) {
+        arbiter.asked(for: edit, at: HostTime(microseconds: now))
         _ = engine.edit(at: HostTime(microseconds: now)) { edit.apply(to: &$0, at: HostTime(microseconds: now)) }
     }
 
@@ -113,7 +114,7 @@ extension SessionEdit {
 extension LinkView {
     init(_ engine: Engine) {
         self.init(
-            state: engine.sessionState, isEnabled: engine.isEnabled, switchings: engine.switchings,
+            state: engine.sessionState, isEnabled: engine.isEnabled, switchings: engine.switchings, edits: engine.edits,
             sessionID: engine.sessionID, clockSteps: engine.clockSteps)
     }
 }

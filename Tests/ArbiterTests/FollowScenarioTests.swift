@@ -53,6 +53,36 @@ struct FollowScenarioTests {
         try world.expectOnMaster(ours, within: 300)
     }
 
+    @Test(arguments: Seeds.standing(1...60))
+    func `Link enabled at any moment of following moves no tick, no beat and no tempo`(seed: UInt64) throws {
+        var world = GatewayWorld("enabled at any moment", seed: seed)
+        var random = SeededGenerator(seed: seed).split("moment")
+        let ours = world.addNode(tempo: 90)
+        let (tempo, start) = (Double.random(in: 50...240, using: &random), Int.random(in: 24...200, using: &random))
+        world.playMaster(at: ours, tempo: tempo, jitter: .gaussian(300), seconds: 1...12, seed: seed) {
+            $0 == start ? [.start] : []
+        }
+        let moment = Double.random(in: 4...10, using: &random)
+        try world.run(until: moment)
+        try #require(world.nodes[ours].arbiter.mode == .follow)
+        let breaks = world.nodes[ours].breaks
+        let isToPlay = world.plan(of: ours).transport.isPlaying
+        var before = world.shown(at: ours)
+        world.setLink(true, at: ours)
+        #expect(world.nodes[ours].arbiter.mode == .link)
+        for millisecond in 0..<400 {
+            try world.run(until: moment + Double(millisecond) / 1_000)
+            let after = world.shown(at: ours)
+            #expect(after.tempo == before.tempo)
+            let elapsed = Double(before.time.microseconds(to: after.time)) / 60e6 * before.tempo
+            #expect(abs(after.beat - before.beat - elapsed) < 0.001)
+            before = after
+        }
+        try world.run(until: moment + 2)
+        #expect(world.nodes[ours].breaks == breaks)
+        #expect(world.nodes[ours].machine.moves.count == (isToPlay ? 1 : 0))
+    }
+
     @Test(arguments: Seeds.standing(1...10))
     func `a session that is found takes over with its tempo and grid, and gives way to the master again`(
         seed: UInt64
@@ -189,7 +219,6 @@ struct FollowScenarioTests {
         world.setPlaying(true, at: ours)
         try world.run(until: 6)
         #expect(world.nodes[ours].machine.moves == [.start])
-        #expect(world.nodes[ours].engine.sessionState.isPlaying)
         let (now, plan) = (world.hostTime(of: ours), world.plan(of: ours).transport)
         let position = world.line(of: ours).position(at: now) - Double(plan.startTick)
         let shown = world.nodes[ours].arbiter.timeline.shownBeats(at: now, quantum: Beats(4)).value

@@ -35,6 +35,8 @@ struct GatewayWorld {
         var wakeAt: HostTime?
         /// Requests to the network thread keep their order: the next one comes after this time.
         var lastRequest = WorldTime.seconds(0)
+        /// News of the network thread keep theirs.
+        var lastNews = WorldTime.seconds(0)
         /// When its arbiter looks for masters that have fallen silent.
         var masterDeadline: HostTime?
         /// Counts the times that its output thread was told when to wake.
@@ -185,7 +187,7 @@ struct GatewayWorld {
     }
 
     mutating func setLink(_ isEnabled: Bool, at node: Int) {
-        nodes[node].arbiter.linkSwitched(on: isEnabled)
+        if let handOver = nodes[node].arbiter.linkSwitched(on: isEnabled) { edit(node, handOver) }
         post(.enableLink(isEnabled), to: node)
     }
 
@@ -202,6 +204,7 @@ struct GatewayWorld {
 
     mutating func edit(_ node: Int, _ edit: SessionEdit) {
         trace.record("edits", node: node, at: now)
+        nodes[node].arbiter.asked(for: edit, at: hostTime(of: node))
         post(.edit(edit), to: node)
     }
 
@@ -242,10 +245,13 @@ struct GatewayWorld {
             }
         }
         let view = LinkView(nodes[index].engine)
-        if view.state != before || view.switchings != nodes[index].arbiter.link.switchings {
+        let known = nodes[index].arbiter.link
+        if view.state != before || view.switchings != known.switchings || view.edits != known.edits {
             trace.record("has news", node: index, [view.state.timeline.timeOrigin.microseconds], at: self.now)
             let delay = Int64.random(in: 20...400, using: &nodes[index].random)
-            simulation.schedule(.news(index, view), at: self.now.advanced(byMicroseconds: delay))
+            let time = max(self.now.advanced(byMicroseconds: delay), nodes[index].lastNews.advanced(byMicroseconds: 1))
+            nodes[index].lastNews = time
+            simulation.schedule(.news(index, view), at: time)
         }
         guard let deadline = nodes[index].engine.nextDeadline else { return }
         if let wakeAt = nodes[index].wakeAt, wakeAt <= deadline { return }

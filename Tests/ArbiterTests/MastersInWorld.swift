@@ -63,6 +63,13 @@ extension GatewayWorld {
     /// Beats per minute of a gateway's ticks.
     func tempo(of node: Int) -> Double { 60e6 / Double(line(of: node).microsecondsPerBeat) }
 
+    /// What a gateway's status shows: tempo and beat, and its host time.
+    func shown(at node: Int) -> (time: HostTime, tempo: Double, beat: Double) {
+        let (now, leadership) = (hostTime(of: node), nodes[node].arbiter.leadership)
+        let beat = leadership.timeline.shownBeats(at: now, quantum: leadership.quantum)
+        return (now, leadership.timeline.tempo.beatsPerMinute, beat.value)
+    }
+
     /// Checks that a gateway's newest tick is its master's, and the same tick of the song.
     func expectOnMaster(_ node: Int, within microseconds: Int64) throws {
         guard let last = nodes[node].machine.ticks.last, let master = masters[node] else { throw broken("no ticks") }
