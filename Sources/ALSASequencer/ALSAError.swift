@@ -7,6 +7,11 @@ package struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
     package var operation: String
     package var code: Int32
 
+    package init(operation: String, code: Int32) {
+        self.operation = operation
+        self.code = code
+    }
+
     package var description: String { "\(operation): \(String(cString: snd_strerror(code)))" }
 
     /// Whether what was wanted is another program's for now.

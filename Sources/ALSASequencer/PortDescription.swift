@@ -1,5 +1,5 @@
 /// A port's number on the sequencer, written `client:port`.
-package struct PortAddress: Hashable, Sendable, BitwiseCopyable, CustomStringConvertible {
+package struct PortAddress: Hashable, Comparable, Sendable, BitwiseCopyable, CustomStringConvertible {
     package var client: Int
     package var port: Int
 
@@ -9,6 +9,11 @@ package struct PortAddress: Hashable, Sendable, BitwiseCopyable, CustomStringCon
     }
 
     package var description: String { "\(client):\(port)" }
+
+    /// The order in which ports are listed.
+    package static func < (left: PortAddress, right: PortAddress) -> Bool {
+        (left.client, left.port) < (right.client, right.port)
+    }
 }
 
 extension PortAddress {

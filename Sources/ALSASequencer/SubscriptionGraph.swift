@@ -11,7 +11,7 @@ package struct SubscriptionGraph: Hashable, Sendable {
     }
 
     /// One port hearing another.
-    package struct Subscription: Hashable, Sendable {
+    package struct Subscription: Hashable, Sendable, Comparable {
         package var sender: PortAddress
         package var receiver: PortAddress
 
@@ -20,7 +20,9 @@ package struct SubscriptionGraph: Hashable, Sendable {
             self.receiver = receiver
         }
 
-        fileprivate var order: [Int] { [sender.client, sender.port, receiver.client, receiver.port] }
+        package static func < (left: Subscription, right: Subscription) -> Bool {
+            (left.sender, left.receiver) < (right.sender, right.receiver)
+        }
     }
 
     /// The boxes by the numbers of their clients; a client that is not in it stands for itself.
@@ -81,8 +83,7 @@ package struct SubscriptionGraph: Hashable, Sendable {
     ) -> [Box: [Subscription]] {
         var reached: [Box: [Subscription]] = [:]
         // In a fixed order, so that of two equal ways it is always the same one.
-        for edge in edges.sorted(by: { $0.order.lexicographicallyPrecedes($1.order) })
-        where seen.insert(box(of: edge.receiver.client)).inserted {
+        for edge in edges.sorted() where seen.insert(box(of: edge.receiver.client)).inserted {
             reached[box(of: edge.receiver.client)] = way + [edge]
         }
         return reached

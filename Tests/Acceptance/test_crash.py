@@ -212,7 +212,7 @@ def test_the_next_run_enters_a_session_that_plays_on_at_a_bar(start, line, state
             "--start-stop-sync", "--output", f"raw:{line.path}", "--state", state, name="killed")
         gateway.wait_status(lambda status: status["link"]["peers"] == 1, 5, "the peer is seen")
         top = peer.play()
-        line.wait_for(START, within=5)
+        gateway.wait_status(lambda status: status["transport"] == "playing", 5, "the song plays")
         until(lambda: (state / "state.json").exists() and kept(state), 3, "what plays is kept")
         gateway.kill()
         time.sleep(0.5)

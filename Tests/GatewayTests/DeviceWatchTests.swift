@@ -1,5 +1,5 @@
 import ALSASequencer
-import RealTime
+import BeatTime
 import Testing
 
 @testable import Gateway
@@ -50,11 +50,11 @@ struct DeviceWatchTests {
         var watch = DeviceWatch()
         var looks: [Int64] = []
         for second in 0..<20 {
-            let now = MonotonicTime(nanoseconds: Int64(second) * 1_000_000_000)
+            let now = HostTime(microseconds: Int64(second) * 1_000_000)
             if watch.isDue(isWanted: !(8...9).contains(second), at: now) { looks.append(Int64(second)) }
         }
         #expect(looks == [3, 6, 13, 16, 19])
-        #expect(watch.next == MonotonicTime(nanoseconds: 22_000_000_000))
+        #expect(watch.next == HostTime(microseconds: 22_000_000))
     }
 
     private func connected() -> Output {

@@ -1,14 +1,14 @@
-import RealTime
+import BeatTime
 import Testing
 
 @testable import Gateway
 
 @Suite
 struct IdlenessTests {
-    private static let begun = MonotonicTime(nanoseconds: 1_000_000_000_000)
+    private static let begun = HostTime(microseconds: 1_000_000_000)
 
-    private static func at(_ milliseconds: Int64) -> MonotonicTime {
-        begun.advanced(byNanoseconds: milliseconds * 1_000_000)
+    private static func at(_ milliseconds: Int64) -> HostTime {
+        begun.advanced(byMicroseconds: milliseconds * 1_000)
     }
 
     /// Whether Link is active after looks at the given times, at each of which it was used or not, and was last watched
@@ -38,7 +38,7 @@ struct IdlenessTests {
         for look in looks {
             let before = idleness.isActive
             let hasChanged = idleness.hasChanged(
-                isUsed: look.isUsed, lastLook: Self.at(look.watched), at: Self.at(look.at))
+                isUsed: look.isUsed, lastWatched: Self.at(look.watched), at: Self.at(look.at))
             #expect(idleness.isActive == look.isActive, "at \(look.at)")
             #expect(hasChanged == (before != look.isActive))
         }
@@ -47,13 +47,13 @@ struct IdlenessTests {
     @Test
     func `it asks to be looked at when its patience ends, and only then`() {
         var idleness = Idleness(at: Self.begun)
-        _ = idleness.hasChanged(isUsed: true, lastLook: Self.at(-9_000), at: Self.at(100))
+        _ = idleness.hasChanged(isUsed: true, lastWatched: Self.at(-9_000), at: Self.at(100))
         #expect(idleness.next == nil)
-        _ = idleness.hasChanged(isUsed: false, lastLook: Self.at(-9_000), at: Self.at(200))
+        _ = idleness.hasChanged(isUsed: false, lastWatched: Self.at(-9_000), at: Self.at(200))
         #expect(idleness.next == Self.at(3_200))
-        _ = idleness.hasChanged(isUsed: false, lastLook: Self.at(3_100), at: Self.at(3_200))
+        _ = idleness.hasChanged(isUsed: false, lastWatched: Self.at(3_100), at: Self.at(3_200))
         #expect(idleness.next == Self.at(6_100))
-        _ = idleness.hasChanged(isUsed: false, lastLook: Self.at(3_100), at: Self.at(6_100))
+        _ = idleness.hasChanged(isUsed: false, lastWatched: Self.at(3_100), at: Self.at(6_100))
         #expect(!idleness.isActive && idleness.next == nil)
     }
 }

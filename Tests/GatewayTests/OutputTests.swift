@@ -52,10 +52,10 @@ struct OutputTests {
             return ticks.map(board.slots[0].plan(.stopped).probe.sign)
         }
         #expect(Set(marks(0..<200)) == [0])
-        output.markTicks(seconds: 2, on: line, at: HostTime(microseconds: 1_000_000))
+        output.markTicks(seconds: 2, on: line, seed: 1, at: HostTime(microseconds: 1_000_000))
         output.adjust(OutputAdjustment(swing: 60))
         #expect(Set(marks(0..<48)) == [0] && Set(marks(48..<144)) == [-1, 1] && Set(marks(144..<200)) == [0])
-        output.markTicks(seconds: 0, on: line, at: HostTime(microseconds: 2_000_000))
+        output.markTicks(seconds: 0, on: line, seed: 1, at: HostTime(microseconds: 2_000_000))
         #expect(Set(marks(0..<200)) == [0])
     }
 

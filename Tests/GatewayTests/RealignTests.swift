@@ -1,4 +1,5 @@
 import ALSASequencer
+import BeatTime
 import ClockDispatch
 import ConfigurationFiles
 import GatewayStatus
@@ -10,7 +11,7 @@ import Testing
 /// Which outputs a realignment is for, and what a device that has gone is said to do.
 @Suite
 struct RealignTests {
-    private func rack(_ profiles: [String: String] = [:]) throws -> OutputRack {
+    private func table(_ profiles: [String: String] = [:]) throws -> OutputTable {
         var none = OutputWishes()
         (none.hasClockPort, none.connectsRecognised) = (false, false)
         var wishes = none
@@ -20,60 +21,60 @@ struct RealignTests {
             request.profile = wishes.library.profiles.first { $0.id == name.lowercased() }
             return request
         }
-        var rack = OutputRack(none, needsSequencer: false)
-        rack.configure(wishes, devices: [])
-        return rack
+        var table = OutputTable(none)
+        table.configure(wishes, devices: [], at: HostTime(microseconds: 0))
+        return table
     }
 
-    private func connect(_ rack: inout OutputRack, _ slots: Int...) {
-        for slot in slots { _ = rack.outputs[slot].setConnected(to: "2\(slot):0") }
+    private func connect(_ table: inout OutputTable, _ slots: Int...) {
+        for slot in slots { _ = table.all[slot].setConnected(to: "2\(slot):0") }
     }
 
-    private func refusal(_ rack: inout OutputRack, _ id: String?, isPlaying: Bool = true) -> String? {
+    private func refusal(_ table: inout OutputTable, _ id: String?, isPlaying: Bool = true) -> String? {
         do throws(CommandRefusal) {
-            try rack.realign(id, .atBar, isPlaying: isPlaying)
+            try table.realign(id, .atBar, isPlaying: isPlaying)
             return nil
         } catch {
             return error.description
         }
     }
 
-    private func asked(_ rack: borrowing OutputRack) -> [UInt32] { rack.outputs.map(\.realigning.number) }
+    private func asked(_ table: OutputTable) -> [UInt32] { table.all.map(\.realigning.number) }
 
     @Test
     func `what is away, silent or stopped is not realigned, and says so`() throws {
-        var rack = try rack(["bass": "transport: { start: none }"])
-        #expect(refusal(&rack, "drums") == "Drums is not connected")
-        #expect(refusal(&rack, nil) == "nothing is connected")
-        connect(&rack, 0, 1)
-        #expect(refusal(&rack, "drums", isPlaying: false) == "nothing is playing")
-        #expect(refusal(&rack, nil, isPlaying: false) == "nothing is playing")
-        #expect(refusal(&rack, "bass") == "Bass cannot be told its place in the song, by its profile")
-        rack.outputs[0].adjust(OutputAdjustment(isEnabled: false))
-        #expect(refusal(&rack, "drums") == "Drums is not playing")
-        #expect(refusal(&rack, "tuba")?.hasPrefix("no output is called tuba") == true)
-        #expect(asked(rack) == [0, 0])
+        var table = try table(["bass": "transport: { start: none }"])
+        #expect(refusal(&table, "drums") == "Drums is not connected")
+        #expect(refusal(&table, nil) == "nothing is connected")
+        connect(&table, 0, 1)
+        #expect(refusal(&table, "drums", isPlaying: false) == "nothing is playing")
+        #expect(refusal(&table, nil, isPlaying: false) == "nothing is playing")
+        #expect(refusal(&table, "bass") == "Bass cannot be told its place in the song, by its profile")
+        table.all[0].adjust(OutputAdjustment(isEnabled: false))
+        #expect(refusal(&table, "drums") == "Drums is not playing")
+        #expect(refusal(&table, "tuba")?.hasPrefix("no output is called tuba") == true)
+        #expect(asked(table) == [0, 0])
     }
 
     @Test
     func `a realignment of all leaves out those that are away`() throws {
-        var rack = try rack()
-        connect(&rack, 1)
-        #expect(refusal(&rack, nil) == nil)
-        #expect(asked(rack) == [0, 1])
+        var table = try table()
+        connect(&table, 1)
+        #expect(refusal(&table, nil) == nil)
+        #expect(asked(table) == [0, 1])
     }
 
     @Test
     func `a machine that was unplugged is said to come back as its profile and the song have it`() throws {
-        var rack = try rack(["bass": "transport: { start: none }"])
+        var table = try table(["bass": "transport: { start: none }"])
         for slot in 0...1 {
-            _ = rack.outputs[slot].setConnected(to: "2\(slot):0")
-            rack.outputs[slot].recognise(.device(20 + slot, "Box", "Box MIDI 1", card: slot), nil)
-            #expect(!rack.outputs[slot].hasLostDevice)
-            _ = rack.outputs[slot].setConnected(to: nil)
-            #expect(rack.outputs[slot].hasLostDevice)
+            _ = table.all[slot].setConnected(to: "2\(slot):0")
+            table.all[slot].recognise(.device(20 + slot, "Box", "Box MIDI 1", card: slot), nil)
+            #expect(!table.all[slot].hasLostDevice)
+            _ = table.all[slot].setConnected(to: nil)
+            #expect(table.all[slot].hasLostDevice)
         }
-        let (drums, bass) = (rack.outputs[0], rack.outputs[1])
+        let (drums, bass) = (table.all[0], table.all[1])
         #expect(
             drums.lossWarning(isPlaying: true).message
                 == "Drums was unplugged. It rejoins at the next bar when it is back.")
@@ -83,8 +84,8 @@ struct RealignTests {
         #expect(
             bass.lossWarning(isPlaying: true).message
                 == "Bass was unplugged. It hears the clock again when it is back.")
-        connect(&rack, 0)
-        #expect(!rack.outputs[0].hasLostDevice)
+        connect(&table, 0)
+        #expect(!table.all[0].hasLostDevice)
     }
 
     @Test

@@ -1,7 +1,6 @@
 import BeatTime
 import ClockDispatch
 import MIDIClock
-import RealTime
 import Testing
 
 @testable import Gateway
@@ -9,10 +8,10 @@ import Testing
 /// What devices are told that a crashed run has left playing.
 @Suite
 struct RecoveryTests {
-    private static let start = MonotonicTime(nanoseconds: 5_000_000_000)
+    private static let start = HostTime(microseconds: 5_000_000)
 
-    private func after(milliseconds: Int64) -> MonotonicTime {
-        Self.start.advanced(byNanoseconds: milliseconds * 1_000_000)
+    private func after(milliseconds: Int64) -> HostTime {
+        Self.start.advanced(byMicroseconds: milliseconds * 1_000)
     }
 
     @Test

@@ -1,0 +1,32 @@
+internal import Synchronization
+
+/// What the clock thread has come to; it announces nothing, so it is asked.
+package struct ClockAccount: Hashable, Sendable {
+    /// The generation of the board in use; older ones will not be looked at again.
+    package var generationInUse: UInt64
+    /// The sequencer ports there are, one bit each; the thread touches nothing of the others until a board wants them.
+    package var existingPorts: UInt64
+    /// The slots whose lines have failed for good since the last account, one bit each.
+    ///
+    /// All that failed before the board in use are among these, or were among earlier ones.
+    package var brokenLines: UInt64
+
+    package init(generationInUse: UInt64 = 0, existingPorts: UInt64 = 0, brokenLines: UInt64 = 0) {
+        self.generationInUse = generationInUse
+        self.existingPorts = existingPorts
+        self.brokenLines = brokenLines
+    }
+}
+
+extension OutputThread {
+    /// What the thread has come to; for one other thread.
+    package func account() -> ClockAccount {
+        // The generation first: a line that failed under an older board is then told with this account at the latest.
+        var account = ClockAccount(generationInUse: generationInUse, existingPorts: existingPorts)
+        for slot in 0..<OutputBoard.capacity {
+            let isBroken = withCounters(of: slot) { $0.isLineBroken.exchange(false, ordering: .relaxed) }
+            if isBroken { account.brokenLines |= 1 << UInt64(slot) }
+        }
+        return account
+    }
+}

@@ -1,0 +1,124 @@
+internal import Logging
+internal import ALSASequencer
+internal import Arbiter
+internal import BeatTime
+internal import ConfigurationFiles
+internal import MIDIClock
+
+// Commands from outside.
+extension GatewayEngine {
+    /// Carries a command out, or has it carried out.
+    ///
+    /// - Parameters:
+    ///   - command: from wherever it comes.
+    ///   - token: gets its reply once the status shows the effect; not if the command is refused.
+    ///   - now: the present time.
+    /// - Throws: why it is not carried out; then nothing has changed.
+    mutating func perform(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandRefusal) {
+        switch command {
+        case .enableLink(let isOn):
+            keep { $0.link = isOn }
+            switchLink(on: isOn, token, at: now)
+        case .toggleLink: try perform(.enableLink(!arbiter.wantsLink), token, at: now)
+        case .enableStartStopSync(let isOn):
+            keep { $0.startStopSync = isOn }
+            effects.link.append(.setStartStopSync(isOn, token))
+        case .setPlaying(let isPlaying):
+            if let leader = arbiter.transportLeaderName { throw .notLeader(leader) }
+            setPlaying(isPlaying, for: token, at: now)
+        case .togglePlaying: try perform(.setPlaying(!arbiter.transport.isPlaying), token, at: now)
+        case .setTempo(let tempo):
+            if let leader = arbiter.leaderName { throw .notLeader(leader) }
+            keep { $0.tempo = KeptState.rounded(tempo) }
+            edit(.setTempo(tempo), for: token, at: now)
+        case .tap(let time):
+            if let leader = arbiter.leaderName { throw .notLeader(leader) }
+            guard let tempo = tapping.tapped(at: time ?? now) else { return reply(.success(()), to: token) }
+            try perform(.setTempo(tempo), token, at: now)
+        case .follow(let choice):
+            try inputs.requireClear(choice, among: patchbay.list)
+            let configured = wishes.follow
+            keep { $0.follow = Replacement(choice.text, insteadOf: configured.text) }
+            inputs.choose(choice)
+            hearDevices(at: now)
+            sourcesChanged(at: now)
+            reply(.success(()), to: token)
+        case .setQuantum(let quantum):
+            let configured = wishes.quantum
+            keep { $0.quantum = Replacement(quantum.value, insteadOf: configured.value) }
+            setQuantum(quantum, at: now)
+            reply(.success(()), to: token)
+        case .configure(let wishes):
+            configure(wishes, at: now)
+            reply(.success(()), to: token)
+        case .adjust(let name, let adjustment):
+            try outputs.adjust(name, adjustment, marking: arbiter.line, at: now)
+            keepOffsets()
+            outputsChanged()
+            sourcesChanged(at: now)
+            reply(.success(()), to: token)
+        case .realign(let name, let when):
+            let transport = arbiter.transport
+            let isPlaying = transport.isPlaying && arbiter.line.position(at: now) >= Double(transport.startTick)
+            try outputs.realign(name, when, isPlaying: isPlaying)
+            outputsChanged()
+            reply(.success(()), to: token)
+        }
+    }
+
+    private mutating func setQuantum(_ quantum: Beats, at now: HostTime) {
+        decide(at: now) { arbiter, _ in
+            arbiter.quantum = quantum
+            return nil
+        }
+    }
+
+    /// Applies a new configuration; unchanged parts keep running.
+    private mutating func configure(_ new: Wishes, at now: HostTime) {
+        let old = wishes
+        wishes = new
+        log(.notice, "configuration and profiles read again")
+        for warning in new.warnings where !old.warnings.contains(warning) { effects.log.append(LogEntry(warning)) }
+        if new.quantum != old.quantum {
+            keep { $0.quantum = nil }
+            setQuantum(new.quantum, at: now)
+        }
+        arbiter.stopsWhenLost = new.stopsWhenLost
+        if new.outputs != old.outputs {
+            outputs.configure(new.outputs, devices: patchbay.list.receivers(except: own), at: now)
+            outputsChanged()
+        }
+        if new.controls != old.controls {
+            let hadInput = controls.wantsInput
+            controls.configure(new.controls)
+            if controls.wantsInput, !hadInput { effects.questions.append(.openControls) }
+            if !controls.wantsInput, hadInput { effects.closesControls = true }
+        }
+        if new.follow != old.follow {
+            keep { $0.follow = nil }
+            inputs.choose(new.follow)
+        }
+        keepOffsets()
+        portsChanged(at: now)
+        sourcesChanged(at: now)
+    }
+
+    /// Does what buttons and pedals ask for.
+    mutating func pressed(_ arrivals: [ControlArrival], at now: HostTime) {
+        for press in arrivals.flatMap({ controls.presses($0) }) {
+            var refusal: CommandRefusal?
+            do throws(CommandRefusal) {
+                try perform(press.command, nil, at: now)
+            } catch {
+                refusal = error
+            }
+            guard controls.note(press, refusal) else { continue }
+            isStatusStale = true
+            guard let refusal else { continue }
+            // Once, and not again for each press that is refused for the same reason.
+            log(
+                .notice, "control refused",
+                ["port": "\(press.port)", "do": "\(press.verb.rawValue)", "error": "\(refusal)"])
+        }
+    }
+}

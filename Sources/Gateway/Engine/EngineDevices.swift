@@ -1,0 +1,75 @@
+internal import ALSASequencer
+internal import BeatTime
+internal import ClockDispatch
+
+// Devices, ports and lines that come and go.
+extension GatewayEngine {
+    /// The numbers of the gateway's own clients, which are no machines.
+    var own: Set<Int> { inputs.own.union(controls.client.map { [$0] } ?? []) }
+
+    /// Brings outputs and inputs up to date with the ports there are.
+    mutating func portsChanged(at now: HostTime) {
+        if outputs.connect(&patchbay, own: own, &effects, at: now) { outputsChanged() }
+        hearDevices(at: now)
+        isStatusStale = true
+    }
+
+    /// Brings inputs and controls alone up to date.
+    mutating func hearDevices(at now: HostTime) {
+        let named = Dictionary(outputs.all.compactMap(\.namedProfile)) { first, _ in first }
+        let isNews = inputs.update(&patchbay, own: own, &effects) { [wishes] port in
+            named[port.address] ?? wishes.outputs.library.profile(of: port)
+        }
+        if isNews { sourcesChanged(at: now) }
+        controls.update(&patchbay, own: own, &effects)
+        isStatusStale = true
+    }
+
+    /// Notes that outputs have come, gone or changed.
+    mutating func outputsChanged() { (isBoardStale, isStatusStale, haveOutputsChanged) = (true, true, true) }
+
+    /// Takes what became of questions.
+    mutating func note(_ answers: [GatewayAnswer], at now: HostTime) {
+        var arePortsNews = false
+        for answer in answers {
+            switch answer {
+            case .subscribed(let subscription, let isNew):
+                patchbay.subscribed(subscription, isNew: isNew)
+                arePortsNews = true
+            case .notSubscribed(let subscription, let error):
+                patchbay.refused(subscription, because: error)
+                arePortsNews = true
+            case .controlsOpened(let port):
+                controls.opened(port)
+                arePortsNews = true
+            case .controlsNotOpened(let trouble):
+                controls.notOpened(because: trouble)
+                arePortsNews = true
+            case .opened(let place, let descriptor):
+                if outputs.lineOpened(place, descriptor) {
+                    outputsChanged()
+                } else {
+                    effects.closings.append(descriptor)
+                }
+            case .notOpened(let place, let trouble): if outputs.lineRefused(place, trouble) { outputsChanged() }
+            case .driver(let place, let buffer): if outputs.note(buffer, of: place) { outputsChanged() }
+            }
+        }
+        if arePortsNews { portsChanged(at: now) }
+    }
+
+    /// Frees slots, and looks after lines and drivers.
+    mutating func tendOutputs(at now: HostTime) {
+        let isFreed = outputs.freeSlots(account, board.generation, &patchbay, &effects, at: now)
+        var changed = isFreed
+        changed = outputs.tendLines(account, board.generation, &effects, at: now) || changed
+        if outputs.isLookDue(at: now) {
+            effects.questions += outputs.driversToLookAt
+            patchbay.retryTaken()
+            if outputs.isSomeoneTaken { portsChanged(at: now) }
+        }
+        if changed { outputsChanged() }
+        // Somebody may have been waiting for a slot.
+        if isFreed { portsChanged(at: now) }
+    }
+}

@@ -1,0 +1,111 @@
+internal import GatewayStatus
+internal import Logging
+internal import ClockDispatch
+internal import ALSASequencer
+internal import Arbiter
+internal import BeatTime
+internal import LinkNetwork
+internal import MIDIClock
+
+// Who leads, and what the session is asked for.
+extension GatewayEngine {
+    /// Takes news of the Link peer.
+    mutating func linkChanged(to state: LinkState, at now: HostTime) {
+        effects.log += state.changes(since: link)
+        link = state
+        decide(at: now) { $0.linkChanged(LinkView(state), at: $1) }
+    }
+
+    /// Takes what other machines' clocks sent.
+    mutating func heard(_ events: [ClockInputEvent], at now: HostTime) {
+        for (index, part) in events.split(separator: .overflow, omittingEmptySubsequences: false).enumerated() {
+            if index > 0 { arbiter.messagesLost() }
+            let arrivals = part.compactMap { if case .arrival(let arrival) = $0 { arrival } else { nil } }
+            let reach = reach
+            if !arrivals.isEmpty { decide(at: now) { $0.received(arrivals, reach: reach, at: $1) } }
+        }
+    }
+
+    /// Lets the arbiter decide, and has done what it answers.
+    ///
+    /// - Parameters:
+    ///   - token: gets its reply when the answer has had its effect.
+    ///   - now: the present time.
+    ///   - body: has the arbiter decide, and returns what it answers.
+    mutating func decide(
+        for token: ReplyToken? = nil, at now: HostTime, _ body: (inout Arbiter, HostTime) -> SessionEdit?
+    ) {
+        let (mode, transport, line) = (arbiter.mode, arbiter.transport, arbiter.line)
+        let (asked, probe) = (arbiter.probing?.outputs, arbiter.probing?.probe)
+        if let answer = body(&arbiter, now) {
+            edit(answer, for: token, at: now)
+        } else {
+            reply(.success(()), to: token)
+        }
+        if (mode, transport, line) != (arbiter.mode, arbiter.transport, arbiter.line)
+            || (asked, probe) != (arbiter.probing?.outputs, arbiter.probing?.probe)
+        {
+            isBoardStale = true
+        }
+        isStatusStale = true
+        keepTempo()
+        // That Link was switched is told when the peer says so.
+        if mode != arbiter.mode, [mode, arbiter.mode].contains(.follow) {
+            log(.notice, "leader changed", ["reason": "\(arbiter.reason)"])
+        }
+    }
+
+    /// Has the Link peer change its session, or what would be one.
+    mutating func edit(_ edit: SessionEdit, for token: ReplyToken?, at now: HostTime) {
+        arbiter.asked(for: edit, at: now)
+        effects.link.append(.edit(edit, token))
+    }
+
+    /// Turns the Link switch; nobody is followed from before the peer is told to join until it has left.
+    mutating func switchLink(on isOn: Bool, _ token: ReplyToken?, at now: HostTime) {
+        // What is so already needs nobody to let go.
+        guard !arbiter.isLinkSettled(on: isOn) else { return reply(.success(()), to: token) }
+        decide(at: now) { arbiter, _ in arbiter.linkSwitched(on: isOn) }
+        effects.link.append(.setEnabled(isOn, token))
+    }
+
+    /// Tells the arbiter who can be heard, who of them is meant, and how our own clock may come to them.
+    mutating func sourcesChanged(at now: HostTime) {
+        let heard = inputs.heard(among: outputs.all)
+        decide(at: now) { $0.hear(heard, at: $1) }
+    }
+
+    /// How soon every output can play, in microseconds.
+    var reach: Int64 {
+        let beat = arbiter.line.microsecondsPerBeat
+        let slowest = outputs.all.filter(\.isEnabled).map { $0.settings.reach(microsecondsPerBeat: beat) }.max() ?? 0
+        return SessionEdit.newsTime + max(0, slowest)
+    }
+
+    mutating func setPlaying(_ isPlaying: Bool, for token: ReplyToken? = nil, at now: HostTime) {
+        let reach = reach
+        decide(for: token, at: now) { $0.setPlaying(isPlaying, reach: reach, at: $1) }
+    }
+
+    /// Plays, if it was told to and everything is ready, or has had its time.
+    mutating func playIfReady(at now: HostTime) {
+        guard let deadline = playsOnceReady else { return }
+        let isInSession = arbiter.isConnected || !startsWithLink
+        let arePortsMade = outputs.client == nil || board.ports & ~account.existingPorts == 0
+        let isReady = isInSession && arePortsMade && account.generationInUse == board.generation
+        guard isReady || now >= deadline else { return }
+        playsOnceReady = nil
+        setPlaying(true, at: now)
+    }
+
+    /// Has Link leave the network when there is no use for it, and come back.
+    mutating func tendLink(watchedAt: HostTime, at now: HostTime) {
+        let isWanted = !wishes.deactivatesWhenIdle || link.isStartStopSyncEnabled
+        let isUsed =
+            isWanted || arbiter.transport.isPlaying || playsOnceReady != nil
+            || outputs.all.contains { $0.isEnabled && $0.connectedTo != nil }
+        guard idleness.hasChanged(isUsed: isUsed, lastWatched: watchedAt, at: now) else { return }
+        effects.link.append(.setActive(idleness.isActive))
+        log(.notice, idleness.isActive ? "Link has a use again" : "Link has nothing to drive and leaves the network")
+    }
+}

@@ -1,0 +1,80 @@
+internal import BeatTime
+internal import ConfigurationFiles
+internal import GatewayStatus
+internal import LinkNetwork
+internal import LinkSession
+internal import Logging
+
+/// A line for the log: a constant text, and what it is about.
+struct LogEntry: Sendable {
+    var level: Logger.Level
+    var text: Logger.Message
+    var metadata: Logger.Metadata
+
+    init(_ level: Logger.Level, _ text: Logger.Message, _ metadata: Logger.Metadata = [:]) {
+        self.level = level
+        self.text = text
+        self.metadata = metadata
+    }
+
+    /// Something that the user should know.
+    init(_ warning: Status.Warning) { self.init(.warning, "\(warning.message)", ["fix": "\(warning.fix)"]) }
+}
+
+extension Logger {
+    func write(_ entry: LogEntry) { log(level: entry.level, entry.text, metadata: entry.metadata) }
+}
+
+extension LinkState {
+    /// What the log is to say of what has changed.
+    ///
+    /// - Parameter old: the state before.
+    func changes(since old: LinkState) -> [LogEntry] {
+        var entries: [LogEntry] = []
+        if old.isEnabled != isEnabled { entries.append(.init(.notice, isEnabled ? "Link enabled" : "Link disabled")) }
+        if old.peerCount != peerCount { entries.append(.init(.info, "peers changed", ["count": "\(peerCount)"])) }
+        if old.peerCount == 0, peerCount > 0 {
+            entries.append(
+                .init(
+                    .notice, "session joined",
+                    ["session": "\(sessionID)", "tempo": "\(sessionState.tempo.beatsPerMinute)"]))
+        }
+        for failure in failures where !old.failures.contains(failure) {
+            entries.append(.init(.warning, "Link cannot use a network interface", ["error": "\(failure)"]))
+        }
+        if old.peerCount > 0, peerCount == 0 { entries.append(.init(.notice, "no peers left, going on alone")) }
+        return entries
+    }
+}
+
+extension Output {
+    /// What the log is to say of what has become of the output.
+    ///
+    /// - Parameter old: what it was; nil if it is new in its slot.
+    func changes(since old: Output?) -> [LogEntry] {
+        let output: Logger.Metadata = ["output": "\(name)"]
+        guard presence == .here else {
+            return old?.presence == .here ? [.init(.info, "output no longer wanted", output)] : []
+        }
+        var entries: [LogEntry] = []
+        if old == nil { entries.append(.init(.info, "output made", output)) }
+        if let place = connectedTo, place != old?.connectedTo {
+            var metadata = output.merging(["port": "\(place)"]) { $1 }
+            if let profile { metadata["profile"] = "\(profile.id)" }
+            entries.append(.init(.info, "output connected", metadata))
+        } else if let place = old?.connectedTo, connectedTo == nil {
+            let metadata = output.merging(["port": "\(place)"]) { $1 }
+            let isLost = hasLostDevice && isEnabled
+            let text: Logger.Message = isLost ? isMachine ? "device unplugged" : "device gone" : "output away"
+            entries.append(.init(isLost ? .warning : .info, text, metadata))
+        }
+        if isStuck != (old?.isStuck ?? false) {
+            entries.append(.init(.warning, isStuck ? "device takes nothing" : "device takes again", output))
+        }
+        // Once for as long as it lasts: how trouble is worded may change with every name that somebody gives a port.
+        if let trouble, old?.trouble == nil {
+            entries.append(.init(.warning, "output away", output.merging(["error": "\(trouble)"]) { $1 }))
+        }
+        return entries
+    }
+}

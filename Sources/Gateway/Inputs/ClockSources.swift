@@ -1,0 +1,190 @@
+internal import ALSASequencer
+internal import Arbiter
+internal import ConfigurationFiles
+internal import GatewayStatus
+internal import LoopGuard
+internal import MIDIClock
+
+/// Whose clocks can be heard, and which of them the user means.
+struct ClockSources: Hashable, Sendable {
+    let choice: FollowChoice
+    /// The one source that may be followed; nil while it is away, and where the choice names none.
+    var chosen: ClockSource?
+    /// Whether the choice names a source that is not there.
+    var isAway = false
+    /// Why it is away, when there is more to say than that.
+    var trouble: String?
+    /// Everything that is subscribed to `Clock In` now, and the raw device while it is there, by the names people know.
+    var names: [ClockSource: String] = [:]
+    /// Those that the user has subscribed to `Clock In`.
+    var subscribedByUser: Set<ClockSource> = []
+    /// The machines that may lead by their profiles.
+    private(set) var leaders: Set<ClockSource> = []
+    /// The machines whose Start and Stop are a remote control.
+    private(set) var remotes: Set<ClockSource> = []
+    /// The machines that pass on what they receive.
+    private(set) var echoing: Set<ClockSource> = []
+    /// Who hears whom on the sequencer.
+    var graph = SubscriptionGraph()
+
+    init(_ choice: FollowChoice) { self.choice = choice }
+
+    /// Finds what a choice means.
+    ///
+    /// - Parameters:
+    ///   - choice: the user's.
+    ///   - ports: all there are.
+    ///   - own: the numbers of the gateway's own clients, which it does not follow.
+    ///   - device: the raw device, if one is configured.
+    init(_ choice: FollowChoice, ports: [PortDescription], own: Set<Int>, device: ClockInput.Device?) {
+        self.choice = choice
+        switch choice {
+        case .off: break
+        case .auto:
+            guard let device else { break }
+            if device.isThere { chosen = .device }
+            (isAway, trouble) = (!device.isThere, device.trouble)
+        case .port(let name):
+            if let port = Self.find(name, among: ports.filter(\.isReadable), own: own, &trouble) {
+                chosen = ClockSource(port.address)
+            }
+            isAway = chosen == nil
+        }
+    }
+
+    /// Takes note of what profiles say of the machines there are.
+    ///
+    /// - Parameters:
+    ///   - ports: those that can be heard, without our own.
+    ///   - profile: gives a port's profile.
+    mutating func recognise(_ ports: [PortDescription], by profile: (PortDescription) -> Profile?) {
+        for port in ports {
+            guard let input = profile(port)?.input else { continue }
+            let source = ClockSource(port.address)
+            if input.isLeader { leaders.insert(source) }
+            if input.isRemoteControl { remotes.insert(source) }
+            if input.echoes { echoing.insert(source) }
+        }
+    }
+
+    /// Those that `Clock In` is to hear without the user's having subscribed them.
+    var wanted: Set<ClockSource> {
+        let leaders = choice == .auto && chosen == nil ? leaders : []
+        return remotes.union(leaders).union(chosen.map { [$0] } ?? [])
+    }
+
+    /// Takes note that a source cannot be heard.
+    mutating func cannotHear(_ source: ClockSource, because trouble: String) {
+        guard source == chosen else { return }
+        (chosen, isAway, self.trouble) = (nil, true, trouble)
+    }
+
+    /// Who may lead while Link is off.
+    ///
+    /// - Parameter driven: the machines that hear what we send; of those none that passes it on may.
+    /// - Returns: the choice for the arbiter.
+    func masters(driven: Set<ClockSource>) -> MasterChoice {
+        let unsafe = echoing.intersection(driven)
+        return switch choice {
+        case .auto where chosen == nil && !isAway:
+            .anyOf(leaders.intersection(names.keys).union(subscribedByUser).subtracting(unsafe))
+        case .off: .none
+        case .auto, .port: .only(chosen.flatMap { unsafe.contains($0) ? nil : $0 })
+        }
+    }
+
+    /// The machines that could lead if they did not pass on what we send them.
+    func unsafeMasters(driven: Set<ClockSource>) -> [ClockSource] {
+        let candidates = subscribedByUser.union(leaders).union(chosen.map { [$0] } ?? [])
+        return candidates.intersection(echoing).intersection(driven).sorted { "\($0)" < "\($1)" }
+    }
+
+    /// How what the outputs send may come to each source that can be heard.
+    func paths(from outputs: [Output]) -> [ClockSource: LoopPath] {
+        let ports = outputs.filter(\.hasPort).compactMap(\.source)
+        return Dictionary(
+            uniqueKeysWithValues: names.keys.map { source in
+                guard let address = PortAddress(source) else { return (source, .unknown) }
+                if ports.contains(address) { return (source, .ownPort) }
+                let reaching = Set(graph.outputs(among: ports, reaching: address))
+                let slots = outputs.indices.reduce(UInt64(0)) { slots, slot in
+                    outputs[slot].source.map(reaching.contains) == true ? slots | 1 << UInt64(slot) : slots
+                }
+                return (source, path(of: address, slots: slots, ports))
+            })
+    }
+
+    private func path(of source: PortAddress, slots: UInt64, _ ports: [PortAddress]) -> LoopPath {
+        guard slots != 0, let own = ports.first else { return .unknown }
+        if names[ClockSource(source)]?.hasPrefix("Tactus:") == true {
+            return .gateway(slots, isFirst: own.client < source.client)
+        }
+        if case .card = graph.box(of: source.client) { return .outputs(slots) }
+        return .program(slots)
+    }
+
+    /// Those of our own ports that a source hears by a subscription of the user's.
+    func heard(by source: ClockSource, among outputs: [Output]) -> [Output] {
+        guard let receiver = PortAddress(source) else { return [] }
+        return outputs.filter { output in
+            guard let sender = output.source, !output.hasOneDevice else { return false }
+            return graph.subscriptions.contains(.init(from: sender, to: receiver))
+        }
+    }
+
+    private static func find(
+        _ name: String, among ports: [PortDescription], own: Set<Int>, _ trouble: inout String?
+    ) -> PortDescription? {
+        let others = ports.filter { !own.contains($0.address.client) }
+        switch NameMatch(name, among: others) {
+        case .found(let port): return port
+        case .ambiguous(let several): trouble = UnclearName(name, meaning: several, among: others).description
+        case .none:
+            if NameMatch(name, among: ports) != .none { trouble = "that is a port of this gateway itself" }
+        }
+        return nil
+    }
+}
+
+extension ClockSource {
+    /// A port as the source that messages from it name.
+    init(_ address: PortAddress) {
+        self = .port(client: UInt8(clamping: address.client), port: UInt8(clamping: address.port))
+    }
+}
+
+extension PortAddress {
+    /// The port that a source is, if it is one.
+    init?(_ source: ClockSource) {
+        guard case .port(let client, let port) = source else { return nil }
+        self.init(client: Int(client), port: Int(port))
+    }
+}
+
+extension PortDescription {
+    /// What people call the port: its own name if that tells the device, else the client's with it.
+    var fullName: String { portName.hasPrefix(clientName) ? portName : "\(clientName):\(portName)" }
+}
+
+extension ClockSources {
+    /// What the user should know of the clocks that can, or cannot, be heard.
+    func warnings(_ clockIn: ClockEntrance?) -> [Status.Warning] {
+        var warnings: [Status.Warning] = []
+        if isAway {
+            let why = trouble.map { ": \($0)" } ?? ""
+            let name = choice == .auto ? clockIn?.device?.name ?? choice.text : choice.text
+            warnings.append(
+                .init(
+                    code: "clock-away", message: "the clock to follow, \(name), is away\(why)",
+                    fix: "connect it; 'tactus ports' lists what is there"))
+        }
+        let isStamped = clockIn.map { $0.hasKernelStamps && $0.device?.hasKernelStamps != false } ?? true
+        if !isStamped {
+            warnings.append(
+                .init(
+                    code: "clock-stamps", message: "clocks that come in are stamped late, when they are read",
+                    fix: "end programs that hold sequencer queues; a raw device needs Linux 5.14 or newer"))
+        }
+        return warnings
+    }
+}

@@ -1,0 +1,126 @@
+internal import LoopGuard
+internal import ALSASequencer
+internal import Arbiter
+internal import ConfigurationFiles
+internal import GatewayStatus
+internal import MIDIClock
+
+/// The clocks that can be heard: has the port the user chose subscribed to `Clock In`, and knows who else is there.
+struct InputTable: Sendable {
+    private(set) var sources: ClockSources
+    /// What clocks come in by; nil where nothing can.
+    var clockIn: ClockEntrance?
+    /// The numbers of the gateway's clients that there are from the start.
+    let own: Set<Int>
+    /// The machines heard that hear what we send.
+    private(set) var driven: Set<ClockSource> = []
+
+    /// A table that has not looked yet; ``update(_:own:_:profile:)`` does.
+    init(_ choice: FollowChoice, clockIn: ClockEntrance?, own: Set<Int>) {
+        sources = ClockSources(choice)
+        self.clockIn = clockIn
+        self.own = own
+    }
+
+    /// Refuses a name that several ports answer to; a port that is away is waited for.
+    func requireClear(_ choice: FollowChoice, among list: PortList) throws(CommandRefusal) {
+        guard case .port(let name) = choice else { return }
+        let senders = list.senders(except: own)
+        guard case .ambiguous(let several) = NameMatch(name, among: senders) else { return }
+        throw .unclearName(UnclearName(name, meaning: several, among: senders))
+    }
+
+    /// Takes a new choice of the user's; ``update(_:own:_:profile:)`` is to follow.
+    mutating func choose(_ choice: FollowChoice) { sources = ClockSources(choice) }
+
+    /// Brings subscriptions and names up to date with the ports there are.
+    ///
+    /// - Parameters:
+    ///   - patchbay: the ports and subscriptions; takes those that are wanted.
+    ///   - own: the numbers of the gateway's own clients.
+    ///   - effects: receives what is to be done for it.
+    ///   - profile: gives a port's profile.
+    /// - Returns: whether anything changed.
+    mutating func update(
+        _ patchbay: inout Patchbay, own: Set<Int>, _ effects: inout GatewayEffects,
+        profile: (PortDescription) -> Profile?
+    ) -> Bool {
+        let before = sources
+        sources = ClockSources(before.choice, ports: patchbay.list.ports, own: own, device: clockIn?.device)
+        sources.recognise(patchbay.list.senders(except: own), by: profile)
+        subscribe(&patchbay, &effects)
+        if let device = clockIn?.device, device.isThere { sources.names[.device] = device.name }
+        if let port = clockIn?.port {
+            for sender in patchbay.list.senders(to: port) {
+                let source = ClockSource(sender)
+                sources.names[source] = patchbay.list[sender]?.fullName ?? sender.description
+                if !patchbay.made.contains(.init(from: sender, to: port)) { sources.subscribedByUser.insert(source) }
+            }
+        }
+        sources.graph = patchbay.list.graph
+        return sources != before
+    }
+
+    /// Has `Clock In` hear what is wanted there, and no longer what was; what the user subscribed stays.
+    private mutating func subscribe(_ patchbay: inout Patchbay, _ effects: inout GatewayEffects) {
+        guard let port = clockIn?.port else {
+            if case .port = sources.choice { sources.trouble = "there is no ALSA sequencer" }
+            return
+        }
+        let wanted = Set(sources.wanted.compactMap(PortAddress.init).map { Patchbay.Subscription(from: $0, to: port) })
+        patchbay.unsubscribe(except: wanted, where: { $0.receiver == port }, &effects)
+        for subscription in wanted.sorted() {
+            if case .refused(let error) = patchbay.subscribe(subscription, &effects) {
+                sources.cannotHear(ClockSource(subscription.sender), because: error.description)
+            }
+        }
+    }
+
+    /// What the arbiter is told of the machines that can be heard.
+    ///
+    /// - Parameter outputs: by their slots.
+    mutating func heard(among outputs: [Output]) -> HeardClocks {
+        let offsets = outputs.filter { $0.presence != .gone }.map(\.settings.offset)
+        let paths = sources.paths(from: outputs)
+        driven = Set(paths.filter { if case .outputs = $0.value { true } else { false } }.keys)
+        return HeardClocks(
+            choice: sources.masters(driven: driven), names: sources.names, paths: paths,
+            offsets: (offsets.min() ?? 0)...(offsets.max() ?? 0), remotes: sources.remotes)
+    }
+
+    /// What is wrong with the clocks that come in.
+    ///
+    /// - Parameters:
+    ///   - arbiter: knows who leads, and who is our own clock come back.
+    ///   - outputs: by their slots.
+    func warnings(_ arbiter: Arbiter, _ outputs: [Output]) -> [Status.Warning] {
+        var warnings = sources.warnings(clockIn)
+        if let leader = arbiter.leader {
+            warnings += sources.heard(by: leader, among: outputs).map { output in
+                .init(
+                    code: "leader-hears-us",
+                    message:
+                        "\(arbiter.leaderName ?? "the leader") leads and hears its own clock back on \(output.name)",
+                    fix: "disconnect it: aconnect -d \(output.source?.description ?? "Tactus:0") \(leader)")
+            }
+        }
+        warnings += sources.unsafeMasters(driven: driven).map { source in
+            .init(
+                code: "echoes",
+                message: "\(sources.names[source] ?? "a machine") passes on what it hears, and hears this "
+                    + "gateway, so it is not followed",
+                fix: "take its output away to follow it, or follow another machine")
+        }
+        warnings += arbiter.loops.map { loop in
+            .init(
+                code: "loop", message: "\(loop.name) is not followed: \(loop.reason.explanation)",
+                fix: "disconnect it from Clock In, or stop it from passing on what it receives")
+        }
+        warnings += arbiter.likelyLoops.map { name in
+            .init(
+                code: "maybe-loop", message: "\(name) may be this gateway's own clock come back; it is being tested",
+                fix: "if it is a loop, disconnect one of its cables; else wait up to 32 beats")
+        }
+        return warnings
+    }
+}

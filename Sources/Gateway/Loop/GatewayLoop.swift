@@ -1,0 +1,186 @@
+internal import Arbiter
+internal import ALSASequencer
+internal import BeatTime
+internal import ClockDispatch
+internal import Glibc
+internal import LinkNetwork
+internal import Logging
+internal import RealTime
+
+/// What the gateway thread does: it waits for events, hands them to the engine, and carries out what that returns.
+///
+/// It decides nothing, lives on that thread alone, and shares nothing but the ``GatewayExchange``.
+final class GatewayLoop {
+    private var engine: GatewayEngine
+    private let exchange: GatewayExchange
+    private let mailbox: Mailbox<GatewayExchange.Message>
+    private let parts: Parts
+    private let log: Logger
+    /// Watches ports and makes subscriptions; nil where there is no sequencer.
+    private let control: SequencerControl?
+    /// Hears buttons and pedals, while there are any to hear.
+    private var controls: ControlInput?
+    /// The open lines of outputs, by their descriptors.
+    private var lines = OpenLines()
+    /// Those who wait for the outcomes of commands.
+    private var waiting: [ReplyToken: GatewayExchange.Reply] = [:]
+    private var tokens: UInt64 = 0
+
+    /// The threads that the loop speaks to, all of which any thread may use.
+    struct Parts: Sendable {
+        let peer: LinkPeer
+        let keeper: StateKeeper?
+        let board: Snapshot<OutputBoard>
+        let output: OutputThread
+        let outputThread: RealTimeThread
+        let sequencer: SequencerOutput?
+        let input: ClockInput?
+    }
+
+    init(
+        _ engine: GatewayEngine, _ exchange: GatewayExchange, _ mailbox: Mailbox<GatewayExchange.Message>,
+        control: SequencerControl?, _ parts: Parts, log: Logger
+    ) {
+        self.engine = engine
+        self.exchange = exchange
+        self.mailbox = mailbox
+        self.control = control
+        self.parts = parts
+        self.log = log
+    }
+
+    /// Runs until it is told to stop.
+    func run() {
+        take(.started)
+        listPorts()
+        while !exchange.isStopping {
+            take(.turn(parts.output.account(), watchedAt: exchange.watchedAt))
+            wait()
+            if control?.takeAnnouncements() == true { listPorts() }
+            if let controls { take(.controls(controls.take())) }
+            takeMail()
+        }
+        end()
+    }
+
+    /// Waits for the first event or deadline.
+    private func wait() {
+        var descriptors = [mailbox.descriptor, control?.descriptor, controls?.descriptor].compactMap(\.self).map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
+        let clocks = ClockReading.take()
+        poll(&descriptors, until: engine.nextDeadline(after: clocks.hostTime).map(clocks.monotonicTime))
+    }
+
+    private func listPorts() {
+        if let control { take(.ports(PortList(control))) }
+    }
+
+    private func takeMail() {
+        let (messages, isMissingSome) = mailbox.takeAll()
+        if isMissingSome {
+            // What found no room is made up for by the present state, which older news must not follow.
+            take(.link(parts.peer.state))
+            if let device = parts.input?.device { take(.clockDevice(device)) }
+        }
+        for message in messages {
+            switch message {
+            case .link where isMissingSome, .clockDevice where isMissingSome: break
+            case .link(let state): take(.link(state))
+            case .clockDevice(let device): take(.clockDevice(device))
+            case .clocks(let events): take(.clocks(events))
+            case .done(let token): take(.done(token))
+            case .command(let command, let reply):
+                tokens += 1
+                waiting[ReplyToken(number: tokens)] = reply
+                take(.command(command, ReplyToken(number: tokens)))
+            }
+        }
+    }
+
+    /// Hands an event to the engine and carries out what follows from it.
+    private func take(_ event: GatewayEvent) {
+        var effects = engine.take(event, at: .now())
+        while true {
+            let answers = carryOut(effects)
+            guard !answers.isEmpty else { return }
+            effects = engine.take(.answers(answers), at: .now())
+        }
+    }
+
+    /// Carries effects out, in the order of their fields.
+    ///
+    /// - Returns: the answers to their questions.
+    private func carryOut(_ effects: GatewayEffects) -> [GatewayAnswer] {
+        for (port, name) in effects.portNames { parts.sequencer?.name(port: port, name) }
+        if effects.isBoardNew { parts.board.publish(engine.board) }
+        for request in effects.link { ask(request) }
+        for subscription in effects.unsubscriptions {
+            control?.unsubscribe(subscription.receiver, from: subscription.sender)
+        }
+        for descriptor in effects.closings { lines.close(descriptor) }
+        if effects.closesControls { controls = nil }
+        let answers = effects.questions.map(answer)
+        if let (state, change) = effects.kept { parts.keeper?.keep(state, change) }
+        for entry in effects.log { log.write(entry) }
+        if let status = effects.status { exchange.publish(status) }
+        for (token, outcome) in effects.replies { waiting.removeValue(forKey: token)?(outcome) }
+        return answers
+    }
+
+    private func ask(_ request: LinkRequest) {
+        switch request {
+        case .edit(let edit, let token):
+            parts.peer.edit({ edit.apply(to: &$0, at: $1) }, whenDone: whenDone(token))
+        case .setEnabled(let isOn, let token): parts.peer.setEnabled(isOn, whenDone: whenDone(token))
+        case .setStartStopSync(let isOn, let token): parts.peer.setStartStopSync(isOn, whenDone: whenDone(token))
+        case .setActive(let isActive): parts.peer.setActive(isActive)
+        }
+    }
+
+    /// News of the change are in the mailbox before this, so the reply comes after it.
+    private func whenDone(_ token: ReplyToken?) -> (@Sendable () -> Void)? {
+        guard let token else { return nil }
+        return { [mailbox] in mailbox.postAnswer(.done(token)) }
+    }
+
+    private func answer(_ question: GatewayQuestion) -> GatewayAnswer {
+        switch question {
+        case .subscribe(let subscription):
+            guard let control else { return .notSubscribed(subscription, ALSAError(operation: "sequencer", code: -ENOENT)) }
+            do throws(ALSAError) {
+                let isNew = try control.subscribe(subscription.receiver, to: subscription.sender)
+                return .subscribed(subscription, isNew: isNew)
+            } catch {
+                return .notSubscribed(subscription, error)
+            }
+        case .openLine(let place, let path, let speed):
+            do throws(RawLine.Refusal) {
+                return .opened(place, try lines.open(path: path, bitsPerSecond: speed))
+            } catch {
+                return .notOpened(place, error.description)
+            }
+        case .lookAtDriver(let place, let port): return .driver(place, DriverBuffer.behind(port))
+        case .openControls:
+            do throws(ALSAError) {
+                let input = try ControlInput(name: "Tactus Controls")
+                controls = input
+                return .controlsOpened(input.address)
+            } catch {
+                return .controlsNotOpened(error.description)
+            }
+        }
+    }
+
+    private func end() {
+        // First the machines, then the peers: a drum machine must not play on while we say good-bye.
+        parts.output.stop()
+        parts.outputThread.join()
+        parts.keeper?.keep(engine.stopped(), .setting)
+        parts.input?.stop()
+        parts.peer.close()
+        mailbox.close()
+        for case .command(_, let reply) in mailbox.takeAll().events { reply(.failure(.busy)) }
+        for reply in waiting.values { reply(.success(())) }
+    }
+}

@@ -1,0 +1,61 @@
+internal import ALSASequencer
+internal import RealTime
+internal import Synchronization
+
+/// The gateway's clients of the sequencer, as many of them as are wanted and could be opened.
+struct SequencerClients {
+    /// The client whose ports carry the clocks.
+    let output: SequencerOutput?
+    /// The client that watches ports and makes subscriptions.
+    let control: SequencerControl?
+    /// Why there is no sequencer although one was wanted.
+    private(set) var trouble: ALSAError?
+
+    /// Opens the clients that carry clocks and watch ports.
+    init(_ configuration: GatewayConfiguration) {
+        let wishes = configuration.wishes
+        let follow = configuration.follow ?? wishes.follow
+        guard wishes.outputs.needsSequencer || follow.namesPort || !wishes.controls.isEmpty else {
+            (output, control) = (nil, nil)
+            return
+        }
+        do throws(ALSAError) {
+            let output = try SequencerOutput(name: "Tactus")
+            (self.output, control) = (output, try SequencerControl(name: "Tactus Control"))
+        } catch {
+            (output, control, trouble) = (nil, nil, error)
+        }
+    }
+
+    /// Opens what other machines' clocks come in by.
+    ///
+    /// - Returns: nil where nothing can come in.
+    mutating func input(
+        _ configuration: GatewayConfiguration, priority: Int32, into mailbox: Mailbox<GatewayExchange.Message>
+    ) throws(SystemCallError) -> ClockInput? {
+        guard output != nil || configuration.clockInDevice != nil else { return nil }
+        var inputTrouble: ALSAError?
+        defer { trouble = trouble ?? inputTrouble }
+        return try ClockInput(trouble: &inputTrouble, device: configuration.clockInDevice, priority: priority) {
+            mailbox.post(.clocks($0), leaving: 512)
+        } deviceChanged: { device in
+            _ = mailbox.post(.clockDevice(device))
+        }
+    }
+}
+
+/// Carries something that is not Sendable to the one thread that will use it.
+final class Handover<Value>: Sendable {
+    private let value: Mutex<Value?>
+
+    init(_ value: sending Value?) { self.value = Mutex(value) }
+
+    /// Gives the value away; the first time only.
+    func take() -> sending Value? {
+        value.withLock { value in
+            let taken = value
+            value = nil
+            return taken
+        }
+    }
+}

@@ -1,0 +1,147 @@
+internal import ALSASequencer
+internal import BeatTime
+internal import ClockDispatch
+internal import ConfigurationFiles
+
+// Which devices hear which output.
+extension OutputTable {
+    /// Brings all sequencer outputs up to date with the ports there are.
+    ///
+    /// - Parameters:
+    ///   - patchbay: the ports and subscriptions; takes those that are wanted.
+    ///   - own: the numbers of the gateway's own clients.
+    ///   - effects: receives what is to be done for it.
+    ///   - now: the present time.
+    /// - Returns: whether an output came, went, or changed its connection.
+    mutating func connect(
+        _ patchbay: inout Patchbay, own: Set<Int>, _ effects: inout GatewayEffects, at now: HostTime
+    ) -> Bool {
+        guard client != nil else { return addMissing() }
+        let (assignment, isNew) = assign(patchbay.list.receivers(except: own), at: now)
+        var changed = isNew
+        var subscribers: [Int: [PortAddress]] = [:]
+        for slot in all.indices where all[slot].presence == .here {
+            guard let source = all[slot].source else { continue }
+            let isMade = patchbay.list[source] != nil
+            let sink = isMade ? Sink.port(UInt8(clamping: source.port)) : .away
+            changed = changed || all[slot].sink != sink
+            all[slot].sink = sink
+            guard isMade else { continue }
+            changed = connect(slot, source, assignment, &patchbay, &effects) || changed
+            let hearers = patchbay.list.subscribers(of: source)
+            subscribers[slot] = hearers
+            changed = changed || all[slot].hearers != hearers.count
+            all[slot].hearers = hearers.count
+        }
+        let doubled = DoubledClock.all(all, subscribers: subscribers, among: patchbay.list.ports, library: wishes.library)
+        defer { doubledClocks = doubled }
+        return changed || doubled != doubledClocks
+    }
+
+    /// Decides which device each output drives, and has outputs come and go with them.
+    ///
+    /// - Parameters:
+    ///   - devices: the ports that take messages.
+    ///   - now: the present time.
+    /// - Returns: the ports by their outputs' slots, and whether an output came or went.
+    mutating func assign(_ devices: [PortDescription], at now: HostTime) -> (DeviceAssignment, changed: Bool) {
+        let isNew = addMissing()
+        let assignment = DeviceAssignment(
+            all, among: devices, library: wishes.library, connectsRecognised: wishes.connectsRecognised)
+        for slot in assignment.leavers { remove(slot, at: now) }
+        lacking.devices = assignment.newcomers.count { !add($0) }
+        let hasMadeRoom = makeRoom(assignment, at: now)
+        return (assignment, isNew || !assignment.leavers.isEmpty || !assignment.newcomers.isEmpty || hasMadeRoom)
+    }
+
+    /// Has outputs leave whose slots others want: those that came by themselves and whose devices are away; and what
+    /// the user names has its place even if a device that is there must go for it, the one that came last.
+    ///
+    /// - Returns: whether one leaves.
+    private mutating func makeRoom(_ assignment: DeviceAssignment, at now: HostTime) -> Bool {
+        let soonFree = all.count(where: \.isLeaving)
+        var leavers = assignment.away.sorted { all[$0].tenant < all[$1].tenant }
+            .prefix(max(0, lacking.named + lacking.devices - soonFree))
+        let present = assignment.ports.keys.filter { all[$0].isAutomatic }
+            .sorted { all[$0].tenant > all[$1].tenant }
+        leavers += present.prefix(max(0, lacking.named - soonFree - leavers.count))
+        for slot in leavers { remove(slot, at: now) }
+        return !leavers.isEmpty
+    }
+
+    /// Makes an output for a device that a profile recognises.
+    ///
+    /// - Returns: whether there was a slot left.
+    private mutating func add(_ port: PortDescription) -> Bool {
+        let taken = Set(all.filter { $0.presence != .gone }.map(\.name))
+        var (name, number) = (port.clientName, 2)
+        while taken.contains(name) { (name, number) = ("\(port.clientName) \(number)", number + 1) }
+        var request = OutputRequest(.name(port.clientName))
+        request.tempos = wishes.tempos
+        return add(.device(Device(port)), name: name, request)
+    }
+
+    /// Has a device, and no other, hear an output.
+    private mutating func connect(
+        _ slot: Int, _ source: PortAddress, _ assignment: DeviceAssignment, _ patchbay: inout Patchbay,
+        _ effects: inout GatewayEffects
+    ) -> Bool {
+        guard !all[slot].takesSubscribers else {
+            return all[slot].setConnected(to: patchbay.list.subscribers(of: source).first?.description)
+        }
+        let port = assignment.ports[slot]
+        let wanted = port.map { Patchbay.Subscription(from: source, to: $0.address) }
+        patchbay.unsubscribe(except: Set([wanted].compactMap(\.self)), where: { $0.sender == source }, &effects)
+        var (isThere, isTaken, trouble) = (false, false, assignment.troubles[slot])
+        if let port, let wanted {
+            switch patchbay.subscribe(wanted, &effects) {
+            case .there:
+                all[slot].recognise(port, wishes.library.profile(of: port))
+                isThere = true
+            // A subscription that was lost and is made again is a device that has come again.
+            case .asked: break
+            case .refused(let error):
+                isTaken = error.isTaken
+                // One that is just being pulled is away like any other, and its going is announced.
+                trouble = isTaken ? "another program has it to itself" : error.isGone ? nil : error.description
+            }
+        }
+        let before = (all[slot].trouble, all[slot].isTaken)
+        (all[slot].trouble, all[slot].isTaken) = (trouble, isTaken)
+        return all[slot].setConnected(to: isThere ? port?.address.description : nil) || before != (trouble, isTaken)
+    }
+}
+
+// Devices that nobody announces anything of.
+extension OutputTable {
+    /// Whether another program has a device to itself.
+    var isSomeoneTaken: Bool { all.contains { $0.presence == .here && $0.isTaken } }
+
+    /// Whether it is time to look for devices that are there but take nothing, and for those that were let go.
+    mutating func isLookDue(at now: HostTime) -> Bool {
+        watch.isDue(isWanted: isSomeoneTaken || !driversToLookAt.isEmpty, at: now)
+    }
+
+    /// The drivers behind the outputs' devices.
+    var driversToLookAt: [GatewayQuestion] {
+        all.indices.compactMap { slot in
+            guard all[slot].presence == .here, let port = all[slot].watchedPort else { return nil }
+            return .lookAtDriver(place(slot), port)
+        }
+    }
+
+    /// Notes how the driver of an output's device fares.
+    ///
+    /// - Returns: whether the device fares otherwise than before.
+    mutating func note(_ buffer: DriverBuffer?, of place: OutputPlace) -> Bool {
+        guard isHere(place), all[place.slot].watchedPort != nil else { return false }
+        return all[place.slot].note(buffer)
+    }
+
+    func place(_ slot: Int) -> OutputPlace { OutputPlace(slot: slot, tenant: all[slot].tenant) }
+
+    func isHere(_ place: OutputPlace) -> Bool {
+        all.indices.contains(place.slot) && all[place.slot].tenant == place.tenant
+            && all[place.slot].presence == .here
+    }
+}

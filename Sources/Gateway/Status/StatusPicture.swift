@@ -1,0 +1,246 @@
+internal import ALSASequencer
+internal import Arbiter
+internal import BeatTime
+internal import ClockDispatch
+internal import ConfigurationFiles
+internal import GatewayStatus
+internal import Glibc
+internal import LinkNetwork
+internal import LinkSession
+internal import MIDIClock
+internal import RealTime
+internal import Synchronization
+
+/// What the engine knows that the status shows; what moves by itself is worked out when asked.
+struct StatusPicture: Sendable {
+    let wishes: Wishes
+    let link: LinkState
+    let leadership: Leadership
+    /// Whose clock the user wants followed.
+    let follow: FollowChoice
+    let list: PortList
+    /// What is wrong with the clocks that come in.
+    let inputWarnings: [Status.Warning]
+    private let table: OutputTable
+    private let controls: ControlTable
+
+    init(_ engine: GatewayEngine) {
+        wishes = engine.wishes
+        link = engine.link
+        leadership = engine.arbiter.leadership
+        follow = engine.inputs.sources.choice
+        list = engine.patchbay.list
+        inputWarnings = engine.inputs.warnings(engine.arbiter, engine.outputs.all)
+        table = engine.outputs
+        controls = engine.controls
+    }
+
+    /// The outputs by their slots; some may be gone.
+    var outputs: [Output] { table.all }
+
+    /// What the machine has granted, for the whole run.
+    struct Machine: Sendable {
+        /// The real-time priority asked for; 0 did not ask.
+        let priorityWanted: Int
+        let scheduling: Scheduling
+        let isProcessLocked: Bool
+        /// Why there is no sequencer although one was wanted.
+        let sequencerTrouble: String?
+    }
+
+    /// The status at a moment.
+    ///
+    /// - Parameters:
+    ///   - now: the moment.
+    ///   - counters: the clock thread's.
+    ///   - machine: what it runs on.
+    func status(at now: HostTime, counters: OutputThread, on machine: Machine) -> Status {
+        let (timeline, quantum, transport) = (leadership.timeline, leadership.quantum, leadership.transport)
+        let ahead = Double(transport.startTick) - leadership.line.position(at: now)
+        let isPending = transport.isPlaying && ahead > 0
+        return Status(
+            version: Status.version, pid: Int(getpid()), mode: leadership.mode, reason: leadership.reason,
+            tempo: timeline.tempo.beatsPerMinute, beat: timeline.shownBeats(at: now, quantum: quantum).value,
+            phase: timeline.phase(at: now, quantum: quantum).value, quantum: quantum.value,
+            playing: transport.isPlaying,
+            transport: isPending ? .pending : transport.isPlaying ? .playing : .stopped,
+            startsInBeats: isPending ? ahead / Double(TickLine.ticksPerBeat) : nil, link: linkStatus,
+            follower: followerStatus,
+            outputs: slots.map { outputStatus(slot: $0, counters) },
+            realtime: .init(
+                scheduling: machine.scheduling.rawValue,
+                priority: machine.scheduling == .fifo ? machine.priorityWanted : 0,
+                memoryLocked: machine.isProcessLocked || counters.isMemoryLocked, dispatch: counters.mode.name,
+                wakeUpLatencyMicroseconds: Status.Lateness(counters.wakeUps)),
+            warnings: machine.warnings + warnings + wishes.warnings + table.warnings + inputWarnings
+                + controls.warnings + dispatchWarning(counters, machine)
+                + slots.compactMap { stepWarning(slot: $0, counters) }
+                + slots.compactMap { droppedWarning(slot: $0, counters) })
+    }
+
+    /// The slots of those outputs that are wanted.
+    private var slots: [Int] { outputs.indices.filter { outputs[$0].presence == .here } }
+
+    private func dispatchWarning(_ thread: OutputThread, _ machine: Machine) -> [Status.Warning] {
+        guard thread.lacksQueue(scheduling: machine.scheduling) else { return [] }
+        let message = "ticks leave by direct dispatch and may be late under load: "
+        guard let failure = thread.queueFailure else {
+            let fix =
+                machine.sequencerTrouble == nil
+                ? "only sequencer ports have a queue; leave --dispatch out for raw outputs"
+                : "sudo modprobe snd-seq snd-hrtimer, then start again"
+            return [.init(code: "dispatch", message: message + "there is no sequencer and so no queue", fix: fix)]
+        }
+        return [
+            .init(
+                code: "dispatch", message: message + "the sequencer's queue cannot be used; \(failure)",
+                fix: "'tactus doctor' tells what helps")
+        ]
+    }
+
+    private var linkStatus: Status.Link {
+        .init(
+            enabled: link.isEnabled, active: link.isNetworking, connected: link.peerCount > 0, peers: link.peerCount,
+            sessionId: link.isNetworking ? "\(link.sessionID)" : nil, startStopSync: link.isStartStopSyncEnabled,
+            interfaces: link.interfaces, measurementErrorMicroseconds: link.measurementErrorMicroseconds)
+    }
+
+    private var followerStatus: Status.Follower {
+        var follower = leadership.follower
+        follower.choice = follow.text
+        return follower
+    }
+
+    private func outputStatus(slot: Int, _ counters: OutputThread) -> Status.Output {
+        let output = outputs[slot]
+        return counters.withCounters(of: slot) { count in
+            Status.Output(
+                id: output.id, name: output.name, profile: output.profile?.id,
+                port: output.connectedTo ?? output.ownPort,
+                connected: output.connectedTo != nil, enabled: output.isEnabled,
+                ticks: count.ticks.load(ordering: .relaxed),
+                lateTicks: count.lateTicks.load(ordering: .relaxed),
+                offsetMilliseconds: Double(output.settings.offset) / 1_000,
+                multiply: Int(output.settings.multiply), divide: Int(output.settings.divide),
+                swing: Double(output.settings.swing) / 10,
+                latenessMicroseconds: output.isAway ? nil : Status.Lateness(count.lateness))
+        }
+    }
+
+    /// What is wrong with an output whose device is there and has not taken what it was sent.
+    private func stepWarning(slot: Int, _ counters: OutputThread) -> Status.Warning? {
+        let output = outputs[slot]
+        let step = counters.withCounters(of: slot) {
+            TickPlanner.Step(rawValue: $0.step.load(ordering: .relaxed)) ?? .inStep
+        }
+        guard output.connectedTo != nil, output.sink.hasReceiver else { return nil }
+        let isPlaying = leadership.transport.isPlaying
+        switch step {
+        case .inStep: return nil
+        case .outOfStep:
+            return .init(
+                code: "out-of-step",
+                message: "\(output.name) has not taken what it was sent, and may play "
+                    + (isPlaying ? "at the wrong place, or stand still" : "on"),
+                fix: "see that the device or program behind it reads; it is then "
+                    + (isPlaying ? "stopped, and rejoins at the next bar" : "stopped"))
+        case .someOutOfStep:
+            return .init(
+                code: "out-of-step",
+                message: "one of those that hear \(output.name) has not taken what it was sent, and may play "
+                    + (isPlaying ? "at the wrong place, or stand still" : "on"),
+                fix: isPlaying
+                    ? "see that it reads, then 'tactus realign \(output.id)' places all of them anew"
+                    : "see that it reads; all of them are then sent Stop")
+        }
+    }
+
+    private func droppedWarning(slot: Int, _ counters: OutputThread) -> Status.Warning? {
+        let dropped = counters.withCounters(of: slot) { $0.dropped.load(ordering: .relaxed) }
+        guard dropped > 0 else { return nil }
+        return .init(
+            code: "dropped", message: "output \(outputs[slot].name) did not take \(dropped) messages",
+            fix: "see that the device or program behind it still reads, and at the right speed")
+    }
+
+    private var warnings: [Status.Warning] {
+        var warnings: [Status.Warning] = []
+        for failure in link.failures {
+            warnings.append(
+                .init(
+                    code: "link-interface", message: "Link cannot use a network interface: \(failure)",
+                    fix: "it is tried again every few seconds; --interface says which to use"))
+        }
+        for output in slots.map({ outputs[$0] }) where output.connectedTo == nil {
+            if let trouble = output.trouble {
+                warnings.append(
+                    .init(
+                        code: "output-away", message: "output \(output.name) is away: \(trouble)",
+                        fix: output.isTaken
+                            ? "close that program; the output is connected within a few seconds"
+                            : "connect it; 'tactus ports' lists what is there"))
+            } else if output.hasLostDevice, output.isEnabled {
+                warnings.append(output.lossWarning(isPlaying: leadership.transport.isPlaying))
+            }
+        }
+        for output in slots.map({ outputs[$0] }) where output.isStuck {
+            warnings.append(
+                .init(
+                    code: "device-stuck",
+                    message: "the device at output \(output.name) is there but has stopped taking what is sent",
+                    fix: "switch it off and on, or plug it in anew; it joins the song by itself"))
+        }
+        return warnings
+    }
+}
+
+extension StatusPicture.Machine {
+    fileprivate var warnings: [Status.Warning] {
+        var warnings: [Status.Warning] = []
+        if let sequencerTrouble {
+            warnings.append(
+                .init(
+                    code: "no-sequencer",
+                    message: "no ALSA sequencer, so only raw outputs can be heard (\(sequencerTrouble))",
+                    fix: "sudo modprobe snd-seq, then start again"))
+        }
+        if priorityWanted > 0, scheduling != .fifo {
+            warnings.append(
+                .init(
+                    code: "no-realtime", message: "real-time scheduling was refused, so ticks may be late under load",
+                    fix: "'tactus doctor' tells the command that allows it on this machine"))
+        }
+        return warnings
+    }
+}
+
+extension Output {
+    /// Whether its device is not there, so that there is nothing to tell figures of.
+    fileprivate var isAway: Bool { sink == .away || sink.hasReceiver && hasOneDevice && connectedTo == nil }
+
+    /// The port of ours that others subscribe to, for outputs that wait for subscribers.
+    fileprivate var ownPort: String? { takesSubscribers ? source?.description : nil }
+
+    /// That its device has gone, and what happens when it is back.
+    func lossWarning(isPlaying: Bool) -> Status.Warning {
+        let promise =
+            isPlaying && settings.takesTransport
+            ? "It rejoins at the next bar when it is back."
+            : isPlaying || settings.isClockAlwaysOn
+                ? "It hears the clock again when it is back." : "It plays with the next song when it is back."
+        return .init(
+            code: "output-away", message: "\(name) \(isMachine ? "was unplugged" : "has gone"). \(promise)",
+            fix: isMachine ? "plug it in again, and switch it on" : "start it again")
+    }
+}
+
+extension Status.Lateness {
+    /// What a histogram says; nil before it has recorded anything.
+    init?(_ histogram: borrowing LatencyHistogram) {
+        guard let median = histogram.quantile(0.5), let most = histogram.quantile(0.99) else { return nil }
+        self.init(
+            p50: Double(median), p99: Double(most), max: Double(histogram.maximum),
+            histogram: Histogram(
+                counts: histogram.counts(below: Histogram.limits.map(Int64.init)), sum: Int(histogram.total)))
+    }
+}

@@ -1,0 +1,173 @@
+import ALSASequencer
+import BeatTime
+import ClockDispatch
+import ConfigurationFiles
+import GatewayStatus
+import MIDIClock
+import Testing
+
+@testable import Gateway
+
+/// The outputs of a machine without a sequencer, which are assigned and counted all the same.
+@Suite
+struct OutputTableTests {
+    private let library: ProfileLibrary
+    private static let start = HostTime(microseconds: 0)
+
+    init() throws { library = try .of(["drums": #"match: ["TR-8S", "Volca"]"#]) }
+
+    private func wishes(_ outputs: OutputAddress..., connectsRecognised: Bool = true) -> OutputWishes {
+        var wishes = OutputWishes()
+        wishes.hasClockPort = false
+        wishes.connectsRecognised = connectsRecognised
+        wishes.library = library
+        wishes.outputs = outputs.map { OutputRequest($0) }
+        return wishes
+    }
+
+    private func table(_ wishes: OutputWishes) -> OutputTable { OutputTable(wishes) }
+
+    private func drum(_ number: Int) -> PortDescription {
+        .device(20 + number, "TR-8S", "TR-8S", card: number, at: "usb-\(number)")
+    }
+
+    /// Has the output thread and time go on until no slot is on its way to be free.
+    private func settle(_ table: inout OutputTable) {
+        let late = Self.start.advanced(byMicroseconds: 1_000_000)
+        while table.isSomeoneLeaving {
+            _ = table.free(ClockAccount(generationInUse: 1), 0, at: late)
+        }
+    }
+
+    @Test
+    func `what is strange about a profile is told of outputs that it drives, and of no others`() throws {
+        var wishes = wishes(.virtual("Slow"))
+        wishes.library = try .of(["slow": "transport: { lead: 9.5 }"])
+        #expect(table(wishes).warnings.isEmpty)
+        wishes.outputs[0].profile = try wishes.library.profile(id: "slow")
+        let warnings = table(wishes).warnings
+        #expect(warnings.map(\.code) == ["profile"])
+        #expect(warnings.first?.message.hasPrefix("Slow: a 'lead' of 9.5 ms has room up to 157 BPM") == true)
+    }
+
+    @Test
+    func `a slot is another's once the old output's port is deleted, and not before`() {
+        var table = table(wishes(.virtual("Old")))
+        table.configure(wishes(.virtual("New")), devices: [], at: Self.start)
+        #expect(table.all.map(\.name) == ["Old", "New"])
+        let soon = Self.start
+        let late = soon.advanced(byMicroseconds: 1_000_000)
+        func free(_ table: inout OutputTable, ports: UInt64, inUse: UInt64, at time: HostTime) -> Bool {
+            table.free(ClockAccount(generationInUse: inUse, existingPorts: ports), 6, at: time)
+        }
+        // Its Stop may still be to leave.
+        #expect(!free(&table, ports: 1, inUse: 6, at: soon))
+        #expect(free(&table, ports: 1, inUse: 6, at: late))
+        // The output thread has yet to hear of it, and then to delete the port.
+        #expect(!free(&table, ports: 0, inUse: 6, at: late))
+        #expect(!free(&table, ports: 1, inUse: 7, at: late))
+        #expect(table.all[0].presence != .gone)
+        #expect(free(&table, ports: 0, inUse: 7, at: late))
+        table.configure(wishes(.virtual("New"), .virtual("Newer")), devices: [], at: Self.start)
+        #expect(table.all.map(\.name) == ["Newer", "New"])
+        #expect(table.all[0].tenant == 3)
+    }
+
+    @Test
+    func `devices that came and went with ever new names make room for those that come`() {
+        var table = table(wishes())
+        for number in 0..<200 {
+            let port = PortDescription.device(20, "Volca", "Volca \(number)")
+            _ = table.assign([port], at: Self.start)
+            settle(&table)
+            _ = table.assign([port], at: Self.start)
+            #expect(table.all.contains { $0.target == .device(Device(port)) && $0.presence == .here })
+            #expect(table.warnings.isEmpty)
+        }
+        #expect(table.all.count == OutputBoard.capacity)
+    }
+
+    @Test
+    func `devices that are there keep their outputs, and one too many is told until one is gone`() {
+        var table = table(wishes())
+        let all = (0..<65).map(drum)
+        for _ in 0..<3 {
+            _ = table.assign(all, at: Self.start)
+            settle(&table)
+        }
+        #expect(table.all.map(\.target) == all.dropLast().map { .device(Device($0)) })
+        #expect(table.warnings.map(\.code) == ["too-many-outputs"])
+        _ = table.assign(Array(all.dropLast()), at: Self.start)
+        #expect(table.warnings.isEmpty)
+    }
+
+    @Test
+    func `what the user names has its place before devices that came by themselves`() {
+        var table = table(wishes())
+        let all = (0..<64).map(drum)
+        _ = table.assign(all, at: Self.start)
+        table.configure(wishes(.virtual("Mine")), devices: all, at: Self.start)
+        for _ in 0..<3 {
+            _ = table.assign(all, at: Self.start)
+            settle(&table)
+        }
+        let names = table.all.map(\.name)
+        #expect(names.last == "Mine")
+        #expect(Set(names).count == 64)
+        #expect(table.all.dropLast().map(\.target) == all.dropLast().map { .device(Device($0)) })
+    }
+
+    @Test
+    func `a name the user gives adopts the output of the device it means, and of no other that it might`() {
+        var table = table(wishes())
+        let (small, large) = (
+            PortDescription.device(20, "Volca", "Volca Drum Mk2"), PortDescription.device(21, "TR-8S", "Volca Drum")
+        )
+        _ = table.assign([small, large], at: Self.start)
+        for (slot, port) in [small, large].enumerated() {
+            _ = table.all[slot].setConnected(to: port.address.description)
+        }
+        table.configure(wishes(.name("volca drum")), devices: [small, large], at: Self.start)
+        #expect(table.all.map(\.target) == [.device(Device(small)), .named("volca drum")])
+        table.configure(wishes(.name("volca drum"), .name("o")), devices: [small, large], at: Self.start)
+        #expect(table.all[0].target == .device(Device(small)))
+    }
+
+    @Test
+    func `a profile that the user names no more leaves the output to what recognises its device`() {
+        var named = wishes(.name("Synth"))
+        named.outputs[0].profile = library.profiles[0]
+        var table = table(named)
+        #expect(table.all[0].profile?.id == "drums")
+        table.configure(wishes(.name("Synth")), devices: [], at: Self.start)
+        #expect(table.all[0].profile == nil)
+    }
+
+    @Test
+    func `a line that is wanted at another speed is opened once the Stop has left at the old one`() throws {
+        var table = table(wishes(.raw(path: "/dev/a", bitsPerSecond: 31_250)))
+        var time = Self.start
+        func asked(_ table: inout OutputTable) -> [GatewayQuestion] {
+            var effects = GatewayEffects()
+            time = time.advanced(byMicroseconds: 250_000)
+            _ = table.tendLines(ClockAccount(generationInUse: 1), 0, &effects, at: time)
+            return effects.questions
+        }
+        #expect(asked(&table) == [.openLine(table.place(0), path: "/dev/a", bitsPerSecond: 31_250)])
+        let isTaken = table.lineOpened(table.place(0), 7)
+        #expect(isTaken)
+        #expect(table.all[0].connectedTo == "/dev/a" && asked(&table).isEmpty)
+        table.configure(wishes(.raw(path: "/dev/a", bitsPerSecond: 38_400)), devices: [], at: time)
+        #expect(asked(&table).isEmpty && table.all[0].sink == .line(7))
+        settle(&table)
+        #expect(asked(&table) == [.openLine(table.place(1), path: "/dev/a", bitsPerSecond: 38_400)])
+    }
+}
+
+extension OutputTable {
+    /// Frees slots where nothing is subscribed.
+    fileprivate mutating func free(_ account: ClockAccount, _ published: UInt64, at now: HostTime) -> Bool {
+        var (patchbay, effects) = (Patchbay(), GatewayEffects())
+        return freeSlots(account, published, &patchbay, &effects, at: now)
+    }
+}
