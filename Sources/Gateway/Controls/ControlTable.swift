@@ -85,7 +85,9 @@ struct ControlTable: Sendable {
         let wanted = Set(ports.values.map { Patchbay.Subscription(from: $0, to: input) })
         patchbay.unsubscribe(except: wanted, where: { $0.receiver == input }, &effects)
         for (name, port) in ports {
-            guard case .refused(let error) = patchbay.subscribe(.init(from: port, to: input), &effects) else { continue }
+            guard case .refused(let error) = patchbay.subscribe(.init(from: port, to: input), &effects) else {
+                continue
+            }
             ports[name] = nil
             away[name] = error.description
         }
@@ -97,6 +99,7 @@ struct ControlTable: Sendable {
     /// What a message means; several things perhaps, or none.
     ///
     /// - Parameter arrival: every message that has come, in order.
+    /// - Returns: the presses.
     mutating func presses(_ arrival: ControlArrival) -> [Press] {
         let meant = controls.filter {
             ports[$0.port.value] == arrival.source && $0.message.matches(arrival.message)

@@ -131,13 +131,15 @@ struct GatewayEngine: Sendable {
     /// What output ports are to be called that do not exist yet, by their numbers.
     mutating func takePortNames() -> [(port: Int, name: String)] { outputs.takePortNames() }
 
-    /// When ``GatewayEvent/turn(_:watchedAt:)`` has something to do at the latest; nil while only other events can
-    /// change anything.
+    /// When ``GatewayEvent/turn(_:watchedAt:)`` has something to do at the latest.
     ///
     /// - Parameter now: the present time.
+    /// - Returns: nil while only other events can change anything.
     func nextDeadline(after now: HostTime) -> HostTime? {
         let ready = playsOnceReady.map { min($0, now.advanced(byMicroseconds: Self.readyCheck)) }
-        let deadlines = [ready, arbiter.nextDeadline, recovery.deadline, idleness.next, outputs.nextDeadline(after: now)]
+        let deadlines = [
+            ready, arbiter.nextDeadline, recovery.deadline, idleness.next, outputs.nextDeadline(after: now),
+        ]
         return deadlines.compactMap(\.self).min()
     }
 

@@ -26,9 +26,10 @@ extension Logger {
 }
 
 extension LinkState {
-    /// What the log is to say of what has changed.
+    /// What has changed, for the log.
     ///
     /// - Parameter old: the state before.
+    /// - Returns: a line for each change.
     func changes(since old: LinkState) -> [LogEntry] {
         var entries: [LogEntry] = []
         if old.isEnabled != isEnabled { entries.append(.init(.notice, isEnabled ? "Link enabled" : "Link disabled")) }
@@ -48,9 +49,10 @@ extension LinkState {
 }
 
 extension Output {
-    /// What the log is to say of what has become of the output.
+    /// What has become of the output, for the log.
     ///
     /// - Parameter old: what it was; nil if it is new in its slot.
+    /// - Returns: a line for each change.
     func changes(since old: Output?) -> [LogEntry] {
         let output: Logger.Metadata = ["output": "\(name)"]
         guard presence == .here else {

@@ -76,9 +76,10 @@ struct InputTable: Sendable {
         }
     }
 
-    /// What the arbiter is told of the machines that can be heard.
+    /// Works out how our own clock may come to the machines that can be heard.
     ///
     /// - Parameter outputs: by their slots.
+    /// - Returns: what the arbiter is to know of those machines.
     mutating func heard(among outputs: [Output]) -> HeardClocks {
         let offsets = outputs.filter { $0.presence != .gone }.map(\.settings.offset)
         let paths = sources.paths(from: outputs)
@@ -93,6 +94,7 @@ struct InputTable: Sendable {
     /// - Parameters:
     ///   - arbiter: knows who leads, and who is our own clock come back.
     ///   - outputs: by their slots.
+    /// - Returns: a warning for each trouble.
     func warnings(_ arbiter: Arbiter, _ outputs: [Output]) -> [Status.Warning] {
         var warnings = sources.warnings(clockIn)
         if let leader = arbiter.leader {

@@ -147,8 +147,8 @@ final class GatewayLoop {
     private func answer(_ question: GatewayQuestion) -> GatewayAnswer {
         switch question {
         case .subscribe(let subscription):
-            guard let control else { return .notSubscribed(subscription, ALSAError(operation: "sequencer", code: -ENOENT)) }
             do throws(ALSAError) {
+                guard let control else { throw ALSAError(operation: "sequencer", code: -ENOENT) }
                 let isNew = try control.subscribe(subscription.receiver, to: subscription.sender)
                 return .subscribed(subscription, isNew: isNew)
             } catch {

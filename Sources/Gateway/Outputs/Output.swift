@@ -219,6 +219,7 @@ struct Output: Sendable {
     /// - Parameters:
     ///   - leader: where the leader's clock comes from; nil if no machine leads.
     ///   - device: the raw device that is read, if one is.
+    /// - Returns: false for an output that many may hear.
     func isDriving(_ leader: ClockSource?, device: String?) -> Bool {
         hasOneDevice && connectedTo != nil && isSameMachine(leader, device)
     }

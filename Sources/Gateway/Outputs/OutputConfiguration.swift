@@ -18,8 +18,7 @@ extension OutputTable {
                 var request = all[slot].request
                 request.tempos = wishes.tempos
                 settle(slot, request)
-            } else if let request = wishes.requests.first(where: { Output.Target($0.address) == all[slot].target })
-            {
+            } else if let request = wishes.requests.first(where: { Output.Target($0.address) == all[slot].target }) {
                 settle(slot, request)
             } else {
                 remove(slot, at: now)

@@ -33,7 +33,8 @@ extension OutputTable {
             changed = changed || all[slot].hearers != hearers.count
             all[slot].hearers = hearers.count
         }
-        let doubled = DoubledClock.all(all, subscribers: subscribers, among: patchbay.list.ports, library: wishes.library)
+        let doubled = DoubledClock.all(
+            all, subscribers: subscribers, among: patchbay.list.ports, library: wishes.library)
         defer { doubledClocks = doubled }
         return changed || doubled != doubledClocks
     }

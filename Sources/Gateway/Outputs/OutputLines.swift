@@ -6,9 +6,10 @@ extension OutputTable {
     /// How often lines are looked after, in microseconds; nobody announces their coming.
     private static let linePeriod: Int64 = 250_000
 
-    /// When there is something to look after; nil while there is not.
+    /// When there is something to look after.
     ///
     /// - Parameter now: the present time.
+    /// - Returns: nil while there is not.
     func nextDeadline(after now: HostTime) -> HostTime? {
         let isClockThreadAwaited = !retired.isEmpty || isSomeoneLeaving
         let hasLines = all.contains { if case .line = $0.target { $0.presence == .here } else { false } }

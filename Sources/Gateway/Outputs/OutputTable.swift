@@ -206,6 +206,7 @@ struct OutputTable: Sendable {
     ///   - account: what the clock thread has come to.
     ///   - published: the generation of the board published last.
     ///   - patchbay: loses the subscriptions of those taken out.
+    ///   - effects: receives what is to be done for it.
     ///   - now: the present time.
     /// - Returns: whether an output has gone a step.
     mutating func freeSlots(

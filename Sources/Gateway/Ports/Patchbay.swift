@@ -38,6 +38,7 @@ struct Patchbay: Sendable {
     /// - Parameters:
     ///   - subscription: one that is wanted.
     ///   - effects: receives the question.
+    /// - Returns: how it stands.
     mutating func subscribe(_ subscription: Subscription, _ effects: inout GatewayEffects) -> State {
         if list.graph.subscriptions.contains(subscription) { return .there }
         if let error = refused[subscription] { return .refused(error) }

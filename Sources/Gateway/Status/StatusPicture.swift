@@ -54,6 +54,7 @@ struct StatusPicture: Sendable {
     ///   - now: the moment.
     ///   - counters: the clock thread's.
     ///   - machine: what it runs on.
+    /// - Returns: the status.
     func status(at now: HostTime, counters: OutputThread, on machine: Machine) -> Status {
         let (timeline, quantum, transport) = (leadership.timeline, leadership.quantum, leadership.transport)
         let ahead = Double(transport.startTick) - leadership.line.position(at: now)
