@@ -147,7 +147,7 @@ let package = Package(
             of: "Gateway",
             uses: [
                 "ALSASequencer", "Arbiter", "BeatTime", "ClockDispatch", "ConfigurationFiles", "GatewayStatus",
-                "MIDIClock", "RealTime",
+                "LinkNetwork", "LinkSession", "MIDIClock", "RealTime", "Simulation",
             ],
             products: [logging]),
         tests(of: "ClockDispatch", uses: ["ALSASequencer", "BeatTime", "MIDIClock", "RealTime", "Simulation"]),

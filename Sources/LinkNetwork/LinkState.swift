@@ -40,7 +40,7 @@ public struct LinkState: Hashable, Sendable {
 
 extension LinkState {
     /// What an engine knows; the thread that owns it adds what is wrong with the sockets.
-    init(_ engine: Engine, failures: [String] = []) {
+    package init(_ engine: Engine, failures: [String] = []) {
         self.init(
             sessionState: engine.sessionState, isEnabled: engine.isEnabled, isActive: engine.isActive,
             switchings: engine.switchings, edits: engine.edits,

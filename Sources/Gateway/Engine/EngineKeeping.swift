@@ -10,8 +10,8 @@ extension GatewayEngine {
 
     /// Keeps the offsets that the outputs have.
     mutating func keepOffsets() {
-        var offsets = kept.offsets
-        outputs.keepOffsets(in: &offsets)
+        outputs.keepOffsets()
+        let offsets = outputs.offsets
         keep { $0.offsets = offsets }
     }
 

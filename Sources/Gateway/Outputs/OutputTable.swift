@@ -28,8 +28,8 @@ struct OutputTable: Sendable {
     var lineCheck: HostTime?
     /// What ports that do not exist yet are to be called.
     private var portNames: [(port: Int, name: String)] = []
-    /// Offsets set in earlier runs, in milliseconds, by the outputs' IDs.
-    private let offsets: [String: Replacement<Double>]
+    /// Offsets set in this run and earlier ones, in milliseconds, by the outputs' IDs, for outputs that come back.
+    private(set) var offsets: [String: Replacement<Double>]
     /// IDs of the outputs whose devices a crashed run has left playing.
     private let leftPlaying: Set<String>
     /// Whether such devices hear nothing yet.
@@ -120,8 +120,8 @@ struct OutputTable: Sendable {
         }
     }
 
-    /// Brings kept offsets up to date with the outputs there are; those of others stay as they are, as many as may.
-    func keepOffsets(in offsets: inout [String: Replacement<Double>]) {
+    /// Brings ``offsets`` up to date with the outputs there are; those of others stay as they are, as many as may.
+    mutating func keepOffsets() {
         let here = all.filter { $0.presence == .here }
         for output in here { offsets[output.id] = output.liveOffset }
         guard offsets.count > KeptState.mostOffsets else { return }

@@ -1,0 +1,246 @@
+import ALSASequencer
+import Arbiter
+import BeatTime
+import ClockDispatch
+import ConfigurationFiles
+import GatewayStatus
+import LinkNetwork
+import MIDIClock
+import Simulation
+import Testing
+
+@testable import Gateway
+
+/// What a whole gateway does when machines, people and other programs do something.
+@Suite
+struct GatewaySceneTests {
+    private static let drums = PortDescription.device(24, "TR-8S", "TR-8S MIDI 1", card: 1, at: "usb-1")
+
+    private static func configuration(
+        _ profiles: [String: String] = ["drums": "match: [TR-8S]"], _ outputs: OutputAddress...
+    ) throws -> GatewayConfiguration {
+        var configuration = GatewayConfiguration()
+        configuration.isLinkEnabled = false
+        configuration.wishes.outputs.library = try .of(profiles)
+        configuration.wishes.outputs.outputs = outputs.map { OutputRequest($0) }
+        return configuration
+    }
+
+    @Test
+    func `a machine that is recognised is driven, and its return is told`() throws {
+        var scene = GatewayScene(try Self.configuration())
+        scene.run(for: 10)
+        scene.sequencer.plug(Self.drums)
+        scene.run(for: 10)
+        #expect(scene.output("TR-8S")?.connectedTo == "24:0" && scene.hearers(of: "TR-8S") == [24])
+        #expect(scene.output("TR-8S")?.profile?.id == "drums")
+        scene.sequencer.unplug(Self.drums.address)
+        scene.run(for: 10)
+        #expect(scene.output("TR-8S")?.connectedTo == nil)
+        scene.sequencer.plug(Self.drums)
+        scene.run(for: 10)
+        #expect(scene.hearers(of: "TR-8S") == [24])
+        let told = scene.log.map { "\($0.text)" }
+        #expect(told == ["output made", "output connected", "device unplugged", "output connected"])
+        #expect(scene.broken.isEmpty)
+    }
+
+    @Test
+    func `a machine that another program has to itself is connected once it is let go`() throws {
+        var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
+        scene.sequencer.plug(Self.drums)
+        scene.sequencer.taken = [Self.drums.address]
+        scene.run(for: 100)
+        #expect(scene.output("TR-8S")?.trouble == "another program has it to itself")
+        #expect(scene.hearers(of: "TR-8S").isEmpty)
+        scene.sequencer.taken = []
+        scene.run(for: 3_100)
+        #expect(scene.output("TR-8S")?.trouble == nil && scene.hearers(of: "TR-8S") == [24])
+        #expect(scene.broken.isEmpty)
+    }
+
+    @Test
+    func `an output that is wanted no more stops its machine first, and its slot is another's only then`() throws {
+        var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
+        scene.sequencer.plug(Self.drums)
+        scene.run(for: 10)
+        scene.command(.configure(try Self.configuration([:], .virtual("Other")).wishes))
+        scene.run(for: 150)
+        #expect(scene.sequencer.subscriptions.contains { $0.receiver.client == 24 })
+        scene.isClockThreadStuck = true
+        scene.run(for: 1_000)
+        scene.command(.configure(try Self.configuration([:], .virtual("Other"), .virtual("Third")).wishes))
+        #expect(scene.output("Third")?.source?.port == 3)
+        scene.isClockThreadStuck = false
+        scene.run(for: 1_000)
+        #expect(!scene.sequencer.subscriptions.contains { $0.receiver.client == 24 })
+        scene.command(
+            .configure(
+                try Self.configuration([:], .virtual("Other"), .virtual("Third"), .virtual("Fourth")).wishes))
+        #expect(scene.output("Fourth")?.source?.port == 1)
+        #expect(scene.broken.isEmpty)
+    }
+
+    @Test
+    func `a command is answered when the status shows it`() throws {
+        var scene = GatewayScene(try Self.configuration())
+        let offset = scene.command(.adjust(output: "Clock", OutputAdjustment(offset: 12)))
+        #expect(scene.replies[offset] != nil && scene.output("Clock")?.offset == 12)
+        let link = scene.command(.enableLink(true))
+        #expect(scene.replies[link] == nil)
+        scene.run(for: 1)
+        #expect(scene.replies[link] != nil && scene.status.link.isEnabled && scene.kept.link == true)
+        let tempo = scene.command(.setTempo(Tempo(beatsPerMinute: 133)))
+        scene.run(for: 1)
+        #expect(scene.replies[tempo] != nil && scene.status.leadership.timeline.tempo.beatsPerMinute == 133)
+        let reload = scene.command(
+            .configure(try Self.configuration(["drums": "match: [TR-8S]"], .name("24:0")).wishes))
+        #expect(scene.replies[reload] != nil && scene.output("24:0") != nil)
+        let unclear = scene.command(.adjust(output: "tuba", OutputAdjustment(offset: 1)))
+        #expect(scene.refusal(unclear)?.description.hasPrefix("no output is called tuba") == true)
+        #expect(scene.broken.isEmpty)
+    }
+
+    @Test
+    func `a reload that finds its machine there is answered once that is connected`() throws {
+        var scene = GatewayScene(try Self.configuration([:]))
+        scene.sequencer.plug(Self.drums)
+        scene.run(for: 10)
+        scene.command(.configure(try Self.configuration([:], .name("TR-8S")).wishes))
+        scene.run(for: 10)
+        #expect(scene.hearers(of: "TR-8S") == [24])
+        scene.command(.configure(try Self.configuration([:]).wishes))
+        scene.run(for: 1_000)
+        #expect(scene.sequencer.subscriptions.isEmpty && scene.broken.isEmpty)
+    }
+
+    @Test
+    func `a line is opened when it comes, opened again when it broke, and closed once nobody writes to it`() throws {
+        var scene = GatewayScene(try Self.configuration([:], .raw(path: "/dev/midi", bitsPerSecond: 31_250)))
+        scene.run(for: 600)
+        #expect(scene.output("/dev/midi")?.trouble?.contains("No such file") == true)
+        scene.lines = ["/dev/midi"]
+        scene.run(for: 300)
+        #expect(scene.output("/dev/midi")?.connectedTo == "/dev/midi" && scene.openLines.count == 1)
+        scene.breakLine(1)
+        scene.isClockThreadStuck = true
+        scene.run(for: 2_000)
+        #expect(scene.openLines.count == 1 && scene.output("/dev/midi")?.connectedTo == nil)
+        scene.isClockThreadStuck = false
+        scene.run(for: 1_000)
+        #expect(scene.openLines.count == 1 && scene.output("/dev/midi")?.connectedTo == "/dev/midi")
+        #expect(scene.broken.isEmpty)
+    }
+
+    @Test
+    func `a pedal gives commands, and what it is refused is told once`() throws {
+        var configuration = try Self.configuration()
+        let pedal = PortDescription.device(40, "Pedal", "Pedal MIDI 1", card: 2)
+        configuration.wishes.controls = [
+            Control(
+                port: Placed("Pedal", at: .init(file: "", line: 1, column: 1)), message: .init(.controller, 64),
+                verb: .togglePlay),
+            Control(
+                port: Placed("Pedal", at: .init(file: "", line: 1, column: 1)), message: .init(.note, 60),
+                verb: .realign),
+        ]
+        var scene = GatewayScene(configuration)
+        scene.sequencer.plug(pedal)
+        scene.run(for: 10)
+        func press(_ scene: inout GatewayScene, _ kind: ChannelMessage.Kind, _ number: Int) {
+            scene.press([
+                ControlArrival(.init(kind, number, channel: 1, value: 127), at: scene.now, from: pedal.address)
+            ])
+            scene.run(for: 200)
+        }
+        press(&scene, .controller, 64)
+        #expect(scene.status.leadership.transport.isPlaying)
+        for _ in 0..<3 { press(&scene, .note, 60) }
+        #expect(scene.log.filter { "\($0.text)" == "control refused" }.count == 1)
+        configuration.wishes.controls = []
+        scene.command(.configure(configuration.wishes))
+        scene.run(for: 10)
+        #expect(!scene.sequencer.ports.contains { $0.address.client == GatewayScene.controls })
+        #expect(scene.broken.isEmpty)
+    }
+
+    @Test
+    func `a clock that leads refuses the user's tempo by its name, and its own once Link is enabled`() throws {
+        var scene = GatewayScene(try Self.configuration(["drums": "match: [TR-8S]\ninput: { role: leader }"]))
+        scene.sequencer.plug(Self.drums)
+        scene.run(for: 10)
+        #expect(scene.sequencer.subscriptions.contains { $0.sender.client == 24 && $0.receiver.client == 130 })
+        for _ in 0..<200 {
+            scene.hear([.arrival(ClockArrival(.timingClock, at: scene.now, from: .port(client: 24, port: 0)))])
+            scene.run(for: 20)
+        }
+        #expect(scene.status.leadership.mode == .follow)
+        let refused = scene.command(.setTempo(Tempo(beatsPerMinute: 90)))
+        #expect(scene.refusal(refused) == .notLeader("TR-8S MIDI 1"))
+        #expect(scene.output("TR-8S")?.boardSink == .away, "who leads hears nothing of it")
+        let tempo = scene.status.leadership.timeline.tempo
+        scene.command(.enableLink(true))
+        scene.run(for: 1)
+        #expect(scene.status.leadership.mode == .link && scene.status.leadership.timeline.tempo == tempo)
+        #expect(scene.kept.tempo.map { abs($0 - 125) < 0.5 } == true)
+        #expect(scene.broken.isEmpty)
+    }
+
+    /// `SIM_SEED=1...10000` runs the whole ten thousand.
+    @Test(arguments: Seeds.standing(1...300))
+    func `whatever is plugged, pulled, commanded and reloaded, nothing is lost or doubled`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let machines = (0..<4).map { PortDescription.device(24 + $0, "Box \($0)", "Box \($0) MIDI 1", card: $0) }
+        let library = ["boxes": "match: [Box 0, Box 1]"]
+        let wanted: [OutputAddress] = [
+            .name("Box 0"), .name("Box 3"), .virtual("Side"), .raw(path: "/dev/midi", bitsPerSecond: 31_250),
+        ]
+        func wishes() throws -> Wishes {
+            var configuration = try Self.configuration(library)
+            configuration.wishes.outputs.outputs =
+                wanted.filter { _ in random.chance(0.5) }.map { OutputRequest($0) }
+            configuration.wishes.outputs.connectsRecognised = random.chance(0.7)
+            return configuration.wishes
+        }
+        var configuration = try Self.configuration(library)
+        configuration.isLinkEnabled = random.chance(0.5)
+        configuration.wishes = try wishes()
+        var scene = GatewayScene(configuration)
+        var tokens: [ReplyToken] = []
+        for _ in 0..<60 {
+            let machine = machines[Int.random(in: 0..<4, using: &random)]
+            switch Int.random(in: 0..<11, using: &random) {
+            case 0, 1:
+                if scene.sequencer.ports.contains(machine) {
+                    scene.sequencer.unplug(machine.address)
+                } else {
+                    scene.sequencer.plug(machine)
+                }
+            case 2: scene.sequencer.taken.formSymmetricDifference([machine.address])
+            case 3: tokens.append(scene.command(.configure(try wishes())))
+            case 4: tokens.append(scene.command(random.chance(0.5) ? .toggleLink : .togglePlaying))
+            case 5:
+                tokens.append(scene.command(.setTempo(Tempo(beatsPerMinute: .random(in: 60...200, using: &random)))))
+            case 6:
+                let change = OutputAdjustment(offset: Double(Int.random(in: -100...100, using: &random)))
+                tokens.append(scene.command(.adjust(output: random.chance(0.5) ? nil : "Clock", change)))
+            case 7: scene.lines.formSymmetricDifference(["/dev/midi"])
+            case 8: scene.breakLine(Int.random(in: 0..<4, using: &random))
+            case 9: scene.isClockThreadStuck.toggle()
+            default: tokens.append(scene.command(.realign(output: nil, .atBar)))
+            }
+            scene.run(for: .random(in: 0...400, using: &random))
+        }
+        scene.isClockThreadStuck = false
+        scene.sequencer.taken = []
+        scene.run(for: 5_000)
+        #expect(scene.broken.isEmpty, "SIM_SEED=\(seed)")
+        #expect(tokens.allSatisfy { scene.replies[$0] != nil })
+        for output in scene.status.outputs where output.presence == .here && output.hasOneDevice {
+            let isThere = scene.sequencer.ports.contains { output.name.hasPrefix($0.clientName) }
+            #expect((output.connectedTo != nil) == isThere, "SIM_SEED=\(seed): \(output.name)")
+        }
+        #expect(scene.status.outputs.allSatisfy { !$0.isLeaving })
+        #expect(scene.openLines.count <= 1)
+    }
+}

@@ -1,0 +1,54 @@
+import ALSASequencer
+
+@testable import Gateway
+
+/// The kernel's sequencer as a value: clients that come and go, their ports, and who hears whom.
+struct VirtualSequencer {
+    typealias Subscription = SubscriptionGraph.Subscription
+
+    private(set) var ports: [PortDescription] = []
+    private(set) var subscriptions: Set<Subscription> = []
+    /// The ports that another program has to itself.
+    var taken: Set<PortAddress> = []
+    /// Whether anything has changed since the list was read last.
+    private(set) var hasAnnouncement = true
+
+    /// A machine is plugged in, or a program makes a port.
+    mutating func plug(_ port: PortDescription) {
+        ports.append(port)
+        ports.sort { $0.address < $1.address }
+        hasAnnouncement = true
+    }
+
+    /// A port goes, and with it what it heard and sent.
+    mutating func unplug(_ address: PortAddress) {
+        ports.removeAll { $0.address == address }
+        subscriptions = subscriptions.filter { $0.sender != address && $0.receiver != address }
+        hasAnnouncement = true
+    }
+
+    /// Subscribes as the kernel does.
+    ///
+    /// - Returns: whether it is new.
+    mutating func subscribe(_ subscription: Subscription) throws(ALSAError) -> Bool {
+        let addresses = ports.map(\.address)
+        guard addresses.contains(subscription.sender), addresses.contains(subscription.receiver) else {
+            throw ALSAError(operation: "snd_seq_subscribe_port", code: -22)
+        }
+        guard !taken.contains(subscription.receiver) else {
+            throw ALSAError(operation: "snd_seq_subscribe_port", code: -16)
+        }
+        hasAnnouncement = true
+        return subscriptions.insert(subscription).inserted
+    }
+
+    mutating func unsubscribe(_ subscription: Subscription) {
+        if subscriptions.remove(subscription) != nil { hasAnnouncement = true }
+    }
+
+    /// Reads what there is.
+    mutating func list() -> PortList {
+        hasAnnouncement = false
+        return PortList(ports: ports, graph: SubscriptionGraph(subscriptions: subscriptions))
+    }
+}
