@@ -497,7 +497,7 @@ def test_whatever_becomes_of_them_other_outputs_miss_nothing(silent):
 # Programs that stop reading, and machines that are unplugged.
 
 
-@pytest.mark.parametrize("way", ["direct", "backstop"])
+@pytest.mark.parametrize("way", ["direct", "backstop", "queue"])
 def test_a_program_that_stopped_reading_is_brought_in_step_when_it_reads_again(recordings, way):
     record = recordings("refusing")[way]
     started, stopped, again, replaced = record["told"]
@@ -512,7 +512,7 @@ def test_a_program_that_stopped_reading_is_brought_in_step_when_it_reads_again(r
     assert "out-of-step" not in codes(after) + codes(last)
 
 
-@pytest.mark.parametrize("way", ["direct", "backstop"])
+@pytest.mark.parametrize("way", ["direct", "backstop", "queue"])
 def test_what_one_program_refuses_disturbs_no_other(recordings, way):
     other = [name for name in recordings("refusing")[way]["other"] if name not in ("clock", "position")]
     assert other in (["start", "stop", "start", "stop"], ["start", "stop", "continue", "stop"])
