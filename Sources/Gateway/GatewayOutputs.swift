@@ -45,11 +45,11 @@ extension GatewayCore {
 
     /// Tells everyone that outputs have come, gone or changed.
     func boardChanged() {
+        publish()
         let before = picture.withLock { picture in
             defer { (picture.outputs, picture.outputWarnings) = (rack.outputs, rack.warnings) }
             return picture.outputs
         }
-        publish()
         for (slot, output) in rack.outputs.enumerated() {
             let old = slot < before.count && before[slot].tenant == output.tenant ? before[slot] : nil
             log.noteChange(from: old, to: output)

@@ -527,6 +527,7 @@ def test_a_machine_that_was_unplugged_is_told_with_what_it_will_do(recordings):
     assert "plug it in" in away["fix"]
     later = record["later"]["outputs"][-1]
     assert later["latenessMicroseconds"] is None
+    assert later["ticks"] == record["away"]["outputs"][-1]["ticks"]
     (row,) = [row for row in record["text"].splitlines() if row.startswith("output") and name in row]
     assert "away" in row and "ticks" not in row and "within" not in row
     assert record["realign"] == [1, "", f"tactus: {name} is not connected\n"]
