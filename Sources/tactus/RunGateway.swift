@@ -13,14 +13,9 @@ extension Run {
     /// Runs the gateway until it is asked to stop.
     func run() async throws {
         let signals = try Self.signals()
-        let setup = try self.setup()
-        let (wishes, interfaces) = try Self.configured { () throws(Mistakes) in
-            (try setup.wishes(), try setup.interfaces())
-        }
-        let address = try self.address(setup)
+        let (setup, wishes, interfaces, address) = try plan()
         let oscAddress = try Self.configured { () throws(Mistakes) in try setup.oscAddress() }
         let token = try setup.tokenFile.map(BearerToken.init(file:))
-        try Descriptors.require(Self.descriptorsNeeded(wishes, interfaces, servesHTTP: address != nil))
         let console = Console()
         let (format, level) = (setup.logFormat.format, setup.logLevel)
         LoggingSystem.bootstrap { label in
@@ -69,6 +64,17 @@ extension Run {
         } catch {
             throw Failure(.system, "\(error)")
         }
+    }
+
+    /// Reads what is wanted, and sees that there may be as many descriptors as that takes.
+    func plan() throws -> (Setup, Wishes, interfaces: [String], HTTPAddress?) {
+        let setup = try self.setup()
+        let (wishes, interfaces) = try Self.configured { () throws(Mistakes) in
+            (try setup.wishes(), try setup.interfaces())
+        }
+        let address = try self.address(setup)
+        try Descriptors.require(Self.descriptorsNeeded(wishes, interfaces, servesHTTP: address != nil))
+        return (setup, wishes, interfaces, address)
     }
 
     /// How many descriptors a run opens at most, now and then for a moment.
