@@ -65,7 +65,7 @@ final class GatewayCore: @unchecked Sendable {
     private static let settlingTime: Int64 = 1_500_000_000
     /// How often to look whether that is over, in nanoseconds: the output thread announces nothing.
     private static let readyCheck: Int64 = 10_000_000
-    /// How often lines are looked after, in nanoseconds; nobody announces their coming.
+    /// How often lines and devices that are to stop are looked after, in nanoseconds; nobody announces what they do.
     private static let lineCheck: Int64 = 250_000_000
 
     init(_ configuration: GatewayConfiguration, keeper: StateKeeper?, log: Logger) throws(SystemCallError) {
@@ -212,7 +212,7 @@ final class GatewayCore: @unchecked Sendable {
         for look in [recovery.deadline, watch.next, idleness.next].compactMap(\.self) {
             deadline = min(look, deadline ?? look)
         }
-        if rack.needsTending {
+        if rack.needsTending || started.awaitsStop {
             let check = MonotonicTime.now().advanced(byNanoseconds: Self.lineCheck)
             deadline = min(check, deadline ?? check)
         }
@@ -239,7 +239,7 @@ final class GatewayCore: @unchecked Sendable {
         // First the machines, then the peers: a drum machine must not play on while we say good-bye.
         output.stop()
         outputThread.join()
-        keepNonePlaying()
+        keepUnstopped()
         input?.stop()
         peer.close()
         mailbox.close()

@@ -1,4 +1,6 @@
 internal import BeatTime
+internal import ClockDispatch
+internal import MIDIClock
 
 // The gateway thread's part with what the next run is to find.
 extension GatewayCore {
@@ -31,15 +33,24 @@ extension GatewayCore {
         keep(state, .drift)
     }
 
-    /// Keeps which devices play.
-    func keep(_ started: StartedDevices) {
+    /// Keeps which devices play, as far as it is known by now.
+    func keepStarted() {
+        let isKnown = output.generationInUse == board.generation
+        started.update(rack.outputs, isPlaying: board.transport.isPlaying) { !isKnown || output.mayPlay($0) }
+        keep(started)
+    }
+
+    /// Keeps which devices have not taken their last Stop, once all has ended.
+    func keepUnstopped() {
+        started.end(rack.outputs) { output.mayPlay($0) }
+        keep(started)
+    }
+
+    private func keep(_ started: StartedDevices) {
         var state = kept
         state.playing = started.ids.sorted()
         keep(state, .setting)
     }
-
-    /// Keeps that all devices have been stopped.
-    func keepNonePlaying() { keep(StartedDevices()) }
 
     private func keep(_ state: KeptState, _ change: WriteSchedule.Change) {
         guard state != kept else { return }

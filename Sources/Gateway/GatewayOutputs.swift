@@ -29,8 +29,9 @@ extension GatewayCore {
         setPlaying(true)
     }
 
-    /// Frees slots, and looks after lines and drivers.
+    /// Frees slots, and looks after lines, drivers and devices that are to stop.
     func tendOutputs() {
+        if started.awaitsStop { keepStarted() }
         let generations = (inUse: output.generationInUse, published: board.generation)
         let isFreed = rack.freeSlots(existingPorts: output.existingPorts, generations: generations)
         let changed = rack.tendLines(
@@ -64,7 +65,6 @@ extension GatewayCore {
         board.take(rack.outputs, probing: arbiter.probing)
         board.generation += 1
         snapshot.publish(board)
-        started.update(rack.outputs, isPlaying: board.transport.isPlaying)
-        keep(started)
+        keepStarted()
     }
 }
