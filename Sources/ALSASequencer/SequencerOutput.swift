@@ -74,7 +74,7 @@ package final class SequencerOutput: @unchecked Sendable {
             try check("snd_seq_set_client_pool_input", snd_seq_set_client_pool_input(handle, Self.pools.input))
         }
         try QueueFailure.at(.filter) { () throws(ALSAError) in
-            for type in SequencerSender.eventTypes.map({ Int32($0.rawValue) }) + [Int32(SequencerSender.refusal)] {
+            for type in SequencerSender.eventTypes.map({ Int32($0.rawValue) }) {
                 try check("snd_seq_set_client_event_filter", snd_seq_set_client_event_filter(handle, type))
             }
             try check("snd_seq_set_client_info", reportRefusals())

@@ -16,6 +16,7 @@ package struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     private let incoming: UnsafeMutablePointer<snd_seq_event_t>
     private let removal: OpaquePointer
     private let removalByTag: OpaquePointer
+    private let inputRemoval: OpaquePointer
     private let pool: OpaquePointer
     private let queueStatus: OpaquePointer
     private var count = 0
@@ -38,51 +39,35 @@ package struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
 
     static let eventTypes = [
         SND_SEQ_EVENT_CLOCK, SND_SEQ_EVENT_START, SND_SEQ_EVENT_CONTINUE, SND_SEQ_EVENT_STOP, SND_SEQ_EVENT_SONGPOS,
+        // By this the kernel gives back what a receiver refused.
+        SND_SEQ_EVENT_BOUNCE,
     ]
-    /// With this the kernel gives back what a receiver refused: SNDRV_SEQ_EVENT_KERNEL_ERROR, which libasound leaves out.
-    static let refusal: UInt8 = 150
-
-    /// A message that the witness has heard, or the kernel's word that a subscriber refused one that the queue sent.
-    package struct Heard: Sendable, BitwiseCopyable {
-        /// The output port it came from.
-        package var port: UInt8
-        /// 0 if it was sent directly.
-        package var tag: UInt8
-        /// When, in nanoseconds of queue time.
-        package var queueTime: Int64
-        /// Whether a subscriber refused it; the port alone counts then.
-        package var isRefusal: Bool
-
-        package init(port: UInt8, tag: UInt8, queueTime: Int64, isRefusal: Bool = false) {
-            self.port = port
-            self.tag = tag
-            self.queueTime = queueTime
-            self.isRefusal = isRefusal
-        }
-    }
 
     init(_ handle: OpaquePointer, client: Int32) throws(ALSAError) {
         var poller = pollfd()
         snd_seq_poll_descriptors(handle, &poller, 1, Int16(POLLIN))
         var removal: OpaquePointer?
         var removalByTag: OpaquePointer?
+        var inputRemoval: OpaquePointer?
         var pool: OpaquePointer?
         var queueStatus: OpaquePointer?
         snd_seq_remove_events_malloc(&removal)
         snd_seq_remove_events_malloc(&removalByTag)
+        snd_seq_remove_events_malloc(&inputRemoval)
         snd_seq_client_pool_malloc(&pool)
         snd_seq_queue_status_malloc(&queueStatus)
-        guard let removal, let removalByTag, let pool, let queueStatus else {
+        guard let removal, let removalByTag, let inputRemoval, let pool, let queueStatus else {
             throw ALSAError(operation: "malloc", code: -ENOMEM)
         }
         snd_seq_remove_events_set_condition(removal, UInt32(SND_SEQ_REMOVE_OUTPUT))
         snd_seq_remove_events_set_condition(
             removalByTag, UInt32(SND_SEQ_REMOVE_OUTPUT) | UInt32(SND_SEQ_REMOVE_TAG_MATCH))
+        snd_seq_remove_events_set_condition(inputRemoval, UInt32(SND_SEQ_REMOVE_INPUT))
         ports = try SequencerPorts(handle, client: client)
         self.handle = handle
         self.client = UInt8(clamping: client)
         descriptor = poller.fd
-        (self.removal, self.removalByTag) = (removal, removalByTag)
+        (self.removal, self.removalByTag, self.inputRemoval) = (removal, removalByTag, inputRemoval)
         (self.pool, self.queueStatus) = (pool, queueStatus)
         outgoing = LockedMemory.allocate(capacity: Self.capacity)
         outgoing.initialize(repeating: snd_seq_event_t(), count: Self.capacity)
@@ -93,6 +78,7 @@ package struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     func free() {
         snd_seq_remove_events_free(removal)
         snd_seq_remove_events_free(removalByTag)
+        snd_seq_remove_events_free(inputRemoval)
         snd_seq_client_pool_free(pool)
         snd_seq_queue_status_free(queueStatus)
         ports.free()
@@ -230,21 +216,17 @@ package struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     /// - Returns: how many there are, 0 if nothing is left; nil if the kernel had to throw some away.
     package func takeHeard(_ heard: UnsafeMutablePointer<Heard>) -> Int? {
         let size = MemoryLayout<snd_seq_event_t>.stride
+        let nothing = UInt8(SND_SEQ_EVENT_NONE.rawValue)
+        incoming[0].type = nothing
         let result = read(descriptor, incoming, Self.heardCapacity * size)
-        guard result >= 0 else { return errno == ENOSPC ? nil : 0 }
-        var found = 0
-        for index in 0..<result / size {
-            if incoming[index].type == Self.refusal, incoming[index].source.client == UInt8(SND_SEQ_CLIENT_SYSTEM) {
-                heard[found] = Heard(port: incoming[index].dest.port, tag: 0, queueTime: 0, isRefusal: true)
-                found += 1
-            }
-            guard incoming[index].source.client == client else { continue }
-            let time = incoming[index].time.time
-            heard[found] = Heard(
-                port: incoming[index].source.port, tag: incoming[index].tag,
-                queueTime: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-            found += 1
+        guard result >= 0 else {
+            if errno == ENOSPC { return nil }
+            guard incoming[0].type != nothing else { return 0 }
+            // A stranger's event that is too long for us, and would keep back all that comes behind it.
+            snd_seq_remove_events(handle, inputRemoval)
+            return nil
         }
+        let found = Heard.read(UnsafeBufferPointer(start: incoming, count: result / size), by: client, into: heard)
         // Strangers' events are none, but there may be more behind them.
         return found == 0 && result > 0 ? takeHeard(heard) : found
     }

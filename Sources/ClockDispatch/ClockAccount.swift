@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// What the clock thread has come to; it announces nothing, so it is asked.
 package struct ClockAccount: Hashable, Sendable {
-    /// The generation of the board in use; older ones will not be looked at again.
+    /// The generation of the board in use; the rest follows it, and older ones will not be looked at again.
     package var generationInUse: UInt64
     /// The sequencer ports there are, one bit each; the thread touches nothing of the others until a board wants them.
     package var existingPorts: UInt64
@@ -10,11 +10,16 @@ package struct ClockAccount: Hashable, Sendable {
     ///
     /// All that failed before the board in use are among these, or were among earlier ones.
     package var brokenLines: UInt64
+    /// The slots whose devices have been started and have not taken a Stop since, one bit each.
+    package var mayPlay: UInt64
 
-    package init(generationInUse: UInt64 = 0, existingPorts: UInt64 = 0, brokenLines: UInt64 = 0) {
+    package init(
+        generationInUse: UInt64 = 0, existingPorts: UInt64 = 0, brokenLines: UInt64 = 0, mayPlay: UInt64 = 0
+    ) {
         self.generationInUse = generationInUse
         self.existingPorts = existingPorts
         self.brokenLines = brokenLines
+        self.mayPlay = mayPlay
     }
 }
 
@@ -24,8 +29,12 @@ extension OutputThread {
         // The generation first: a line that failed under an older board is then told with this account at the latest.
         var account = ClockAccount(generationInUse: generationInUse, existingPorts: existingPorts)
         for slot in 0..<OutputBoard.capacity {
-            let isBroken = withCounters(of: slot) { $0.isLineBroken.exchange(false, ordering: .relaxed) }
-            if isBroken { account.brokenLines |= 1 << UInt64(slot) }
+            withCounters(of: slot) { counters in
+                if counters.isLineBroken.exchange(false, ordering: .relaxed) {
+                    account.brokenLines |= 1 << UInt64(slot)
+                }
+                if counters.mayPlay.load(ordering: .relaxed) { account.mayPlay |= 1 << UInt64(slot) }
+            }
         }
         return account
     }

@@ -195,6 +195,7 @@ struct Dispatcher<Machine: DispatchMachine> {
         disarm()
         agenda.end(board, states, at: machine.hostTime())
         send(agenda.count)
+        for slot in 0..<board.count { report(slot) }
         if isPacemakerRunning { setPacemaker(false) }
     }
 
@@ -243,9 +244,13 @@ struct Dispatcher<Machine: DispatchMachine> {
     private mutating func plan(_ board: borrowing OutputBoard) {
         let span = mode == .queue ? Self.horizon(.queue) / 1000 : Self.groupSpan
         agenda.plan(board, states, at: machine.hostTime(), span: span)
-        for slot in 0..<board.count {
-            counters[slot].step.store(states[slot].planner.step.rawValue, ordering: .relaxed)
-        }
+        for slot in 0..<board.count { report(slot) }
+    }
+
+    /// Says where an output's device is.
+    private func report(_ slot: Int) {
+        counters[slot].step.store(states[slot].planner.step.rawValue, ordering: .relaxed)
+        counters[slot].mayPlay.store(states[slot].planner.mayPlay, ordering: .relaxed)
     }
 
     // Sending

@@ -111,6 +111,8 @@ package struct OutputCounters: ~Copyable, Sendable {
     package let dropped = Atomic<Int>(0)
     /// A ``TickPlanner/Step``.
     package let step = Atomic(TickPlanner.Step.inStep.rawValue)
+    /// Whether its device has been started, and has not taken a Stop since.
+    let mayPlay = Atomic<Bool>(false)
     /// Whether the line has failed for good and wants opening anew.
     package let isLineBroken = Atomic<Bool>(false)
     package let lateness = LatencyHistogram()
@@ -123,6 +125,7 @@ package struct OutputCounters: ~Copyable, Sendable {
         earlier.store(0, ordering: .relaxed)
         dropped.store(0, ordering: .relaxed)
         step.store(TickPlanner.Step.inStep.rawValue, ordering: .relaxed)
+        mayPlay.store(false, ordering: .relaxed)
         isLineBroken.store(false, ordering: .relaxed)
         lateness.reset()
     }

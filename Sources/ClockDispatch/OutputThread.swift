@@ -50,7 +50,7 @@ package final class OutputThread: @unchecked Sendable {
         body(counters[slot])
     }
 
-    /// The generation of the board in use; older ones will not be looked at again.
+    /// The generation of the board in use; what the counters say follows it, and older ones will not be looked at again.
     package var generationInUse: UInt64 { boardInUse.load(ordering: .acquiring) }
 
     /// The sequencer ports there are, one bit each; the thread touches nothing of the others until a board wants them.
@@ -122,7 +122,7 @@ package final class OutputThread: @unchecked Sendable {
             let edition = board.edition
             guard !isStopping.load(ordering: .acquiring), !Crash.hasHappened else { break }
             let deadline = board.withLatest { board in
-                boardInUse.store(board.generation, ordering: .releasing)
+                defer { boardInUse.store(board.generation, ordering: .releasing) }
                 if board.count > outputsLocked {
                     outputsLocked = board.count
                     lockMemory(dispatcher, outputs: outputsLocked)

@@ -57,10 +57,15 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         if device != .stopped { self.realignment = realignment }
     }
 
-    /// The last message for a device that plays, for when the program ends.
+    /// Whether the device has been started, and has not taken a Stop since.
+    public var mayPlay: Bool { device != .stopped || step != .inStep }
+
+    /// The last message for a device that plays, for when the program ends; whether it was taken may still be noted.
     public mutating func finish() -> ClockMessage? {
         defer { device = .stopped }
-        return device == .stopped && step == .inStep || !sendsStop ? nil : .stop
+        guard mayPlay, sendsStop else { return nil }
+        (receipts.hasSentTransport, receipts.hasSentStop) = (true, true)
+        return .stop
     }
 
     /// What leaves next, and when.

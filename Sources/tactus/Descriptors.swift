@@ -12,18 +12,27 @@ enum Descriptors {
         }
     }
 
+    /// Raises the limit as far as it goes without asking anyone, and says whether that is far enough.
+    static func areAtLeast(_ needed: Int) -> Bool { raisedLimit() >= needed }
+
     /// Raises the limit as far as it goes without asking anyone.
     ///
     /// - Parameter needed: how many a run opens at most.
     /// - Throws: what to do about a limit below that.
     static func require(_ needed: Int) throws(Failure) {
-        let limit = clinux_raise_descriptor_limit()
-        guard limit >= 0, limit < needed else { return }
+        let limit = raisedLimit()
+        guard limit < needed else { return }
         throw Failure(
             .system,
             """
             this run needs up to \(needed) open files and may have \(limit); allow more, as by 'ulimit -n \(needed)' \
             before it or by LimitNOFILE=\(needed) in its service
             """)
+    }
+
+    /// `Int.max` where there is no limit, or nobody tells.
+    private static func raisedLimit() -> Int {
+        let limit = clinux_raise_descriptor_limit()
+        return limit < 0 ? .max : Int(limit)
     }
 }

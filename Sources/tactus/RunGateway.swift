@@ -1,3 +1,4 @@
+import ALSASequencer
 import BeatTime
 import CLinux
 import ConfigurationFiles
@@ -13,19 +14,20 @@ extension Run {
     /// Runs the gateway until it is asked to stop.
     func run() async throws {
         let signals = try Self.signals()
-        let setup = try self.setup()
-        let (wishes, interfaces) = try Self.configured { () throws(Mistakes) in
-            (try setup.wishes(), try setup.interfaces())
-        }
-        let address = try self.address(setup)
+        let (setup, wishes, interfaces, address) = try plan()
         let oscAddress = try Self.configured { () throws(Mistakes) in try setup.oscAddress() }
         let token = try setup.tokenFile.map(BearerToken.init(file:))
-        try Descriptors.require(Self.descriptorsNeeded(wishes, interfaces, servesHTTP: address != nil))
         let console = Console()
         let (format, level) = (setup.logFormat.format, setup.logLevel)
         LoggingSystem.bootstrap { label in
             ConsoleLog(console: console, format: format, label: label, logLevel: level)
         }
+
+        ALSAComplaints.capture { text in
+            Logger(label: "tactus").debug("libasound", metadata: ["error": "\(text)"])
+        }
+        // A FIFO whose reader is gone must be an error of `write`, not the end of the program.
+        signal(SIGPIPE, SIG_IGN)
 
         // Listening first: a second gateway ends here, before it has sent anything to a device or a peer.
         var server: ControlServer?
@@ -69,6 +71,17 @@ extension Run {
         } catch {
             throw Failure(.system, "\(error)")
         }
+    }
+
+    /// Reads what is wanted, and sees that there may be as many descriptors as that takes.
+    func plan() throws -> (Setup, Wishes, interfaces: [String], HTTPAddress?) {
+        let setup = try self.setup()
+        let (wishes, interfaces) = try Self.configured { () throws(Mistakes) in
+            (try setup.wishes(), try setup.interfaces())
+        }
+        let address = try self.address(setup)
+        try Descriptors.require(Self.descriptorsNeeded(wishes, interfaces, servesHTTP: address != nil))
+        return (setup, wishes, interfaces, address)
     }
 
     /// How many descriptors a run opens at most, now and then for a moment.

@@ -24,12 +24,13 @@ struct Tactus: AsyncParsableCommand {
         Descriptors.openClosedStreams()
         do {
             // Before anything else: from here on no signal leaves machines playing.
-            if CommandLine.arguments.dropFirst().first == "run" {
-                try Descriptors.require(Run.leastDescriptors)
-                _ = RunSignals.taken
-            }
+            let isRun = CommandLine.arguments.dropFirst().first == "run"
+            let lacksRoom = isRun && !Descriptors.areAtLeast(Run.leastDescriptors)
+            if isRun, !lacksRoom { _ = RunSignals.taken }
             try requireCommand(CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
+            // Not later: for want of descriptors the runtime crashes as soon as something waits.
+            if lacksRoom, let run = command as? Run { _ = try run.plan() }
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

@@ -497,7 +497,7 @@ def test_whatever_becomes_of_them_other_outputs_miss_nothing(silent):
 # Programs that stop reading, and machines that are unplugged.
 
 
-@pytest.mark.parametrize("way", ["direct", "backstop"])
+@pytest.mark.parametrize("way", ["direct", "backstop", "queue"])
 def test_a_program_that_stopped_reading_is_brought_in_step_when_it_reads_again(recordings, way):
     record = recordings("refusing")[way]
     started, stopped, again, replaced = record["told"]
@@ -512,7 +512,7 @@ def test_a_program_that_stopped_reading_is_brought_in_step_when_it_reads_again(r
     assert "out-of-step" not in codes(after) + codes(last)
 
 
-@pytest.mark.parametrize("way", ["direct", "backstop"])
+@pytest.mark.parametrize("way", ["direct", "backstop", "queue"])
 def test_what_one_program_refuses_disturbs_no_other(recordings, way):
     other = [name for name in recordings("refusing")[way]["other"] if name not in ("clock", "position")]
     assert other in (["start", "stop", "start", "stop"], ["start", "stop", "continue", "stop"])
@@ -527,6 +527,7 @@ def test_a_machine_that_was_unplugged_is_told_with_what_it_will_do(recordings):
     assert "plug it in" in away["fix"]
     later = record["later"]["outputs"][-1]
     assert later["latenessMicroseconds"] is None
+    assert later["ticks"] == record["away"]["outputs"][-1]["ticks"]
     (row,) = [row for row in record["text"].splitlines() if row.startswith("output") and name in row]
     assert "away" in row and "ticks" not in row and "within" not in row
     assert record["realign"] == [1, "", f"tactus: {name} is not connected\n"]

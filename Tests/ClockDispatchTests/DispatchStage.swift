@@ -69,6 +69,9 @@ final class DispatchStage {
         TickPlanner.Step(rawValue: counters[slot].step.load(ordering: .relaxed))
     }
 
+    /// Whether an output's device has been started, and has not taken a Stop since.
+    func mayPlay(slot: Int) -> Bool { counters[slot].mayPlay.load(ordering: .relaxed) }
+
     func messages(_ port: UInt8 = 0) -> [SimulatedKernel.Delivery] { kernel.delivered.filter { $0.port == port } }
 
     /// How late each tick of a port is, in microseconds, if the n-th that left is the n-th tick of the line: after one

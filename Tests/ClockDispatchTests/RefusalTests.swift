@@ -113,6 +113,29 @@ struct RefusalTests {
         #expect(transport(stage) == [.start, .stop])
     }
 
+    @Test(arguments: DispatchMode.allCases)
+    func `a machine may play from its Start until it has taken its Stop`(mode: DispatchMode) {
+        let stage = stage(mode)
+        let (stuck, free) = (at(590), at(900))
+        stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
+        var known: [[Bool]] = []
+        func look(_ milliseconds: Int64) -> (Int64, (inout OutputBoard) -> Void) {
+            (at(milliseconds), { _ in known.append([stage.mayPlay(slot: 0), stage.mayPlay(slot: 1)]) })
+        }
+        stage.news = [look(1), look(400), (at(600), { $0.transport.isPlaying = false }), look(850), look(1_200)]
+        stage.run(milliseconds: 1_400)
+        #expect(known == [[false, false], [true, true], [true, false], [false, false]])
+    }
+
+    @Test(arguments: DispatchMode.allCases)
+    func `a machine that does not take its Stop at the end may play on`(mode: DispatchMode) {
+        let stage = stage(mode)
+        stage.kernel.refuses = { [kernel = stage.kernel, end = at(800)] port in port == 0 && kernel.now >= end }
+        stage.run(milliseconds: 800)
+        #expect(transport(stage) == [.start] && transport(stage, 1) == [.start, .stop])
+        #expect(stage.mayPlay(slot: 0) && !stage.mayPlay(slot: 1))
+    }
+
     @Test(arguments: [0, 1, 2, 3])
     func `a Song Position that a line takes only in part is finished before anything else`(room: Int) {
         let stage = stage(.direct)

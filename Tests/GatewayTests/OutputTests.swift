@@ -43,6 +43,27 @@ struct OutputTests {
     }
 
     @Test
+    func `no tick is sent for a device that is away, unless somebody else listens at its port`() {
+        func sink(_ output: Output) -> Sink {
+            let line = TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)
+            var board = OutputBoard(map: TempoMap(line), transport: .stopped)
+            board.take([output])
+            return board.slots[0].sink
+        }
+        var output = Output("Drums", .named("Drums"))
+        output.sink = .port(0)
+        _ = output.setConnected(to: "24:0")
+        #expect(sink(output) == .port(0))
+        _ = output.setConnected(to: nil)
+        #expect(sink(output) == .away)
+        output.hearers = 1
+        #expect(sink(output) == .port(0))
+        var virtual = Output("Clock")
+        virtual.sink = .port(0)
+        #expect(sink(virtual) == .port(0))
+    }
+
+    @Test
     func `ticks are marked for as long as was asked, and whatever else is changed`() {
         let line = TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)
         var output = Output("Drums")

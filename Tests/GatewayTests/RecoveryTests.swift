@@ -68,33 +68,63 @@ struct RecoveryTests {
         return output
     }
 
+    /// What is kept once devices obey, unless it is said that they may play.
+    private func update(
+        _ started: inout StartedDevices, _ outputs: [Output], isPlaying: Bool, mayPlay: Set<Int> = []
+    ) -> Set<String> {
+        started.update(outputs, isPlaying: isPlaying) { mayPlay.contains($0) }
+        return started.ids
+    }
+
     @Test
     func `a device counts as started while its song plays`() {
         var started = StartedDevices()
-        started.update([output("Drums"), output("Bass")], isPlaying: true)
-        #expect(started.ids == ["drums", "bass"])
-        started.update(
-            [output("Drums"), output("Bass") { $0.adjust(OutputAdjustment(isEnabled: false)) }], isPlaying: true)
-        #expect(started.ids == ["drums"])
-        started.update([output("Drums"), output("Bass")], isPlaying: false)
-        #expect(started.ids.isEmpty)
+        let playing = update(&started, [output("Drums"), output("Bass")], isPlaying: true)
+        #expect(playing == ["drums", "bass"])
+        let silenced = output("Bass") { $0.adjust(OutputAdjustment(isEnabled: false)) }
+        let one = update(&started, [output("Drums"), silenced], isPlaying: true)
+        #expect(one == ["drums"])
+        let none = update(&started, [output("Drums"), output("Bass")], isPlaying: false)
+        #expect(none == [] && !started.awaitsStop)
+    }
+
+    @Test
+    func `a device that is told to stop counts until it has taken its Stop`() {
+        var started = StartedDevices()
+        let outputs = [output("Drums"), output("Bass")]
+        _ = update(&started, outputs, isPlaying: true)
+        let stopping = update(&started, outputs, isPlaying: false, mayPlay: [0, 1])
+        #expect(stopping == ["drums", "bass"] && started.awaitsStop)
+        let refusing = update(&started, outputs, isPlaying: false, mayPlay: [1])
+        #expect(refusing == ["bass"] && started.awaitsStop)
+        let stopped = update(&started, outputs, isPlaying: false)
+        #expect(stopped == [] && !started.awaitsStop)
+    }
+
+    @Test
+    func `what has not taken the last Stop of a run is left to the next`() {
+        var started = StartedDevices()
+        let outputs = [output("Drums"), output("Bass"), output("Keys")]
+        _ = update(&started, outputs, isPlaying: true)
+        started.end([outputs[0], outputs[1], output("Keys", on: .away)]) { $0 != 0 }
+        #expect(started.ids == ["bass"])
     }
 
     @Test
     func `a device that went away while it played stays one that may play, until it can be stopped`() {
         var started = StartedDevices()
-        started.update([output("Drums")], isPlaying: true)
-        started.update([output("Drums", on: .away)], isPlaying: false)
-        #expect(started.ids == ["drums"])
-        started.update([output("Drums")], isPlaying: false)
-        #expect(started.ids.isEmpty)
+        _ = update(&started, [output("Drums")], isPlaying: true)
+        let away = update(&started, [output("Drums", on: .away)], isPlaying: false)
+        #expect(away == ["drums"] && !started.awaitsStop)
+        let back = update(&started, [output("Drums")], isPlaying: false)
+        #expect(back == [])
     }
 
     @Test
     func `one that is held back stays as the crashed run left it`() {
         var started = StartedDevices(["drums"])
-        started.update([output("Drums") { $0.holdBack() }], isPlaying: false)
-        #expect(started.ids == ["drums"])
+        let kept = update(&started, [output("Drums") { $0.holdBack() }], isPlaying: false)
+        #expect(kept == ["drums"])
     }
 
     @Test
@@ -102,7 +132,7 @@ struct RecoveryTests {
         var started = StartedDevices()
         var silent = Output("Clock")
         silent.sink = .port(0)
-        started.update([silent], isPlaying: true)
-        #expect(started.ids.isEmpty)
+        let kept = update(&started, [silent], isPlaying: true)
+        #expect(kept == [])
     }
 }

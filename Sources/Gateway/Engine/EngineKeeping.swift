@@ -21,18 +21,24 @@ extension GatewayEngine {
         keep(.drift) { $0.tempo = tempo }
     }
 
-    /// Keeps which devices play.
+    /// Keeps which devices play, as far as it is known by now.
     mutating func keepStarted() {
-        var started = StartedDevices(kept.playing)
-        started.update(outputs.all, isPlaying: board.transport.isPlaying)
-        keep { $0.playing = started.ids.sorted() }
+        let isKnown = account.generationInUse == board.generation
+        let mayPlay = account.mayPlay
+        started.update(outputs.all, isPlaying: board.transport.isPlaying) { slot in
+            !isKnown || mayPlay >> UInt64(slot) & 1 == 1
+        }
+        let ids = started.ids.sorted()
+        keep { $0.playing = ids }
     }
 
-    /// Keeps that all devices have been stopped.
+    /// Takes note that the run has ended.
     ///
-    /// - Returns: the state to keep.
-    mutating func stopped() -> KeptState {
-        kept.playing = []
+    /// - Parameter account: the clock thread's last.
+    /// - Returns: what the next run is to find; it brings devices in step that have not taken their last Stop.
+    mutating func ended(_ account: ClockAccount) -> KeptState {
+        started.end(outputs.all) { account.mayPlay >> UInt64($0) & 1 == 1 }
+        kept.playing = started.ids.sorted()
         return kept
     }
 

@@ -28,6 +28,8 @@ struct GatewayEngine: Sendable {
     /// When to play at the latest, if that is to be once everything is ready; nil if it is not, or done.
     var playsOnceReady: HostTime?
     var tapping = TapTempo()
+    /// What the next run is to find if this one crashes.
+    var started: StartedDevices
     var recovery: Recovery
     var idleness: Idleness
     let startsWithLink: Bool
@@ -46,6 +48,8 @@ struct GatewayEngine: Sendable {
     private static let settlingTime: Int64 = 1_500_000
     /// How often to look whether that is over, in microseconds.
     private static let readyCheck: Int64 = 10_000
+    /// How often to look whether devices have taken their Stop, in microseconds.
+    private static let stopCheck: Int64 = 250_000
 
     /// What the engine is to know of the machine it runs on.
     struct Surroundings: Sendable {
@@ -91,6 +95,7 @@ struct GatewayEngine: Sendable {
         loggedOutputs = outputs.all
         startsWithLink = configuration.isLinkEnabled
         playsOnceReady = configuration.playsAtStart ? now.advanced(byMicroseconds: Self.settlingTime) : nil
+        started = StartedDevices(kept.playing)
         recovery = Recovery(isNeeded: !kept.playing.isEmpty, at: now)
         idleness = Idleness(at: now)
     }
@@ -137,8 +142,9 @@ struct GatewayEngine: Sendable {
     /// - Returns: nil while only other events can change anything.
     func nextDeadline(after now: HostTime) -> HostTime? {
         let ready = playsOnceReady.map { min($0, now.advanced(byMicroseconds: Self.readyCheck)) }
+        let stop = started.awaitsStop ? now.advanced(byMicroseconds: Self.stopCheck) : nil
         let deadlines = [
-            ready, arbiter.nextDeadline, recovery.deadline, idleness.next, outputs.nextDeadline(after: now),
+            ready, stop, arbiter.nextDeadline, recovery.deadline, idleness.next, outputs.nextDeadline(after: now),
         ]
         return deadlines.compactMap(\.self).min()
     }
@@ -167,6 +173,7 @@ struct GatewayEngine: Sendable {
     private mutating func timePassed(_ account: ClockAccount, watchedAt: HostTime, at now: HostTime) {
         self.account = account
         if let deadline = arbiter.nextDeadline, deadline <= now { decide(at: now) { $0.timePassed(to: $1) } }
+        if started.awaitsStop { keepStarted() }
         tendOutputs(at: now)
         if recovery.ends(isLinkOn: arbiter.wantsLink, isConnected: arbiter.isConnected, at: now) {
             // It is known now what devices should do that a crashed run has left playing.

@@ -176,7 +176,7 @@ final class GatewayLoop {
         // First the machines, then the peers: a drum machine must not play on while we say good-bye.
         parts.output.stop()
         parts.outputThread.join()
-        parts.keeper?.keep(engine.stopped(), .setting)
+        parts.keeper?.keep(engine.ended(parts.output.account()), .setting)
         parts.input?.stop()
         parts.peer.close()
         mailbox.close()

@@ -276,7 +276,10 @@ struct Output: Sendable {
     }
 
     /// Where its messages go for now.
-    var boardSink: Sink { isMaster || isHeldBack ? .away : sink }
+    var boardSink: Sink { isMaster || isHeldBack || lacksDevice && hearers == 0 ? .away : sink }
+
+    /// Whether its one device is not there; somebody else may listen at its port.
+    var lacksDevice: Bool { sink.hasReceiver && hasOneDevice && connectedTo == nil }
 
     /// The port of its device, if one is connected whose driver tells how it fares.
     var watchedPort: PortDescription? { connectedTo != nil && port?.isHardware == true ? port : nil }

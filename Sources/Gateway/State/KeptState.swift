@@ -15,7 +15,7 @@ package struct KeptState: Codable, Hashable, Sendable {
     package var follow: Replacement<String>?
     /// Offsets of outputs in milliseconds, by the outputs' IDs.
     package var offsets: [String: Replacement<Double>] = [:]
-    /// IDs of the outputs whose devices have been started and not stopped; none after a run that ended in order.
+    /// IDs of the outputs whose devices have been started and have not taken a Stop since.
     package var playing: [String] = []
 
     package init() {}

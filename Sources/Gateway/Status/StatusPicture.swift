@@ -217,7 +217,7 @@ extension StatusPicture.Machine {
 
 extension Output {
     /// Whether its device is not there, so that there is nothing to tell figures of.
-    fileprivate var isAway: Bool { sink == .away || sink.hasReceiver && hasOneDevice && connectedTo == nil }
+    fileprivate var isAway: Bool { sink == .away || lacksDevice }
 
     /// The port of ours that others subscribe to, for outputs that wait for subscribers.
     fileprivate var ownPort: String? { takesSubscribers ? source?.description : nil }

@@ -518,9 +518,9 @@ class Sleeper:
 
 
 def refusing():
-    """By both ways that the thread sends: it sleeps while the song stops, then while it plays; another never does."""
+    """By each way of sending: it sleeps while the song stops, then while it plays; another never does."""
     record = {}
-    for way in ("direct", "backstop"):
+    for way in ("direct", "backstop", "queue"):
         sleeper, observer = Sleeper("Sleeper"), Observer()
         with Scene("--dispatch", way, "--no-clock-port", "--output", "Sleeper", "--output", "virtual:Other") as gateway:
             observer.subscribe(observer.find("Tactus", "Other"))

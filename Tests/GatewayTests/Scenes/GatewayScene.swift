@@ -90,7 +90,8 @@ struct GatewayScene {
             runClockThread()
             if sequencer.hasAnnouncement { take(.ports(sequencer.list())) }
             let account = ClockAccount(
-                generationInUse: boardInUse.generation, existingPorts: existingPorts, brokenLines: brokenLines)
+                generationInUse: boardInUse.generation, existingPorts: existingPorts, brokenLines: brokenLines,
+                mayPlay: boardInUse.transport.isPlaying ? .max : 0)
             brokenLines = 0
             take(.turn(account, watchedAt: watchedAt))
             let next = engine.nextDeadline(after: now) ?? end
