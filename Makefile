@@ -20,6 +20,7 @@ RELEASE_OPTIONS := -c release --static-swift-stdlib -debug-info-format none -Xli
 DOCUMENTS := .build/documents
 FORMATTED := Sources Tests Package.swift Packaging Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
 	Benchmarks/Follower/Package.swift Benchmarks/Follower/Sources/bench-follower Benchmarks/Link/Package.swift \
+	Benchmarks/Onsets/Package.swift Benchmarks/Onsets/Sources/bench-onsets \
 	Benchmarks/Link/Sources/link-trials Benchmarks/Link/Sources/link-fuzz Examples
 # The system's own Python: one that a user installed at home cannot be read by the lab's unprivileged user.
 PYTHON ?= /usr/bin/python3
@@ -29,7 +30,7 @@ RESULTS := .build/results
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
 .PHONY: help run build programs test check lint format unit network acceptance plan lab bench bench-full bench-micro
-.PHONY: bench-follower link-trials link-fuzz bad-links sizes documents docs install clean packages toolchain
+.PHONY: bench-follower bench-onsets link-trials link-fuzz bad-links sizes documents docs install clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
@@ -107,6 +108,9 @@ bench-micro: toolchain  ## what one step of each engine costs, in nanoseconds on
 # A package of its own, so that a build of the gateway never sees it; only our values are compiled into it.
 bench-follower: toolchain  ## the clock follower beside the published methods: Benchmarks/follower.md
 	$(SWIFT) run -c release --package-path Benchmarks/Follower bench-follower Benchmarks/follower.md
+
+bench-onsets: toolchain  ## where sounds begin in a recording, beside a plain threshold: Benchmarks/onsets.md
+	$(SWIFT) run -c release --package-path Benchmarks/Onsets bench-onsets Benchmarks/onsets.md
 
 # Warnings are errors here too: a name that no longer exists is one.
 docs: export DOCS = .build/docs

@@ -52,6 +52,8 @@ let package = Package(
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
         .systemLibrary(name: "CLO", pkgConfig: "liblo", providers: [.apt(["liblo-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        // No pkgConfig: it would be linked. SoundFile loads it when a recording is read.
+        .systemLibrary(name: "CSndFile", providers: [.apt(["libsndfile1-dev"])]),
         .target(name: "CLinux"),
         .plugin(name: "EmbedProfiles", capability: .buildTool(), path: "Packaging/EmbedProfiles"),
         part("BeatTime", linking: ["m"]),
@@ -71,6 +73,8 @@ let package = Package(
         part(
             "ClockMeter", uses: ["BeatTime", "MIDIClock"],
             products: [.product(name: "Histogram", package: "hdrhistogram-swift")]),
+        part("OnsetDetection"),
+        part("SoundFile", uses: ["CSndFile"]),
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "MIDIClock"]),
         part(
             "Doctor",
@@ -115,8 +119,8 @@ let package = Package(
             name: "tactus",
             dependencies: [
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
-                "Doctor", "MIDIClock", "ALSASequencer", "PlainHTTP", "Essentials", "RealTime", "BeatTime", "CLinux",
-                logging,
+                "Doctor", "MIDIClock", "ALSASequencer", "OnsetDetection", "SoundFile", "PlainHTTP", "Essentials",
+                "RealTime", "BeatTime", "CLinux", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -142,6 +146,7 @@ let package = Package(
         tests(of: "RealTime", uses: ["BeatTime"]),
         tests(of: "Essentials"),
         tests(of: "ALSASequencer"),
+        tests(of: "OnsetDetection", uses: ["Simulation"]),
         tests(of: "Doctor"),
         tests(
             of: "Gateway",

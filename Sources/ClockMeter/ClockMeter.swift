@@ -19,7 +19,7 @@ package struct ClockMeter: Sendable {
     private var read = Int64.min
     private var unread = 0
 
-    private var blocks = BlockMeter()
+    private var blocks = BlockMeter(.ticks)
     private var silences = ClockFigures.Silences(count: 0, longestSeconds: 0)
     private var overflows = 0
     private var refused = 0
@@ -61,7 +61,7 @@ package struct ClockMeter: Sendable {
         guard message == .timingClock else { return }
         lastTick = newest
         unread += 1
-        if unread >= TickBlock.size + Self.settled { readBlock() }
+        if unread >= PulseKind.ticks.block + Self.settled { readBlock() }
     }
 
     /// Takes note that an unknown number of messages was lost on this machine.
@@ -139,8 +139,8 @@ extension ClockMeter {
     private mutating func readBlock() {
         let ticks = unreadTicks()
         unread = ticks.count
-        guard ticks.count >= TickBlock.size + Self.settled else { return }
-        take(ticks.prefix(TickBlock.size))
+        guard ticks.count >= PulseKind.ticks.block + Self.settled else { return }
+        take(ticks.prefix(PulseKind.ticks.block))
     }
 
     private mutating func take(_ ticks: ArraySlice<Tick>) {
@@ -152,9 +152,9 @@ extension ClockMeter {
     /// Measures what is left, whatever may follow.
     private mutating func finish() {
         var ticks = unreadTicks()[...]
-        while ticks.count >= TickBlock.size {
-            take(ticks.prefix(TickBlock.size))
-            ticks = ticks.dropFirst(TickBlock.size)
+        while ticks.count >= PulseKind.ticks.block {
+            take(ticks.prefix(PulseKind.ticks.block))
+            ticks = ticks.dropFirst(PulseKind.ticks.block)
         }
         blocks.finish(Array(ticks))
         read = ticks.last?.time ?? read
@@ -186,15 +186,10 @@ extension ClockMeter {
     }
 
     private func tempo(_ nominal: Double?) -> ClockFigures.Tempo? {
-        guard let estimate = follower.estimate else { return nil }
-        let period = blocks.stretch?.period ?? estimate.microsecondsPerTick
-        let deviation =
-            blocks.stretch?.periodDeviation(noise: max(blocks.jitter.deviation, 0.3)) ?? estimate.periodDeviation
-        let tempo = 2_500_000 / period
-        return ClockFigures.Tempo(
-            beatsPerMinute: tempo, deviation: tempo * deviation / period,
-            slowest: min(blocks.slowest, tempo), fastest: max(blocks.fastest, tempo), changes: blocks.changes,
-            drift: blocks.stretch.flatMap { _ in .init(tempo, relativeDeviation: deviation / period, nominal) })
+        follower.estimate.map { estimate in
+            blocks.tempo(
+                rough: (estimate.microsecondsPerTick, estimate.periodDeviation), perBeat: 24, nominal: nominal)
+        }
     }
 
     private var motion: ClockFigures.Transport.Motion {

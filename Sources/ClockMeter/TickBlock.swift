@@ -6,18 +6,25 @@ struct Tick: Hashable {
     var time: Int64
 }
 
+/// What is counted: how many of them are measured together.
+struct PulseKind: Hashable, Sendable {
+    /// How many are measured against one line; slower wander than this is left in the line.
+    let block: Int
+    /// The fewest that make a line worth measuring against.
+    let fewest: Int
+
+    /// Ticks of a MIDI clock, four beats of them: any swing inside the clock repeats within that.
+    static let ticks = PulseKind(block: 96, fewest: 24)
+    /// Sounds, about one to a beat: few enough that a recording of ten seconds can be measured.
+    static let sounds = PulseKind(block: 16, fewest: 8)
+}
+
 /// Successive ticks, and the straight line that most of them are on.
 ///
 /// The line is that of least squares through all ticks but those much farther away than nine of ten are, so a few that
 /// come late after a stall do not bend it.
 struct TickBlock {
-    /// Four beats: any swing inside the clock repeats within it, and slower wander than this is left in the line.
-    static let size = 96
-    /// The fewest ticks that make a line worth measuring against.
-    static let fewest = 24
-    /// From the first tick to the last: if more are lost in between, they are no succession.
-    private static let longest: Int64 = 384
-
+    private let kind: PulseKind
     let ticks: [Tick]
     /// Microseconds from one tick to the next.
     private(set) var period: Double
@@ -35,11 +42,13 @@ struct TickBlock {
     /// Two lines that part by less than so many deviations are of one tempo, too.
     private static let sameLineDeviations = 4.5
 
-    /// Lays the line; there is none through fewer than ``fewest`` ticks, or if they are no succession.
-    init?(_ ticks: [Tick]) {
-        guard ticks.count >= Self.fewest, ticks[ticks.count - 1].number &- ticks[0].number < Self.longest,
+    /// Lays the line; there is none through fewer ticks than are worth it, or if they are no succession.
+    init?(_ ticks: [Tick], of kind: PulseKind = .ticks) {
+        // If more are lost in between than three of four, they are no succession.
+        guard ticks.count >= kind.fewest, ticks[ticks.count - 1].number &- ticks[0].number < 4 * kind.block,
             let rough = Self.roughPeriod(ticks), rough > 0
         else { return nil }
+        self.kind = kind
         self.ticks = ticks
         (period, offset, periodDeviation, spread) = (rough, 0, 0, 0)
         offset = Self.median(ticks.map(error)) ?? 0
@@ -58,8 +67,8 @@ struct TickBlock {
     /// Whether the next block goes on at the same tempo, and in step.
     func isContinued(by next: TickBlock) -> Bool {
         let deviation = (periodDeviation * periodDeviation + next.periodDeviation * next.periodDeviation).squareRoot()
-        let parting = abs(next.period - period) * Double(Self.size)
-        guard parting <= max(Self.sameLine, Self.sameLineDeviations * deviation * Double(Self.size)) else {
+        let parting = abs(next.period - period) * Double(kind.block)
+        guard parting <= max(Self.sameLine, Self.sameLineDeviations * deviation * Double(kind.block)) else {
             return false
         }
         let first = next.ticks[0]

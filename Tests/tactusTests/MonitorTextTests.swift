@@ -76,7 +76,7 @@ struct MonitorTextTests {
 
     @Test
     func `programs get numbers under names that stay`() throws {
-        let report = MonitorReport(name: "TR-8S (24:0)", hasKernelStamps: true, figures: Self.figures)
+        let report = MonitorReport(name: "TR-8S (24:0)", stamps: .kernel, figures: Self.figures)
         let object = try JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any]
         let json = try #require(object)
         #expect(
@@ -96,7 +96,10 @@ struct MonitorTextTests {
     @Test
     func `a port to measure is named as elsewhere, and none is one of its own`() throws {
         func port(_ words: String...) throws -> MonitoredPort? {
-            (try Tactus.parseAsRoot(["monitor"] + words) as? MonitorCommand)?.port
+            guard case .port(let port) = (try Tactus.parseAsRoot(["monitor"] + words) as? MonitorCommand)?.source else {
+                return nil
+            }
+            return port
         }
         #expect(try port() == .own)
         #expect(try port("TR-8S MIDI 1") == .sequencer("TR-8S MIDI 1"))

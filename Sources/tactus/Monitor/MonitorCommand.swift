@@ -19,14 +19,18 @@ struct MonitorCommand: AsyncParsableCommand {
               tactus monitor raw:/dev/ttyAMA0            a serial line, stamped when it is read
               tactus monitor TR-8S --seconds 300 --report tr-8s.html
               tactus monitor TR-8S --seconds 10 --json | jq .tempo.beatsPerMinute
+              tactus monitor drums.wav --as clicks       a recording of sounds on the beat
+              tactus monitor take.flac --as midi         a recording of a MIDI cable
+              tactus monitor both.wav --as clicks --channel 1 --against 2
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "A port as 'tactus ports' lists it, hw:CARD,DEVICE, or raw:PATH[@BAUD]. (default: a port of its own)",
+            "A port as 'tactus ports' lists it, hw:CARD,DEVICE, raw:PATH[@BAUD], or a recording such as drums.wav. "
+                + "(default: a port of its own)",
             valueName: "port"),
-        transform: MonitoredPort.init(argument:))
-    var port: MonitoredPort = .own
+        transform: MonitorSource.init(argument:))
+    var source: MonitorSource = .port(.own)
 
     @Option(
         help: ArgumentHelp("How long to measure, 1 to 1000000. (default: until Ctrl-C)", valueName: "seconds"))
@@ -45,6 +49,15 @@ struct MonitorCommand: AsyncParsableCommand {
         transform: MonitorReport.Place.init(argument:))
     var report: MonitorReport.Place?
 
+    @Option(name: .customLong("as"), help: "What a recording is of: clicks or midi.")
+    var kind: SoundKind?
+
+    @Option(help: ArgumentHelp("Which channel of a recording to measure. (default: 1)", valueName: "number"))
+    var channel: Int?
+
+    @Option(help: ArgumentHelp("The channel of a recording to compare it with.", valueName: "number"))
+    var against: Int?
+
     @Flag(help: "Print the figures as JSON when measuring has ended, and nothing else.")
     var json = false
 
@@ -52,9 +65,30 @@ struct MonitorCommand: AsyncParsableCommand {
         guard seconds.map((1...1_000_000).contains) ?? true else {
             throw ValidationError("--seconds is a whole number from 1 to 1000000")
         }
+        guard case .recording(let path) = source else {
+            guard kind == nil, channel == nil, against == nil else {
+                throw ValidationError(
+                    "--as, --channel and --against are for recordings, whose names end in .wav, .flac, .aiff and such")
+            }
+            return
+        }
+        guard kind != nil else {
+            throw ValidationError(
+                "say what \(path) is a recording of: --as clicks (sounds on the beat) or --as midi (a MIDI cable)")
+        }
+        guard channel ?? 1 > 0, against ?? 1 > 0, channel ?? 1 != against else {
+            throw ValidationError("--channel and --against are two different channels, counted from 1")
+        }
     }
 
     func run() async throws {
+        switch source {
+        case .port(let port): try await measure(port)
+        case .recording(let path): if let kind { try measure(path, as: kind) }
+        }
+    }
+
+    private func measure(_ port: MonitoredPort) async throws {
         let stop = try StopRequest()
         var watch = try MonitorWatch(port)
         let isStopped = Mutex(false)
@@ -71,22 +105,34 @@ struct MonitorCommand: AsyncParsableCommand {
         }
         stopping.cancel()
         watch.end()
-        try finish(watch)
-    }
-
-    private func finish(_ watch: MonitorWatch) throws {
         let figures = watch.figures(nominal: tempo)
-        let result = MonitorReport(name: watch.name, hasKernelStamps: watch.hasKernelStamps, figures: figures)
-        let text = try json ? result.json : MonitorText.result(figures, of: watch.name).joined(separator: "\n")
-        print(text)
-        if let report {
-            let files = try result.write(to: report)
-            if !json { print("kept in \(files.joined(separator: ", "))") }
-        }
+        try tell(MonitorReport(name: watch.name, stamps: watch.hasKernelStamps ? .kernel : .program, figures: figures))
         if let gone = watch.heard.end { throw Failure(.unavailable, "\(watch.name) is gone: \(gone.reason)") }
         guard figures.ticks.received > 0 else {
             throw Failure(
                 .unavailable, "no clock came from \(watch.name); see that it is cabled, and that it sends one")
         }
+    }
+
+    private func measure(_ path: String, as kind: SoundKind) throws {
+        let stop = try StopRequest()
+        let isStopped = Mutex(false)
+        let stopping = Task {
+            await stop.wait()
+            isStopped.withLock { $0 = true }
+        }
+        defer { stopping.cancel() }
+        let monitor = RecordingMonitor(
+            path: path, kind: kind, channel: channel ?? 1, against: against, seconds: seconds)
+        let result = try monitor.report(tempo: tempo) { isStopped.withLock { $0 } }
+        try tell(result)
+        if let trouble = result.nothingHeard { throw Failure(.unavailable, trouble) }
+    }
+
+    private func tell(_ result: MonitorReport) throws {
+        print(try json ? result.json : MonitorText.result(result).joined(separator: "\n"))
+        guard let report else { return }
+        let files = try result.write(to: report)
+        if !json { print("kept in \(files.joined(separator: ", "))") }
     }
 }

@@ -6,9 +6,27 @@ import Gateway
 struct MonitorReport {
     /// Whose clock it was.
     var name: String
-    /// Whether the kernel has stamped what came.
-    var hasKernelStamps: Bool
+    /// Who says when a message came.
+    var stamps: Stamps
     var figures: ClockFigures
+    /// What else there is to say of a recording.
+    var recording: RecordingFigures?
+
+    enum Stamps: String, Encodable {
+        case kernel, program, recording
+
+        /// For a row that is called "stamped by".
+        fileprivate var name: String {
+            switch self {
+            case .kernel: "the kernel"
+            case .program: "tactus"
+            case .recording: "the recording's samples"
+            }
+        }
+    }
+
+    /// All there is to say, in rows.
+    var rows: [MonitorText.Row] { MonitorText.rows(figures) + (recording.map(MonitorText.rows) ?? []) }
 
     /// One way to write it down, by the file's ending.
     enum Form: String, CaseIterable {
@@ -75,19 +93,19 @@ struct MonitorReport {
     private struct Result: Encodable {
         let report: MonitorReport
 
-        private enum Key: String, CodingKey { case port, stamps }
+        private enum Key: String, CodingKey { case port, stamps, recording }
 
         func encode(to encoder: any Encoder) throws {
             try report.figures.encode(to: encoder)
             var container = encoder.container(keyedBy: Key.self)
             try container.encode(report.name, forKey: .port)
-            try container.encode(report.hasKernelStamps ? "kernel" : "program", forKey: .stamps)
+            try container.encode(report.stamps, forKey: .stamps)
+            try container.encodeIfPresent(report.recording, forKey: .recording)
         }
     }
 
     private var page: String {
-        let rows =
-            MonitorText.rows(figures) + [.init(name: "stamped by", text: hasKernelStamps ? "the kernel" : "tactus")]
+        let rows = rows + [.init(name: "stamped by", text: stamps.name)]
         let table = rows.map { row in
             "<tr><th>\(MonitorPlot.escaped(row.name))</th><td>\(MonitorPlot.escaped(row.text))</td></tr>"
         }

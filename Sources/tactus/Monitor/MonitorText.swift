@@ -58,15 +58,46 @@ enum MonitorText {
     }
 
     /// What is left when measuring has ended.
-    static func result(_ figures: ClockFigures, of name: String) -> [String] {
-        ["\(name), \(fixed(figures.seconds, 1)) s, \(figures.state.rawValue)".withoutControls]
-            + rows(figures).map { $0.name.padded(to: 12) + $0.text }
+    static func result(_ report: MonitorReport) -> [String] {
+        let figures = report.figures
+        return ["\(report.name), \(fixed(figures.seconds, 1)) s, \(figures.state.rawValue)".withoutControls]
+            + report.rows.map { $0.name.padded(to: 12) + $0.text }
             + figures.transport.newest.map { "".padded(to: 12) + message($0) }
     }
 
     static func message(_ message: ClockFigures.Message) -> String {
         let position = message.position.map { " \($0)" } ?? ""
         return "\(fixed(message.second, 3)) s  \(message.kind.rawValue)\(position)"
+    }
+
+    /// What else there is to say of a recording.
+    static func rows(_ recording: RecordingFigures) -> [Row] {
+        var rows = [Row(name: "level", text: level(recording))]
+        if recording.clipped > 0 {
+            let text = "\(recording.clipped) times; record more softly"
+            rows.append(Row(name: "clipped", text: text, tone: .caution))
+        }
+        if recording.unreadable > 0 {
+            let text = "\(recording.unreadable) times the line left its rest for no MIDI byte"
+            rows.append(Row(name: "unreadable", text: text, tone: .caution))
+        }
+        if let other = recording.against { rows.append(Row(name: "difference", text: text(recording, other))) }
+        return rows
+    }
+
+    private static func level(_ recording: RecordingFigures) -> String {
+        recording.peakDecibels.map { "loudest \(fixed($0, 1)) dB of full scale" } ?? "silence"
+    }
+
+    private static func text(_ recording: RecordingFigures, _ other: RecordingFigures.Against) -> String {
+        guard let found = other.difference else {
+            return "nothing on channel \(other.channel) is within half an interval of what is on \(recording.channel)"
+        }
+        let side = found.medianMicroseconds < 0 ? "before" : "after"
+        let range = "\(duration(found.leastMicroseconds)) to \(duration(found.greatestMicroseconds))"
+        return "channel \(recording.channel) comes \(duration(abs(found.medianMicroseconds))) \(side) channel "
+            + "\(other.channel), deviation \(duration(found.deviationMicroseconds)), \(range), growing by "
+            + "\(duration(found.growthMicrosecondsPerMinute)) a minute; \(found.matched) compared, \(found.unmatched) alone"
     }
 
     private static func state(_ state: ClockFigures.State) -> Line {

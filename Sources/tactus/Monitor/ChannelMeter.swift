@@ -1,0 +1,129 @@
+import ArgumentParser
+import BeatTime
+import ClockMeter
+import MIDIClock
+import OnsetDetection
+
+/// What a recording is of.
+enum SoundKind: String, ExpressibleByArgument, CaseIterable, Encodable {
+    /// Sounds that follow a beat: a metronome, a drum machine.
+    case clicks
+    /// A MIDI cable in an audio jack.
+    case midi
+}
+
+/// Measures what is on one channel of a recording; second 0 is its first sample.
+protocol ChannelMeter {
+    mutating func take(_ samples: [Float])
+    /// Takes note that there is no more.
+    mutating func finish()
+    func figures(nominal: Tempo?) -> ClockFigures
+    /// When each sound began or each tick came, in microseconds.
+    var times: [Double] { get }
+    var clipped: Int { get }
+    var unreadable: Int { get }
+}
+
+extension SoundKind {
+    /// The least samples a second that show it.
+    var leastSampleRate: Int { self == .midi ? 44_100 : 8_000 }
+
+    func meter(sampleRate: Double) -> any ChannelMeter {
+        switch self {
+        case .clicks: ClickMeter(sampleRate: sampleRate)
+        case .midi: MIDIMeter(sampleRate: sampleRate)
+        }
+    }
+}
+
+/// Times of a recording, the newest million of them.
+private struct Times {
+    private(set) var all: [Double] = []
+
+    mutating func append(_ time: Double) {
+        if all.count >= 1 << 21 { all.removeFirst(1 << 20) }
+        all.append(time)
+    }
+}
+
+/// Measures sounds.
+private struct ClickMeter: ChannelMeter {
+    private let sampleRate: Double
+    private var detector: OnsetDetector
+    private var meter = SoundMeter(start: HostTime(microseconds: 0))
+    private var heard = Times()
+    private(set) var clipped = 0
+    let unreadable = 0
+    private var count = 0
+
+    init(sampleRate: Double) {
+        self.sampleRate = sampleRate
+        detector = OnsetDetector(sampleRate: sampleRate)
+    }
+
+    var times: [Double] { heard.all }
+
+    mutating func take(_ samples: [Float]) {
+        count += samples.count
+        take(detector.take(samples))
+        meter.timePassed(to: HostTime(sample: Double(count), sampleRate))
+    }
+
+    mutating func finish() {
+        if let last = detector.finish() { take([last]) }
+    }
+
+    private mutating func take(_ onsets: [Onset]) {
+        for onset in onsets {
+            if onset.isClipped { clipped += 1 }
+            heard.append(onset.time / sampleRate * 1_000_000)
+            meter.received(at: HostTime(sample: onset.time, sampleRate))
+        }
+    }
+
+    func figures(nominal: Tempo?) -> ClockFigures { meter.figures(nominal: nominal?.beatsPerMinute) }
+}
+
+/// Measures what a MIDI cable carries.
+private struct MIDIMeter: ChannelMeter {
+    private let sampleRate: Double
+    private var detector: MIDIByteDetector
+    private var parser = ClockByteParser()
+    private var meter = ClockMeter(start: HostTime(microseconds: 0))
+    private var heard = Times()
+    private var count = 0
+
+    init(sampleRate: Double) {
+        self.sampleRate = sampleRate
+        detector = MIDIByteDetector(sampleRate: sampleRate)
+    }
+
+    var times: [Double] { heard.all }
+    var clipped: Int { detector.isClipped ? 1 : 0 }
+    var unreadable: Int { detector.failures }
+
+    mutating func take(_ samples: [Float]) {
+        count += samples.count
+        take(detector.take(samples))
+        meter.timePassed(to: HostTime(sample: Double(count), sampleRate))
+    }
+
+    mutating func finish() { take(detector.finish()) }
+
+    private mutating func take(_ bytes: [MIDIByteDetector.Byte]) {
+        for byte in bytes {
+            guard let message = parser.received(byte.value) else { continue }
+            if message == .timingClock { heard.append(byte.time / sampleRate * 1_000_000) }
+            meter.received(message, at: HostTime(sample: byte.time, sampleRate))
+        }
+    }
+
+    func figures(nominal: Tempo?) -> ClockFigures { meter.figures(nominal: nominal?.beatsPerMinute) }
+}
+
+extension HostTime {
+    /// The time of a sample of a recording, which begins at 0.
+    fileprivate init(sample: Double, _ sampleRate: Double) {
+        self.init(microseconds: max(0, Int64((sample / sampleRate * 1_000_000).rounded())))
+    }
+}

@@ -1,0 +1,105 @@
+import BeatTime
+import ClockMeter
+import Essentials
+import Glibc
+import SoundFile
+
+/// Measures a recording from its beginning to its end.
+struct RecordingMonitor {
+    let path: String
+    let kind: SoundKind
+    /// Counted from 1.
+    var channel = 1
+    /// The channel to compare with.
+    var against: Int?
+    /// How much of it is measured; nil for all.
+    var seconds: Int?
+
+    /// Measures.
+    ///
+    /// - Parameters:
+    ///   - tempo: the one it is meant to have.
+    ///   - isStopped: whether the user has seen enough.
+    /// - Returns: what there is to say.
+    /// - Throws: when there is nothing to measure.
+    func report(tempo: Tempo?, until isStopped: () -> Bool) throws(Failure) -> MonitorReport {
+        var file = try open()
+        let channels = [channel] + (against.map { [$0] } ?? [])
+        if let missing = channels.first(where: { $0 > file.channelCount }) {
+            let count = file.channelCount == 1 ? "1 channel" : "\(file.channelCount) channels"
+            throw Failure(.usage, "\(path) has \(count), and none is \(missing)")
+        }
+        guard (kind.leastSampleRate...768_000).contains(file.sampleRate) else {
+            throw Failure(
+                .badFile,
+                "\(path) has \(file.sampleRate) samples a second; --as \(kind.rawValue) needs "
+                    + "\(kind.leastSampleRate) to 768000: record it anew, converting it does not help")
+        }
+        var meters = channels.map { _ in kind.meter(sampleRate: Double(file.sampleRate)) }
+        let most = seconds.map { $0 * file.sampleRate } ?? .max
+        var (count, peak) = (0, Float(0))
+        while count < most, !isStopped() {
+            let samples = try read(&file, channels).map { Array($0.prefix(most - count)) }
+            guard !samples[0].isEmpty else { break }
+            count += samples[0].count
+            peak = samples[0].reduce(peak) { max($0, abs($1)) }
+            for index in meters.indices { meters[index].take(samples[index]) }
+        }
+        for index in meters.indices { meters[index].finish() }
+        let difference = against.map { other in
+            RecordingFigures.Against(
+                channel: other, difference: ClockDifference(meters[0].times, against: meters[1].times))
+        }
+        return MonitorReport(
+            name: "\(Files.name(of: path)), channel \(channel)", stamps: .recording,
+            figures: meters[0].figures(nominal: tempo),
+            recording: RecordingFigures(
+                kind: kind, channel: channel, sampleRate: file.sampleRate,
+                peakDecibels: peak > 0 && peak.isFinite ? 20 * log10(Double(peak)) : nil, clipped: meters[0].clipped,
+                unreadable: meters[0].unreadable, against: difference))
+    }
+
+    private func open() throws(Failure) -> SoundFile {
+        guard Files.exists(path) else { throw Failure(.unavailable, "there is no file \(path)") }
+        // Opening a FIFO would wait for whoever writes to it.
+        guard Files.kind(of: path) == .other else { throw Failure(.usage, "\(path) is no ordinary file") }
+        guard access(path, R_OK) == 0 else { throw Failure(.noPermission, "\(path): no permission to read it") }
+        do {
+            return try SoundFile(path: path)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func read(_ file: inout SoundFile, _ channels: [Int]) throws(Failure) -> [[Float]] {
+        do {
+            return try file.read(channels.map { $0 - 1 })
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func failure(_ error: SoundFile.Failure) -> Failure {
+        switch error {
+        case .noLibrary:
+            Failure(.system, "recordings are read by libsndfile; install it with 'sudo apt install libsndfile1'")
+        case .unreadable(let reason): Failure(.badFile, "\(path) cannot be read: \(reason)")
+        }
+    }
+}
+
+extension MonitorReport {
+    /// Why a recording shows no clock; nil if it does.
+    var nothingHeard: String? {
+        guard figures.ticks.received == 0, let recording else { return nil }
+        let place = "on channel \(recording.channel)"
+        let level = recording.peakDecibels.map { "its loudest sample is at \(fixed($0, 0)) dB" } ?? "it is silent"
+        return switch recording.kind {
+        case .clicks:
+            "no click is heard \(place); \(level); see that it is the right channel (--channel), and loud enough"
+        case .midi:
+            "no MIDI clock is heard \(place), \(recording.unreadable) times something that is no MIDI; \(level); see that "
+                + "it is the right channel (--channel), and that its level does not clip"
+        }
+    }
+}
