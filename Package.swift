@@ -71,7 +71,7 @@ let package = Package(
         part(
             "ClockMeter", uses: ["BeatTime", "MIDIClock"],
             products: [.product(name: "Histogram", package: "hdrhistogram-swift")]),
-        part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "MIDIClock"]),
+        part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "Essentials", "MIDIClock"]),
         part(
             "Doctor",
             uses: ["BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux"]),

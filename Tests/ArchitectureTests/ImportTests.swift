@@ -19,7 +19,7 @@ struct ImportTests {
             "RealTime": ["BeatTime", "CLinux", "Glibc", "Synchronization"],
             "Essentials": ["RealTime", "Glibc", "FoundationEssentials"],
             "LinkNetwork": ["BeatTime", "RealTime", "LinkSession", "CLinux", "Glibc", "Synchronization"],
-            "ALSASequencer": ["BeatTime", "RealTime", "MIDIClock", "CALSA", "Glibc", "Synchronization"],
+            "ALSASequencer": ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CALSA", "Glibc", "Synchronization"],
             "Doctor": [
                 "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux", "Glibc",
             ],
