@@ -30,7 +30,7 @@ RESULTS := .build/results
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
 .PHONY: help run build programs test check lint format unit network acceptance plan lab bench bench-full bench-micro
-.PHONY: bench-follower bench-onsets link-trials link-fuzz bad-links sizes documents docs install clean packages toolchain
+.PHONY: tsan bench-follower bench-onsets link-trials link-fuzz bad-links sizes documents docs install clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
@@ -78,6 +78,20 @@ network: toolchain
 	timeout 2400 $(SWIFT) build --build-tests
 	@mkdir -p $(RESULTS)
 	timeout 600 Tests/in-namespace $(SWIFT) test --skip-build --xunit-output $(RESULTS)/swift.xml
+
+# Left out: values that know no threads, as Tests/ArchitectureTests shows. Their simulations would take ten minutes.
+VALUES := BeatTimeTests|LinkSessionTests|MIDIClockTests|LoopGuardTests|ArbiterTests|ClockMeterTests
+# Faults go to our own handlers, which have tests. Reports go to files, so that one also counts if it comes from a
+# process that is meant to crash.
+TSAN := .build/tsan
+tsan: export TSAN_OPTIONS := handle_segv=0 log_path=$(CURDIR)/$(TSAN)/report
+tsan: toolchain  ## the Swift tests of everything that has threads, under the thread sanitizer
+	@mkdir -p $(TSAN) && rm -f $(TSAN)/report.*
+	clang -Wall -Werror -O1 -fPIC -c Tests/sanitized-mutex.c -o $(TSAN)/sanitized-mutex.o
+	timeout 2400 $(SWIFT) build --build-tests --sanitize thread --scratch-path $(TSAN) \
+		-Xlinker $(CURDIR)/$(TSAN)/sanitized-mutex.o
+	timeout 1200 Tests/in-namespace $(SWIFT) test --skip-build --sanitize thread --scratch-path $(TSAN) --skip '$(VALUES)' \
+		|| failed=1; ! cat $(TSAN)/report.* 2>/dev/null && [ -z "$${failed:-}" ]
 
 acceptance: programs $(VENV)
 	@mkdir -p $(RESULTS)

@@ -75,7 +75,7 @@ let package = Package(
             products: [.product(name: "Histogram", package: "hdrhistogram-swift")]),
         part("OnsetDetection"),
         part("SoundFile", uses: ["CSndFile"]),
-        part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "MIDIClock"]),
+        part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "Essentials", "MIDIClock"]),
         part(
             "Doctor",
             uses: ["BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux"]),

@@ -1,3 +1,5 @@
+internal import Essentials
+
 /// How a device's driver fares with what it was given: what it has handed over, and what still waits.
 ///
 /// The sequencer tells nobody whether a device takes what is sent to it: a full driver drops it. The kernel's list does.
@@ -47,7 +49,7 @@ package struct DriverBuffer: Hashable, Sendable {
             if !line.hasPrefix(" ") {
                 isInside = line == "Output \(cable)"
             } else if isInside, let colon = line.firstIndex(of: ":") {
-                values[String(line[..<colon]).trimmed] = Int(String(line[line.index(after: colon)...]).trimmed)
+                values[line[..<colon].trimmed] = Int(line[line.index(after: colon)...].trimmed)
             }
         }
         guard let sent = values["Tx bytes"], let size = values["Buffer size"], let free = values["Avail"], size >= free

@@ -68,10 +68,3 @@ package struct PortDescription: Hashable, Sendable {
         self.card = card
     }
 }
-
-extension String {
-    /// This text without spaces at its ends.
-    var trimmed: String {
-        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
-    }
-}

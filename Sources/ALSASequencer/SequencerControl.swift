@@ -1,4 +1,5 @@
 internal import CALSA
+internal import Essentials
 internal import Glibc
 
 /// The client that watches the sequencer and makes subscriptions between others; it carries no clock.

@@ -1,3 +1,5 @@
+internal import Essentials
+
 /// A sound card, as the kernel lists it: what stands behind the ports of one device.
 package struct SoundCard: Hashable, Sendable {
     /// Changes with the order in which devices are plugged in.
@@ -35,7 +37,7 @@ package struct SoundCard: Hashable, Sendable {
                 cards[card.number] = card
                 last = card.number
             } else if let number = last {
-                cards[number]?.place = String(line).trimmed
+                cards[number]?.place = line.trimmed
                 last = nil
             }
         }
@@ -44,8 +46,8 @@ package struct SoundCard: Hashable, Sendable {
 
     private init?(firstLine line: Substring) {
         guard let opening = line.firstIndex(of: "["), let closing = line.firstIndex(of: "]"), opening < closing,
-            let number = Int(String(line[..<opening]).trimmed)
+            let number = Int(line[..<opening].trimmed)
         else { return nil }
-        self.init(number: number, id: String(line[line.index(after: opening)..<closing]).trimmed, place: "")
+        self.init(number: number, id: line[line.index(after: opening)..<closing].trimmed, place: "")
     }
 }

@@ -137,8 +137,9 @@ package struct Arbiter: Sendable {
             loopGuard.received(
                 from: arrival.source, at: arrival.time, on: map, isFollowed: arrival.source == following?.source)
         }
-        // A master that begins to lead leads the transport, too.
-        return conduct(at: now) ?? wish
+        let handOver = conduct(at: now)
+        // A clock that leads now leads the transport, too.
+        return following == nil ? handOver ?? wish : nil
     }
 
     /// What a message means if it comes from a remote control.

@@ -23,6 +23,14 @@ package struct ClockAccount: Hashable, Sendable {
     }
 }
 
+extension ClockAccount {
+    /// Whether a board, or one after it, is in use.
+    package func isInUse(_ generation: UInt64) -> Bool { generation <= generationInUse }
+    package func hasPort(_ slot: Int) -> Bool { existingPorts >> UInt64(slot) & 1 == 1 }
+    package func isLineBroken(_ slot: Int) -> Bool { brokenLines >> UInt64(slot) & 1 == 1 }
+    package func mayPlay(_ slot: Int) -> Bool { mayPlay >> UInt64(slot) & 1 == 1 }
+}
+
 extension OutputThread {
     /// What the thread has come to; for one other thread.
     package func account() -> ClockAccount {
@@ -30,7 +38,8 @@ extension OutputThread {
         var account = ClockAccount(generationInUse: generationInUse, existingPorts: existingPorts)
         for slot in 0..<OutputBoard.capacity {
             withCounters(of: slot) { counters in
-                if counters.isLineBroken.exchange(false, ordering: .relaxed) {
+                if counters.isLineBroken.load(ordering: .relaxed) {
+                    counters.isLineBroken.store(false, ordering: .relaxed)
                     account.brokenLines |= 1 << UInt64(slot)
                 }
                 if counters.mayPlay.load(ordering: .relaxed) { account.mayPlay |= 1 << UInt64(slot) }

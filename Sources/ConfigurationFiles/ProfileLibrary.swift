@@ -1,3 +1,5 @@
+internal import Essentials
+
 /// All profiles there are: those built into the program, and those in folders, which win.
 package struct ProfileLibrary: Hashable, Sendable {
     /// Every profile in force, in the order of their IDs.

@@ -5,8 +5,6 @@ package struct ProfileOverrides: Hashable, Sendable {
 
     /// Nothing otherwise.
     package init() {}
-
-    package var isEmpty: Bool { clock == nil && transport == nil }
 }
 
 extension Profile {

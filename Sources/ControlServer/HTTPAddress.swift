@@ -46,11 +46,6 @@ package struct Authority: Hashable, Sendable {
     package var host: String
     package var port: Int
 
-    init(host: String, port: Int) {
-        self.host = host
-        self.port = port
-    }
-
     /// Reads `HOST:PORT`, `[IPV6]:PORT` or, if there is a default port, a host alone.
     package init?(_ text: some StringProtocol, defaultPort: Int?) {
         let text = text.lowercased()

@@ -40,9 +40,6 @@ package final class OSCServer: Sendable {
         }
     }
 
-    /// The port that was bound.
-    package var port: Int { channel.localAddress?.port ?? 0 }
-
     /// Gives commands the gateway they are for.
     package func serve(_ gateway: Gateway) { serving.start(gateway) }
 

@@ -45,11 +45,11 @@ final class LinkLoop {
             receive(.discovery)
             if let commit = exchange.realTime.takeCommit() {
                 let now = HostTime.now()
-                carryOut(engine.commit(commit.state, madeAt: commit.time, at: now), at: now)
+                sendAndPublish(engine.commit(commit.state, madeAt: commit.time, at: now), at: now)
             }
             for command in exchange.takeCommands() { perform(command) }
             passTime()
-            exchange.noteRefusals(engine.refusals.total)
+            exchange.noteRefusals(engine.refusedDatagrams)
         }
         exchange.end()
     }
@@ -95,7 +95,7 @@ final class LinkLoop {
             case .error: continue
             case .datagram(let bytes, let source):
                 let now = HostTime.now()
-                carryOut(
+                sendAndPublish(
                     engine.received(bytes, from: source, on: interface.id, channel: channel, at: now), at: now)
             }
         }
@@ -108,13 +108,13 @@ final class LinkLoop {
             if let rebuildAt = interfaces[index].rebuildAt, rebuildAt <= now { rebuild(at: index, now) }
         }
         if let deadline = engine.nextDeadline, deadline <= now {
-            carryOut(engine.timePassed(to: now), at: now)
+            sendAndPublish(engine.timePassed(to: now), at: now)
         }
     }
 
     private func resume() {
         let now = HostTime.now()
-        carryOut(engine.resumed(at: now), at: now)
+        sendAndPublish(engine.resumed(at: now), at: now)
         // The machine may have been carried to another network meanwhile.
         if engine.isNetworking { scan(at: now) }
     }
@@ -127,8 +127,8 @@ final class LinkLoop {
         case .setStartStopSync(let isEnabled):
             engine.setStartStopSync(isEnabled)
             publish()
-        case .edit(let body): carryOut(engine.edit(at: now) { body(&$0, now) }, at: now)
-        case .commit(let state, let time): carryOut(engine.commit(state, madeAt: time, at: now), at: now)
+        case .edit(let body): sendAndPublish(engine.edit(at: now) { body(&$0, now) }, at: now)
+        case .commit(let state, let time): sendAndPublish(engine.commit(state, madeAt: time, at: now), at: now)
         case .close:
             joinOrLeave(engine.setEnabled(false, at: now), at: now)
             isClosing = true
@@ -136,9 +136,9 @@ final class LinkLoop {
         command.whenDone?()
     }
 
-    /// Carries out what a switch has caused, and opens or closes the sockets.
-    private func joinOrLeave(_ effects: [Effect], at now: HostTime) {
-        carryOut(effects, at: now)
+    /// Sends what a switch has caused, and opens or closes the sockets.
+    private func joinOrLeave(_ datagrams: [Datagram], at now: HostTime) {
+        sendAndPublish(datagrams, at: now)
         if engine.isNetworking {
             if scanAt == nil { scan(at: now) }
         } else {
@@ -150,8 +150,8 @@ final class LinkLoop {
         }
     }
 
-    private func carryOut(_ effects: [Effect], at now: HostTime) {
-        for case .send(let datagram) in effects {
+    private func sendAndPublish(_ datagrams: [Datagram], at now: HostTime) {
+        for datagram in datagrams {
             guard let index = interfaces.firstIndex(where: { $0.id == datagram.interface }) else { continue }
             interfaces[index].send(datagram, at: now)
         }
@@ -176,7 +176,7 @@ extension LinkLoop {
         missing = interfaceNames.filter { name in !present.contains { $0.name == name } }
         for gone in interfaces.filter({ !present.contains($0.address) }) {
             // The bye-bye needs the sockets, so they go last.
-            carryOut(engine.interfaceVanished(gone.id, at: now), at: now)
+            sendAndPublish(engine.interfaceVanished(gone.id, at: now), at: now)
             interfaces.removeAll { $0.address == gone.address }
         }
         for address in present where !interfaces.contains(where: { $0.address == address }) {
@@ -214,6 +214,6 @@ extension LinkLoop {
 
     private func announce(_ id: IPAddress, _ sockets: InterfaceSockets, at now: HostTime) {
         let endpoint = sockets.measurementEndpoint
-        carryOut(engine.interfaceAppeared(id, measurementEndpoint: endpoint, at: now), at: now)
+        sendAndPublish(engine.interfaceAppeared(id, measurementEndpoint: endpoint, at: now), at: now)
     }
 }

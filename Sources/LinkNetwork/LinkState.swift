@@ -46,7 +46,7 @@ extension LinkState {
             switchings: engine.switchings, edits: engine.edits,
             isStartStopSyncEnabled: engine.isStartStopSyncEnabled, peerCount: engine.peerCount,
             sessionID: engine.sessionID, interfaces: engine.interfaceAddresses.map(\.description),
-            failures: failures, refusedDatagrams: engine.refusals.total,
+            failures: failures, refusedDatagrams: engine.refusedDatagrams,
             measurementErrorMicroseconds: engine.measurementErrorMicroseconds, clockSteps: engine.clockSteps)
     }
 }

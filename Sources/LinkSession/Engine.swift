@@ -1,9 +1,9 @@
 package import BeatTime
 
-/// The Link protocol as a value: it takes events and the time, and returns what is to be done.
+/// The Link protocol as a value: it takes events and the time, and returns the datagrams to send.
 ///
 /// It reads no clock, opens no socket and draws no random number but from its seed, so the same events give the same
-/// effects. Times are this machine's host time and must not run backwards. One owner at a time; each call is short.
+/// datagrams. Times are this machine's host time and must not run backwards. One owner at a time; each call is short.
 package struct Engine: Sendable {
     var nodeIDs: NodeIDGenerator
     /// This peer's name; a new one is drawn whenever it founds a session.
@@ -56,8 +56,10 @@ package struct Engine: Sendable {
     package internal(set) var isStartStopSyncEnabled = false
     /// Other peers in the same session.
     package internal(set) var peerCount = 0
-    /// Counts of what strangers sent in vain.
-    package internal(set) var refusals = Refusals()
+    /// Datagrams that were no sound Link messages, or told of more than is remembered.
+    ///
+    /// Pongs that nobody waits for do not count: every measurement leaves one behind.
+    package internal(set) var refusedDatagrams = 0
     /// How far the clock of the session joined may well be from the truth; nil in a session founded here.
     package var measurementErrorMicroseconds: Double? { clock?.errorMicroseconds }
     /// By how much measurements have corrected the clocks of joined sessions in all, in microseconds; positive is later.
@@ -66,7 +68,8 @@ package struct Engine: Sendable {
     /// Until when the first session that is joined and plays is played along; nil as Link has it: joining starts nothing.
     var resumesUntil: HostTime?
 
-    var effects: [Effect] = []
+    /// To be sent when the present event is dealt with.
+    var outbox: [Datagram] = []
     /// Whether the present event has changed what everyone should hear.
     var isStateNew = false
 
@@ -104,12 +107,6 @@ package struct Engine: Sendable {
     /// The name of the session this peer is in.
     package var sessionID: NodeID { session.id }
 
-    /// The timeline of that session.
-    package var sessionTimeline: GhostTimeline { session.timeline }
-
-    /// What that session shares of play and stop.
-    package var sessionStartStop: StartStopState { startStop }
-
     /// The local addresses in use.
     package var interfaceAddresses: [IPAddress] { interfaces.map(\.address) }
 
@@ -117,19 +114,19 @@ package struct Engine: Sendable {
     ///
     /// Joining the network founds a new session first, so that whoever joins is younger than any session there and
     /// yields to it. Then the interfaces have to be reported. Leaving says bye-bye on every interface and forgets them.
-    package mutating func setEnabled(_ isEnabled: Bool, at now: HostTime) -> [Effect] {
+    package mutating func setEnabled(_ isEnabled: Bool, at now: HostTime) -> [Datagram] {
         switchings &+= 1
         self.isEnabled = isEnabled
         return joinOrLeaveNetwork(at: now)
     }
 
     /// Takes part on the network only while there is a use for it; the user's switch stays as it is.
-    package mutating func setActive(_ isActive: Bool, at now: HostTime) -> [Effect] {
+    package mutating func setActive(_ isActive: Bool, at now: HostTime) -> [Datagram] {
         self.isActive = isActive
         return joinOrLeaveNetwork(at: now)
     }
 
-    private mutating func joinOrLeaveNetwork(at now: HostTime) -> [Effect] {
+    private mutating func joinOrLeaveNetwork(at now: HostTime) -> [Datagram] {
         guard isNetworking != (isEnabled && isActive) else { return [] }
         isNetworking.toggle()
         if isNetworking {
@@ -141,7 +138,7 @@ package struct Engine: Sendable {
             peers.removeAll()
             recountPeers(at: now)
         }
-        return takeEffects(at: now)
+        return takeOutbox(at: now)
     }
 
     /// Begins or ceases to share play and stop.
@@ -162,7 +159,7 @@ package struct Engine: Sendable {
     /// - Returns: the first announcement.
     package mutating func interfaceAppeared(
         _ address: IPAddress, measurementEndpoint: Endpoint, at now: HostTime
-    ) -> [Effect] {
+    ) -> [Datagram] {
         guard isNetworking else { return [] }
         if let index = interfaces.firstIndex(where: { $0.address == address }) {
             interfaces[index].measurementEndpoint = measurementEndpoint
@@ -172,29 +169,29 @@ package struct Engine: Sendable {
             interfaces.insert(LinkInterface(address: address, measurementEndpoint: measurementEndpoint), at: index)
             broadcast(onInterfaceAt: index, at: now)
         }
-        return takeEffects(at: now)
+        return takeOutbox(at: now)
     }
 
     /// A local address is gone: the peers known only through it are forgotten.
-    package mutating func interfaceVanished(_ address: IPAddress, at now: HostTime) -> [Effect] {
+    package mutating func interfaceVanished(_ address: IPAddress, at now: HostTime) -> [Datagram] {
         guard let index = interfaces.firstIndex(where: { $0.address == address }) else { return [] }
         sayByeBye(on: interfaces.remove(at: index))
         peers.removeAll(on: address)
         abandonMeasurements(on: address, at: now)
         recountPeers(at: now)
-        return takeEffects(at: now)
+        return takeOutbox(at: now)
     }
 
     /// This machine has slept, and its clock with it: what was measured before is worth nothing.
     ///
     /// All peers are forgotten, as if they had left. Whoever is still there will be heard within a quarter of a
     /// second, and whatever session they are in is then older than the one founded here, so it is joined afresh.
-    package mutating func resumed(at now: HostTime) -> [Effect] {
+    package mutating func resumed(at now: HostTime) -> [Datagram] {
         peers.removeAll()
         knownSessions.removeAll()
         measurements.removeAll()
         recountPeers(at: now)
-        return takeEffects(at: now)
+        return takeOutbox(at: now)
     }
 
     /// A datagram came.
@@ -205,10 +202,10 @@ package struct Engine: Sendable {
     ///   - interface: the local address of the interface whose socket received it.
     ///   - channel: which socket that was.
     ///   - now: read just after the datagram was; an answer to a ping carries it.
-    /// - Returns: what to send and to tell, in order.
+    /// - Returns: what to send, in order.
     package mutating func received(
         _ datagram: [UInt8], from source: Endpoint, on interface: IPAddress, channel: Channel, at now: HostTime
-    ) -> [Effect] {
+    ) -> [Datagram] {
         guard isNetworking, let index = interfaces.firstIndex(where: { $0.address == interface }) else { return [] }
         do throws(WireError) {
             switch channel {
@@ -216,13 +213,13 @@ package struct Engine: Sendable {
             case .measurement: try receivedMeasurement(datagram, from: source, on: interface, at: now)
             }
         } catch {
-            refusals[error] += 1
+            refusedDatagrams += 1
         }
-        return takeEffects(at: now)
+        return takeOutbox(at: now)
     }
 
     /// Does what has become due; to be called at ``nextDeadline``, and harmless earlier.
-    package mutating func timePassed(to now: HostTime) -> [Effect] {
+    package mutating func timePassed(to now: HostTime) -> [Datagram] {
         prunePeers(at: now)
         retryMeasurements(at: now)
         remeasureSession(at: now)
@@ -231,7 +228,7 @@ package struct Engine: Sendable {
             broadcast(onInterfaceAt: index, at: now)
         }
         isStateNew = false
-        return takeEffects(at: now)
+        return takeOutbox(at: now)
     }
 
     /// When ``timePassed(to:)`` has something to do; nil while there is nothing to wait for.

@@ -10,7 +10,7 @@ extension Engine {
     }
 
     /// Changes the newest state and commits it, so that nothing can come between.
-    package mutating func edit(at now: HostTime, _ body: (inout SessionState) -> Void) -> [Effect] {
+    package mutating func edit(at now: HostTime, _ body: (inout SessionState) -> Void) -> [Datagram] {
         edits &+= 1
         var state = sessionState
         body(&state)
@@ -26,13 +26,13 @@ extension Engine {
     ///   - state: what was captured, with the changes made to it.
     ///   - time: when it was committed, if that was before this thread came to know; the later of two edits wins by it.
     ///   - now: the present time.
-    /// - Returns: what to send and to tell.
-    package mutating func commit(_ state: SessionState, madeAt time: HostTime? = nil, at now: HostTime) -> [Effect] {
+    /// - Returns: what to send.
+    package mutating func commit(_ state: SessionState, madeAt time: HostTime? = nil, at now: HostTime) -> [Datagram] {
         let time = min(time ?? now, now)
         // The timeline first: where play or stop falls, in beats, is said on the new one.
         if state.hasTimelineChanged, state.joinsBefore == joins { commitTimeline(of: state, madeAt: time, at: now) }
         if state.hasStartStopChanged { commitStartStop(of: state, madeAt: time) }
-        return takeEffects(at: now)
+        return takeOutbox(at: now)
     }
 
     /// Has the first session that is joined by a time played along if it plays, though joining as such starts nothing.
@@ -93,8 +93,6 @@ extension Engine {
     }
 
     private mutating func changeStartStop(to changed: HostStartStopState) {
-        let wasPlaying = clientStartStop.isPlaying
         clientStartStop = changed
-        if changed.isPlaying != wasPlaying { effects.append(.startStopChanged(isPlaying: changed.isPlaying)) }
     }
 }

@@ -33,14 +33,14 @@ extension Engine {
     /// Tells everyone the newest state, when the event is dealt with, as soon as the pace allows.
     mutating func pushState() { isStateNew = true }
 
-    /// The effects of an event that has been dealt with.
-    mutating func takeEffects(at now: HostTime) -> [Effect] {
+    /// What to send after an event that has been dealt with.
+    mutating func takeOutbox(at now: HostTime) -> [Datagram] {
         if isStateNew {
             isStateNew = false
             for index in interfaces.indices { broadcast(onInterfaceAt: index, at: now) }
         }
-        defer { effects.removeAll() }
-        return effects
+        defer { outbox.removeAll() }
+        return outbox
     }
 
     /// Announces now, or when 50 ms have passed since state was last sent, and then every 250 ms.
@@ -62,7 +62,7 @@ extension Engine {
         let header = DiscoveryHeader(kind: .byeBye, timeToLive: 0, sender: nodeID)
         let datagram = Datagram(
             interface: interface.address, channel: .discovery, destination: .group, bytes: header.encoded(with: nil))
-        effects.append(.send(datagram))
+        outbox.append(datagram)
     }
 
     private mutating func send(
@@ -75,7 +75,7 @@ extension Engine {
         let datagram = Datagram(
             interface: interface.address, channel: .discovery, destination: destination,
             bytes: header.encoded(with: announcement))
-        effects.append(.send(datagram))
+        outbox.append(datagram)
     }
 
     mutating func receivedDiscovery(
@@ -108,7 +108,7 @@ extension Engine {
         let record = PeerRecord(
             node: header.sender, interface: interfaces[index].address, announcement: announcement, expiry: expiry)
         guard peers.insert(record) else {
-            refusals.excessPeers += 1
+            refusedDatagrams += 1
             return
         }
         let pruneAt = expiry.advanced(byMicroseconds: Self.prunePadding)
@@ -143,7 +143,6 @@ extension Engine {
         let count = peers.memberCount(of: session.id)
         guard count != peerCount else { return }
         peerCount = count
-        effects.append(.peerCountChanged(count))
         if count == 0 { foundSession(at: now) }
     }
 }

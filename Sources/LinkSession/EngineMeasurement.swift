@@ -35,10 +35,7 @@ extension Engine {
     private mutating func receivedPong(
         _ pong: MeasurementMessage.Pong, from source: Endpoint, on interface: IPAddress, at now: HostTime
     ) {
-        guard let index = measurement(answeredBy: pong, from: source, on: interface, at: now) else {
-            refusals.strayPongs += 1
-            return
-        }
+        guard let index = measurement(answeredBy: pong, from: source, on: interface, at: now) else { return }
         guard measurements[index].session == pong.session else {
             failed(measurements.remove(at: index), at: now)
             return
@@ -74,7 +71,7 @@ extension Engine {
             if replaced.session != id { failed(replaced, at: now) }
         }
         guard measurements.count < Self.measurementLimit else {
-            refusals.excessSessions += 1
+            refusedDatagrams += 1
             return false
         }
         measurements.append(
@@ -123,10 +120,8 @@ extension Engine {
     private mutating func sendMeasurement(
         _ bytes: [UInt8], _ stamp: Datagram.LateStamp, to peer: Endpoint, on interface: IPAddress
     ) {
-        effects.append(
-            .send(
-                Datagram(
-                    interface: interface, channel: .measurement, destination: .peer(peer), bytes: bytes,
-                    lateStamp: stamp)))
+        outbox.append(
+            Datagram(
+                interface: interface, channel: .measurement, destination: .peer(peer), bytes: bytes, lateStamp: stamp))
     }
 }

@@ -37,7 +37,7 @@ extension Engine {
             knownSessions.remove(at: dead)
         }
         guard knownSessions.count < Self.knownSessionLimit else {
-            refusals.excessSessions += 1
+            refusedDatagrams += 1
             peers.removeAll(of: found.id)
             return
         }
@@ -117,14 +117,12 @@ extension Engine {
     /// Makes a timeline and a clock the present session's, and has this machine's timeline follow.
     mutating func apply(_ timeline: GhostTimeline, _ transform: GhostTransform, at now: HostTime) {
         guard timeline != session.timeline || transform != session.transform else { return }
-        let hasTempoChanged = timeline.tempo != session.timeline.tempo
         session.timeline = timeline
         session.transform = transform
         client = client.following(timeline, through: transform, at: now)
         if isStartStopSyncEnabled, followsStartStop {
             clientStartStop = startStop.inHostTime(on: timeline, through: transform)
         }
-        if hasTempoChanged { effects.append(.tempoChanged(timeline.tempo)) }
     }
 
     /// Whether following a timeline leaves this machine's origins where plain arithmetic can be done with them.
@@ -132,7 +130,7 @@ extension Engine {
         _ timeline: GhostTimeline, _ transform: GhostTransform, at now: HostTime
     ) -> Bool {
         let isBearable = client.following(timeline, through: transform, at: now).isBearable
-        if !isBearable { refusals.unbearableTimelines += 1 }
+        if !isBearable { refusedDatagrams += 1 }
         return isBearable
     }
 }

@@ -1,5 +1,5 @@
 /// Why a datagram, or the part of it that would have counted, was refused.
-package enum WireError: Int, Error, Hashable, Sendable, CaseIterable {
+package enum WireError: Error, Hashable, Sendable {
     /// It ends inside its header or inside an entry.
     case truncated
     /// It is not of this protocol, or of another version of it.

@@ -235,11 +235,10 @@ struct GatewayWorld {
         BrokenPromise(promise, scenario: scenario, seed: seed, time: now, trace: trace)
     }
 
-    private mutating func touch(_ index: Int, _ body: (inout Engine, HostTime) -> [Effect]) {
+    private mutating func touch(_ index: Int, _ body: (inout Engine, HostTime) -> [Datagram]) {
         let now = hostTime(of: index)
         let before = nodes[index].engine.sessionState
-        for effect in body(&nodes[index].engine, now) {
-            guard case .send(let datagram) = effect else { continue }
+        for datagram in body(&nodes[index].engine, now) {
             for arrival in medium.carry(datagram, from: index, at: self.now) {
                 simulation.schedule(.delivery(arrival.delivery), at: arrival.time)
             }

@@ -21,7 +21,7 @@ struct ImportTests {
             "LinkNetwork": ["BeatTime", "RealTime", "LinkSession", "CLinux", "Glibc", "Synchronization"],
             "OnsetDetection": ["Glibc"],  // sine and cosine
             "SoundFile": ["CSndFile", "Glibc"],
-            "ALSASequencer": ["BeatTime", "RealTime", "MIDIClock", "CALSA", "Glibc", "Synchronization"],
+            "ALSASequencer": ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CALSA", "Glibc", "Synchronization"],
             "Doctor": [
                 "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux", "Glibc",
             ],

@@ -16,7 +16,7 @@ import Testing
         #expect(file.outputs.map { "\($0.port.place)" } == ["config.yaml:3:11", "config.yaml:6:11"])
         #expect(file.outputs.map(\.profile?.value) == ["roland-tr-8s", "generic"])
         #expect(file.outputs.map(\.profile?.place.column) == [14, 14])
-        #expect(file.outputs.map(\.overrides.isEmpty) == [false, true])
+        #expect(file.outputs.map { $0.overrides == ProfileOverrides() } == [false, true])
         #expect(file.connectsRecognised == true)
         #expect(file.follow.source?.value == "auto")
         #expect(file.follow.source.map { "\($0.place)" } == "config.yaml:9:19")

@@ -29,6 +29,11 @@ struct EssentialsTests {
         #expect(digits(7, 2) == "07" && digits(12, 2) == "12" && digits(123, 2) == "123" && digits(0, 3) == "000")
     }
 
+    @Test(arguments: [("drums", "drums"), (" \t TR-8S MIDI 1 \n", "TR-8S MIDI 1"), (" \n ", ""), ("", "")])
+    func `white space is cut off at both ends and kept inside`(text: String, trimmed: String) {
+        #expect(text.trimmed == trimmed && text.dropFirst(0).trimmed == trimmed)
+    }
+
     @Test(arguments: [
         ("drums", "drums"), ("TR-8S", "TR%2D8S"), ("a/b c", "a%2Fb%20c"), ("ü", "%C3%BC"), ("\n", "%0A"), ("", ""),
     ])

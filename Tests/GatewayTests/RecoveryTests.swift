@@ -69,22 +69,33 @@ struct RecoveryTests {
     }
 
     /// What is kept once devices obey, unless it is said that they may play.
+    ///
+    /// The clock thread uses that board already, unless it is said to be behind.
     private func update(
-        _ started: inout StartedDevices, _ outputs: [Output], isPlaying: Bool, mayPlay: Set<Int> = []
+        _ started: inout StartedDevices, _ outputs: [Output], isPlaying: Bool, board generation: UInt64,
+        inUse: UInt64? = nil, mayPlay: Set<Int> = []
     ) -> Set<String> {
-        started.update(outputs, isPlaying: isPlaying) { mayPlay.contains($0) }
+        let line = TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)
+        var board = OutputBoard(map: TempoMap(line), transport: .stopped)
+        board.transport.isPlaying = isPlaying
+        board.generation = generation
+        started.update(outputs, board, account(inUse ?? generation, mayPlay))
         return started.ids
+    }
+
+    private func account(_ generation: UInt64, _ mayPlay: Set<Int>) -> ClockAccount {
+        ClockAccount(generationInUse: generation, mayPlay: mayPlay.reduce(0) { $0 | 1 << UInt64($1) })
     }
 
     @Test
     func `a device counts as started while its song plays`() {
         var started = StartedDevices()
-        let playing = update(&started, [output("Drums"), output("Bass")], isPlaying: true)
+        let playing = update(&started, [output("Drums"), output("Bass")], isPlaying: true, board: 1)
         #expect(playing == ["drums", "bass"])
         let silenced = output("Bass") { $0.adjust(OutputAdjustment(isEnabled: false)) }
-        let one = update(&started, [output("Drums"), silenced], isPlaying: true)
+        let one = update(&started, [output("Drums"), silenced], isPlaying: true, board: 2)
         #expect(one == ["drums"])
-        let none = update(&started, [output("Drums"), output("Bass")], isPlaying: false)
+        let none = update(&started, [output("Drums"), output("Bass")], isPlaying: false, board: 3)
         #expect(none == [] && !started.awaitsStop)
     }
 
@@ -92,12 +103,14 @@ struct RecoveryTests {
     func `a device that is told to stop counts until it has taken its Stop`() {
         var started = StartedDevices()
         let outputs = [output("Drums"), output("Bass")]
-        _ = update(&started, outputs, isPlaying: true)
-        let stopping = update(&started, outputs, isPlaying: false, mayPlay: [0, 1])
+        _ = update(&started, outputs, isPlaying: true, board: 1)
+        let behind = update(&started, outputs, isPlaying: false, board: 2, inUse: 1)
+        #expect(behind == ["drums", "bass"] && started.awaitsStop)
+        let stopping = update(&started, outputs, isPlaying: false, board: 2, mayPlay: [0, 1])
         #expect(stopping == ["drums", "bass"] && started.awaitsStop)
-        let refusing = update(&started, outputs, isPlaying: false, mayPlay: [1])
+        let refusing = update(&started, outputs, isPlaying: false, board: 3, mayPlay: [1])
         #expect(refusing == ["bass"] && started.awaitsStop)
-        let stopped = update(&started, outputs, isPlaying: false)
+        let stopped = update(&started, outputs, isPlaying: false, board: 4)
         #expect(stopped == [] && !started.awaitsStop)
     }
 
@@ -105,25 +118,25 @@ struct RecoveryTests {
     func `what has not taken the last Stop of a run is left to the next`() {
         var started = StartedDevices()
         let outputs = [output("Drums"), output("Bass"), output("Keys")]
-        _ = update(&started, outputs, isPlaying: true)
-        started.end([outputs[0], outputs[1], output("Keys", on: .away)]) { $0 != 0 }
+        _ = update(&started, outputs, isPlaying: true, board: 1)
+        started.end([outputs[0], outputs[1], output("Keys", on: .away)], account(1, [1, 2]))
         #expect(started.ids == ["bass"])
     }
 
     @Test
     func `a device that went away while it played stays one that may play, until it can be stopped`() {
         var started = StartedDevices()
-        _ = update(&started, [output("Drums")], isPlaying: true)
-        let away = update(&started, [output("Drums", on: .away)], isPlaying: false)
+        _ = update(&started, [output("Drums")], isPlaying: true, board: 1)
+        let away = update(&started, [output("Drums", on: .away)], isPlaying: false, board: 2)
         #expect(away == ["drums"] && !started.awaitsStop)
-        let back = update(&started, [output("Drums")], isPlaying: false)
+        let back = update(&started, [output("Drums")], isPlaying: false, board: 3)
         #expect(back == [])
     }
 
     @Test
     func `one that is held back stays as the crashed run left it`() {
         var started = StartedDevices(["drums"])
-        let kept = update(&started, [output("Drums") { $0.holdBack() }], isPlaying: false)
+        let kept = update(&started, [output("Drums") { $0.holdBack() }], isPlaying: false, board: 1)
         #expect(kept == ["drums"])
     }
 
@@ -132,7 +145,7 @@ struct RecoveryTests {
         var started = StartedDevices()
         var silent = Output("Clock")
         silent.sink = .port(0)
-        let kept = update(&started, [silent], isPlaying: true)
+        let kept = update(&started, [silent], isPlaying: true, board: 1)
         #expect(kept == [])
     }
 }

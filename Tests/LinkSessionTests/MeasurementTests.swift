@@ -115,7 +115,7 @@ struct MeasurementTests {
     }
 
     @Test
-    func `pongs that nobody asked for are counted and come to nothing`() throws {
+    func `pongs that nobody asked for come to nothing`() throws {
         var rig = Rig()
         rig.forgetWhatWasSent()
         let pong = try LinkVectors.load().packet("pong2")
@@ -123,7 +123,6 @@ struct MeasurementTests {
         // Nor does one help that echoes a time at which nothing was sent.
         rig.hear(Peer(7))
         rig.hear(pong, from: Peer(7).measurementEndpoint, channel: .measurement)
-        #expect(rig.engine.refusals.strayPongs == 2)
         #expect(rig.pings(to: Peer(7).measurementEndpoint).count == 1)
     }
 

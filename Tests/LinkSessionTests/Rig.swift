@@ -1,5 +1,6 @@
 import BeatTime
 import LinkSession
+import Simulation
 
 /// One engine on one interface, and the hand-made peers around it.
 struct Rig {
@@ -7,8 +8,6 @@ struct Rig {
     private(set) var now = HostTime(microseconds: 1_000_000_000)
     /// Every datagram sent, with its time.
     private(set) var sent: [(time: HostTime, datagram: Datagram)] = []
-    /// Everything else the engine told.
-    private(set) var told: [Effect] = []
     /// Whose pings are answered, and how, by endpoint.
     var responders: [Endpoint: Responder] = [:]
     private var pending: [(time: HostTime, from: Endpoint, interface: IPAddress, bytes: [UInt8])] = []
@@ -91,12 +90,8 @@ struct Rig {
         hear(bytes, from: peer.source, on: interface)
     }
 
-    private mutating func perform(_ effects: [Effect]) {
-        for effect in effects {
-            guard case .send(let datagram) = effect else {
-                told.append(effect)
-                continue
-            }
+    private mutating func perform(_ datagrams: [Datagram]) {
+        for datagram in datagrams {
             sent.append((now, datagram))
             if case .peer(let target) = datagram.destination, datagram.channel == .measurement {
                 answer(datagram, to: target)
@@ -114,10 +109,10 @@ struct Rig {
         pending.append((now.advanced(byMicroseconds: 2 * Self.delay), target, ping.interface, pong))
     }
 
-    mutating func forgetWhatWasSent() {
-        sent = []
-        told = []
-    }
+    mutating func forgetWhatWasSent() { sent = [] }
+
+    /// What other peers would hear of the session now.
+    var announcement: Announcement? { engine.announcement(at: now) }
 
     /// The announcements sent to everyone, with their times.
     var alives: [(time: HostTime, announcement: Announcement)] {

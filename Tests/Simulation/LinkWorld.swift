@@ -14,7 +14,7 @@ package struct LinkWorld {
     package private(set) var trace = Trace()
     private var simulation = Simulation<Event>()
     private var random: SeededGenerator
-    /// Every timeline that a session was founded with or edited to.
+    /// Every timeline that a session was founded with or edited to, as it is announced.
     private var published: [NodeID: [GhostTimeline]] = [:]
 
     package struct Node {
@@ -25,8 +25,6 @@ package struct LinkWorld {
         /// When the next wake-up is scheduled; an earlier deadline schedules another in its place.
         package var wakeAt: HostTime?
         package var lastAlive: [IPAddress: HostTime] = [:]
-        /// What the engine told, in order, sends excepted.
-        package var told: [Effect] = []
     }
 
     private enum Event {
@@ -63,7 +61,6 @@ package struct LinkWorld {
         let engine = Engine(
             tempo: Tempo(beatsPerMinute: tempo), seed: own.next(), at: clock.hostTime(at: now))
         nodes.append(Node(engine: engine, clock: clock))
-        published[engine.sessionID] = [engine.sessionTimeline]
         medium.plug(index)
         return index
     }
@@ -163,31 +160,30 @@ package struct LinkWorld {
     }
 
     private mutating func touch(
-        _ index: Int, isEdit: Bool = false, _ body: (inout Engine, HostTime) -> [Effect]
+        _ index: Int, isEdit: Bool = false, _ body: (inout Engine, HostTime) -> [Datagram]
     ) throws {
         let now = hostTime(of: index)
         let before = nodes[index].engine.sessionState.timeline.beats(at: now)
         let nodeID = nodes[index].engine.nodeID
-        let effects = body(&nodes[index].engine, now)
+        let datagrams = body(&nodes[index].engine, now)
         let engine = nodes[index].engine
-        if isEdit || engine.nodeID != nodeID {
-            published[engine.sessionID, default: []].append(engine.sessionTimeline)
-        }
         guard isEdit || engine.sessionState.timeline.beats(at: now) == before else {
             throw broken("beats of node \(index) jump from \(before.value)")
         }
-        guard published[engine.sessionID, default: []].contains(where: { $0.isSameOnWire(as: engine.sessionTimeline) })
-        else { throw broken("node \(index) follows a timeline that nobody in its session has made") }
-        try perform(effects, of: index, at: now)
+        if let announced = engine.announcement(at: now) {
+            if isEdit || engine.nodeID != nodeID {
+                published[announced.session, default: []].append(announced.timeline)
+            }
+            guard published[announced.session, default: []].contains(announced.timeline) else {
+                throw broken("node \(index) follows a timeline that nobody in its session has made")
+            }
+        }
+        try send(datagrams, of: index, at: now)
         try scheduleWake(of: index, at: now)
     }
 
-    private mutating func perform(_ effects: [Effect], of index: Int, at now: HostTime) throws {
-        for effect in effects {
-            guard case .send(let datagram) = effect else {
-                nodes[index].told.append(effect)
-                continue
-            }
+    private mutating func send(_ datagrams: [Datagram], of index: Int, at now: HostTime) throws {
+        for datagram in datagrams {
             trace.record("sends", node: index, datagram.bytes.map(Int64.init), at: self.now)
             if datagram.destination == .group, datagram.bytes.count > 20 {
                 let last = nodes[index].lastAlive.updateValue(now, forKey: datagram.interface)
@@ -206,14 +202,6 @@ package struct LinkWorld {
         if let wakeAt = nodes[index].wakeAt, wakeAt <= deadline { return }
         nodes[index].wakeAt = deadline
         simulation.schedule(.wake(index, at: deadline), at: nodes[index].clock.worldTime(of: deadline))
-    }
-}
-
-extension Timeline {
-    /// Whether both read the same once they have travelled between peers.
-    package func isSameOnWire(as other: Self) -> Bool {
-        tempo.microsecondsPerBeat == other.tempo.microsecondsPerBeat && beatOrigin == other.beatOrigin
-            && timeOrigin == other.timeOrigin
     }
 }
 
@@ -242,7 +230,8 @@ extension LinkWorld {
             guard engine.peerCount == members.count - 1 else {
                 throw broken("node \(member) counts \(engine.peerCount) peers, not \(members.count - 1)")
             }
-            guard engine.sessionTimeline.isSameOnWire(as: other.sessionTimeline) else {
+            let announced = engine.announcement(at: hostTime(of: member))?.timeline
+            guard announced == other.announcement(at: hostTime(of: first))?.timeline else {
                 throw broken("nodes \(first) and \(member) have different timelines")
             }
         }

@@ -1,3 +1,4 @@
+internal import Essentials
 internal import MIDIClock
 
 extension Kind<Bool> {
@@ -145,15 +146,6 @@ extension [String] {
     var oneOfThem: String {
         guard let last, count > 1 else { return first ?? "" }
         return dropLast().joined(separator: ", ") + " or " + last
-    }
-}
-
-extension String {
-    /// This text without spaces at its ends.
-    var trimmed: String {
-        guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace })
-        else { return "" }
-        return String(self[first...last])
     }
 }
 

@@ -13,7 +13,6 @@ struct ServiceFacts {
         var path: String
         /// Nil if it says nothing.
         var realTimePriority: String?
-        var lockedMemory: String?
     }
 }
 
@@ -23,13 +22,9 @@ extension ServiceFacts.Unit {
         self.path = path
         for line in texts.flatMap({ $0.split(separator: "\n") }) {
             let sides = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard sides.count == 2 else { continue }
-            let value = String(sides[1].split(separator: " ").joined())
-            switch sides[0].split(separator: " ").joined() {
-            case "LimitRTPRIO": realTimePriority = value.isEmpty ? nil : value
-            case "LimitMEMLOCK": lockedMemory = value.isEmpty ? nil : value
-            default: break
-            }
+            guard sides.count == 2, sides[0].split(separator: " ").joined() == "LimitRTPRIO" else { continue }
+            let value = sides[1].split(separator: " ").joined()
+            realTimePriority = value.isEmpty ? nil : value
         }
     }
 }

@@ -11,7 +11,7 @@ struct SystemTree {
 
     /// The text of a file of one line.
     func line(_ path: String) -> String? {
-        text(path).map { String($0.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()) }
+        text(path).map(\.trimmed)
     }
 
     /// The names in a folder, sorted; none if it may not be read.

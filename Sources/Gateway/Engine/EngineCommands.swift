@@ -39,6 +39,7 @@ extension GatewayEngine {
             try inputs.requireClear(choice, among: patchbay.list)
             let configured = wishes.follow
             keep { $0.follow = Replacement(choice.text, insteadOf: configured.text) }
+            patchbay.retry()
             inputs.choose(choice)
             hearDevices(at: now)
             sourcesChanged(at: now)
@@ -89,7 +90,7 @@ extension GatewayEngine {
             outputsChanged()
         }
         if new.controls != old.controls {
-            let hadInput = controls.wantsInput
+            let hadInput = controls.client != nil
             controls.configure(new.controls)
             if controls.wantsInput, !hadInput { effects.questions.append(.openControls) }
             if !controls.wantsInput, hadInput { effects.closesControls = true }
@@ -99,6 +100,7 @@ extension GatewayEngine {
             inputs.choose(new.follow)
         }
         keepOffsets()
+        patchbay.retry()
         portsChanged(at: now)
         sourcesChanged(at: now)
     }

@@ -63,10 +63,12 @@ extension GatewayEngine {
         let isFreed = outputs.freeSlots(account, board.generation, &patchbay, &effects, at: now)
         var changed = isFreed
         changed = outputs.tendLines(account, board.generation, &effects, at: now) || changed
-        if outputs.isLookDue(at: now) {
+        if outputs.takeLook(isSomethingTaken: patchbay.isSomethingTaken, at: now) {
             effects.questions += outputs.driversToLookAt
-            patchbay.retryTaken()
-            if outputs.isSomeoneTaken { portsChanged(at: now) }
+            if patchbay.isSomethingTaken {
+                patchbay.retry()
+                portsChanged(at: now)
+            }
         }
         if changed { outputsChanged() }
         // Somebody may have been waiting for a slot.

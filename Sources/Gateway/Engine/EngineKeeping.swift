@@ -21,13 +21,9 @@ extension GatewayEngine {
         keep(.drift) { $0.tempo = tempo }
     }
 
-    /// Keeps which devices play, as far as it is known by now.
+    /// Keeps which devices play.
     mutating func keepStarted() {
-        let isKnown = account.generationInUse == board.generation
-        let mayPlay = account.mayPlay
-        started.update(outputs.all, isPlaying: board.transport.isPlaying) { slot in
-            !isKnown || mayPlay >> UInt64(slot) & 1 == 1
-        }
+        started.update(outputs.all, board, account)
         let ids = started.ids.sorted()
         keep { $0.playing = ids }
     }
@@ -35,11 +31,13 @@ extension GatewayEngine {
     /// Takes note that the run has ended.
     ///
     /// - Parameter account: the clock thread's last.
-    /// - Returns: what the next run is to find; it brings devices in step that have not taken their last Stop.
-    mutating func ended(_ account: ClockAccount) -> KeptState {
-        started.end(outputs.all) { account.mayPlay >> UInt64($0) & 1 == 1 }
+    /// - Returns: what the next run is to find, so that it brings devices in step that have not taken their last Stop;
+    ///   nil if that is kept already.
+    mutating func ended(_ account: ClockAccount) -> KeptState? {
+        let before = kept
+        started.end(outputs.all, account)
         kept.playing = started.ids.sorted()
-        return kept
+        return kept == before ? nil : kept
     }
 
     private mutating func keep(_ kind: WriteSchedule.Change, _ change: (inout KeptState) -> Void) {

@@ -33,8 +33,9 @@ struct GatewayEngine: Sendable {
     var recovery: Recovery
     var idleness: Idleness
     let startsWithLink: Bool
+    private let hasSequencer: Bool
 
-    // What one call of ``take(_:at:)`` gathers.
+    // What is gathered until no question is open.
     var effects = GatewayEffects()
     var isBoardStale = false
     var isStatusStale = false
@@ -94,6 +95,7 @@ struct GatewayEngine: Sendable {
         board.take(outputs.all)
         loggedOutputs = outputs.all
         startsWithLink = configuration.isLinkEnabled
+        hasSequencer = surroundings.controlClient != nil
         playsOnceReady = configuration.playsAtStart ? now.advanced(byMicroseconds: Self.settlingTime) : nil
         started = StartedDevices(kept.playing)
         recovery = Recovery(isNeeded: !kept.playing.isEmpty, at: now)
@@ -166,7 +168,8 @@ struct GatewayEngine: Sendable {
         }
         if startsWithLink { switchLink(on: true, nil, at: now) }
         if controls.wantsInput { effects.questions.append(.openControls) }
-        hearDevices(at: now)
+        // With a sequencer the first list of its ports comes next.
+        if !hasSequencer { hearDevices(at: now) }
     }
 
     /// Does what has become due.

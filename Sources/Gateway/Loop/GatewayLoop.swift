@@ -73,7 +73,9 @@ final class GatewayLoop {
     }
 
     private func listPorts() {
-        if let control { take(.ports(PortList(control))) }
+        if let control {
+            take(.ports(PortList(control, inputs: [parts.input?.entrance.port, controls?.address].compactMap(\.self))))
+        }
     }
 
     private func takeMail() {
@@ -148,9 +150,9 @@ final class GatewayLoop {
         switch question {
         case .subscribe(let subscription):
             do throws(ALSAError) {
-                guard let control else { throw ALSAError(operation: "sequencer", code: -ENOENT) }
-                let isNew = try control.subscribe(subscription.receiver, to: subscription.sender)
-                return .subscribed(subscription, isNew: isNew)
+                // Without a sequencer no port is listed, and nothing is subscribed.
+                let isNew = try control?.subscribe(subscription.receiver, to: subscription.sender)
+                return .subscribed(subscription, isNew: isNew == true)
             } catch {
                 return .notSubscribed(subscription, error)
             }
@@ -176,7 +178,7 @@ final class GatewayLoop {
         // First the machines, then the peers: a drum machine must not play on while we say good-bye.
         parts.output.stop()
         parts.outputThread.join()
-        parts.keeper?.keep(engine.ended(parts.output.account()), .setting)
+        if let state = engine.ended(parts.output.account()) { parts.keeper?.keep(state, .setting) }
         parts.input?.stop()
         parts.peer.close()
         mailbox.close()

@@ -88,7 +88,10 @@ extension OutputTable {
         _ effects: inout GatewayEffects
     ) -> Bool {
         guard !all[slot].takesSubscribers else {
-            return all[slot].setConnected(to: patchbay.list.subscribers(of: source).first?.description)
+            // The first to come gives the output its name for as long as it stays.
+            let hearers = patchbay.list.subscribers(of: source).map(\.description)
+            let first = hearers.first { $0 == all[slot].connectedTo } ?? hearers.first
+            return all[slot].setConnected(to: first)
         }
         let port = assignment.ports[slot]
         let wanted = port.map { Patchbay.Subscription(from: source, to: $0.address) }
@@ -99,8 +102,8 @@ extension OutputTable {
             case .there:
                 all[slot].recognise(port, wishes.library.profile(of: port))
                 isThere = true
-            // A subscription that was lost and is made again is a device that has come again.
-            case .asked: break
+            // Away until the answer; a subscription that was lost and is made again is a device that has come again.
+            case .asked: (isTaken, trouble) = (all[slot].isTaken, all[slot].trouble)
             case .refused(let error):
                 isTaken = error.isTaken
                 // One that is just being pulled is away like any other, and its going is announced.
@@ -115,12 +118,15 @@ extension OutputTable {
 
 // Devices that nobody announces anything of.
 extension OutputTable {
-    /// Whether another program has a device to itself.
-    var isSomeoneTaken: Bool { all.contains { $0.presence == .here && $0.isTaken } }
-
-    /// Whether it is time to look for devices that are there but take nothing, and for those that were let go.
-    mutating func isLookDue(at now: HostTime) -> Bool {
-        watch.isDue(isWanted: isSomeoneTaken || !driversToLookAt.isEmpty, at: now)
+    /// Keeps time for looks at devices that are there but take nothing, and at those that others had to themselves.
+    ///
+    /// - Parameters:
+    ///   - isSomethingTaken: whether another program has a device to itself.
+    ///   - now: the present time.
+    /// - Returns: whether it is time for one.
+    mutating func takeLook(isSomethingTaken: Bool, at now: HostTime) -> Bool {
+        let hasDrivers = all.contains { $0.presence == .here && $0.watchedPort != nil }
+        return watch.isDue(isWanted: isSomethingTaken || hasDrivers, at: now)
     }
 
     /// The drivers behind the outputs' devices.

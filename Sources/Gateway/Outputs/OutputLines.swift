@@ -28,15 +28,15 @@ extension OutputTable {
     mutating func tendLines(
         _ account: ClockAccount, _ published: UInt64, _ effects: inout GatewayEffects, at now: HostTime
     ) -> Bool {
-        effects.closings += retired.filter { $0.generation <= account.generationInUse }.map(\.descriptor)
-        retired.removeAll { $0.generation <= account.generationInUse }
+        effects.closings += retired.filter { account.isInUse($0.generation) }.map(\.descriptor)
+        retired.removeAll { account.isInUse($0.generation) }
         let isCheckDue = lineCheck.map { $0 <= now } ?? true
         if isCheckDue { lineCheck = now.advanced(byMicroseconds: Self.linePeriod) }
         var changed = false
         for slot in all.indices where all[slot].presence == .here {
             guard case .line(let path, let speed) = all[slot].target else { continue }
             if case .line(let descriptor) = all[slot].sink {
-                guard account.brokenLines >> UInt64(slot) & 1 == 1 else { continue }
+                guard account.isLineBroken(slot) else { continue }
                 retired.append((slot, descriptor, published + 1))
                 all[slot].sink = .away
                 all[slot].trouble = "it takes no more bytes"

@@ -20,7 +20,7 @@ struct OutputTable: Sendable {
     var lacking = (named: 0, devices: 0)
     /// The devices that hear the clock more than once.
     var doubledClocks: [DoubledClock] = []
-    /// Descriptors taken out of use, with the generation of the first board without them.
+    /// Descriptors to close once the clock thread has let go of them, with the first board without them.
     var retired: [(slot: Int, descriptor: Int32, generation: UInt64)] = []
     /// When drivers are looked at.
     var watch = DeviceWatch()
@@ -223,8 +223,10 @@ struct OutputTable: Sendable {
                 all[slot].sink = .away
                 all[slot].presence = .closing(generation: published + 1)
             case .closing(let generation)
-            where generation <= account.generationInUse && account.existingPorts >> UInt64(slot) & 1 == 0:
+            where account.isInUse(generation) && !account.hasPort(slot):
                 all[slot].presence = .gone
+                // The list may be older than the account.
+                if let source = all[slot].source { patchbay.forget(source) }
             default: continue
             }
             changed = true

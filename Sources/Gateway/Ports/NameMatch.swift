@@ -1,4 +1,5 @@
 internal import ConfigurationFiles
+internal import Essentials
 
 /// Something that users call by a name, such as an output or a port.
 package protocol Named: Sendable {
@@ -127,11 +128,4 @@ package struct UnclearName: Error, Hashable, Sendable, CustomStringConvertible {
 private func quoted(_ name: String) -> String {
     let isPlain = name.allSatisfy { $0.isLetter || $0.isNumber || "-_./:".contains($0) }
     return isPlain ? name : name.contains("'") ? "\"\(name)\"" : "'\(name)'"
-}
-
-extension String {
-    /// This text without spaces at its ends.
-    fileprivate var trimmed: String {
-        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
-    }
 }

@@ -30,8 +30,18 @@ struct Patchbay: Sendable {
         refused = [:]
     }
 
-    /// Allows what another program had to itself to be tried again.
-    mutating func retryTaken() { refused = refused.filter { !$0.value.isTaken } }
+    /// Forgets a port that has gone since the list was read.
+    mutating func forget(_ port: PortAddress) {
+        list.ports.removeAll { $0.address == port }
+        list.graph.subscriptions = list.graph.subscriptions.filter { $0.sender != port && $0.receiver != port }
+        made.formIntersection(list.graph.subscriptions)
+    }
+
+    /// Whether another program has something to itself that is wanted; nobody announces that it is let go.
+    var isSomethingTaken: Bool { refused.values.contains(where: \.isTaken) }
+
+    /// Allows what was refused to be tried again.
+    mutating func retry() { refused = [:] }
 
     /// Has a subscription made unless it is there.
     ///

@@ -31,8 +31,15 @@ struct PortList: Hashable, Sendable {
 
 extension PortList {
     /// Reads what there is now.
-    init(_ control: SequencerControl) {
+    ///
+    /// - Parameters:
+    ///   - control: lists ports and subscriptions.
+    ///   - inputs: ports of our own; programs may send there by ports that they show to nobody.
+    init(_ control: SequencerControl, inputs: [PortAddress]) {
         ports = control.ports()
         graph = control.subscriptionGraph(among: ports)
+        for input in inputs {
+            for sender in control.senders(to: input) { graph.subscriptions.insert(.init(from: sender, to: input)) }
+        }
     }
 }

@@ -10,6 +10,8 @@ struct StartedDevices: Hashable, Sendable {
     private(set) var ids: Set<String>
     /// Whether a device has been told to stop and may play still, so that it is worth looking again.
     private(set) var awaitsStop = false
+    /// The newest board by which each of them was to play.
+    private var toldToPlay: [String: UInt64] = [:]
 
     init(_ ids: [String] = []) { self.ids = Set(ids) }
 
@@ -17,26 +19,34 @@ struct StartedDevices: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - outputs: all there are; a device that is away stays as it was, for it hears nothing.
-    ///   - isPlaying: whether the song plays.
-    ///   - mayPlay: whether the device at a slot may play, by what it has taken.
-    mutating func update(_ outputs: [Output], isPlaying: Bool, mayPlay: (Int) -> Bool) {
+    ///   - board: the newest.
+    ///   - account: says which devices may play by what they have taken, once a board without the song is in use.
+    mutating func update(_ outputs: [Output], _ board: OutputBoard, _ account: ClockAccount) {
         awaitsStop = false
         for (slot, output) in outputs.enumerated() where output.isHeard {
             if !output.settings.sendsStop {
-                ids.remove(output.id)
-            } else if isPlaying, output.isEnabled {
+                forget(output.id)
+            } else if board.transport.isPlaying, output.isEnabled {
+                toldToPlay[output.id] = board.generation
                 guard output.settings.start != .none, ids.count < OutputBoard.capacity else { continue }
                 ids.insert(output.id)
             } else if ids.contains(output.id) {
-                if mayPlay(slot) { awaitsStop = true } else { ids.remove(output.id) }
+                // Until a later board is in use, the account may be of before its Start.
+                let isKnown = account.generationInUse > toldToPlay[output.id] ?? 0
+                if !isKnown || account.mayPlay(slot) { awaitsStop = true } else { forget(output.id) }
             }
         }
     }
 
     /// Takes over that the run has ended, and which devices have not taken its last Stop.
-    mutating func end(_ outputs: [Output], mayPlay: (Int) -> Bool) {
-        let left = outputs.enumerated().filter { $1.isHeard && ids.contains($1.id) && mayPlay($0) }
+    mutating func end(_ outputs: [Output], _ account: ClockAccount) {
+        let left = outputs.enumerated().filter { $1.isHeard && ids.contains($1.id) && account.mayPlay($0) }
         ids = Set(left.map(\.element.id))
+    }
+
+    private mutating func forget(_ id: String) {
+        ids.remove(id)
+        toldToPlay[id] = nil
     }
 }
 

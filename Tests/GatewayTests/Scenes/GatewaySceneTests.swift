@@ -186,6 +186,41 @@ struct GatewaySceneTests {
         #expect(scene.broken.isEmpty)
     }
 
+    @Test
+    func `a clock that another program had to itself is heard once it is asked for again, or in a few seconds`() throws
+    {
+        for isAskedAgain in [true, false] {
+            var scene = GatewayScene(try Self.configuration([:]))
+            scene.sequencer.plug(Self.drums)
+            scene.sequencer.takenSenders = [Self.drums.address]
+            scene.run(for: 10)
+            scene.command(.follow(.port("TR-8S")))
+            scene.run(for: 100)
+            #expect(scene.status.inputWarnings.map(\.code) == ["clock-away"])
+            scene.sequencer.takenSenders = []
+            if isAskedAgain { scene.command(.follow(.port("TR-8S"))) } else { scene.run(for: 3_100) }
+            #expect(scene.status.inputWarnings.isEmpty)
+            #expect(scene.sequencer.subscriptions.map(\.sender.client) == [24])
+            #expect(scene.broken.isEmpty)
+        }
+    }
+
+    @Test
+    func `a program that shows its port to nobody is heard when it connects itself`() throws {
+        var scene = GatewayScene(try Self.configuration())
+        let hidden = PortAddress(client: 140, port: 0)
+        scene.sequencer.hide(hidden)
+        _ = try scene.sequencer.subscribe(.init(from: hidden, to: PortAddress(client: GatewayScene.clockIn, port: 0)))
+        scene.run(for: 10)
+        for _ in 0..<200 {
+            scene.hear([.arrival(ClockArrival(.timingClock, at: scene.now, from: .port(client: 140, port: 0)))])
+            scene.run(for: 20)
+        }
+        #expect(scene.status.leadership.mode == .follow)
+        scene.command(.follow(.off))
+        #expect(scene.sequencer.subscriptions.count == 1, "what the user has subscribed stays")
+    }
+
     /// `SIM_SEED=1...10000` runs the whole ten thousand.
     @Test(arguments: Seeds.standing(1...300))
     func `whatever is plugged, pulled, commanded and reloaded, nothing is lost or doubled`(seed: UInt64) throws {

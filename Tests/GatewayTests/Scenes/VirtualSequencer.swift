@@ -10,6 +10,10 @@ struct VirtualSequencer {
     private(set) var subscriptions: Set<Subscription> = []
     /// The ports that another program has to itself.
     var taken: Set<PortAddress> = []
+    /// Likewise, for those that nobody else may hear.
+    var takenSenders: Set<PortAddress> = []
+    /// The ports that are not listed, whose owners may connect them.
+    private var hidden: Set<PortAddress> = []
     /// Whether anything has changed since the list was read last.
     private(set) var hasAnnouncement = true
 
@@ -19,6 +23,9 @@ struct VirtualSequencer {
         ports.sort { $0.address < $1.address }
         hasAnnouncement = true
     }
+
+    /// A program makes a port that it shows to nobody.
+    mutating func hide(_ address: PortAddress) { hidden.insert(address) }
 
     /// A port goes, and with it what it heard and sent.
     mutating func unplug(_ address: PortAddress) {
@@ -31,11 +38,11 @@ struct VirtualSequencer {
     ///
     /// - Returns: whether it is new.
     mutating func subscribe(_ subscription: Subscription) throws(ALSAError) -> Bool {
-        let addresses = ports.map(\.address)
+        let addresses = hidden.union(ports.map(\.address))
         guard addresses.contains(subscription.sender), addresses.contains(subscription.receiver) else {
             throw ALSAError(operation: "snd_seq_subscribe_port", code: -22)
         }
-        guard !taken.contains(subscription.receiver) else {
+        guard !taken.contains(subscription.receiver), !takenSenders.contains(subscription.sender) else {
             throw ALSAError(operation: "snd_seq_subscribe_port", code: -16)
         }
         hasAnnouncement = true

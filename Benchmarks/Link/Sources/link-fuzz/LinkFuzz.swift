@@ -141,8 +141,8 @@ private struct Story {
         perform(engine.interfaceAppeared(interface, measurementEndpoint: endpoint, at: now))
     }
 
-    private mutating func perform(_ effects: [Effect]) {
-        for case .send(let datagram) in effects {
+    private mutating func perform(_ datagrams: [Datagram]) {
+        for datagram in datagrams {
             precondition(datagram.bytes.count < 512, "no message is too long for others")
             if datagram.channel == .measurement, datagram.bytes[8] == 1 { ping = datagram }
             if sent.count < 64 {

@@ -23,17 +23,16 @@ struct Presence {
         return try? decoder.announcement()
     }
 
-    func heard(by engine: inout Engine, at now: HostTime) -> [Effect] {
+    func heard(by engine: inout Engine, at now: HostTime) -> [Datagram] {
         engine.received(
             bytes, from: Endpoint(address: Self.local, port: 20_808), on: Self.local, channel: .discovery, at: now)
     }
 
     private static func appear(_ engine: inout Engine) -> [UInt8] {
         let now = HostTime(microseconds: 1)
-        var effects = engine.setEnabled(true, at: now)
-        effects += engine.interfaceAppeared(
+        var datagrams = engine.setEnabled(true, at: now)
+        datagrams += engine.interfaceAppeared(
             local, measurementEndpoint: Endpoint(address: local, port: 50_000), at: now)
-        for case .send(let datagram) in effects { return datagram.bytes }
-        return []
+        return datagrams.first?.bytes ?? []
     }
 }

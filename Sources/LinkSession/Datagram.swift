@@ -1,16 +1,5 @@
 package import BeatTime
 
-/// What an engine asks for, or tells, after an event; to be carried out in order.
-package enum Effect: Hashable, Sendable {
-    case send(Datagram)
-    /// The session's tempo changed, whoever changed it.
-    case tempoChanged(Tempo)
-    /// The number of other peers in the session changed.
-    case peerCountChanged(Int)
-    /// The transport was started or stopped, here or by a peer.
-    case startStopChanged(isPlaying: Bool)
-}
-
 /// Which of an interface's sockets a datagram belongs to.
 package enum Channel: Hashable, Sendable {
     /// Presence and session state. The group's socket and the one that sends count as one.
@@ -64,26 +53,4 @@ package struct Datagram: Hashable, Sendable {
         case group
         case peer(Endpoint)
     }
-}
-
-/// How many datagrams came to nothing, by reason.
-package struct Refusals: Hashable, Sendable {
-    private var malformed = [Int](repeating: 0, count: WireError.allCases.count)
-    /// Peers there was no room to remember.
-    package internal(set) var excessPeers = 0
-    /// Sessions there was no room to remember or to measure.
-    package internal(set) var excessSessions = 0
-    /// Pongs that nobody had asked for.
-    package internal(set) var strayPongs = 0
-    /// Timelines that would have put this machine's beats or times beyond what arithmetic can bear.
-    package internal(set) var unbearableTimelines = 0
-
-    /// Datagrams refused by the codec for this reason.
-    package internal(set) subscript(error: WireError) -> Int {
-        get { malformed[error.rawValue] }
-        set { malformed[error.rawValue] = newValue }
-    }
-
-    /// All of them but stray pongs, of which every measurement leaves one behind.
-    package var total: Int { malformed.reduce(0, +) + excessPeers + excessSessions + unbearableTimelines }
 }
