@@ -11,7 +11,7 @@ internal import RealTime
 /// ``descriptor``.
 package struct RawClockInput: ~Copyable {
     private let handle: OpaquePointer
-    private let status: OpaquePointer
+    private let status: ALSAStructure
     private var parser = ClockByteParser()
     /// Readable when something has come, or when the device is gone.
     package let descriptor: Int32
@@ -25,7 +25,7 @@ package struct RawClockInput: ~Copyable {
     /// and not without end, so that a device that floods does not keep the thread.
     private static let readsAtOnce = 4096
 
-    private init(handle: OpaquePointer, status: OpaquePointer) {
+    private init(handle: OpaquePointer, status: consuming ALSAStructure) {
         self.handle = handle
         self.status = status
         var poller = pollfd()
@@ -33,10 +33,7 @@ package struct RawClockInput: ~Copyable {
         descriptor = poller.fd
     }
 
-    deinit {
-        snd_rawmidi_status_free(status)
-        snd_rawmidi_close(handle)
-    }
+    deinit { snd_rawmidi_close(handle) }
 
     /// Opens a device for reading.
     ///
@@ -49,14 +46,10 @@ package struct RawClockInput: ~Copyable {
             try check("card \(card)", snd_card_get_index(String(card)))
         }
         var handle: OpaquePointer?
-        var status: OpaquePointer?
-        try check("snd_rawmidi_status_malloc", snd_rawmidi_status_malloc(&status))
-        let result = snd_rawmidi_open(&handle, nil, name, SND_RAWMIDI_NONBLOCK)
-        guard result >= 0, let handle else {
-            snd_rawmidi_status_free(status)
-            throw ALSAError(operation: "snd_rawmidi_open \(name)", code: result)
-        }
-        var input = RawClockInput(handle: handle, status: status!)  // a zero return means it has been allocated
+        let status = try ALSAStructure(snd_rawmidi_status_malloc, snd_rawmidi_status_free)
+        try check("snd_rawmidi_open \(name)", snd_rawmidi_open(&handle, nil, name, SND_RAWMIDI_NONBLOCK))
+        // A zero return means libasound has filled the handle in.
+        var input = RawClockInput(handle: handle!, status: status)
         input.hasKernelStamps = (try? input.configure(stamping: true)) != nil
         if !input.hasKernelStamps { try input.configure(stamping: false) }
         // The kernel begins to receive at the first reading; what lay there before has no time.
@@ -93,8 +86,8 @@ package struct RawClockInput: ~Copyable {
         for _ in 0..<Self.readsAtOnce {
             guard try readOnce(into: &events) else { break }
         }
-        try check("snd_rawmidi_status", snd_rawmidi_status(handle, status))
-        guard snd_rawmidi_status_get_xruns(status) > 0 else { return }
+        try check("snd_rawmidi_status", snd_rawmidi_status(handle, status.pointer))
+        guard snd_rawmidi_status_get_xruns(status.pointer) > 0 else { return }
         // What is lost may be the end of a message, or its middle.
         parser = ClockByteParser()
         events.append(.overflow)

@@ -6,7 +6,7 @@ internal import Glibc
 ///
 /// An object, since several parts of one thread share it: outputs and inputs. That thread polls ``descriptor``.
 package final class SequencerControl {
-    private let handle: OpaquePointer
+    private let handle: SequencerHandle
     /// The client's number.
     package let client: Int
     /// Readable when an announcement has come.
@@ -17,21 +17,13 @@ package final class SequencerControl {
     /// - Parameter name: as other programs list it.
     /// - Throws: with the code -ENOENT where the kernel has no sequencer.
     package init(name: String) throws(ALSAError) {
-        let handle = try openSequencer(name: name, streams: SND_SEQ_OPEN_DUPLEX)
-        do {
-            try Self.watchAnnouncements(handle)
-        } catch {
-            snd_seq_close(handle)
-            throw error
-        }
-        self.handle = handle
-        client = Int(snd_seq_client_id(handle))
+        handle = try SequencerHandle.open(name: name)
+        try Self.watchAnnouncements(handle.pointer)
+        client = Int(snd_seq_client_id(handle.pointer))
         var poller = pollfd()
-        snd_seq_poll_descriptors(handle, &poller, 1, Int16(POLLIN))
+        snd_seq_poll_descriptors(handle.pointer, &poller, 1, Int16(POLLIN))
         descriptor = poller.fd
     }
-
-    deinit { snd_seq_close(handle) }
 
     private static func watchAnnouncements(_ handle: OpaquePointer) throws(ALSAError) {
         let port = try check(
@@ -53,7 +45,7 @@ package final class SequencerControl {
         var changed = false
         while true {
             var event: UnsafeMutablePointer<snd_seq_event_t>?
-            let result = snd_seq_event_input(handle, &event)
+            let result = snd_seq_event_input(handle.pointer, &event)
             if result == -EAGAIN { return changed }
             changed = true
             guard result >= 0 || result == -ENOSPC else { return changed }
@@ -80,7 +72,7 @@ package final class SequencerControl {
         guard snd_seq_client_info_malloc(&client) == 0, let client else { return }
         defer { snd_seq_client_info_free(client) }
         snd_seq_client_info_set_client(client, -1)
-        while snd_seq_query_next_client(handle, client) == 0 { body(client) }
+        while snd_seq_query_next_client(handle.pointer, client) == 0 { body(client) }
     }
 
     private func forEachPort(of client: Int32, _ body: (OpaquePointer) -> Void) {
@@ -89,7 +81,7 @@ package final class SequencerControl {
         defer { snd_seq_port_info_free(port) }
         snd_seq_port_info_set_client(port, client)
         snd_seq_port_info_set_port(port, -1)
-        while snd_seq_query_next_port(handle, port) == 0 { body(port) }
+        while snd_seq_query_next_port(handle.pointer, port) == 0 { body(port) }
     }
 
     private static func describe(
@@ -126,7 +118,7 @@ package final class SequencerControl {
         var index: Int32 = 0
         while true {
             snd_seq_query_subscribe_set_index(query, index)
-            guard snd_seq_query_port_subscribers(handle, query) == 0 else { return found }
+            guard snd_seq_query_port_subscribers(handle.pointer, query) == 0 else { return found }
             index += 1
             let address = snd_seq_query_subscribe_get_addr(query).pointee
             // A client that listens to itself, as our witness does, is nobody's device.
@@ -146,7 +138,7 @@ package final class SequencerControl {
     @discardableResult
     package func subscribe(_ destination: PortAddress, to source: PortAddress) throws(ALSAError) -> Bool {
         try withSubscription(of: destination, to: source) { subscription throws(ALSAError) in
-            let result = snd_seq_subscribe_port(handle, subscription)
+            let result = snd_seq_subscribe_port(handle.pointer, subscription)
             // So the kernel says, too, if another has either port to itself.
             if result == -EBUSY, subscribers(of: source).contains(destination) { return false }
             try check("snd_seq_subscribe_port \(source) to \(destination)", result)
@@ -162,7 +154,7 @@ package final class SequencerControl {
     package func unsubscribe(_ destination: PortAddress, from source: PortAddress) {
         _ = try? withSubscription(of: destination, to: source) { subscription throws(ALSAError) in
             // Fails only if a port or the subscription is gone, and then this is done.
-            snd_seq_unsubscribe_port(handle, subscription)
+            snd_seq_unsubscribe_port(handle.pointer, subscription)
         }
     }
 

@@ -1,18 +1,20 @@
 internal import CALSA
 internal import Glibc
+internal import RealTime
 
 /// The client whose ports carry the clocks, with the queue that sends when the output thread cannot.
 ///
 /// Besides its outputs it has one input, the witness: a port nobody else can subscribe to, which hears everything the
-/// outputs send. Once the output thread has started it alone uses the client, by its ``sender``, and makes and deletes
-/// ports, too, since a client's calls exclude one another in the kernel.
+/// outputs send. Once the output thread has taken the sender it alone uses the client, and makes and deletes ports, too,
+/// since a client's calls exclude one another in the kernel.
 package final class SequencerOutput: @unchecked Sendable {
     // Safe because of the rule above: one thread sets up, then hands over to one thread for good.
-    private let handle: OpaquePointer
+    private let handle: SequencerHandle
     /// The client's number.
     package let client: Int
-    /// What the output thread works with; it lives as long as this object.
-    package private(set) var sender: SequencerSender
+    private let blueprints: PageArray<PortBlueprint>
+    /// What sends, until the output thread takes it.
+    private var sender: SequencerSender?
     /// Why there is no queue to send in the output thread's place; nil if there is one.
     package private(set) var queueFailure: QueueFailure?
 
@@ -25,26 +27,19 @@ package final class SequencerOutput: @unchecked Sendable {
     /// - Parameter name: as other programs list it.
     /// - Throws: with the code -ENOENT where the kernel has no sequencer.
     package init(name: String) throws(ALSAError) {
-        let handle = try openSequencer(name: name, streams: SND_SEQ_OPEN_DUPLEX)
-        do {
-            sender = try SequencerSender(handle, client: snd_seq_client_id(handle))
-        } catch {
-            snd_seq_close(handle)
-            throw error
+        handle = try SequencerHandle.open(name: name)
+        let number = snd_seq_client_id(handle.pointer)
+        client = Int(number)
+        blueprints = try PageArray(count: SequencerPorts.capacity) { port throws(ALSAError) in
+            try PortBlueprint(port, client: number)
         }
-        self.handle = handle
-        client = Int(snd_seq_client_id(handle))
+        sender = try SequencerSender(handle.pointer, client: number, UnsafePointer(blueprints.start))
         do throws(QueueFailure) {
             try makeQueue()
         } catch {
             queueFailure = error
-            sender.queue = nil
+            sender?.queue = nil
         }
-    }
-
-    deinit {
-        sender.free()
-        snd_seq_close(handle)
     }
 
     /// Whether there is a queue fine enough to send in the output thread's place.
@@ -55,35 +50,46 @@ package final class SequencerOutput: @unchecked Sendable {
     /// - Parameters:
     ///   - port: its number, 0 to 63.
     ///   - name: as other programs list it.
-    package func name(port: Int, _ name: String) { sender.ports.name(port, name) }
+    package func name(port: Int, _ name: String) { blueprints[port].name(name) }
 
     /// Makes a port that has been named, before the output thread starts; later that thread does it.
     ///
     /// - Throws: when the kernel refuses.
     package func makePort(_ port: Int) throws(ALSAError) {
-        sender.setPort(UInt8(clamping: port), exists: true)
-        guard sender.existingPorts >> UInt64(port) & 1 == 1 else {
+        sender?.setPort(UInt8(clamping: port), exists: true)
+        guard existingPorts >> UInt64(port) & 1 == 1 else {
             throw ALSAError(operation: "snd_seq_create_port", code: -ENOMEM)
         }
     }
 
+    /// The ports made before the output thread starts, one bit each.
+    package var existingPorts: UInt64 { sender?.existingPorts ?? 0 }
+
+    /// Hands over what sends, for good.
+    ///
+    /// - Returns: nil if another has it already.
+    package func takeSender() -> SequencerSender? { sender.take() }
+
     /// Makes the queues and the witness, and sees that the queue keeps the time it should.
     private func makeQueue() throws(QueueFailure) {
         try QueueFailure.at(.room) { () throws(ALSAError) in
-            try check("snd_seq_set_client_pool_output", snd_seq_set_client_pool_output(handle, Self.pools.output))
-            try check("snd_seq_set_client_pool_input", snd_seq_set_client_pool_input(handle, Self.pools.input))
+            try check(
+                "snd_seq_set_client_pool_output",
+                snd_seq_set_client_pool_output(handle.pointer, Self.pools.output))
+            try check(
+                "snd_seq_set_client_pool_input", snd_seq_set_client_pool_input(handle.pointer, Self.pools.input))
         }
         try QueueFailure.at(.filter) { () throws(ALSAError) in
             for type in SequencerSender.eventTypes.map({ Int32($0.rawValue) }) {
-                try check("snd_seq_set_client_event_filter", snd_seq_set_client_event_filter(handle, type))
+                try check("snd_seq_set_client_event_filter", snd_seq_set_client_event_filter(handle.pointer, type))
             }
             try check("snd_seq_set_client_info", reportRefusals())
         }
         let queue = try makeFineQueue()
-        sender.queue = queue
-        sender.pacemaker = try? makeFineQueue()
+        sender?.queue = queue
+        sender?.pacemaker = try? makeFineQueue()
         try QueueFailure.at(.witness) { () throws(ALSAError) in try makeWitness(queue) }
-        try sender.tryQueue()
+        try sender?.tryQueue()
     }
 
     /// Has the kernel say which messages of the queue a receiver has refused.
@@ -91,18 +97,18 @@ package final class SequencerOutput: @unchecked Sendable {
         var info: OpaquePointer?
         guard snd_seq_client_info_malloc(&info) == 0 else { return -ENOMEM }
         defer { snd_seq_client_info_free(info) }
-        snd_seq_get_client_info(handle, info)
+        snd_seq_get_client_info(handle.pointer, info)
         snd_seq_client_info_set_error_bounce(info, 1)
-        return snd_seq_set_client_info(handle, info)
+        return snd_seq_set_client_info(handle.pointer, info)
     }
 
     private func makeFineQueue() throws(QueueFailure) -> Int32 {
         let queue = try QueueFailure.at(.queue) { () throws(ALSAError) in
-            try check("snd_seq_alloc_queue", snd_seq_alloc_queue(handle))
+            try check("snd_seq_alloc_queue", snd_seq_alloc_queue(handle.pointer))
         }
         try QueueFailure.at(.timer) { () throws(ALSAError) in
             try SequencerTimer.highResolution.drive(
-                queue, of: handle, frequency: UInt32(1_000_000_000 / SequencerSender.queuePeriod))
+                queue, of: handle.pointer, frequency: UInt32(1_000_000_000 / SequencerSender.queuePeriod))
         }
         return queue
     }
@@ -120,19 +126,6 @@ package final class SequencerOutput: @unchecked Sendable {
         snd_seq_port_info_set_timestamping(port, 1)
         snd_seq_port_info_set_timestamp_real(port, 1)
         snd_seq_port_info_set_timestamp_queue(port, queue)
-        try check("snd_seq_create_port", snd_seq_create_port(handle, port))
+        try check("snd_seq_create_port", snd_seq_create_port(handle.pointer, port))
     }
-}
-
-/// Opens a sequencer client that never blocks.
-func openSequencer(name: String, streams: Int32) throws(ALSAError) -> OpaquePointer {
-    var opened: OpaquePointer?
-    try check("snd_seq_open", snd_seq_open(&opened, "default", streams, SND_SEQ_NONBLOCK))
-    let handle = opened!  // a zero return means libasound has filled it in
-    let result = snd_seq_set_client_name(handle, name)
-    if result < 0 {
-        snd_seq_close(handle)
-        throw ALSAError(operation: "snd_seq_set_client_name", code: result)
-    }
-    return handle
 }

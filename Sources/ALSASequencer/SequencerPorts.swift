@@ -1,16 +1,45 @@
 internal import CALSA
-internal import Glibc
+
+/// What the kernel is told of an output port when it is made.
+///
+/// Two threads use it, never at the same time: one names the port while it does not exist, the other makes it once told.
+struct PortBlueprint: ~Copyable {
+    fileprivate let info: ALSAStructure
+    /// The subscription by which the witness hears the port.
+    fileprivate let wire: ALSAStructure
+
+    /// Prepares to make a port.
+    ///
+    /// - Parameters:
+    ///   - port: its number.
+    ///   - client: the number of its client.
+    /// - Throws: when there is no memory.
+    init(_ port: Int, client: Int32) throws(ALSAError) {
+        let info = try ALSAStructure(snd_seq_port_info_malloc, snd_seq_port_info_free)
+        let wire = try ALSAStructure(snd_seq_port_subscribe_malloc, snd_seq_port_subscribe_free)
+        snd_seq_port_info_set_port(info.pointer, Int32(port))
+        snd_seq_port_info_set_port_specified(info.pointer, 1)
+        // Writable, though nobody can subscribe to write: there the kernel says what a receiver refused.
+        snd_seq_port_info_set_capability(
+            info.pointer, UInt32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ | SND_SEQ_PORT_CAP_WRITE))
+        snd_seq_port_info_set_type(
+            info.pointer, UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION))
+        var sender = snd_seq_addr_t(client: UInt8(clamping: client), port: UInt8(port))
+        var witness = snd_seq_addr_t(client: UInt8(clamping: client), port: SequencerSender.witness)
+        snd_seq_port_subscribe_set_sender(wire.pointer, &sender)
+        snd_seq_port_subscribe_set_dest(wire.pointer, &witness)
+        self.info = info
+        self.wire = wire
+    }
+
+    /// Says what the port, which does not exist, will be called.
+    func name(_ name: String) { snd_seq_port_info_set_name(info.pointer, name) }
+}
 
 /// The output ports of a client, made and deleted without allocating: what the kernel is told of them lies ready.
-///
-/// Each is named by whoever decides that it is to be, while it does not exist; the thread that uses the client then
-/// makes it.
-struct SequencerPorts: @unchecked Sendable, BitwiseCopyable {
-    // Safe because the two threads never touch the same port's memory: one writes it while the port does not exist,
-    // the other reads it once told.
+struct SequencerPorts: ~Copyable {
     private let handle: OpaquePointer
-    private let blueprints: UnsafeMutablePointer<OpaquePointer>
-    private let wires: UnsafeMutablePointer<OpaquePointer>
+    private let blueprints: UnsafePointer<PortBlueprint>
     /// Those that exist, one bit each.
     private(set) var existing: UInt64 = 0
     /// Those that the kernel has refused to make, until they are deleted.
@@ -19,48 +48,15 @@ struct SequencerPorts: @unchecked Sendable, BitwiseCopyable {
     /// How many there can be: the bits of a word.
     static let capacity = 64
 
-    /// Prepares the memory.
+    /// No ports yet.
     ///
     /// - Parameters:
     ///   - handle: the client's.
-    ///   - client: its number.
-    /// - Throws: when there is no memory.
-    init(_ handle: OpaquePointer, client: Int32) throws(ALSAError) {
+    ///   - blueprints: of all ports there can be; they have to outlive this value.
+    init(_ handle: OpaquePointer, _ blueprints: UnsafePointer<PortBlueprint>) {
         self.handle = handle
-        blueprints = .allocate(capacity: Self.capacity)
-        wires = .allocate(capacity: Self.capacity)
-        for port in 0..<Self.capacity {
-            var (blueprint, wire): (OpaquePointer?, OpaquePointer?)
-            snd_seq_port_info_malloc(&blueprint)
-            snd_seq_port_subscribe_malloc(&wire)
-            guard let blueprint, let wire else { throw ALSAError(operation: "malloc", code: -ENOMEM) }
-            snd_seq_port_info_set_port(blueprint, Int32(port))
-            snd_seq_port_info_set_port_specified(blueprint, 1)
-            // Writable, though nobody can subscribe to write: there the kernel says what a receiver refused.
-            snd_seq_port_info_set_capability(
-                blueprint, UInt32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ | SND_SEQ_PORT_CAP_WRITE))
-            snd_seq_port_info_set_type(
-                blueprint, UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION))
-            var sender = snd_seq_addr_t(client: UInt8(clamping: client), port: UInt8(port))
-            var witness = snd_seq_addr_t(client: UInt8(clamping: client), port: SequencerSender.witness)
-            snd_seq_port_subscribe_set_sender(wire, &sender)
-            snd_seq_port_subscribe_set_dest(wire, &witness)
-            (blueprints + port).initialize(to: blueprint)
-            (wires + port).initialize(to: wire)
-        }
+        self.blueprints = blueprints
     }
-
-    func free() {
-        for port in 0..<Self.capacity {
-            snd_seq_port_info_free(blueprints[port])
-            snd_seq_port_subscribe_free(wires[port])
-        }
-        blueprints.deallocate()
-        wires.deallocate()
-    }
-
-    /// Says what a port that does not exist will be called.
-    func name(_ port: Int, _ name: String) { snd_seq_port_info_set_name(blueprints[port], name) }
 
     /// Makes a port that others can subscribe to.
     ///
@@ -70,8 +66,8 @@ struct SequencerPorts: @unchecked Sendable, BitwiseCopyable {
     mutating func make(_ port: UInt8, isWitnessed: Bool) {
         let bit = UInt64(1) << UInt64(port)
         // First of all subscribers: whoever else hears a message, the witness has heard it before.
-        guard snd_seq_create_port(handle, blueprints[Int(port)]) >= 0,
-            !isWitnessed || snd_seq_subscribe_port(handle, wires[Int(port)]) >= 0
+        guard snd_seq_create_port(handle, blueprints[Int(port)].info.pointer) >= 0,
+            !isWitnessed || snd_seq_subscribe_port(handle, blueprints[Int(port)].wire.pointer) >= 0
         else {
             snd_seq_delete_port(handle, Int32(port))
             refused |= bit

@@ -5,23 +5,22 @@ package import RealTime
 
 /// What the output thread does with its client: batches of messages at once or by the queue, and taking those back.
 ///
-/// A plain value of handles into ``SequencerOutput``, so that using it counts no references. Nothing here allocates,
-/// locks or waits. One thread only.
-package struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
-    // Safe because it is handed from the thread that sets up to the output thread, and used by that alone.
+/// It owns what it needs for that, but not the client, so using it counts no references. Nothing here allocates, locks or
+/// waits. One thread only: there is one for each ``SequencerOutput``, which has to outlive it.
+package struct SequencerSender: ~Copyable {
     private let handle: OpaquePointer
     private let descriptor: Int32
     private let client: UInt8
-    private let outgoing: UnsafeMutablePointer<snd_seq_event_t>
-    private let incoming: UnsafeMutablePointer<snd_seq_event_t>
-    private let removal: OpaquePointer
-    private let removalByTag: OpaquePointer
-    private let inputRemoval: OpaquePointer
-    private let pool: OpaquePointer
-    private let queueStatus: OpaquePointer
+    private let outgoing: PageArray<snd_seq_event_t>
+    private let incoming: PageArray<snd_seq_event_t>
+    private let removal: ALSAStructure
+    private let removalByTag: ALSAStructure
+    private let inputRemoval: ALSAStructure
+    private let pool: ALSAStructure
+    private let queueStatus: ALSAStructure
     private var count = 0
     /// The output ports.
-    private(set) var ports: SequencerPorts
+    private var ports: SequencerPorts
     /// The queue that sends; nil where the kernel has none fine enough.
     var queue: Int32?
     /// A queue that holds no events: while it runs, the kernel's one timer beats at our pace.
@@ -43,47 +42,31 @@ package struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
         SND_SEQ_EVENT_BOUNCE,
     ]
 
-    init(_ handle: OpaquePointer, client: Int32) throws(ALSAError) {
+    init(_ handle: OpaquePointer, client: Int32, _ blueprints: UnsafePointer<PortBlueprint>) throws(ALSAError) {
         var poller = pollfd()
         snd_seq_poll_descriptors(handle, &poller, 1, Int16(POLLIN))
-        var removal: OpaquePointer?
-        var removalByTag: OpaquePointer?
-        var inputRemoval: OpaquePointer?
-        var pool: OpaquePointer?
-        var queueStatus: OpaquePointer?
-        snd_seq_remove_events_malloc(&removal)
-        snd_seq_remove_events_malloc(&removalByTag)
-        snd_seq_remove_events_malloc(&inputRemoval)
-        snd_seq_client_pool_malloc(&pool)
-        snd_seq_queue_status_malloc(&queueStatus)
-        guard let removal, let removalByTag, let inputRemoval, let pool, let queueStatus else {
-            throw ALSAError(operation: "malloc", code: -ENOMEM)
-        }
-        snd_seq_remove_events_set_condition(removal, UInt32(SND_SEQ_REMOVE_OUTPUT))
-        snd_seq_remove_events_set_condition(
-            removalByTag, UInt32(SND_SEQ_REMOVE_OUTPUT) | UInt32(SND_SEQ_REMOVE_TAG_MATCH))
-        snd_seq_remove_events_set_condition(inputRemoval, UInt32(SND_SEQ_REMOVE_INPUT))
-        ports = try SequencerPorts(handle, client: client)
+        let removal = try Self.removal(SND_SEQ_REMOVE_OUTPUT)
+        let removalByTag = try Self.removal(SND_SEQ_REMOVE_OUTPUT | SND_SEQ_REMOVE_TAG_MATCH)
+        let inputRemoval = try Self.removal(SND_SEQ_REMOVE_INPUT)
+        let pool = try ALSAStructure(snd_seq_client_pool_malloc, snd_seq_client_pool_free)
+        let queueStatus = try ALSAStructure(snd_seq_queue_status_malloc, snd_seq_queue_status_free)
         self.handle = handle
         self.client = UInt8(clamping: client)
         descriptor = poller.fd
-        (self.removal, self.removalByTag, self.inputRemoval) = (removal, removalByTag, inputRemoval)
-        (self.pool, self.queueStatus) = (pool, queueStatus)
-        outgoing = LockedMemory.allocate(capacity: Self.capacity)
-        outgoing.initialize(repeating: snd_seq_event_t(), count: Self.capacity)
-        incoming = LockedMemory.allocate(capacity: Self.heardCapacity)
-        incoming.initialize(repeating: snd_seq_event_t(), count: Self.heardCapacity)
+        self.removal = removal
+        self.removalByTag = removalByTag
+        self.inputRemoval = inputRemoval
+        self.pool = pool
+        self.queueStatus = queueStatus
+        outgoing = PageArray(count: Self.capacity) { _ in snd_seq_event_t() }
+        incoming = PageArray(count: Self.heardCapacity) { _ in snd_seq_event_t() }
+        ports = SequencerPorts(handle, blueprints)
     }
 
-    func free() {
-        snd_seq_remove_events_free(removal)
-        snd_seq_remove_events_free(removalByTag)
-        snd_seq_remove_events_free(inputRemoval)
-        snd_seq_client_pool_free(pool)
-        snd_seq_queue_status_free(queueStatus)
-        ports.free()
-        outgoing.deallocate()
-        incoming.deallocate()
+    private static func removal(_ condition: Int32) throws(ALSAError) -> ALSAStructure {
+        let removal = try ALSAStructure(snd_seq_remove_events_malloc, snd_seq_remove_events_free)
+        snd_seq_remove_events_set_condition(removal.pointer, UInt32(condition))
+        return removal
     }
 
     /// Keeps what is used here in memory.
@@ -91,9 +74,7 @@ package struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     /// - Parameter events: the most there will be in a batch, besides those for the queue.
     /// - Returns: whether the system allowed it.
     package func lockMemory(events: Int) -> Bool {
-        let size = MemoryLayout<snd_seq_event_t>.stride
-        return LockedMemory.lock(outgoing, byteCount: min(events + 1, Self.capacity) * size)
-            && LockedMemory.lock(incoming, byteCount: Self.heardCapacity * size)
+        outgoing.lock(first: min(events + 1, Self.capacity)) && incoming.lock(first: Self.heardCapacity)
     }
 
     // Ports
@@ -146,13 +127,13 @@ package struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
 
     private mutating func addControl(_ type: snd_seq_event_type, of queue: Int32?) {
         guard let queue, count < Self.capacity else { return }
-        calsa_control_queue(outgoing + count, queue, UInt8(type.rawValue))
+        calsa_control_queue(outgoing.start + count, queue, UInt8(type.rawValue))
         count += 1
     }
 
     private mutating func fill(_ message: ClockMessage, from port: UInt8) -> UnsafeMutablePointer<snd_seq_event_t> {
         // Beyond the capacity, which callers know, the last one is overwritten rather than memory.
-        let event = outgoing + min(count, Self.capacity - 1)
+        let event = outgoing.start + min(count, Self.capacity - 1)
         count = min(count + 1, Self.capacity)
         calsa_clear(event)
         calsa_set_source(event, port)
@@ -178,34 +159,34 @@ package struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
     package func write(from first: Int) -> Int {
         guard first < count else { return count }
         let size = MemoryLayout<snd_seq_event_t>.stride
-        let written = Glibc.write(descriptor, outgoing + first, (count - first) * size)
+        let written = Glibc.write(descriptor, outgoing.start + first, (count - first) * size)
         return first + max(0, written) / size
     }
 
     // What the queue holds
 
     /// Takes back everything that waits in the queue; what is just leaving it leaves.
-    package func removeQueued() { snd_seq_remove_events(handle, removal) }
+    package func removeQueued() { snd_seq_remove_events(handle, removal.pointer) }
 
     /// Takes back what waits in the queue under a tag; what is just leaving it leaves.
     package func removeQueued(tag: UInt8) {
-        snd_seq_remove_events_set_tag(removalByTag, Int32(tag))
-        snd_seq_remove_events(handle, removalByTag)
+        snd_seq_remove_events_set_tag(removalByTag.pointer, Int32(tag))
+        snd_seq_remove_events(handle, removalByTag.pointer)
     }
 
     /// Whether nothing is waiting in the queue or just leaving it.
     package var isQueueEmpty: Bool {
-        guard snd_seq_get_client_pool(handle, pool) >= 0 else { return true }
-        return snd_seq_client_pool_get_output_free(pool) >= snd_seq_client_pool_get_output_pool(pool)
+        guard snd_seq_get_client_pool(handle, pool.pointer) >= 0 else { return true }
+        return snd_seq_client_pool_get_output_free(pool.pointer) >= snd_seq_client_pool_get_output_pool(pool.pointer)
     }
 
     /// The monotonic time at which the queue's time was 0, as it runs now.
     package func queueOrigin() -> MonotonicTime? {
         guard let queue else { return nil }
         let before = MonotonicTime.now()
-        guard snd_seq_get_queue_status(handle, queue, queueStatus) >= 0 else { return nil }
+        guard snd_seq_get_queue_status(handle, queue, queueStatus.pointer) >= 0 else { return nil }
         let after = MonotonicTime.now()
-        let time = snd_seq_queue_status_get_real_time(queueStatus).pointee
+        let time = snd_seq_queue_status_get_real_time(queueStatus.pointer).pointee
         let elapsed = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
         return MonotonicTime(nanoseconds: (before.nanoseconds + after.nanoseconds) / 2 - elapsed)
     }
@@ -218,15 +199,16 @@ package struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
         let size = MemoryLayout<snd_seq_event_t>.stride
         let nothing = UInt8(SND_SEQ_EVENT_NONE.rawValue)
         incoming[0].type = nothing
-        let result = read(descriptor, incoming, Self.heardCapacity * size)
+        let result = read(descriptor, incoming.start, Self.heardCapacity * size)
         guard result >= 0 else {
             if errno == ENOSPC { return nil }
             guard incoming[0].type != nothing else { return 0 }
             // A stranger's event that is too long for us, and would keep back all that comes behind it.
-            snd_seq_remove_events(handle, inputRemoval)
+            snd_seq_remove_events(handle, inputRemoval.pointer)
             return nil
         }
-        let found = Heard.read(UnsafeBufferPointer(start: incoming, count: result / size), by: client, into: heard)
+        let events = UnsafeBufferPointer(start: incoming.start, count: result / size)
+        let found = Heard.read(events, by: client, into: heard)
         // Strangers' events are none, but there may be more behind them.
         return found == 0 && result > 0 ? takeHeard(heard) : found
     }
@@ -256,7 +238,7 @@ package struct SequencerSender: @unchecked Sendable, BitwiseCopyable {
         }
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&poller, 1, 100)
-        let isHeard = read(descriptor, incoming, MemoryLayout<snd_seq_event_t>.stride) > 0
+        let isHeard = read(descriptor, incoming.start, MemoryLayout<snd_seq_event_t>.stride) > 0
         begin()
         addQueueStop()
         _ = write(from: 0)

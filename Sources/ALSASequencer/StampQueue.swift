@@ -10,7 +10,7 @@ internal import RealTime
 /// events: the error is in the reading as it is in the stamps, and cancels.
 struct StampQueue: ~Copyable {
     let number: Int32
-    private let status: OpaquePointer
+    private let status: ALSAStructure
     private var reading: Reading?
 
     /// The queue's time and both clocks at one moment.
@@ -24,12 +24,10 @@ struct StampQueue: ~Copyable {
     private static let longestWait: Int64 = 60_000_000_000
     private static let largestLead: Int64 = 1_000_000
 
-    private init(number: Int32, status: OpaquePointer) {
+    private init(number: Int32, status: consuming ALSAStructure) {
         self.number = number
         self.status = status
     }
-
-    deinit { snd_seq_queue_status_free(status) }
 
     /// Makes the queue and starts it; the kernel frees it with the client.
     ///
@@ -37,10 +35,8 @@ struct StampQueue: ~Copyable {
     /// - Returns: the queue.
     /// - Throws: when other programs hold all queues, or have no timer left.
     static func start(_ handle: OpaquePointer) throws(ALSAError) -> StampQueue {
-        var status: OpaquePointer?
-        try check("snd_seq_queue_status_malloc", snd_seq_queue_status_malloc(&status))
-        let queue = StampQueue(
-            number: snd_seq_alloc_queue(handle), status: status!)  // a zero return means it has been allocated
+        let status = try ALSAStructure(snd_seq_queue_status_malloc, snd_seq_queue_status_free)
+        let queue = StampQueue(number: snd_seq_alloc_queue(handle), status: status)
         try check("snd_seq_alloc_queue", queue.number)
         try SequencerTimer.system.drive(queue.number, of: handle, frequency: 0)
         var event = snd_seq_event_t()
@@ -55,11 +51,11 @@ struct StampQueue: ~Copyable {
         var offset: Int64 = 0
         for _ in 0..<3 {
             let before = MonotonicTime.now().nanoseconds
-            guard snd_seq_get_queue_status(handle, number, status) >= 0 else { return reading = nil }
+            guard snd_seq_get_queue_status(handle, number, status.pointer) >= 0 else { return reading = nil }
             let width = MonotonicTime.now().nanoseconds - before
             guard width < narrowest else { continue }
             narrowest = width
-            let time = snd_seq_queue_status_get_real_time(status).pointee
+            let time = snd_seq_queue_status_get_real_time(status.pointer).pointee
             offset = before + width / 2 - Self.nanoseconds(time)
         }
         reading = Reading(offset: offset, clocks: ClockReading.take(after: reading?.clocks))

@@ -8,7 +8,7 @@ internal import RealTime
 /// One thread opens it and hands it over to the one that polls ``descriptor``; libasound ties a handle to no thread, and
 /// there is one user at a time.
 final class StampedPort {
-    private let handle: OpaquePointer
+    private let handle: SequencerHandle
     private var stamps: StampQueue?
     /// The port that others subscribe.
     let address: PortAddress
@@ -29,28 +29,18 @@ final class StampedPort {
     ///   - portName: as they list the port.
     /// - Throws: with the code -ENOENT where the kernel has no sequencer.
     init(name: String, portName: String) throws(ALSAError) {
-        let handle = try openSequencer(name: name, streams: SND_SEQ_OPEN_DUPLEX)
-        let queue: Int32?
-        let port: Int32
-        do {
-            // A smaller pool overflows earlier, and that is noticed.
-            snd_seq_set_client_pool_input(handle, Self.pool)
-            stamps = try? StampQueue.start(handle)
-            queue = stamps?.number
-            port = try Self.makePort(handle, name: portName, queue: queue)
-        } catch {
-            snd_seq_close(handle)
-            throw error
-        }
-        self.handle = handle
+        handle = try SequencerHandle.open(name: name)
+        // A smaller pool overflows earlier, and that is noticed.
+        snd_seq_set_client_pool_input(handle.pointer, Self.pool)
+        stamps = try? StampQueue.start(handle.pointer)
+        let queue = stamps?.number
+        let port = try Self.makePort(handle.pointer, name: portName, queue: queue)
         hasKernelStamps = queue != nil
-        address = PortAddress(client: Int(snd_seq_client_id(handle)), port: Int(port))
+        address = PortAddress(client: Int(snd_seq_client_id(handle.pointer)), port: Int(port))
         var poller = pollfd()
-        snd_seq_poll_descriptors(handle, &poller, 1, Int16(POLLIN))
+        snd_seq_poll_descriptors(handle.pointer, &poller, 1, Int16(POLLIN))
         descriptor = poller.fd
     }
-
-    deinit { snd_seq_close(handle) }
 
     private static func makePort(_ handle: OpaquePointer, name: String, queue: Int32?) throws(ALSAError) -> Int32 {
         var port: OpaquePointer?
@@ -73,16 +63,16 @@ final class StampedPort {
     /// - Parameter body: takes each event with its time, or nil where an unknown number of events is lost.
     func take(_ body: (snd_seq_event_t?, HostTime) -> Void) {
         var event: UnsafeMutablePointer<snd_seq_event_t>?
-        var result = snd_seq_event_input(handle, &event)
+        var result = snd_seq_event_input(handle.pointer, &event)
         guard result != -EAGAIN else { return }
-        stamps?.read(handle)
+        stamps?.read(handle.pointer)
         let arrival = HostTime.now()
         while true {
             // Else the kernel has emptied its queue (-ENOSPC), or what it gave is cut short.
             let received = result >= 0 ? event?.pointee : nil
             body(received, received.flatMap { stamps?.hostTime(of: $0) } ?? arrival)
-            guard snd_seq_event_input_pending(handle, 0) > 0 else { return }
-            result = snd_seq_event_input(handle, &event)
+            guard snd_seq_event_input_pending(handle.pointer, 0) > 0 else { return }
+            result = snd_seq_event_input(handle.pointer, &event)
         }
     }
 }

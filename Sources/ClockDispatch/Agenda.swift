@@ -34,17 +34,14 @@ struct Departure: BitwiseCopyable {
 ///
 /// It looks ahead on copies of the planners; the planners themselves learn only of what has left. Nothing is allocated
 /// after `init`.
-struct Agenda {
-    /// The messages, the next one first.
-    let entries: UnsafeMutablePointer<Departure>
+struct Agenda: ~Copyable {
+    /// Room for the messages, the next one first.
+    let entries: PageArray<Departure>
     private(set) var count = 0
     private(set) var plannedAt = HostTime(microseconds: .min)
-    private let ahead: UnsafeMutablePointer<Ahead>
+    private let ahead: PageArray<Ahead>
     /// Whether the planners' copies are where the planners will be once everything here has left.
     private var isAheadValid = false
-
-    private let capacity: Int
-    private let outputs: Int
 
     /// The most messages of one output: those of 40 ms at the top of the tempo range, or of a group at any.
     static let capacityPerOutput = 16
@@ -52,22 +49,18 @@ struct Agenda {
     private static let largestCapacity = 512
 
     /// A copy of an output's planner, and what it says comes next.
-    private struct Ahead: BitwiseCopyable {
+    ///
+    /// Not private, because the compiler of Swift 6.3.1 then fails on ``PageArray`` of it.
+    struct Ahead: BitwiseCopyable {
         var planner = TickPlanner()
         var next: PlannedMessage?
     }
 
     init(outputs: Int) {
-        self.outputs = max(1, outputs)
-        capacity = min(self.outputs * Self.capacityPerOutput, Self.largestCapacity)
-        entries = LockedMemory.allocate(capacity: capacity)
-        ahead = LockedMemory.allocate(capacity: self.outputs)
-        ahead.initialize(repeating: Ahead(), count: self.outputs)
-    }
-
-    func free() {
-        entries.deallocate()
-        ahead.deallocate()
+        let outputs = max(1, outputs)
+        let nothing = Departure(slot: 0, sink: .away, message: .timingClock, due: HostTime(microseconds: 0))
+        entries = PageArray(count: min(outputs * Self.capacityPerOutput, Self.largestCapacity)) { _ in nothing }
+        ahead = PageArray(count: outputs) { _ in Ahead() }
     }
 
     /// Keeps in memory what the first outputs need.
@@ -75,9 +68,7 @@ struct Agenda {
     /// - Parameter outputs: how many of them there are.
     /// - Returns: whether the system allowed it.
     func lockMemory(outputs: Int) -> Bool {
-        let messages = min(outputs * Self.capacityPerOutput, capacity)
-        return LockedMemory.lock(entries, byteCount: messages * MemoryLayout<Departure>.stride)
-            && LockedMemory.lock(ahead, byteCount: outputs * MemoryLayout<Ahead>.stride)
+        entries.lock(first: min(outputs * Self.capacityPerOutput, entries.count)) && ahead.lock(first: outputs)
     }
 
     var isEmpty: Bool { count == 0 }
@@ -96,7 +87,7 @@ struct Agenda {
     ///   - now: the present time.
     ///   - span: microseconds after the first message.
     mutating func plan(
-        _ board: borrowing OutputBoard, _ states: UnsafeMutablePointer<OutputState>, at now: HostTime, span: Int64
+        _ board: borrowing OutputBoard, _ states: borrowing PageArray<OutputState>, at now: HostTime, span: Int64
     ) {
         (count, plannedAt) = (0, now)
         var earliest: HostTime?
@@ -114,7 +105,7 @@ struct Agenda {
 
     /// What an output sends next.
     private func next(
-        _ slot: Int, _ board: borrowing OutputBoard, _ states: UnsafeMutablePointer<OutputState>, _ now: HostTime
+        _ slot: Int, _ board: borrowing OutputBoard, _ states: borrowing PageArray<OutputState>, _ now: HostTime
     ) -> PlannedMessage? {
         if isAheadValid, let known = ahead[slot].next, states[slot].planner.stillExpects(known, on: board.map, at: now)
         {
@@ -128,12 +119,12 @@ struct Agenda {
     ///
     /// - Returns: when the next one is due; nil if there is none, or no room for it.
     private mutating func takeAll(
-        at time: HostTime, _ board: borrowing OutputBoard, _ states: UnsafeMutablePointer<OutputState>, _ now: HostTime
+        at time: HostTime, _ board: borrowing OutputBoard, _ states: borrowing PageArray<OutputState>, _ now: HostTime
     ) -> HostTime? {
         var earliest: HostTime?
         for slot in 0..<board.count {
             while let next = ahead[slot].next, next.due <= time {
-                guard count < capacity else { return nil }
+                guard count < entries.count else { return nil }
                 entries[count] = Departure(
                     slot: slot, sink: states[slot].slot.sink, message: next.message, planned: next, due: time)
                 count += 1
@@ -200,7 +191,7 @@ struct Agenda {
     }
 
     /// Replaces everything by the last words to devices that play.
-    mutating func end(_ board: borrowing OutputBoard, _ planners: UnsafeMutablePointer<OutputState>, at now: HostTime) {
+    mutating func end(_ board: borrowing OutputBoard, _ planners: borrowing PageArray<OutputState>, at now: HostTime) {
         clear()
         for slot in 0..<board.count {
             guard let last = planners[slot].planner.finish() else { continue }

@@ -5,7 +5,7 @@ internal import MIDIClock
 internal import RealTime
 
 /// What the dispatcher needs: clocks, ways out, the sequencer's queue and the witness of what it sends.
-protocol DispatchMachine {
+protocol DispatchMachine: ~Copyable {
     /// Whether there is a queue; it never sends before its time.
     var hasQueue: Bool { get }
     func hostTime() -> HostTime
@@ -48,14 +48,23 @@ protocol DispatchMachine {
 }
 
 /// The kernel that runs us.
-struct KernelMachine: DispatchMachine {
+struct KernelMachine: DispatchMachine, ~Copyable {
     private var sender: SequencerSender?
     let hasQueue: Bool
 
+    /// Takes over what sends; `sequencer` has to outlive this value.
     init(_ sequencer: SequencerOutput?) {
-        sender = sequencer?.sender
         hasQueue = sequencer?.hasQueue == true
+        sender = sequencer?.takeSender()
         RunQueue.prepare()
+    }
+
+    /// Keeps in memory what the first outputs need.
+    ///
+    /// - Parameter outputs: how many of them there are.
+    /// - Returns: whether the system allowed it.
+    func lockMemory(outputs: Int) -> Bool {
+        sender?.lockMemory(events: outputs * Agenda.capacityPerOutput) != false
     }
 
     func hostTime() -> HostTime { .now() }
@@ -63,16 +72,24 @@ struct KernelMachine: DispatchMachine {
     func reading(after earlier: ClockReading?) -> ClockReading { .take(after: earlier) }
     func pause(nanoseconds: Int64) { MonotonicTime.sleep(until: .now().advanced(byNanoseconds: nanoseconds)) }
     func countOtherThreads() -> Int { RunQueue.countOthers() }
-    var existingPorts: UInt64 { sender?.existingPorts ?? 0 }
-    var refusedPorts: UInt64 { sender?.refusedPorts ?? 0 }
+    var existingPorts: UInt64 { read(0) { $0.existingPorts } }
+    var refusedPorts: UInt64 { read(0) { $0.refusedPorts } }
     mutating func setPort(_ port: UInt8, exists: Bool) { sender?.setPort(port, exists: exists) }
-    var isQueueEmpty: Bool { sender?.isQueueEmpty ?? true }
+    var isQueueEmpty: Bool { read(true) { $0.isQueueEmpty } }
     func queueOrigin() -> MonotonicTime? { sender?.queueOrigin() }
     func removeQueued() { sender?.removeQueued() }
     func removeQueued(tag: UInt8) { sender?.removeQueued(tag: tag) }
 
     func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int? {
-        sender.map { $0.takeHeard(heard) } ?? 0
+        read(0) { $0.takeHeard(heard) }
+    }
+
+    /// Reads from the sender; without a sequencer it is `nothing`.
+    private func read<Value>(_ nothing: Value, _ body: (borrowing SequencerSender) -> Value) -> Value {
+        switch sender {
+        case .some(let sender): body(sender)
+        case nil: nothing
+        }
     }
 
     mutating func stopQueue() {

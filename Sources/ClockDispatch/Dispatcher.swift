@@ -27,14 +27,15 @@ struct OutputState: BitwiseCopyable {
 /// guessed: before the queue's earliest moment nothing can have left, and after it the witness has heard what did.
 /// Planners learn only of what has left, so nothing is lost by a change of plans.
 ///
-/// A value that owns fixed memory; the machine is a parameter, so that tests can interleave everything.
-struct Dispatcher<Machine: DispatchMachine> {
+/// It owns its memory, which is fixed; the machine is a parameter, so that tests can interleave everything.
+struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     var machine: Machine
     private(set) var mode: DispatchMode
     let outputs: Int
-    let states: UnsafeMutablePointer<OutputState>
+    let states: PageArray<OutputState>
+    /// The outputs' counters, which somebody else owns.
     let counters: UnsafeMutablePointer<OutputCounters>
-    let heard: UnsafeMutablePointer<SequencerSender.Heard>
+    let heard: PageArray<SequencerSender.Heard>
     var agenda: Agenda
     var reading: ClockReading
     var latency = WakeUpLatency()
@@ -98,34 +99,32 @@ struct Dispatcher<Machine: DispatchMachine> {
     /// A wake-up later than that, in nanoseconds, shows that direct dispatch needs the backstop.
     static var lateWakeUp: Int64 { 100_000 }
 
-    /// Prepares for a number of outputs.
-    init(machine: Machine, mode: DispatchMode, outputs: Int, counters: UnsafeMutablePointer<OutputCounters>) {
-        self.machine = machine
+    /// Prepares for a number of outputs, as many as there are counters.
+    ///
+    /// - Parameters:
+    ///   - machine: what to dispatch by, until ``relinquish()``.
+    ///   - mode: who sends.
+    ///   - counters: of the outputs; they have to outlive the dispatcher.
+    init(machine: consuming Machine, mode: DispatchMode, counters: borrowing PageArray<OutputCounters>) {
         self.mode = mode
-        self.outputs = outputs
-        self.counters = counters
-        states = LockedMemory.allocate(capacity: max(1, outputs))
-        states.initialize(repeating: OutputState(), count: max(1, outputs))
-        heard = LockedMemory.allocate(capacity: SequencerSender.heardCapacity)
+        outputs = counters.count
+        self.counters = counters.start
+        states = PageArray(count: max(1, outputs)) { _ in OutputState() }
+        heard = PageArray(count: SequencerSender.heardCapacity) { _ in .init(port: 0, tag: 0, queueTime: 0) }
         agenda = Agenda(outputs: outputs)
         reading = machine.reading(after: nil)
+        self.machine = machine
     }
 
-    func free() {
-        states.deallocate()
-        heard.deallocate()
-        agenda.free()
-    }
+    /// Ends the dispatcher, and gives back what it dispatched by.
+    consuming func relinquish() -> Machine { machine }
 
     /// Keeps in memory what the first outputs need.
     ///
     /// - Parameter outputs: how many of them there are.
     /// - Returns: whether the system allowed it.
     func lockMemory(outputs: Int) -> Bool {
-        LockedMemory.lock(states, byteCount: outputs * MemoryLayout<OutputState>.stride)
-            && LockedMemory.lock(
-                heard, byteCount: SequencerSender.heardCapacity * MemoryLayout<SequencerSender.Heard>.stride)
-            && agenda.lockMemory(outputs: outputs)
+        states.lock(first: outputs) && heard.lock(first: heard.count) && agenda.lockMemory(outputs: outputs)
     }
 
     /// Learns from a timed sleep.
@@ -276,7 +275,7 @@ struct Dispatcher<Machine: DispatchMachine> {
         let now = machine.hostTime()
         let stopsQueue = isQueueRunning && armed == nil
         if stopsQueue { isQueueRunning = false }
-        machine.send(UnsafeMutableBufferPointer(start: agenda.entries, count: count), stoppingQueue: stopsQueue)
+        machine.send(UnsafeMutableBufferPointer(start: agenda.entries.start, count: count), stoppingQueue: stopsQueue)
         for index in 0..<count {
             if case .line(let line) = agenda.entries[index].sink { write(index, to: line) }
         }
@@ -331,6 +330,6 @@ struct Dispatcher<Machine: DispatchMachine> {
     private mutating func forgetHeard() {
         // What the queue may be sending meanwhile is still to be asked for.
         guard machine.hasQueue, armed == nil else { return }
-        while let count = machine.takeHeard(heard), count == SequencerSender.heardCapacity {}
+        while let count = machine.takeHeard(heard.start), count == SequencerSender.heardCapacity {}
     }
 }

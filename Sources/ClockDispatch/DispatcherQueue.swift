@@ -3,7 +3,7 @@ internal import BeatTime
 internal import RealTime
 
 /// Laying messages into the queue, taking them back, and finding out which have left it.
-extension Dispatcher {
+extension Dispatcher where Machine: ~Copyable {
     /// Lays the first messages and those close behind into the queue, if it is time to.
     ///
     /// - Parameters:
@@ -62,7 +62,7 @@ extension Dispatcher {
         guard machine.startQueue() else { return false }
         isQueueRunning = true
         let delay = machine.monotonicTime().nanoseconds - grid.start.nanoseconds
-        machine.arm(UnsafeMutableBufferPointer(start: agenda.entries, count: count))
+        machine.arm(UnsafeMutableBufferPointer(start: agenda.entries.start, count: count))
         armed = Armed(
             start: before, delay: delay, grid: grid, earliest: grid.periodEnd(ofStamp: grid.stamp(notBefore: aim)),
             groupEnd: reading.monotonicTime(of: group).advanced(byNanoseconds: 3 * QueueGrid.period + delay))
@@ -105,7 +105,8 @@ extension Dispatcher {
             self.armed = nil
             return true
         }
-        self.armed?.earliest = armed.grid.periodEnd(ofStamp: agenda.entries[next].queueTime)
+        let earliest = armed.grid.periodEnd(ofStamp: agenda.entries[next].queueTime)
+        self.armed?.earliest = earliest
         return true
     }
 
@@ -160,7 +161,7 @@ extension Dispatcher {
         var isLate = false
         var (sent, refused): (UInt64, UInt64) = (0, 0)
         while true {
-            guard let count = machine.takeHeard(heard) else {
+            guard let count = machine.takeHeard(heard.start) else {
                 isLate = noteOverdue(armed) || isLate
                 sent = 0
                 break

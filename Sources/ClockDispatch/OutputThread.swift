@@ -14,7 +14,8 @@ package final class OutputThread: @unchecked Sendable {
     private let sequencer: SequencerOutput?
     private let choice: DispatchChoice
     private let isRealTimeKernel = RunningKernel.isRealTime
-    private let counters: UnsafeMutablePointer<OutputCounters>
+    /// As many as there may ever be: what is made later must find its place without memory being asked for.
+    private let counters = PageArray(count: OutputBoard.capacity) { _ in OutputCounters() }
     /// How long after the time it asked for the thread wakes.
     package let wakeUps = LatencyHistogram()
     private let modeInForce = Atomic(DispatchMode.direct.rawValue)
@@ -27,22 +28,12 @@ package final class OutputThread: @unchecked Sendable {
     /// What the loop below needs of its stack, in bytes.
     private static let stackInUse = 24 * 1024
 
-    /// As many as there may ever be: what is made later must find its place without memory being asked for.
-    private let outputs = OutputBoard.capacity
-
     /// Prepares the thread.
     package init(sequencer: SequencerOutput?, board: Snapshot<OutputBoard>, dispatch: DispatchChoice) {
         self.board = board
         self.sequencer = sequencer
         choice = dispatch
-        portsInPlace = Atomic(sequencer?.sender.existingPorts ?? 0)
-        counters = LockedMemory.allocate(capacity: outputs)
-        for index in 0..<outputs { (counters + index).initialize(to: OutputCounters()) }
-    }
-
-    deinit {
-        counters.deinitialize(count: outputs)
-        counters.deallocate()
+        portsInPlace = Atomic(sequencer?.existingPorts ?? 0)
     }
 
     /// The counters of one output, by its slot.
@@ -92,25 +83,22 @@ package final class OutputThread: @unchecked Sendable {
     /// If another thread crashes, the process waits until the devices that play have been stopped.
     package func run() {
         board.finishBeforeCrash()
-        let machine = KernelMachine(sequencer)
+        var machine = KernelMachine(sequencer)
         let mode = DispatchMode.chosen(
             choice, scheduling: .ofThisThread, isRealTimeKernel: isRealTimeKernel, hasQueue: machine.hasQueue)
-        var dispatcher = Dispatcher(machine: machine, mode: mode, outputs: outputs, counters: counters)
+        Rehearsal.play()
+        if mode != .direct { machine = Rehearsal.dispatch(machine) }
+        var dispatcher = Dispatcher(machine: machine, mode: mode, counters: counters)
         let outputsInUse = board.withLatest { $0.count }
         lockMemory(dispatcher, outputs: outputsInUse)
-        Rehearsal.play()
-        if mode != .direct { Rehearsal.dispatch(machine) }
         dispatch(&dispatcher, outputsLocked: outputsInUse)
         board.finished()
-        dispatcher.free()
     }
 
     /// Locks what is in use, not what there may ever be: an ordinary user is allowed little.
-    private func lockMemory(_ dispatcher: Dispatcher<KernelMachine>, outputs: Int) {
-        let slots =
-            dispatcher.lockMemory(outputs: outputs)
-            && sequencer?.sender.lockMemory(events: outputs * Agenda.capacityPerOutput) != false
-        let counts = LockedMemory.lock(counters, byteCount: outputs * MemoryLayout<OutputCounters>.size)
+    private func lockMemory(_ dispatcher: borrowing Dispatcher<KernelMachine>, outputs: Int) {
+        let slots = dispatcher.lockMemory(outputs: outputs) && dispatcher.machine.lockMemory(outputs: outputs)
+        let counts = counters.lock(first: outputs)
         let stack = LockedMemory.lockStack(byteCount: Self.stackInUse)
         hasLockedMemory.store(slots && counts && stack, ordering: .relaxed)
     }

@@ -31,22 +31,22 @@ enum Rehearsal {
     }
 
     /// Has the queue send a few ticks to nobody, and takes others back in time.
-    static func dispatch(_ machine: KernelMachine) {
-        let counters = UnsafeMutablePointer<OutputCounters>.allocate(capacity: 1)
-        counters.initialize(to: OutputCounters())
+    ///
+    /// - Parameter machine: whose queue it is.
+    /// - Returns: the machine again.
+    static func dispatch(_ machine: consuming KernelMachine) -> KernelMachine {
+        let counters = PageArray(count: 1) { _ in OutputCounters() }
         let line = TickLine(microsecondsPerBeat: 60_060, timeOrigin: machine.hostTime(), tickOrigin: 0)
         let transport = PlannedTransport(isPlaying: true, startTick: 6, ticksPerBar: 96)
         var board = OutputBoard(map: TempoMap(line), transport: transport)
         board.count = 1
         board.slots[0].sink = .port(SequencerSender.witness)
-        var dispatcher = Dispatcher(machine: machine, mode: .backstop, outputs: 1, counters: counters)
+        var dispatcher = Dispatcher(machine: machine, mode: .backstop, counters: counters)
         for turn in 0..<16 {
             let deadline = dispatcher.turn(board)
             MonotonicTime.sleep(until: deadline.advanced(byNanoseconds: turn % 4 == 3 ? 1_000_000 : 0))
         }
         dispatcher.finish(board)
-        dispatcher.free()
-        counters.deinitialize(count: 1)
-        counters.deallocate()
+        return dispatcher.relinquish()
     }
 }

@@ -14,16 +14,6 @@ public enum LockedMemory {
         return clinux_lock_touched_memory() == 0
     }
 
-    /// Room that begins with a page, so that locking it takes no more of what a user is allowed than it must.
-    ///
-    /// - Parameter capacity: how many elements; none is initialized.
-    /// - Returns: what the caller has to deallocate.
-    public static func allocate<Element: ~Copyable>(capacity: Int) -> UnsafeMutablePointer<Element> {
-        let byteCount = capacity * MemoryLayout<Element>.stride
-        return UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: Int(getpagesize()))
-            .bindMemory(to: Element.self, capacity: capacity)
-    }
-
     /// Locks a piece of memory, bringing it in at once.
     ///
     /// - Returns: whether the system allowed it.

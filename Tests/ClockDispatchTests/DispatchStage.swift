@@ -12,31 +12,21 @@ final class DispatchStage {
     let kernel = SimulatedKernel()
     var board: OutputBoard
     private var dispatcher: Dispatcher<SimulatedMachine>
-    private let counters: UnsafeMutablePointer<OutputCounters>
-    private let outputs: Int
+    private let counters: PageArray<OutputCounters>
     /// Changes of the board, by the monotonic time at which they are published.
     var news: [(at: Int64, change: (inout OutputBoard) -> Void)] = []
     /// How late the thread wakes, in nanoseconds.
     var wakeUpLatency: () -> Int64 = { 4_000 }
 
     init(mode: DispatchMode, outputs: Int = 1, microsecondsPerBeat: Int64 = 448_765) {
-        self.outputs = outputs
         let line = TickLine(
             microsecondsPerBeat: microsecondsPerBeat,
             timeOrigin: HostTime(microseconds: (kernel.now - kernel.apart) / 1000 + 2_000), tickOrigin: 0)
         board = OutputBoard(map: TempoMap(line), transport: .stopped)
         board.count = outputs
         for slot in 0..<outputs { board.slots[slot].sink = .port(UInt8(slot)) }
-        counters = .allocate(capacity: outputs)
-        for slot in 0..<outputs { (counters + slot).initialize(to: OutputCounters()) }
-        dispatcher = Dispatcher(
-            machine: SimulatedMachine(kernel: kernel), mode: mode, outputs: outputs, counters: counters)
-    }
-
-    deinit {
-        dispatcher.free()
-        counters.deinitialize(count: outputs)
-        counters.deallocate()
+        counters = PageArray(count: outputs) { _ in OutputCounters() }
+        dispatcher = Dispatcher(machine: SimulatedMachine(kernel: kernel), mode: mode, counters: counters)
     }
 
     func run(milliseconds: Int64) {

@@ -1,0 +1,23 @@
+internal import CALSA
+
+/// A structure of libasound's that hides what is in it, freed with its owner.
+struct ALSAStructure: ~Copyable {
+    /// For calls of libasound; valid as long as this value.
+    let pointer: OpaquePointer
+    private let free: @convention(c) (OpaquePointer?) -> Void
+
+    /// Allocates a structure by the pair of functions that libasound has for its kind.
+    ///
+    /// - Throws: when there is no memory.
+    init(
+        _ allocate: (UnsafeMutablePointer<OpaquePointer?>?) -> Int32,
+        _ free: @escaping @convention(c) (OpaquePointer?) -> Void
+    ) throws(ALSAError) {
+        var allocated: OpaquePointer?
+        try check("malloc", allocate(&allocated))
+        pointer = allocated!  // a zero return means it has been allocated
+        self.free = free
+    }
+
+    deinit { free(pointer) }
+}
