@@ -33,10 +33,13 @@ extension ClockAccount {
 
 extension OutputThread {
     /// What the thread has come to; for one other thread.
-    package func account() -> ClockAccount {
+    ///
+    /// - Parameter slots: how many are in use.
+    /// - Returns: the account.
+    package func account(slots: Int) -> ClockAccount {
         // The generation first: a line that failed under an older board is then told with this account at the latest.
         var account = ClockAccount(generationInUse: generationInUse, existingPorts: existingPorts)
-        for slot in 0..<OutputBoard.capacity {
+        for slot in 0..<slots {
             withCounters(of: slot) { counters in
                 if counters.isLineBroken.load(ordering: .relaxed) {
                     counters.isLineBroken.store(false, ordering: .relaxed)

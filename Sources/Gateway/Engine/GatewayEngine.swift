@@ -193,7 +193,7 @@ struct GatewayEngine: Sendable {
         if isBoardStale { publishBoard() }
         guard effects.questions.isEmpty else { return }
         logOutputs()
-        if isStatusStale || !replies.isEmpty {
+        if isStatusStale {
             effects.status = StatusPicture(self)
             isStatusStale = false
         }

@@ -54,7 +54,7 @@ final class GatewayLoop {
         take(.started)
         listPorts()
         while !exchange.isStopping {
-            take(.turn(parts.output.account(), watchedAt: exchange.watchedAt))
+            take(.turn(parts.output.account(slots: engine.board.count), watchedAt: exchange.watchedAt))
             wait()
             if control?.takeAnnouncements() == true { listPorts() }
             if let controls { take(.controls(controls.take())) }
@@ -178,7 +178,8 @@ final class GatewayLoop {
         // First the machines, then the peers: a drum machine must not play on while we say good-bye.
         parts.output.stop()
         parts.outputThread.join()
-        if let state = engine.ended(parts.output.account()) { parts.keeper?.keep(state, .setting) }
+        let account = parts.output.account(slots: engine.board.count)
+        if let state = engine.ended(account) { parts.keeper?.keep(state, .setting) }
         parts.input?.stop()
         parts.peer.close()
         mailbox.close()

@@ -174,7 +174,7 @@ struct GatewayScene {
         if let (state, _) = effects.kept { kept = state }
         log += effects.log
         if let status = effects.status { self.status = status }
-        if !effects.replies.isEmpty, effects.status == nil { broken.append("a reply comes before the status") }
+        if !effects.replies.isEmpty, engine.isStatusStale { broken.append("a reply comes before the status") }
         for (token, outcome) in effects.replies where replies.updateValue(outcome, forKey: token) != nil {
             broken.append("\(token) has two replies")
         }
