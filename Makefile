@@ -80,7 +80,7 @@ network: toolchain
 	timeout 600 Tests/in-namespace $(SWIFT) test --skip-build --xunit-output $(RESULTS)/swift.xml
 
 # Left out: values that know no threads, as Tests/ArchitectureTests shows. Their simulations would take ten minutes.
-VALUES := BeatTimeTests|LinkSessionTests|MIDIClockTests|LoopGuardTests|ArbiterTests|ClockMeterTests
+VALUES := BeatTimeTests|LinkSessionTests|MIDIClockTests|LoopGuardTests|ArbiterTests|ClockMeterTests|OnsetDetectionTests
 # Faults go to our own handlers, which have tests. Reports go to files, so that one also counts if it comes from a
 # process that is meant to crash.
 TSAN := .build/tsan
