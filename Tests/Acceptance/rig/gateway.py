@@ -27,8 +27,11 @@ def environment(folder, passing=()):
     }
 
 
-def run_tactus(*arguments, timeout=10, before=()):
-    """Runs one command, after the words of `before`, to its end and returns code, stdout and stderr."""
+def run_tactus(*arguments, timeout=60, before=()):
+    """Runs one command, after the words of `before`, to its end and returns code, stdout and stderr.
+
+    The time is for a machine that is slow to load it; the command itself waits for no answer as long.
+    """
     with tempfile.TemporaryDirectory() as folder:
         return subprocess.run(
             [*before, TACTUS, *map(str, arguments)], env=environment(folder), stdin=subprocess.DEVNULL,
