@@ -30,7 +30,7 @@ def environment(folder, passing=()):
 def run_tactus(*arguments, timeout=60, before=()):
     """Runs one command, after the words of `before`, to its end and returns code, stdout and stderr.
 
-    The time is for a machine that is slow to load it; the command itself waits for no answer as long.
+    The time is for a busy machine, which may take long to load it.
     """
     with tempfile.TemporaryDirectory() as folder:
         return subprocess.run(
