@@ -80,7 +80,7 @@ package final class Gateway: Sendable {
         }
         let control = Handover(clients.control)
         thread = try RealTimeThread(name: "tactus-gateway", priority: priority) { [engine] in
-            GatewayLoop(engine, exchange, mailbox, control: control.take(), parts, log: log).run()
+            GatewayLoop(engine, exchange, control: control.take(), parts, log: log).run()
         }
     }
 

@@ -49,8 +49,6 @@ package struct MIDIByteDetector: Sendable {
     private static let faintest = 0.002
     /// So many times the noise is no signal either.
     private static let noiseMargin = 6.0
-    /// A magnitude that a converter of 16 bits ends at.
-    private static let fullScale: Float = 0.999
 
     /// A detector that has heard nothing.
     ///
@@ -71,7 +69,7 @@ package struct MIDIByteDetector: Sendable {
         var found: [Byte] = []
         for sample in samples {
             history.append(sample)
-            if abs(sample) >= Self.fullScale { isClipped = true }
+            if abs(sample) >= Float(SampleHistory.fullScale) { isClipped = true }
             guard history.count >= next + lookahead else { continue }
             if let byte = look() { found.append(byte) }
         }

@@ -35,8 +35,6 @@ struct RiseFit {
     private static let margin = 1.3
     /// The least that a sound is louder than what is before it.
     private static let leastClearness = 2.5
-    /// A magnitude that a converter of 16 bits ends at.
-    private static let fullScale = 0.999
 
     /// Looks for a sound.
     ///
@@ -63,7 +61,7 @@ struct RiseFit {
         guard let time = trusted.map(\.time).min() else { return }
         let peak = raw[quiet.upperBound...].reduce(0) { max($0, abs($1)) }
         onset = Onset(
-            time: Double(start) + time, peak: peak, clearness: clearest, isClipped: peak >= Self.fullScale)
+            time: Double(start) + time, peak: peak, clearness: clearest, isClipped: peak >= SampleHistory.fullScale)
         loudness = Loudness(whole: rises[0]?.largest ?? 0, bright: rises[1]?.largest ?? 0)
     }
 

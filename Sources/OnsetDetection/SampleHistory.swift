@@ -30,6 +30,8 @@ struct SampleHistory: Sendable {
     /// The number of the oldest sample that is kept.
     var oldest: Int { max(0, count - samples.count) }
 
+    /// A magnitude that a converter of 16 bits ends at: the recording clips.
+    static let fullScale = 0.999
     /// Full scale is 1; floating-point files may hold more.
     private static let loudest: Float = 16
 }

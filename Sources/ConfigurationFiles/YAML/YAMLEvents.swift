@@ -35,6 +35,7 @@ struct YAMLEvents: ~Copyable {
     /// - Parameter text: UTF-8 without a byte order mark.
     init(_ text: some Collection<UInt8>) {
         parser = .allocate(capacity: 1)
+        // Fails for want of memory alone, as Swift's own allocations do.
         guard yaml_parser_initialize(parser) != 0 else { fatalError("there is no memory left") }
         input = .allocate(capacity: text.count)
         _ = input.initialize(from: text)

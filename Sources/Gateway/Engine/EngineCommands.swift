@@ -1,8 +1,8 @@
-internal import Logging
 internal import ALSASequencer
 internal import Arbiter
 internal import BeatTime
 internal import ConfigurationFiles
+internal import Logging
 internal import MIDIClock
 
 // Commands from outside.
@@ -36,13 +36,11 @@ extension GatewayEngine {
             guard let tempo = tapping.tapped(at: time ?? now) else { return reply(.success(()), to: token) }
             try perform(.setTempo(tempo), token, at: now)
         case .follow(let choice):
-            try inputs.requireClear(choice, among: patchbay.list)
+            try inputs.requireClear(choice, among: patchbay.list.senders(except: own))
             let configured = wishes.follow
             keep { $0.follow = Replacement(choice.text, insteadOf: configured.text) }
             patchbay.retry()
-            inputs.choose(choice)
-            hearDevices(at: now)
-            sourcesChanged(at: now)
+            hearDevices(following: choice, at: now)
             reply(.success(()), to: token)
         case .setQuantum(let quantum):
             let configured = wishes.quantum
@@ -95,13 +93,11 @@ extension GatewayEngine {
             if controls.wantsInput, !hadInput { effects.questions.append(.openControls) }
             if !controls.wantsInput, hadInput { effects.closesControls = true }
         }
-        if new.follow != old.follow {
-            keep { $0.follow = nil }
-            inputs.choose(new.follow)
-        }
+        let isFollowNew = new.follow != old.follow
+        if isFollowNew { keep { $0.follow = nil } }
         keepOffsets()
         patchbay.retry()
-        portsChanged(at: now)
+        portsChanged(following: isFollowNew ? new.follow : nil, at: now)
         sourcesChanged(at: now)
     }
 

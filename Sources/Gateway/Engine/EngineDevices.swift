@@ -5,19 +5,22 @@ internal import ClockDispatch
 // Devices, ports and lines that come and go.
 extension GatewayEngine {
     /// The numbers of the gateway's own clients, which are no machines.
-    var own: Set<Int> { inputs.own.union(controls.client.map { [$0] } ?? []) }
+    var own: Set<Int> { clients.union(controls.client.map { [$0] } ?? []) }
 
     /// Brings outputs and inputs up to date with the ports there are.
-    mutating func portsChanged(at now: HostTime) {
+    ///
+    /// - Parameters:
+    ///   - choice: whom to follow from now on; nil for the choice there is.
+    ///   - now: the present time.
+    mutating func portsChanged(following choice: FollowChoice? = nil, at now: HostTime) {
         if outputs.connect(&patchbay, own: own, &effects, at: now) { outputsChanged() }
-        hearDevices(at: now)
-        isStatusStale = true
+        hearDevices(following: choice, at: now)
     }
 
     /// Brings inputs and controls alone up to date.
-    mutating func hearDevices(at now: HostTime) {
+    mutating func hearDevices(following choice: FollowChoice? = nil, at now: HostTime) {
         let named = Dictionary(outputs.all.compactMap(\.namedProfile)) { first, _ in first }
-        let isNews = inputs.update(&patchbay, own: own, &effects) { [wishes] port in
+        let isNews = inputs.update(choice, &patchbay, own: own, &effects) { [wishes] port in
             named[port.address] ?? wishes.outputs.library.profile(of: port)
         }
         if isNews { sourcesChanged(at: now) }

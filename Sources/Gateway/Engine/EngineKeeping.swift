@@ -1,7 +1,7 @@
-internal import MIDIClock
-internal import ClockDispatch
 internal import Arbiter
 internal import BeatTime
+internal import ClockDispatch
+internal import MIDIClock
 
 // What the next run is to find.
 extension GatewayEngine {

@@ -1,10 +1,10 @@
-internal import GatewayStatus
-internal import Logging
-internal import ClockDispatch
 internal import ALSASequencer
 internal import Arbiter
 internal import BeatTime
+internal import ClockDispatch
+internal import GatewayStatus
 internal import LinkNetwork
+internal import Logging
 internal import MIDIClock
 
 // Who leads, and what the session is asked for.

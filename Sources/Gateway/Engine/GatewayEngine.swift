@@ -33,7 +33,8 @@ struct GatewayEngine: Sendable {
     var recovery: Recovery
     var idleness: Idleness
     let startsWithLink: Bool
-    private let hasSequencer: Bool
+    /// The numbers of the gateway's clients that there are from the start.
+    let clients: Set<Int>
 
     // What is gathered until no question is open.
     var effects = GatewayEffects()
@@ -83,10 +84,11 @@ struct GatewayEngine: Sendable {
         outputs = OutputTable(
             wishes.outputs, client: surroundings.outputClient, offsets: kept.offsets, leftPlaying: kept.playing,
             seed: surroundings.seed)
-        let own = [surroundings.outputClient, surroundings.controlClient, surroundings.clockIn?.port?.client]
-        inputs = InputTable(
-            configuration.follow ?? wishes.follow, clockIn: surroundings.clockIn, own: Set(own.compactMap(\.self)))
-        controls = ControlTable(wishes.controls, hasSequencer: surroundings.controlClient != nil)
+        clients = Set(
+            [surroundings.outputClient, surroundings.controlClient, surroundings.clockIn?.port?.client]
+                .compactMap(\.self))
+        inputs = InputTable(configuration.follow ?? wishes.follow, clockIn: surroundings.clockIn)
+        controls = ControlTable(wishes.controls, hasSequencer: outputs.client != nil)
         arbiter = Arbiter(
             LinkView(link), quantum: configuration.quantum ?? wishes.quantum,
             following: inputs.sources.masters(driven: []), seed: surroundings.seed)
@@ -95,7 +97,6 @@ struct GatewayEngine: Sendable {
         board.take(outputs.all)
         loggedOutputs = outputs.all
         startsWithLink = configuration.isLinkEnabled
-        hasSequencer = surroundings.controlClient != nil
         playsOnceReady = configuration.playsAtStart ? now.advanced(byMicroseconds: Self.settlingTime) : nil
         started = StartedDevices(kept.playing)
         recovery = Recovery(isNeeded: !kept.playing.isEmpty, at: now)
@@ -169,7 +170,7 @@ struct GatewayEngine: Sendable {
         if startsWithLink { switchLink(on: true, nil, at: now) }
         if controls.wantsInput { effects.questions.append(.openControls) }
         // With a sequencer the first list of its ports comes next.
-        if !hasSequencer { hearDevices(at: now) }
+        if outputs.client == nil { hearDevices(at: now) }
     }
 
     /// Does what has become due.

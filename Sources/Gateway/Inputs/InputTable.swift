@@ -1,8 +1,8 @@
-internal import LoopGuard
 internal import ALSASequencer
 internal import Arbiter
 internal import ConfigurationFiles
 internal import GatewayStatus
+internal import LoopGuard
 internal import MIDIClock
 
 /// The clocks that can be heard: has the port the user chose subscribed to `Clock In`, and knows who else is there.
@@ -10,43 +10,42 @@ struct InputTable: Sendable {
     private(set) var sources: ClockSources
     /// What clocks come in by; nil where nothing can.
     var clockIn: ClockEntrance?
-    /// The numbers of the gateway's clients that there are from the start.
-    let own: Set<Int>
     /// The machines heard that hear what we send.
     private(set) var driven: Set<ClockSource> = []
 
-    /// A table that has not looked yet; ``update(_:own:_:profile:)`` does.
-    init(_ choice: FollowChoice, clockIn: ClockEntrance?, own: Set<Int>) {
+    /// A table that has not looked yet; ``update(_:_:own:_:profile:)`` does.
+    init(_ choice: FollowChoice, clockIn: ClockEntrance?) {
         sources = ClockSources(choice)
         self.clockIn = clockIn
-        self.own = own
     }
 
     /// Refuses a name that several ports answer to; a port that is away is waited for.
-    func requireClear(_ choice: FollowChoice, among list: PortList) throws(CommandRefusal) {
+    ///
+    /// - Parameters:
+    ///   - choice: the user's.
+    ///   - senders: the ports that can be heard, without our own.
+    /// - Throws: when the name means several of them.
+    func requireClear(_ choice: FollowChoice, among senders: [PortDescription]) throws(CommandRefusal) {
         guard case .port(let name) = choice else { return }
-        let senders = list.senders(except: own)
         guard case .ambiguous(let several) = NameMatch(name, among: senders) else { return }
         throw .unclearName(UnclearName(name, meaning: several, among: senders))
     }
 
-    /// Takes a new choice of the user's; ``update(_:own:_:profile:)`` is to follow.
-    mutating func choose(_ choice: FollowChoice) { sources = ClockSources(choice) }
-
     /// Brings subscriptions and names up to date with the ports there are.
     ///
     /// - Parameters:
+    ///   - choice: whom the user wants followed; nil for the choice there is.
     ///   - patchbay: the ports and subscriptions; takes those that are wanted.
     ///   - own: the numbers of the gateway's own clients.
     ///   - effects: receives what is to be done for it.
     ///   - profile: gives a port's profile.
     /// - Returns: whether anything changed.
     mutating func update(
-        _ patchbay: inout Patchbay, own: Set<Int>, _ effects: inout GatewayEffects,
+        _ choice: FollowChoice?, _ patchbay: inout Patchbay, own: Set<Int>, _ effects: inout GatewayEffects,
         profile: (PortDescription) -> Profile?
     ) -> Bool {
         let before = sources
-        sources = ClockSources(before.choice, ports: patchbay.list.ports, own: own, device: clockIn?.device)
+        sources = ClockSources(choice ?? before.choice, ports: patchbay.list.ports, own: own, device: clockIn?.device)
         sources.recognise(patchbay.list.senders(except: own), by: profile)
         subscribe(&patchbay, &effects)
         if let device = clockIn?.device, device.isThere { sources.names[.device] = device.name }

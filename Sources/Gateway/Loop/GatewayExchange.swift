@@ -18,7 +18,7 @@ final class GatewayExchange: Sendable {
         case done(ReplyToken)
     }
 
-    private let mailbox: Mailbox<Message>
+    let mailbox: Mailbox<Message>
     private let published: Mutex<StatusPicture>
     private let stopping = Atomic(false)
     /// When somebody last watched the status, in microseconds of host time.

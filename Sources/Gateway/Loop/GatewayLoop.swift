@@ -1,5 +1,5 @@
-internal import Arbiter
 internal import ALSASequencer
+internal import Arbiter
 internal import BeatTime
 internal import ClockDispatch
 internal import Glibc
@@ -13,7 +13,6 @@ internal import RealTime
 final class GatewayLoop {
     private var engine: GatewayEngine
     private let exchange: GatewayExchange
-    private let mailbox: Mailbox<GatewayExchange.Message>
     private let parts: Parts
     private let log: Logger
     /// Watches ports and makes subscriptions; nil where there is no sequencer.
@@ -38,12 +37,10 @@ final class GatewayLoop {
     }
 
     init(
-        _ engine: GatewayEngine, _ exchange: GatewayExchange, _ mailbox: Mailbox<GatewayExchange.Message>,
-        control: SequencerControl?, _ parts: Parts, log: Logger
+        _ engine: GatewayEngine, _ exchange: GatewayExchange, control: SequencerControl?, _ parts: Parts, log: Logger
     ) {
         self.engine = engine
         self.exchange = exchange
-        self.mailbox = mailbox
         self.control = control
         self.parts = parts
         self.log = log
@@ -57,7 +54,7 @@ final class GatewayLoop {
             take(.turn(parts.output.account(slots: engine.board.count), watchedAt: exchange.watchedAt))
             wait()
             if control?.takeAnnouncements() == true { listPorts() }
-            if let controls { take(.controls(controls.take())) }
+            if let arrivals = controls?.take(), !arrivals.isEmpty { take(.controls(arrivals)) }
             takeMail()
         }
         end()
@@ -65,9 +62,10 @@ final class GatewayLoop {
 
     /// Waits for the first event or deadline.
     private func wait() {
-        var descriptors = [mailbox.descriptor, control?.descriptor, controls?.descriptor].compactMap(\.self).map {
-            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
-        }
+        var descriptors = [exchange.mailbox.descriptor, control?.descriptor, controls?.descriptor].compactMap(\.self)
+            .map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
         let clocks = ClockReading.take()
         poll(&descriptors, until: engine.nextDeadline(after: clocks.hostTime).map(clocks.monotonicTime))
     }
@@ -79,7 +77,7 @@ final class GatewayLoop {
     }
 
     private func takeMail() {
-        let (messages, isMissingSome) = mailbox.takeAll()
+        let (messages, isMissingSome) = exchange.mailbox.takeAll()
         if isMissingSome {
             // What found no room is made up for by the present state, which older news must not follow.
             take(.link(parts.peer.state))
@@ -143,7 +141,7 @@ final class GatewayLoop {
     /// News of the change are in the mailbox before this, so the reply comes after it.
     private func whenDone(_ token: ReplyToken?) -> (@Sendable () -> Void)? {
         guard let token else { return nil }
-        return { [mailbox] in mailbox.postAnswer(.done(token)) }
+        return { [mailbox = exchange.mailbox] in mailbox.postAnswer(.done(token)) }
     }
 
     private func answer(_ question: GatewayQuestion) -> GatewayAnswer {
@@ -182,8 +180,8 @@ final class GatewayLoop {
         if let state = engine.ended(account) { parts.keeper?.keep(state, .setting) }
         parts.input?.stop()
         parts.peer.close()
-        mailbox.close()
-        for case .command(_, let reply) in mailbox.takeAll().events { reply(.failure(.busy)) }
+        exchange.mailbox.close()
+        for case .command(_, let reply) in exchange.mailbox.takeAll().events { reply(.failure(.busy)) }
         for reply in waiting.values { reply(.success(())) }
     }
 }

@@ -27,8 +27,16 @@ extension OutputTable {
             changed = changed || all[slot].sink != sink
             all[slot].sink = sink
             guard isMade else { continue }
-            changed = connect(slot, source, assignment, &patchbay, &effects) || changed
+            if all[slot].hasOneDevice {
+                changed = connect(slot, source, assignment, &patchbay, &effects) || changed
+            }
             let hearers = patchbay.list.subscribers(of: source)
+            if all[slot].takesSubscribers {
+                // The first to come gives the output its name for as long as it stays.
+                let places = hearers.map(\.description)
+                let first = places.first { $0 == all[slot].connectedTo } ?? places.first
+                changed = all[slot].setConnected(to: first) || changed
+            }
             subscribers[slot] = hearers
             changed = changed || all[slot].hearers != hearers.count
             all[slot].hearers = hearers.count
@@ -87,12 +95,6 @@ extension OutputTable {
         _ slot: Int, _ source: PortAddress, _ assignment: DeviceAssignment, _ patchbay: inout Patchbay,
         _ effects: inout GatewayEffects
     ) -> Bool {
-        guard !all[slot].takesSubscribers else {
-            // The first to come gives the output its name for as long as it stays.
-            let hearers = patchbay.list.subscribers(of: source).map(\.description)
-            let first = hearers.first { $0 == all[slot].connectedTo } ?? hearers.first
-            return all[slot].setConnected(to: first)
-        }
         let port = assignment.ports[slot]
         let wanted = port.map { Patchbay.Subscription(from: source, to: $0.address) }
         patchbay.unsubscribe(except: Set([wanted].compactMap(\.self)), where: { $0.sender == source }, &effects)

@@ -27,13 +27,12 @@ struct Patchbay: Sendable {
     mutating func replace(_ list: PortList) {
         self.list = list
         made.formIntersection(list.graph.subscriptions)
-        refused = [:]
+        retry()
     }
 
     /// Forgets a port that has gone since the list was read.
     mutating func forget(_ port: PortAddress) {
-        list.ports.removeAll { $0.address == port }
-        list.graph.subscriptions = list.graph.subscriptions.filter { $0.sender != port && $0.receiver != port }
+        list.remove(port)
         made.formIntersection(list.graph.subscriptions)
     }
 
@@ -56,19 +55,14 @@ struct Patchbay: Sendable {
         return .asked
     }
 
-    /// Undoes a subscription if the gateway has made it.
-    mutating func unsubscribe(_ subscription: Subscription, _ effects: inout GatewayEffects) {
-        guard made.remove(subscription) != nil else { return }
-        list.graph.subscriptions.remove(subscription)
-        effects.unsubscriptions.append(subscription)
-    }
-
     /// Undoes the subscriptions that the gateway has made from or to some port, but for some.
     mutating func unsubscribe(
         except wanted: Set<Subscription>, where isConcerned: (Subscription) -> Bool, _ effects: inout GatewayEffects
     ) {
         for subscription in made.subtracting(wanted).filter(isConcerned).sorted() {
-            unsubscribe(subscription, &effects)
+            made.remove(subscription)
+            list.graph.subscriptions.remove(subscription)
+            effects.unsubscriptions.append(subscription)
         }
     }
 

@@ -8,6 +8,12 @@ struct PortList: Hashable, Sendable {
 
     subscript(address: PortAddress) -> PortDescription? { ports.first { $0.address == address } }
 
+    /// Removes a port, and with it what it hears and sends.
+    mutating func remove(_ address: PortAddress) {
+        ports.removeAll { $0.address == address }
+        graph.subscriptions = graph.subscriptions.filter { $0.sender != address && $0.receiver != address }
+    }
+
     /// The ports that take messages, without those of some clients.
     func receivers(except clients: Set<Int>) -> [PortDescription] {
         ports.filter { $0.isWritable && !clients.contains($0.address.client) }

@@ -88,7 +88,7 @@ struct GatewayScene {
         repeat {
             runLinkThread()
             runClockThread()
-            if sequencer.hasAnnouncement { take(.ports(sequencer.list())) }
+            if sequencer.hasAnnouncement { take(.ports(sequencer.read())) }
             let account = ClockAccount(
                 generationInUse: boardInUse.generation, existingPorts: existingPorts, brokenLines: brokenLines,
                 mayPlay: boardInUse.transport.isPlaying ? .max : 0)

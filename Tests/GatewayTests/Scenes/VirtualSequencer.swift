@@ -6,8 +6,7 @@ import ALSASequencer
 struct VirtualSequencer {
     typealias Subscription = SubscriptionGraph.Subscription
 
-    private(set) var ports: [PortDescription] = []
-    private(set) var subscriptions: Set<Subscription> = []
+    private var list = PortList()
     /// The ports that another program has to itself.
     var taken: Set<PortAddress> = []
     /// Likewise, for those that nobody else may hear.
@@ -17,10 +16,13 @@ struct VirtualSequencer {
     /// Whether anything has changed since the list was read last.
     private(set) var hasAnnouncement = true
 
+    var ports: [PortDescription] { list.ports }
+    var subscriptions: Set<Subscription> { list.graph.subscriptions }
+
     /// A machine is plugged in, or a program makes a port.
     mutating func plug(_ port: PortDescription) {
-        ports.append(port)
-        ports.sort { $0.address < $1.address }
+        list.ports.append(port)
+        list.ports.sort { $0.address < $1.address }
         hasAnnouncement = true
     }
 
@@ -29,8 +31,7 @@ struct VirtualSequencer {
 
     /// A port goes, and with it what it heard and sent.
     mutating func unplug(_ address: PortAddress) {
-        ports.removeAll { $0.address == address }
-        subscriptions = subscriptions.filter { $0.sender != address && $0.receiver != address }
+        list.remove(address)
         hasAnnouncement = true
     }
 
@@ -46,16 +47,16 @@ struct VirtualSequencer {
             throw ALSAError(operation: "snd_seq_subscribe_port", code: -16)
         }
         hasAnnouncement = true
-        return subscriptions.insert(subscription).inserted
+        return list.graph.subscriptions.insert(subscription).inserted
     }
 
     mutating func unsubscribe(_ subscription: Subscription) {
-        if subscriptions.remove(subscription) != nil { hasAnnouncement = true }
+        if list.graph.subscriptions.remove(subscription) != nil { hasAnnouncement = true }
     }
 
     /// Reads what there is.
-    mutating func list() -> PortList {
+    mutating func read() -> PortList {
         hasAnnouncement = false
-        return PortList(ports: ports, graph: SubscriptionGraph(subscriptions: subscriptions))
+        return list
     }
 }
