@@ -13,7 +13,7 @@ package struct Arbiter: Sendable {
     package var quantum: Beats {
         didSet { transport.ticksPerBar = Self.ticksPerBar(quantum) }
     }
-    /// Whether the song stops when a master that leads falls silent; else it goes on.
+    /// Whether the song stops when a leader that leads falls silent; else it goes on.
     package var stopsWhenLost = false
     /// Where ticks fall, and how that has changed.
     package internal(set) var map: TempoMap
@@ -21,12 +21,12 @@ package struct Arbiter: Sendable {
     package internal(set) var transport: PlannedTransport
     var link: LinkView
     /// The machines whose clocks come in.
-    var masters = ClockMasters()
+    var leaders = ClockLeaders()
     /// The one of them that leads, and how; nil unless the mode is `follow`.
     var following: Following?
     /// The one that led last.
-    var lastMaster: ClockSource?
-    private(set) var choice: MasterChoice
+    var lastLeader: ClockSource?
+    private(set) var choice: LeaderChoice
     /// Knows which of them are our own clock come back.
     var loopGuard: LoopGuard
     /// What the machines that may send a clock are called.
@@ -47,9 +47,9 @@ package struct Arbiter: Sendable {
     /// - Parameters:
     ///   - link: what the Link peer says at the start.
     ///   - quantum: 0 to 64 beats; 0 means no quantisation.
-    ///   - choice: which master may lead while Link is off.
+    ///   - choice: which leader may lead while Link is off.
     ///   - seed: decides what the loop guard asks; nobody else should be able to guess it.
-    package init(_ link: LinkView, quantum: Beats, following choice: MasterChoice, seed: UInt64) {
+    package init(_ link: LinkView, quantum: Beats, following choice: LeaderChoice, seed: UInt64) {
         loopGuard = LoopGuard(seed: seed)
         self.link = link
         self.quantum = quantum
@@ -109,13 +109,13 @@ package struct Arbiter: Sendable {
     /// - Returns: an edit to make in answer, if that changes who leads.
     package mutating func hear(_ heard: HeardClocks, at now: HostTime) -> SessionEdit? {
         (choice, sourceNames, remotes) = (heard.choice, heard.names, heard.remotes)
-        for master in masters.all where heard.paths[master.source] == nil {
-            loopGuard.removed(master.source)
-            masters.forget(master.source)
+        for leader in leaders.all where heard.paths[leader.source] == nil {
+            loopGuard.removed(leader.source)
+            leaders.forget(leader.source)
         }
         for (source, path) in heard.paths { loopGuard.pathChanged(of: source, to: path, at: now) }
         loopGuard.offsets = heard.offsets
-        return conduct(at: now)
+        return followLeader(at: now)
     }
 
     /// Takes in what other machines' clocks sent, in the order of arrival.
@@ -131,13 +131,13 @@ package struct Arbiter: Sendable {
             let press = press(arrival, reach: reach, at: now)
             wish = press ?? wish
             let refusal = press == nil ? refusal(of: arrival.source) : nil
-            masters.received(arrival, refusal: refusal)
+            leaders.received(arrival, refusal: refusal)
             // Whoever could lead is looked at, now or later; nobody else is worth moving a tick for.
             guard arrival.message == .timingClock, [nil, .isEcho, .anotherLeads].contains(refusal) else { continue }
             loopGuard.received(
                 from: arrival.source, at: arrival.time, on: map, isFollowed: arrival.source == following?.source)
         }
-        let handOver = conduct(at: now)
+        let handOver = followLeader(at: now)
         // A clock that leads now leads the transport, too.
         return following == nil ? handOver ?? wish : nil
     }
@@ -153,24 +153,24 @@ package struct Arbiter: Sendable {
     }
 
     /// Takes note that an unknown number of messages of other machines was lost.
-    package mutating func messagesLost() { masters.messagesLost() }
+    package mutating func messagesLost() { leaders.messagesLost() }
 
     /// Does what has become due; to be called at ``nextDeadline``, and harmless earlier.
     ///
     /// - Returns: an edit to make in answer, if one is needed.
     package mutating func timePassed(to now: HostTime) -> SessionEdit? {
-        masters.timePassed(to: now)
+        leaders.timePassed(to: now)
         loopGuard.timePassed(to: now, on: map)
-        return conduct(at: now)
+        return followLeader(at: now)
     }
 
     /// When ``timePassed(to:)`` has something to do; nil while there is nothing to wait for.
     package var nextDeadline: HostTime? {
-        [masters.nextDeadline, loopGuard.nextDeadline(on: map)].compactMap(\.self).min()
+        [leaders.nextDeadline, loopGuard.nextDeadline(on: map)].compactMap(\.self).min()
     }
 
     /// Why a clock is not obeyed; nil if it leads or may.
-    func refusal(of source: ClockSource) -> Refusal? {
+    func refusal(of source: ClockSource) -> IgnoredClockReason? {
         guard !isLinkLeading else { return .linkLeads }
         switch choice {
         case .none: return .off
@@ -196,7 +196,7 @@ package struct Arbiter: Sendable {
             link = newLink
             return nil
         }
-        return takeOver(newLink, at: now) ?? conduct(at: now)
+        return takeOver(newLink, at: now) ?? followLeader(at: now)
     }
 
     private mutating func takeOver(_ newLink: LinkView, at now: HostTime) -> SessionEdit? {

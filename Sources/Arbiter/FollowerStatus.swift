@@ -18,12 +18,12 @@ extension Arbiter {
     /// What the status says of the follower.
     var followerStatus: Status.Follower {
         let state = followerState
-        let master = state == .disabled || state == .off ? nil : shownMaster
-        let estimate = state == .waiting ? nil : master?.follower.estimate
+        let leader = state == .disabled || state == .off ? nil : shownLeader
+        let estimate = state == .waiting ? nil : leader?.follower.estimate
         return Status.Follower(
-            state: state, source: master.map { name(of: $0.source) }, tempo: estimate?.beatsPerMinute,
-            jitterMicroseconds: estimate?.jitter, refusedTicks: masters.refused.ticks,
-            refusedTransport: masters.refused.transport, refused: refusedClocks)
+            state: state, source: leader.map { name(of: $0.source) }, tempo: estimate?.beatsPerMinute,
+            jitterMicroseconds: estimate?.jitter, refusedTicks: leaders.refused.ticks,
+            refusedTransport: leaders.refused.transport, refused: refusedClocks)
     }
 
     /// The machine that leads; nil unless the mode is `follow`.
@@ -36,7 +36,7 @@ extension Arbiter {
     ///
     /// A clock without Start, Continue and Stop leaves them to the user, or nobody could play.
     package var transportLeaderName: String? {
-        following.flatMap { masters[$0.source]?.conducts == true ? name(of: $0.source) : nil }
+        following.flatMap { leaders[$0.source]?.controlsTransport == true ? name(of: $0.source) : nil }
     }
 
     /// The name of a clock, or its port's number where it has none.
@@ -46,29 +46,29 @@ extension Arbiter {
         guard !isLinkLeading else { return .disabled }
         guard choice != .none else { return .off }
         guard following == nil else { return .locked }
-        return switch shownMaster?.follower.state {
+        return switch shownLeader?.follower.state {
         case nil, .waiting: .waiting
         case .settling, .locked: .settling
         case .lost: .lost
         }
     }
 
-    /// The master that leads, or is nearest to leading.
-    private var shownMaster: ClockMaster? {
-        if let following { return masters[following.source] }
-        let possible = masters.all.filter { refusal(of: $0.source) == nil }
+    /// The leader that leads, or is nearest to leading.
+    private var shownLeader: ClockLeader? {
+        if let following { return leaders[following.source] }
+        let possible = leaders.all.filter { refusal(of: $0.source) == nil }
         return possible.first { $0.follower.state == .locked || $0.follower.state == .settling }
-            ?? possible.first { $0.source == lastMaster } ?? possible.first
+            ?? possible.first { $0.source == lastLeader } ?? possible.first
     }
 
-    private var shownName: String { shownMaster.map { name(of: $0.source) } ?? "nobody" }
+    private var shownName: String { shownLeader.map { name(of: $0.source) } ?? "nobody" }
 
     private var refusedClocks: [Status.Follower.Refused] {
-        masters.all.compactMap { master in
-            guard let refusal = master.refusal else { return nil }
+        leaders.all.compactMap { leader in
+            guard let refusal = leader.refusal else { return nil }
             return .init(
-                port: master.source.description, name: name(of: master.source), reason: refusal.rawValue,
-                ticks: master.refused.ticks, transport: master.refused.transport)
+                port: leader.source.description, name: name(of: leader.source), reason: refusal.rawValue,
+                ticks: leader.refused.ticks, transport: leader.refused.transport)
         }
     }
 }

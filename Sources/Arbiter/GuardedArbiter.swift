@@ -8,9 +8,9 @@ extension Arbiter {
 
     /// The sources that are known to be our own clock, by name, and why.
     package var loops: [(source: ClockSource, name: String, reason: LoopReason)] {
-        masters.all.compactMap { master in
-            guard case .fenced(let reason) = loopGuard.verdict(of: master.source) else { return nil }
-            return (master.source, name(of: master.source), reason)
+        leaders.all.compactMap { leader in
+            guard case .fenced(let reason) = loopGuard.verdict(of: leader.source) else { return nil }
+            return (leader.source, name(of: leader.source), reason)
         }
     }
 

@@ -11,7 +11,7 @@ package enum SessionEdit: Hashable, Sendable {
     /// Plays, from the first place that can be reached when that takes some time, in microseconds.
     case play(reach: Int64)
     case stop
-    /// Goes on where a MIDI clock master is; only for a peer that is alone, with Link off.
+    /// Goes on where a MIDI clock leader is; only for a peer that is alone, with Link off.
     case goOn(HostTimeline, playingSince: HostTime?)
     /// Counts the beats shown from the song's top, at the time given; no other peer notices.
     case countFrom(top: HostTime)

@@ -70,9 +70,9 @@ extension TempoMap {
     private static var oldestNews: Double { 1_000_000 }
 }
 
-// How the tempo map follows a MIDI clock master.
+// How the tempo map follows a MIDI clock leader.
 extension TempoMap {
-    /// Takes over a master's line: its tempo at once, its ticks gliding.
+    /// Takes over a leader's line: its tempo at once, its ticks gliding.
     ///
     /// - Parameters:
     ///   - newLine: numbered so that its ticks are at most half a tick from ours.
@@ -82,10 +82,10 @@ extension TempoMap {
         changeTempo(to: newLine, at: now)
     }
 
-    /// Takes over a master's newer line.
+    /// Takes over a leader's newer line.
     ///
     /// What the estimate was off by is glided after. A tempo so different that gliding could not keep up counts from
-    /// where the two lines meet. Beyond half a tick the master has counted otherwise, and the grid jumps.
+    /// where the two lines meet. Beyond half a tick the leader has counted otherwise, and the grid jumps.
     ///
     /// - Parameters:
     ///   - newLine: with the same numbers of ticks.

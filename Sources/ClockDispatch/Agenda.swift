@@ -3,7 +3,7 @@ internal import MIDIClock
 internal import RealTime
 
 /// A message on its way out.
-struct Departure: BitwiseCopyable {
+struct ScheduledMessage: BitwiseCopyable {
     var slot: Int
     var sink: Sink
     var message: ClockMessage
@@ -36,7 +36,7 @@ struct Departure: BitwiseCopyable {
 /// after `init`.
 struct Agenda: ~Copyable {
     /// Room for the messages, the next one first.
-    let entries: PageArray<Departure>
+    let entries: PageArray<ScheduledMessage>
     private(set) var count = 0
     private(set) var plannedAt = HostTime(microseconds: .min)
     private let ahead: PageArray<Ahead>
@@ -58,7 +58,7 @@ struct Agenda: ~Copyable {
 
     init(outputs: Int) {
         let outputs = max(1, outputs)
-        let nothing = Departure(slot: 0, sink: .away, message: .timingClock, due: HostTime(microseconds: 0))
+        let nothing = ScheduledMessage(slot: 0, sink: .away, message: .timingClock, due: HostTime(microseconds: 0))
         entries = PageArray(count: min(outputs * Self.capacityPerOutput, Self.largestCapacity)) { _ in nothing }
         ahead = PageArray(count: outputs) { _ in Ahead() }
     }
@@ -125,7 +125,7 @@ struct Agenda: ~Copyable {
         for slot in 0..<board.count {
             while let next = ahead[slot].next, next.due <= time {
                 guard count < entries.count else { return nil }
-                entries[count] = Departure(
+                entries[count] = ScheduledMessage(
                     slot: slot, sink: states[slot].slot.sink, message: next.message, planned: next, due: time)
                 count += 1
                 ahead[slot].planner.sent(next, at: max(time, now))
@@ -195,7 +195,7 @@ struct Agenda: ~Copyable {
         clear()
         for slot in 0..<board.count {
             guard let last = planners[slot].planner.finish() else { continue }
-            entries[count] = Departure(
+            entries[count] = ScheduledMessage(
                 slot: slot, sink: board.slots[slot].sink, message: last, planned: nil, due: now)
             count += 1
         }

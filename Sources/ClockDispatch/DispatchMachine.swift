@@ -13,7 +13,7 @@ protocol DispatchMachine: ~Copyable {
     func reading(after earlier: ClockReading?) -> ClockReading
     /// Sends those of the messages now that leave from sequencer ports, in their order, each once; marks those that a
     /// receiver refused.
-    mutating func send(_ messages: UnsafeMutableBufferPointer<Departure>, stoppingQueue: Bool)
+    mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>, stoppingQueue: Bool)
     /// Writes bytes to a line.
     ///
     /// - Returns: how many the line has taken; nil if it has failed for good.
@@ -23,7 +23,7 @@ protocol DispatchMachine: ~Copyable {
     /// - Returns: whether the kernel took it.
     mutating func startQueue() -> Bool
     /// Lays those of the messages that leave from sequencer ports into the queue, and marks them armed.
-    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>)
+    mutating func arm(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>)
     /// Takes back what waits in the queue.
     mutating func removeQueued()
     /// Takes back what waits in the queue under a tag.
@@ -110,7 +110,7 @@ struct KernelMachine: DispatchMachine, ~Copyable {
         return sender?.write(from: 0) == 1
     }
 
-    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>) {
+    mutating func arm(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {
         sender?.begin()
         for index in messages.indices {
             guard let port = messages[index].port else { continue }
@@ -125,7 +125,7 @@ struct KernelMachine: DispatchMachine, ~Copyable {
         }
     }
 
-    mutating func send(_ messages: UnsafeMutableBufferPointer<Departure>, stoppingQueue: Bool) {
+    mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>, stoppingQueue: Bool) {
         sender?.begin()
         for index in messages.indices {
             if let port = messages[index].port { sender?.add(messages[index].message, from: port) }
@@ -135,7 +135,7 @@ struct KernelMachine: DispatchMachine, ~Copyable {
     }
 
     /// Writes the batch, going on after every message that a receiver refused.
-    private func writeAll(_ messages: UnsafeMutableBufferPointer<Departure>) {
+    private func writeAll(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {
         guard var refused = sender?.write(from: 0) else { return }
         var position = 0
         for index in messages.indices where messages[index].port != nil {

@@ -9,8 +9,8 @@ struct OutputState: BitwiseCopyable {
     var planner = TickPlanner()
     /// What it is to do, by the newest board: taken from there once, because an index into its array copies all of it.
     var slot = OutputBoard.Slot()
-    /// As ``OutputBoard/Slot/tenant`` counted when the slot was last let.
-    var tenant: UInt32 = 0
+    /// As ``OutputBoard/Slot/occupant`` counted when the slot was last let.
+    var occupant: UInt32 = 0
     /// As ``OutputBoard/Slot/connections`` counted when the planner last heard of a device.
     var connections: UInt32 = 0
     /// As ``OutputBoard/Slot/realigning`` was when the planner was last told to realign.
@@ -64,7 +64,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     /// How much of its usual latency the thread allows for at most when it wakes to start the queue, in nanoseconds:
     /// half as early costs half as much, and a wake-up too late for one period is early for the next.
-    static var longestArmingStretch: Int64 { 20_000 }
+    static var longestArmingMargin: Int64 { 20_000 }
     /// How long after waking it is ready to start the queue, in nanoseconds, which it allows for besides; who allows less
     /// misses the period it woke for, and spends all of the next one awake.
     static var armingWork: Int64 { 15_000 }
@@ -89,7 +89,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// So long the thread may stay awake, in nanoseconds, and so long it then sleeps whatever is due: with more to send
     /// than there is time for, others must still come to run.
     static var longestTurn: Int64 { 2_000_000 }
-    static var breath: Int64 { 300_000 }
+    static var yieldTime: Int64 { 300_000 }
     /// With nothing to send, the board is looked at that often, in nanoseconds, though it announces its changes.
     static var longestSleep: Int64 { 1_000_000_000 }
     /// What leaves later than that, in microseconds, may bring forth another plan.
@@ -149,7 +149,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         if mode == .queue { agenda.clear() }
         if generation != newest { takeNews(board) }
         reading = machine.reading(after: reading)
-        let breath = reading.monotonic.advanced(byNanoseconds: Self.longestTurn)
+        let turnEnd = reading.monotonic.advanced(byNanoseconds: Self.longestTurn)
         while true {
             if agenda.isEmpty { plan(board) }
             guard !agenda.isEmpty else {
@@ -157,20 +157,20 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             }
             let due = reading.monotonicTime(of: agenda.entries[0].due)
             let hasQueue = mode != .direct && machine.hasQueue && agenda.entries[0].port != nil
-            let stretch = latency.stretch(tickLength: board.map.line.tickLength, hasQueue: hasQueue)
-            if let deadline = queueUp(firstDue: due, stretch: stretch) { return deadline }
+            let wakeUpMargin = latency.wakeUpMargin(tickLength: board.map.line.tickLength, hasQueue: hasQueue)
+            if let deadline = queueUp(firstDue: due, wakeUpMargin: wakeUpMargin) { return deadline }
             // What the queue can no longer cover is waited for awake.
             let isCovered = !hasQueue || agenda.entries[0].isArmed
-            let nearness = isCovered ? stretch : max(stretch, QueueGrid.period)
+            let nearness = isCovered ? wakeUpMargin : max(wakeUpMargin, QueueGrid.period)
             let now = machine.monotonicTime()
             guard now.advanced(byNanoseconds: nearness) >= due else {
-                return pauseDirect(now: now, until: due.advanced(byNanoseconds: -stretch))
+                return pauseDirect(now: now, until: due.advanced(byNanoseconds: -wakeUpMargin))
             }
             while agenda.firstArmedOfGroup != nil,
                 machine.monotonicTime() < due.advanced(byNanoseconds: -Self.takingBack)
             {}
             if takeBackFirst() { sendFirst(awakeSince: reading.hostTime) }
-            if now > breath { return pause(until: now.advanced(byNanoseconds: Self.breath)) }
+            if now > turnEnd { return pause(until: now.advanced(byNanoseconds: Self.yieldTime)) }
         }
     }
 
@@ -223,9 +223,9 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     private func takeNews(of slot: Int, _ board: borrowing OutputBoard) {
         let output = board.slots[slot]
-        if states[slot].tenant != output.tenant {
+        if states[slot].occupant != output.occupant {
             states[slot] = OutputState()
-            states[slot].tenant = output.tenant
+            states[slot].occupant = output.occupant
             counters[slot].reset()
         }
         if states[slot].slot.sink != output.sink { states[slot].unwritten = LineBytes() }
@@ -282,8 +282,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         var isLate = false
         for index in 0..<count {
             isLate = note(index, leftAt: now) || isLate
-            let departure = agenda.entries[index]
-            if departure.sink.hasReceiver { isLate = receipt(departure.slot, departure.wasRefused) || isLate }
+            let entry = agenda.entries[index]
+            if entry.sink.hasReceiver { isLate = receipt(entry.slot, entry.wasRefused) || isLate }
         }
         agenda.removeDeparted()
         if isLate { planAnew() }
@@ -314,14 +314,14 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     ///
     /// - Returns: whether so late that what follows, which may have to keep its distance, is to be planned anew.
     mutating func note(_ index: Int, leftAt time: HostTime) -> Bool {
-        let departure = agenda.entries[index]
+        let entry = agenda.entries[index]
         agenda.entries[index].hasLeft = true
-        if departure.isLineBroken { counters[departure.slot].isLineBroken.store(true, ordering: .relaxed) }
-        guard let planned = departure.planned else { return false }
-        states[departure.slot].planner.sent(planned, at: time)
+        if entry.isLineBroken { counters[entry.slot].isLineBroken.store(true, ordering: .relaxed) }
+        guard let planned = entry.planned else { return false }
+        states[entry.slot].planner.sent(planned, at: time)
         let lateness = planned.due.microseconds(to: time)
-        if planned.message == .timingClock, departure.sink != .away {
-            counters[departure.slot].countTick(lateness: lateness + planned.belated, at: time)
+        if planned.message == .timingClock, entry.sink != .away {
+            counters[entry.slot].countTick(lateness: lateness + planned.belated, at: time)
         }
         return lateness > Self.late
     }

@@ -8,11 +8,11 @@ extension Dispatcher where Machine: ~Copyable {
     ///
     /// - Parameters:
     ///   - firstDue: when the first message of all is due.
-    ///   - stretch: how long before that to wake.
+    ///   - wakeUpMargin: how long before that to wake.
     /// - Returns: when to go on; nil if the queue cannot help with the first message.
-    mutating func queueUp(firstDue: MonotonicTime, stretch: Int64) -> MonotonicTime? {
+    mutating func queueUp(firstDue: MonotonicTime, wakeUpMargin: Int64) -> MonotonicTime? {
         guard mode != .direct, machine.hasQueue, let first = agenda.firstForPort else { return nil }
-        let wakeUp = firstDue.advanced(byNanoseconds: -stretch)
+        let wakeUp = firstDue.advanced(byNanoseconds: -wakeUpMargin)
         if armed != nil, agenda.entries[first].isArmed { return machine.monotonicTime() < wakeUp ? wakeUp : nil }
         let group = agenda.groupEnd(from: first, span: Self.groupSpan)
         let lead = Self.horizon(mode) - agenda.entries[first].due.microseconds(to: group) * 1000
@@ -24,7 +24,7 @@ extension Dispatcher where Machine: ~Copyable {
             guard isInTime, let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else { return nil }
             // Not for less than a period: who has woken late takes the next period rather than sleep again.
             let early = grid.start.advanced(
-                byNanoseconds: -min(stretch, Self.longestArmingStretch) - Self.armingWork)
+                byNanoseconds: -min(wakeUpMargin, Self.longestArmingMargin) - Self.armingWork)
             if now.advanced(byNanoseconds: QueueGrid.period) < early { return pause(until: min(early, wakeUp)) }
             if arm(grid.clearOfKernelTick(before: wakeUp), aim: aim, group: group) { break }
             // Held up on the way: the queue's periods end too late by so much, so try once more.
@@ -33,7 +33,7 @@ extension Dispatcher where Machine: ~Copyable {
         guard let armed else { return nil }
         guard mode == .queue else { return wakeUp }
         guard let line = agenda.firstForLine else { return armed.groupEnd }
-        return min(armed.groupEnd, reading.monotonicTime(of: line).advanced(byNanoseconds: -stretch))
+        return min(armed.groupEnd, reading.monotonicTime(of: line).advanced(byNanoseconds: -wakeUpMargin))
     }
 
     /// When the queue is to send a message.

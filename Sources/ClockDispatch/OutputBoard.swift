@@ -49,7 +49,7 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
         /// Whether several devices hear it.
         package var isShared = false
         /// Counts the outputs that have had this slot.
-        package var tenant: UInt32 = 0
+        package var occupant: UInt32 = 0
         /// Counts the times a device has come to this output.
         package var connections: UInt32 = 0
         /// The realignment that was asked for last.
@@ -59,14 +59,14 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
 
         package init(
             settings: OutputSettings = OutputSettings(), sink: Sink = .away, isEnabled: Bool = true,
-            isShared: Bool = false, tenant: UInt32 = 0, connections: UInt32 = 0,
+            isShared: Bool = false, occupant: UInt32 = 0, connections: UInt32 = 0,
             realigning: Realigning = Realigning(), probe: Probe = .none
         ) {
             self.settings = settings
             self.sink = sink
             self.isEnabled = isEnabled
             self.isShared = isShared
-            self.tenant = tenant
+            self.occupant = occupant
             self.connections = connections
             self.realigning = realigning
             self.probe = probe
@@ -102,7 +102,7 @@ package struct OutputCounters: ~Copyable, Sendable {
     package let ticks = Atomic<Int>(0)
     /// Ticks more than a millisecond late.
     package let lateTicks = Atomic<Int>(0)
-    /// The ticks of the present span of ``Lapse/span``, and of the one before it.
+    /// The ticks of the present span of ``DeadlineHealth/span``, and of the one before it.
     let recent = Atomic<UInt64>(0)
     let earlier = Atomic<UInt64>(0)
     /// When the present span began, in microseconds of host time.
@@ -139,6 +139,6 @@ package struct OutputCounters: ~Copyable, Sendable {
         ticks.add(1, ordering: .relaxed)
         lateness.record(microseconds: microseconds)
         if microseconds > 1_000 { lateTicks.add(1, ordering: .relaxed) }
-        noteForLapse(isLate: microseconds > 1_000, at: time)
+        noteDeadline(isLate: microseconds > 1_000, at: time)
     }
 }

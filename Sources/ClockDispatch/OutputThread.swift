@@ -10,7 +10,7 @@ internal import Synchronization
 /// the planners are its own.
 package final class OutputThread: @unchecked Sendable {
     // Safe because everything is atomic or constant; what changes otherwise is local to the thread.
-    private let board: Snapshot<OutputBoard>
+    private let board: TripleBuffer<OutputBoard>
     private let sequencer: SequencerOutput?
     private let choice: DispatchChoice
     private let isRealTimeKernel = RunningKernel.isRealTime
@@ -29,7 +29,7 @@ package final class OutputThread: @unchecked Sendable {
     private static let stackInUse = 24 * 1024
 
     /// Prepares the thread.
-    package init(sequencer: SequencerOutput?, board: Snapshot<OutputBoard>, dispatch: DispatchChoice) {
+    package init(sequencer: SequencerOutput?, board: TripleBuffer<OutputBoard>, dispatch: DispatchChoice) {
         self.board = board
         self.sequencer = sequencer
         choice = dispatch

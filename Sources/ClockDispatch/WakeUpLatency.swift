@@ -4,12 +4,12 @@ struct WakeUpLatency {
     private(set) var usual: Int64 = 50_000
     private var wakeUps: UInt64 = 0
     /// The last looks at the machine, the newest last: 1 where other threads ran or waited to.
-    private var looks: UInt16 = 0
+    private var loadSamples: UInt16 = 0
 
     /// How many of the last sixteen looks have to find other threads for the machine to count as busy.
     ///
     /// One that just wakes up with ours is no load.
-    private static let enoughLooks = 3
+    private static let enoughSamples = 3
     /// The longest that the kernel is known to shut interrupts out on behalf of another program, in nanoseconds.
     ///
     /// Linux 6.1 does so while it gives back a list of some thousand pages: neither a thread nor the queue comes to
@@ -31,14 +31,14 @@ struct WakeUpLatency {
     ///   - tickLength: the time between two such moments, in microseconds.
     ///   - hasQueue: whether the queue sends what the thread does not.
     /// - Returns: nanoseconds.
-    func stretch(tickLength: Int64, hasQueue: Bool) -> Int64 {
+    func wakeUpMargin(tickLength: Int64, hasQueue: Bool) -> Int64 {
         let share = tickLength * 5
         guard isMachineBusy, share >= Self.allowed.lowerBound || !hasQueue else { return min(usual, share) }
         return min(Self.longestShut, 6 * share)
     }
 
     /// Whether other threads keep the machine busy; they may be our own.
-    var isMachineBusy: Bool { looks.nonzeroBitCount >= Self.enoughLooks }
+    var isMachineBusy: Bool { loadSamples.nonzeroBitCount >= Self.enoughSamples }
 
     /// Whether to look again how busy the machine is: with the queue as backstop, three times a beat.
     var wantsLook: Bool { wakeUps % 16 == 1 }
@@ -46,7 +46,7 @@ struct WakeUpLatency {
     /// Looks once.
     ///
     /// - Parameter otherThreads: how many of them run or wait to, right after a wake-up.
-    mutating func look(otherThreads: Int) { looks = looks << 1 | (otherThreads > 0 ? 1 : 0) }
+    mutating func look(otherThreads: Int) { loadSamples = loadSamples << 1 | (otherThreads > 0 ? 1 : 0) }
 
     /// Moves the estimate up by much when it was exceeded and down by a ninety-ninth of that when it was not, so it
     /// rests where one in a hundred exceeds it.

@@ -2,7 +2,7 @@ package import MIDIClock
 
 /// How one kind of device wants to be driven, and what can be believed of it.
 ///
-/// A profile is the defaults and what its file says instead; ``applying(_:)`` lays one more hand's wishes over it.
+/// A profile is the defaults and what its file says instead; ``applying(_:)`` lays one more hand's live over it.
 package struct Profile: Hashable, Sendable {
     /// The file's name without `.yaml`, by which users name the profile.
     package var id: String
@@ -67,7 +67,7 @@ package struct Profile: Hashable, Sendable {
     /// Brings a device back by the best means it has, unless the file names one.
     mutating func settleRealign() {
         let best: OutputSettings.Realign =
-            settings.lackingForSongPosition == nil ? .songPosition : settings.start == .none ? .none : .restart
+            settings.missingForSongPosition == nil ? .songPosition : settings.start == .none ? .none : .restart
         settings.realign = statedRealign ?? best
     }
 }

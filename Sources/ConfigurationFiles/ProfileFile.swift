@@ -91,7 +91,7 @@ extension Profile {
             guard let place = keys.lazy.compactMap({ section?.place(of: $0) }).first else { return }
             found.append(Mistake(place, message))
         }
-        if statedRealign == .songPosition, let lacking = settings.lackingForSongPosition {
+        if statedRealign == .songPosition, let lacking = settings.missingForSongPosition {
             exclude(
                 ["realign", lacking.key],
                 "'realign: song-position' cannot be with '\(lacking.key): \(lacking.value)'; "
@@ -111,7 +111,7 @@ extension Profile {
 
 extension OutputSettings {
     /// The first key without which a device that plays cannot be told a new place: Stop, Song Position, Continue.
-    var lackingForSongPosition: (key: String, value: String)? {
+    var missingForSongPosition: (key: String, value: String)? {
         if start == .none { return ("start", "none") }
         if !sendsStop { return ("stop", "false") }
         if !takesContinue { return ("continue", "false") }

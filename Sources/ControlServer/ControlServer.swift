@@ -102,7 +102,7 @@ final class Serving: Sendable {
 
     func start(_ gateway: Gateway) { self.gateway.withLock { $0 = gateway } }
 
-    func running() throws(Refusal) -> Gateway {
+    func running() throws(HTTPError) -> Gateway {
         guard let gateway = gateway.withLock(\.self) else { throw .starting }
         return gateway
     }

@@ -16,7 +16,7 @@ final class ExchangeDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     /// How long a request and its answer may take together.
     static let exchange = TimeAmount.seconds(10)
     /// How long open requests may still take once the server stops.
-    static let farewell = TimeAmount.milliseconds(250)
+    static let closeGrace = TimeAmount.milliseconds(250)
     /// What of a stream may wait to be sent, in bytes: the next event is not asked for before it has left.
     static let waiting = ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: 4096)
     /// What of a stream the kernel may keep unsent, in bytes; twice that, as it counts.
@@ -85,7 +85,7 @@ final class ExchangeDeadline: ChannelDuplexHandler, RemovableChannelHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent {
-            close(context, in: Self.farewell)
+            close(context, in: Self.closeGrace)
             isStopping = true
         }
         context.fireUserInboundEventTriggered(event)

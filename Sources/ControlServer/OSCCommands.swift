@@ -4,7 +4,7 @@ internal import MIDIClock
 package import OpenSoundControl
 
 /// Why a message is no command, as a clause that says what would be right.
-package struct OSCRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+package struct OSCError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String
 }
 
@@ -13,7 +13,7 @@ extension OSCMessage {
     ///
     /// - Returns: nil if it is a button's being let go, which many controllers send as 0.
     /// - Throws: when no command has that address, or it takes other values.
-    package func command() throws(OSCRefusal) -> Command? {
+    package func command() throws(OSCError) -> Command? {
         switch address {
         case "/tactus/play": isPressed ? .setPlaying(true) : nil
         case "/tactus/stop": isPressed ? .setPlaying(false) : nil
@@ -31,7 +31,7 @@ extension OSCMessage {
                 output: output(1),
                 OutputAdjustment(nudge: try number(in: OutputAdjustment.nudges, "milliseconds from -1000 to 1000")))
         case "/tactus/follow": .follow(try followChoice())
-        default: throw OSCRefusal(description: "nothing is called \(name)")
+        default: throw OSCError(description: "nothing is called \(name)")
         }
     }
 
@@ -46,21 +46,21 @@ extension OSCMessage {
         return text
     }
 
-    private func number(in range: ClosedRange<Double>, _ wanted: String) throws(OSCRefusal) -> Double {
+    private func number(in range: ClosedRange<Double>, _ wanted: String) throws(OSCError) -> Double {
         guard case .number(let value) = arguments.first, range.contains(value) else {
-            throw OSCRefusal(description: "\(name) takes \(wanted)")
+            throw OSCError(description: "\(name) takes \(wanted)")
         }
         return value
     }
 
-    private func followChoice() throws(OSCRefusal) -> FollowChoice {
+    private func followChoice() throws(OSCError) -> FollowChoice {
         guard case .text(let text) = arguments.first else {
-            throw OSCRefusal(description: "\(name) takes a text: auto, off, or a port such as TR-8S")
+            throw OSCError(description: "\(name) takes a text: auto, off, or a port such as TR-8S")
         }
         do {
             return try FollowChoice(text)
         } catch {
-            throw OSCRefusal(description: "\(name): \(error)")
+            throw OSCError(description: "\(name): \(error)")
         }
     }
 }

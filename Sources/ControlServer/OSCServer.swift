@@ -67,7 +67,7 @@ private final class OSCHandler: ChannelInboundHandler {
             return complaints.note("what came is no Open Sound Control", log)
         }
         for message in messages {
-            do throws(OSCRefusal) {
+            do throws(OSCError) {
                 guard let command = try message.command() else { continue }
                 gateway.submit(command) { [complaints, log] in complaints.note($0.description, log) }
             } catch {

@@ -38,7 +38,7 @@ extension Router where Context == BasicRequestContext {
             return textResponse(ByteBuffer(string: metrics.text), type: Metrics.contentType)
         }
         serve("/healthz", .get) { _, _ in
-            if let lapse = try serving.running().lapse() { throw Refusal.late(lapse) }
+            if let trouble = try serving.running().clockTrouble() { throw HTTPError.late(trouble) }
             return try jsonResponse(["status": "ok"])
         }
     }
@@ -72,10 +72,10 @@ extension Router where Context == BasicRequestContext {
         serve("/api/v1/reload", .post) { request, _ in
             _ = try CommandBody(optional: [], in: try await request.body.collect(upTo: maximumBody))
             let gateway = try serving.running()
-            do throws(CommandRefusal) {
+            do throws(CommandError) {
                 try await gateway.reload()
             } catch {
-                throw Refusal(error)
+                throw HTTPError(error)
             }
             return try jsonResponse(gateway.status())
         }
@@ -92,14 +92,14 @@ extension Router where Context == BasicRequestContext {
 }
 
 /// When a tap fell by the sender's own clock, which tells distances better than the network does; nil if it does not say.
-private func tapTime(_ body: ByteBuffer) throws(Refusal) -> HostTime? {
+private func tapTime(_ body: ByteBuffer) throws(HTTPError) -> HostTime? {
     guard let time = try CommandBody(optional: ["milliseconds"], in: body).optional("milliseconds") else { return nil }
     return HostTime(microseconds: Int64(try time.number(in: 0...1e15) * 1_000))
 }
 
 extension Realignment {
     /// `{}` or no body at all is the next bar.
-    fileprivate init(_ body: ByteBuffer) throws(Refusal) {
+    fileprivate init(_ body: ByteBuffer) throws(HTTPError) {
         guard let when = try CommandBody(optional: ["when"], in: body).optional("when") else {
             self = .atBar
             return
@@ -123,7 +123,7 @@ extension OutputAdjustment {
         "offsetMilliseconds", "multiply", "divide", "swing", "range", "enabled", "markSeconds",
     ]
 
-    fileprivate init(_ body: CommandBody) throws(Refusal) {
+    fileprivate init(_ body: CommandBody) throws(HTTPError) {
         self.init(
             offset: try body.optional("offsetMilliseconds")?.number(in: Self.offsets),
             multiply: try body.optional("multiply")?.integer(in: Self.multipliers),
@@ -139,10 +139,10 @@ extension Serving {
     /// Has the gateway carry out a command and answers with the status it led to.
     fileprivate func perform(_ command: Command) async throws -> Response {
         let gateway = try running()
-        do throws(CommandRefusal) {
+        do throws(CommandError) {
             try await gateway.perform(command)
         } catch {
-            throw Refusal(error)
+            throw HTTPError(error)
         }
         return try jsonResponse(gateway.status())
     }
@@ -157,7 +157,7 @@ extension Router where Context == BasicRequestContext {
         on(path, method: method) { request, context in try await answer(request, context) }
         let answered: Set<HTTPRequest.Method> = method == .get ? [.get, .head] : [method]
         for other in Set([.get, .head, .post, .put, .patch, .delete, .options]).subtracting(answered) {
-            on(path, method: other) { _, _ -> Response in throw Refusal.methodNotAllowed(method) }
+            on(path, method: other) { _, _ -> Response in throw HTTPError.methodNotAllowed(method) }
         }
     }
 

@@ -9,13 +9,13 @@ internal import Synchronization
 /// Nothing is queued: a stream takes what is newest when it has time for it.
 final class StatusFeed: Sendable {
     /// How often a second the status is looked at, and so an event sent, at most.
-    private static let looksPerSecond: Int64 = 20
+    private static let checksPerSecond: Int64 = 20
     /// After how many looks an event comes though nothing has happened: a quarter of a second.
     ///
     /// Whoever watches counts the beats in between; the network is the session's, and should carry little.
     private static let rest: Int64 = 5
 
-    private static let period = Duration.seconds(1) / Int(looksPerSecond)
+    private static let period = Duration.seconds(1) / Int(checksPerSecond)
 
     private let began: ContinuousClock.Instant
     private let read: @Sendable () throws -> Status
@@ -68,7 +68,7 @@ final class StatusFeed: Sendable {
 
     private func number(at time: ContinuousClock.Instant) -> Int64 {
         let (seconds, attoseconds) = (time - began).components
-        return seconds * Self.looksPerSecond + attoseconds / (1_000_000_000_000_000_000 / Self.looksPerSecond)
+        return seconds * Self.checksPerSecond + attoseconds / (1_000_000_000_000_000_000 / Self.checksPerSecond)
     }
 
     /// What is to be sent to a stream now.

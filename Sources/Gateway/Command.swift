@@ -11,9 +11,9 @@ package enum Command: Hashable, Sendable {
     case setPlaying(Bool)
     /// Stop what plays, play what is stopped.
     case togglePlaying
-    /// 20 to 999 beats per minute; what is outside is for the caller to refuse.
+    /// Tempo in BPM, 20...999. The caller must reject other values.
     case setTempo(Tempo)
-    /// A tap in the tempo wished for, and when it fell on whatever clock; nil is now.
+    /// A tap in the wanted tempo, and when it fell, on any clock; nil is now.
     case tap(at: HostTime?)
     /// Whose clock to follow when Link is off.
     case follow(FollowChoice)
@@ -23,12 +23,12 @@ package enum Command: Hashable, Sendable {
     case adjust(output: String?, OutputAdjustment)
     /// Has an output that plays stop and enter again; without a name all.
     case realign(output: String?, Realignment)
-    /// Takes new wishes; what is wished as before goes on untouched.
-    case configure(Wishes)
+    /// Applies a new configuration; unchanged parts keep running.
+    case configure(LiveConfiguration)
 }
 
 /// Why a command is not carried out.
-package enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The leader's role excludes it; names the leader.
     case notLeader(String)
     /// A name means nothing that there is, or several things.

@@ -17,7 +17,7 @@ package final class Gateway: Sendable {
     private let thread: RealTimeThread
     private let keeper: StateKeeper?
     private let machine: StatusPicture.Machine
-    private let reading: Mutex<@Sendable () throws(Mistakes) -> Wishes>
+    private let reading: Mutex<@Sendable () throws(Mistakes) -> LiveConfiguration>
 
     /// Starts the gateway.
     ///
@@ -32,9 +32,9 @@ package final class Gateway: Sendable {
     /// - Throws: when the system gives no thread or no descriptor.
     package init(
         _ configuration: GatewayConfiguration, keeper: StateKeeper? = nil, log: Logger,
-        reading: (@Sendable () throws(Mistakes) -> Wishes)? = nil
+        reading: (@Sendable () throws(Mistakes) -> LiveConfiguration)? = nil
     ) throws(SystemCallError) {
-        self.reading = Mutex(reading ?? { configuration.wishes })
+        self.reading = Mutex(reading ?? { configuration.live })
         self.keeper = keeper
         let mailbox = try Mailbox<GatewayExchange.Message>(capacity: 1024)
         var clients = SequencerClients(configuration)
@@ -61,7 +61,7 @@ package final class Gateway: Sendable {
             clients.output?.name(port: port, name)
             try? clients.output?.makePort(port)
         }
-        let board = Snapshot(engine.board)
+        let board = TripleBuffer(engine.board)
         let output = OutputThread(sequencer: clients.output, board: board, dispatch: configuration.dispatch)
         let outputThread = try RealTimeThread(
             name: "tactus-output", priority: Int32(clamping: configuration.realtimePriority), stackSize: 256 * 1024
@@ -85,8 +85,8 @@ package final class Gateway: Sendable {
     }
 
     /// How many descriptors a gateway opens at most, with the addresses there are now.
-    package static func descriptorsNeeded(_ wishes: Wishes, interfaces: [String]) -> Int {
-        let lines = wishes.outputs.requests.count { if case .raw = $0.address { true } else { false } }
+    package static func descriptorsNeeded(_ live: LiveConfiguration, interfaces: [String]) -> Int {
+        let lines = live.outputs.requests.count { if case .raw = $0.address { true } else { false } }
         return ownDescriptors + lines + LocalAddress.descriptorsNeeded(onlyNamed: interfaces)
     }
 
@@ -108,16 +108,16 @@ package final class Gateway: Sendable {
     }
 
     /// The profiles in force.
-    package var profiles: [Profile] { exchange.picture.wishes.outputs.library.profiles }
+    package var profiles: [Profile] { exchange.picture.configuration.outputs.library.profiles }
 
     /// The sequencer's ports that send or take something.
     package var ports: [Port] { Port.all(exchange.picture.list.ports) }
 
     /// Why the output thread does not meet its deadlines; nil while it does.
-    package func lapse() -> String? { exchange.picture.lapse(at: .take(), counters: output) }
+    package func clockTrouble() -> String? { exchange.picture.clockTrouble(at: .take(), counters: output) }
 
     /// Carries out a command; returns once ``status()`` shows it.
-    package func perform(_ command: Command) async throws(CommandRefusal) {
+    package func perform(_ command: Command) async throws(CommandError) {
         try await outcome { exchange, reply in exchange.post(command, reply: reply) }.get()
     }
 
@@ -126,7 +126,7 @@ package final class Gateway: Sendable {
     /// - Parameters:
     ///   - command: from someone who expects no answer.
     ///   - whenRefused: is called, on any thread, if it is not carried out.
-    package func submit(_ command: Command, whenRefused: @escaping @Sendable (CommandRefusal) -> Void) {
+    package func submit(_ command: Command, whenRefused: @escaping @Sendable (CommandError) -> Void) {
         exchange.post(command, leaving: 512) { result in
             if case .failure(let refusal) = result { whenRefused(refusal) }
         }
@@ -134,12 +134,12 @@ package final class Gateway: Sendable {
 
     private func outcome(
         _ post: (GatewayExchange, @escaping GatewayExchange.Reply) -> Void
-    ) async -> Result<Void, CommandRefusal> {
+    ) async -> Result<Void, CommandError> {
         await withCheckedContinuation { continuation in post(exchange) { continuation.resume(returning: $0) } }
     }
 
-    /// Reads configuration and profiles again, and has what is wished otherwise come into force, all of it or nothing.
-    package func reload() async throws(CommandRefusal) {
+    /// Reads configuration and profiles again, and applies what has changed, all of it or nothing.
+    package func reload() async throws(CommandError) {
         let outcome = await outcome { exchange, reply in
             // Of two at once the one that reads later is also carried out later.
             reading.withLock { reading in

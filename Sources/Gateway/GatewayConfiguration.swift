@@ -12,11 +12,11 @@ package struct GatewayConfiguration: Sendable {
     package var isStartStopSyncEnabled = false
     /// Start playing once ready.
     package var playsAtStart = false
-    /// What may be wished otherwise while it runs.
-    package var wishes = Wishes()
-    /// What counts instead of the wishes' until it is set or configured otherwise.
+    /// The part that a reload may change.
+    package var live = LiveConfiguration()
+    /// Replaces the quantum of ``live`` until one is set or configured.
     package var quantum: Beats?
-    /// Likewise.
+    /// Replaces whom ``live`` follows; likewise.
     package var follow: FollowChoice?
     /// A raw MIDI device to read a clock from, as libasound names it, `hw:CARD,DEVICE`.
     package var clockInDevice: String?
@@ -30,9 +30,9 @@ package struct GatewayConfiguration: Sendable {
     package init() {}
 }
 
-/// What the user wants, and may want otherwise while the gateway runs.
-package struct Wishes: Hashable, Sendable {
-    package var outputs = OutputWishes()
+/// What the user wants, as far as it can change while the gateway runs.
+package struct LiveConfiguration: Hashable, Sendable {
+    package var outputs = OutputConfiguration()
     /// Shared quantum in beats, 0 to 64.
     package var quantum = Beats(4)
     /// Whether Link leaves the network while there is nothing to drive.

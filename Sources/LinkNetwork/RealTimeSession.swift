@@ -12,8 +12,8 @@ public final class RealTimeSession: @unchecked Sendable {
     // Safe because `capture` and `commit` are called by one real-time thread, which alone touches `own` and the counts
     // below it; `publish` and `takeCommit` by the network thread, which alone touches `taken`. Between them are two
     // snapshots, each with one writer and one reader.
-    private let seen: Snapshot<Seen>
-    private let committed: Snapshot<Commit>
+    private let seen: TripleBuffer<Seen>
+    private let committed: TripleBuffer<Commit>
     private let wakeUp: WakeUp
 
     private var own: SessionState
@@ -42,8 +42,8 @@ public final class RealTimeSession: @unchecked Sendable {
     }
 
     init(_ initial: LinkState, wakeUp: WakeUp) {
-        seen = Snapshot(Seen(state: initial.sessionState, isNetworking: initial.isNetworking, commits: 0))
-        committed = Snapshot(Commit(state: initial.sessionState, time: .now(), number: 0))
+        seen = TripleBuffer(Seen(state: initial.sessionState, isNetworking: initial.isNetworking, commits: 0))
+        committed = TripleBuffer(Commit(state: initial.sessionState, time: .now(), number: 0))
         self.wakeUp = wakeUp
         own = initial.sessionState
     }

@@ -5,7 +5,7 @@ internal import MIDIClock
 /// It bets on the tosses. Whoever does not know our tosses sends ticks that are independent of them, so each toss is a
 /// fair coin even to one who has seen every arrival. Staking a share s of all one has on an early or late tick
 /// multiplies it by 1 + s or 1 - s: whatever the shares are that arrivals suggest, the expected stake stays 1, and by
-/// Ville's inequality it ever reaches a billion with probability below 10^-9, whatever the master, its tempo and its
+/// Ville's inequality it ever reaches a billion with probability below 10^-9, whatever the leader, its tempo and its
 /// jitter are. An echo makes the stake grow to nearly twice with every tick.
 struct EchoTest: Sendable {
     enum Outcome: Hashable, Sendable {
@@ -30,7 +30,7 @@ struct EchoTest: Sendable {
         var count = 0.0
     }
 
-    /// The logarithm of a billion: the odds against fencing a genuine master.
+    /// The logarithm of a billion: the odds against fencing a genuine leader.
     private static let billion = 20.72
     /// Arrivals judged together, two beats of them.
     static let segmentLength = 48

@@ -8,7 +8,7 @@ struct GuardedSource: Sendable {
     private(set) var lastArrival: HostTime
     private(set) var path = LoopPath.unknown
     private var wasFollowed = false
-    private var choir = PhaseChoir()
+    private var clusters = PhaseClusters()
     private var stage = Stage.listening
     private var drift = TempoDrift()
     /// Ticks that it need not be doubted again, since it has gone on without us.
@@ -45,7 +45,7 @@ struct GuardedSource: Sendable {
     }
 
     /// Whether nothing is lost by forgetting it.
-    var isIdle: Bool { choir.arrivals == 0 && path != .ownPort }
+    var isIdle: Bool { clusters.arrivals == 0 && path != .ownPort }
 
     /// Ticks that share a toss in the probe it needs; nil if it needs none.
     var probeBlock: Int64? {
@@ -63,15 +63,15 @@ struct GuardedSource: Sendable {
     }
 
     private var isSettling: Bool {
-        if case .doubted = verdict { choir.arrivals < Self.settling } else { false }
+        if case .doubted = verdict { clusters.arrivals < Self.settling } else { false }
     }
 
     /// Whether it is more likely than not a loop while that is still looked into.
     var isLikelyLoop: Bool {
         switch verdict {
         case .doubted: true
-        case .suspected: path.isLikely || choir.evidence >= Self.suspicious
-        case .clear: stage == .watching && choir.evidence >= Self.suspicious
+        case .suspected: path.isLikely || clusters.evidence >= Self.suspicious
+        case .clear: stage == .watching && clusters.evidence >= Self.suspicious
         case .untested, .fenced: false
         }
     }
@@ -89,7 +89,7 @@ struct GuardedSource: Sendable {
             followingChanged(to: isFollowed, at: time)
         }
         trust = max(0, trust - 1)
-        choir.append(time, on: map, question, prior: prior)
+        clusters.append(time, on: map, question, prior: prior)
         if case .fenced = verdict { judgeFenced() } else { judge(at: time, map) }
     }
 
@@ -97,25 +97,25 @@ struct GuardedSource: Sendable {
         wasFollowed = isFollowed
         drift = TempoDrift()
         guard !verdict.isFenced else { return }
-        choir.removeAll()
+        clusters.removeAll()
         if isFollowed, path.isLikely, !path.asksUs, verdict == .clear, stage == .listening { suspect(at: time) }
     }
 
     /// Our outputs glide: drift counts from here on, but for one that is let go and shows by drifting that it leads.
     mutating func settle() {
         if case .doubted = verdict { return }
-        choir.settle()
+        clusters.settle()
     }
 
     /// Our grid has jumped, so nothing is where it was.
     mutating func gridJumped() {
-        choir.removeAll()
+        clusters.removeAll()
         drift = TempoDrift()
     }
 
     /// Forgets everything but the path.
     mutating func forget() {
-        choir.removeAll()
+        clusters.removeAll()
         drift = TempoDrift()
         (stage, verdict) = (.listening, path == .ownPort ? .fenced(.ownPort) : .untested)
     }
@@ -127,24 +127,24 @@ struct GuardedSource: Sendable {
         path = newPath
         if wasOwn || newPath == .ownPort {
             forget()
-        } else if newPath.isLikely, verdict == .clear, choir.isInStep {
+        } else if newPath.isLikely, verdict == .clear, clusters.isInStep {
             suspect(at: time)
         }
     }
 
     private mutating func judge(at time: HostTime, _ map: TempoMap) {
-        if let loop = choir.loop { return fence(loop) }
+        if let loop = clusters.loop { return fence(loop) }
         let isRunning = wasFollowed && drift.follow(map.line, at: time, isLikely: path.isLikely)
-        let isOurTurn = wasFollowed && path.answersUs && choir.arrivals >= Self.firstTurn
+        let isOurTurn = wasFollowed && path.answersUs && clusters.arrivals >= Self.firstTurn
         if trust == 0, isRunning || isOurTurn {
             (verdict, stage) = (.doubted(since: time), .watching)
             return
         }
         switch verdict {
         case .untested:
-            if choir.isForeign(to: map.line) || (choir.isHeard && !choir.isInStep) {
+            if clusters.isForeign(to: map.line) || (clusters.isHeard && !clusters.isInStep) {
                 verdict = .clear
-            } else if choir.mayBeInStep {
+            } else if clusters.mayBeInStep {
                 suspect(at: time)
             }
         case .suspected: judgeSuspect(map.line)
@@ -160,16 +160,16 @@ struct GuardedSource: Sendable {
 
     private mutating func fence(_ reason: LoopReason) {
         verdict = .fenced(reason)
-        stage = .resting(until: choir.arrivals + (reason == .regenerated ? Self.shortRest : Self.longRest))
-        choir.settle()
+        stage = .resting(until: clusters.arrivals + (reason == .regenerated ? Self.shortRest : Self.longRest))
+        clusters.settle()
     }
 
     /// Whether the test that goes on has found nothing.
-    private var isExcluded: Bool { choir.isExcluded(bySlowProbe: stage == .watching) }
+    private var isExcluded: Bool { clusters.isExcluded(bySlowProbe: stage == .watching) }
 
     private mutating func judgeSuspect(_ line: TickLine) {
-        guard choir.isHeard else { return }
-        guard choir.isInStep, !choir.isForeign(to: line) else {
+        guard clusters.isHeard else { return }
+        guard clusters.isInStep, !clusters.isForeign(to: line) else {
             (verdict, stage) = (.clear, .listening)
             return
         }
@@ -186,10 +186,10 @@ struct GuardedSource: Sendable {
     /// The tempo is held: a leader of its own goes on, and a gateway that follows us comes to our tempo.
     private mutating func judgeDoubted(_ line: TickLine) {
         // What it does at first is still what it made of our running tempo.
-        if choir.arrivals == Self.settling { choir.settle() }
-        let hasLeft = choir.hasLeft(line)
-        guard choir.arrivals > 2 * Self.settling || hasLeft else { return }
-        if hasLeft || !choir.isInStep {
+        if clusters.arrivals == Self.settling { clusters.settle() }
+        let hasLeft = clusters.hasLeft(line)
+        guard clusters.arrivals > 2 * Self.settling || hasLeft else { return }
+        if hasLeft || !clusters.isInStep {
             (verdict, stage, trust) = (.clear, .listening, Self.credit)
         } else if isExcluded {
             (verdict, stage, trust) = (.clear, .passed, Self.credit)
@@ -197,22 +197,22 @@ struct GuardedSource: Sendable {
     }
 
     private mutating func judgeClear(at time: HostTime, _ map: TempoMap) {
-        if stage == .watching, choir.isHeard, !choir.isInStep || isExcluded {
-            stage = choir.isInStep ? .passed : .listening
+        if stage == .watching, clusters.isHeard, !clusters.isInStep || isExcluded {
+            stage = clusters.isInStep ? .passed : .listening
         }
-        let isWorthTesting = wasFollowed ? choir.isDoubled : choir.isStill && !choir.isForeign(to: map.line)
+        let isWorthTesting = wasFollowed ? clusters.isDoubled : clusters.isStill && !clusters.isForeign(to: map.line)
         if stage == .listening, isWorthTesting { suspect(at: time) }
     }
 
     private mutating func judgeFenced() {
         guard verdict != .fenced(.ownPort) else { return }
-        if choir.hasDrifted { return forget() }
+        if clusters.hasDrifted { return forget() }
         if case .resting(let end) = stage {
-            guard choir.arrivals >= end else { return }
+            guard clusters.arrivals >= end else { return }
             stage = verdict == .fenced(.echo) ? .testing : .watching
-        } else if choir.loop != nil {
-            stage = .resting(until: choir.arrivals + Self.longRest)
-        } else if choir.isInStep, isExcluded {
+        } else if clusters.loop != nil {
+            stage = .resting(until: clusters.arrivals + Self.longRest)
+        } else if clusters.isInStep, isExcluded {
             forget()
         }
     }

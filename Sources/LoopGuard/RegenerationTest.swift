@@ -5,7 +5,7 @@ internal import MIDIClock
 /// Such a gateway smooths what it hears, so the tosses of single ticks are lost; blocks of them come through, blurred
 /// over the ticks that its follower averages. A ``RegenerationModel`` for each likely way to smooth says how likely
 /// early and late are for a block, from all arrivals and the tosses before, and money is staked on that as in
-/// ``EchoTest``: whatever the master's noise is like, the stake grows a hundred thousandfold by chance only once in
+/// ``EchoTest``: whatever the leader's noise is like, the stake grows a hundred thousandfold by chance only once in
 /// a hundred thousand tests. Fewer tosses cannot prove more, so whoever is found out is soon tested again.
 struct RegenerationTest: Sendable {
     let probe: Probe

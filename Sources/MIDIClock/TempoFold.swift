@@ -11,7 +11,7 @@ struct TempoFold: Hashable, BitwiseCopyable {
 
     /// How far inside the range a tempo must be before a fold is left.
     private static let hysteresis = 0.02
-    /// What is forgiven beyond the range: a session's tempo is rounded to whole microseconds, a master's wavers.
+    /// What is forgiven beyond the range: a session's tempo is rounded to whole microseconds, a leader's wavers.
     private static let tolerance = 0.000_1
     /// Beyond any session's tempo, multiplied or divided at will.
     private static let deepest: Int8 = 16

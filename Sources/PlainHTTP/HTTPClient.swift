@@ -14,15 +14,15 @@ package struct HTTPClient: Hashable, Sendable {
     package let host: String
     package let port: Int
     /// How long a whole answer, or the next part of a stream, may take, in seconds.
-    package let patience: Int64
+    package let timeout: Int64
 
     /// The longest answer, in bytes.
     package static let longest = 1 << 20
 
-    package init(host: String, port: Int, patience: Int64 = 3) {
+    package init(host: String, port: Int, timeout: Int64 = 3) {
         self.host = host
         self.port = port
-        self.patience = patience
+        self.timeout = timeout
     }
 
     package struct Answer: Hashable, Sendable {
@@ -86,13 +86,13 @@ package struct HTTPClient: Hashable, Sendable {
         do {
             let start = NIODeadline.now()
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .connectTimeout(.seconds(patience))
+                .connectTimeout(.seconds(timeout))
                 .connect(host: host, port: port) { channel in
                     channel.eventLoop.makeCompletedFuture {
                         let pipeline = channel.pipeline.syncOperations
                         try pipeline.addHTTPClientHandlers()
                         try pipeline.addHandler(HTTP1ToHTTPClientCodec())
-                        try pipeline.addHandler(AnswerDeadline(in: patience, from: start, timing))
+                        try pipeline.addHandler(AnswerDeadline(in: timeout, from: start, timing))
                         return try NIOAsyncChannel<HTTPResponsePart, HTTPRequestPart>(
                             wrappingChannelSynchronously: channel)
                     }
@@ -109,7 +109,7 @@ package struct HTTPClient: Hashable, Sendable {
                 return try await read(inbound)
             }
         } catch {
-            throw HTTPFailure(error, after: patience) ?? error
+            throw HTTPFailure(error, after: timeout) ?? error
         }
     }
 
@@ -133,17 +133,17 @@ final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private let first: NIODeadline
-    private let patience: Int64
+    private let timeout: Int64
     private let timing: Timing
     private var failing: Scheduled<Void>?
 
     /// - Parameters:
-    ///   - patience: in seconds.
+    ///   - timeout: in seconds.
     ///   - start: from when on it counts.
     ///   - timing: what has to be there in time.
-    init(in patience: Int64, from start: NIODeadline, _ timing: Timing) {
-        first = start + .seconds(patience)
-        self.patience = patience
+    init(in timeout: Int64, from start: NIODeadline, _ timing: Timing) {
+        first = start + .seconds(timeout)
+        self.timeout = timeout
         self.timing = timing
     }
 
@@ -152,14 +152,14 @@ final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
     func handlerRemoved(context: ChannelHandlerContext) { failing?.cancel() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if timing == .parts { fail(context, at: context.eventLoop.now + .seconds(patience)) }
+        if timing == .parts { fail(context, at: context.eventLoop.now + .seconds(timeout)) }
         context.fireChannelRead(data)
     }
 
     private func fail(_ context: ChannelHandlerContext, at time: NIODeadline) {
         failing?.cancel()
-        failing = context.eventLoop.assumeIsolated().scheduleTask(deadline: time) { [patience] in
-            context.fireErrorCaught(HTTPFailure.late(seconds: patience))
+        failing = context.eventLoop.assumeIsolated().scheduleTask(deadline: time) { [timeout] in
+            context.fireErrorCaught(HTTPFailure.late(seconds: timeout))
         }
     }
 }

@@ -14,13 +14,13 @@ package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
     case notHTTP
 
     /// What an error of the network library means, where a connection may take so many seconds; nil if it is none of its.
-    init?(_ error: any Error, after patience: Int64) {
+    init?(_ error: any Error, after timeout: Int64) {
         switch error {
         case let error as HTTPFailure: self = error
         case let error as NIOConnectionError where error.connectionErrors.isEmpty: self = .unknownHost
-        case let error as NIOConnectionError: self.init(error.connectionErrors[0].error, after: patience)
+        case let error as NIOConnectionError: self.init(error.connectionErrors[0].error, after: timeout)
         case let error as IOError: self = .system(error.errnoCode)
-        case ChannelError.connectTimeout: self = .late(seconds: patience)
+        case ChannelError.connectTimeout: self = .late(seconds: timeout)
         case is ChannelError: self = .cutShort
         case HTTPParserError.invalidEOFState: self = .cutShort
         case is HTTPParserError: self = .notHTTP

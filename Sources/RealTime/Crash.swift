@@ -11,7 +11,7 @@ package enum Crash {
     package static var hasHappened: Bool { clinux_has_crashed() != 0 }
 }
 
-extension Snapshot {
+extension TripleBuffer {
     /// Makes the calling thread, the reader, the one that a crash waits for and wakes from ``wait(seen:until:)``.
     ///
     /// A crash of this thread itself ends the process at once.

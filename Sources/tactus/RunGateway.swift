@@ -14,7 +14,7 @@ extension Run {
     /// Runs the gateway until it is asked to stop.
     func run() async throws {
         let signals = try Self.signals()
-        let (setup, wishes, interfaces, address) = try plan()
+        let (setup, live, interfaces, address) = try plan()
         let oscAddress = try Self.configured { () throws(Mistakes) in try setup.oscAddress() }
         let token = try setup.tokenFile.map(BearerToken.init(file:))
         let console = Console()
@@ -40,11 +40,11 @@ extension Run {
         }
         var osc: OSCServer?
         if let oscAddress { osc = try await Self.listen(forOSCAt: oscAddress) }
-        let gateway = try makeGateway(setup, wishes, interfaces)
+        let gateway = try makeGateway(setup, live, interfaces)
         server?.serve(gateway)
         osc?.serve(gateway)
 
-        let live = Task { await Self.showStatus(of: gateway, on: console) }
+        let liveLine = Task { await Self.showStatus(of: gateway, on: console) }
         let reloads = Task {
             await signals.reload.forEach {
                 do {
@@ -56,8 +56,8 @@ extension Run {
         }
         await signals.stop.wait()
         reloads.cancel()
-        live.cancel()
-        await live.value
+        liveLine.cancel()
+        await liveLine.value
 
         await osc?.stop()
         async let closed: Void? = server?.stop()
@@ -74,19 +74,19 @@ extension Run {
     }
 
     /// Reads what is wanted, and sees that there may be as many descriptors as that takes.
-    func plan() throws -> (Setup, Wishes, interfaces: [String], HTTPAddress?) {
+    func plan() throws -> (Setup, LiveConfiguration, interfaces: [String], HTTPAddress?) {
         let setup = try self.setup()
-        let (wishes, interfaces) = try Self.configured { () throws(Mistakes) in
-            (try setup.wishes(), try setup.interfaces())
+        let (live, interfaces) = try Self.configured { () throws(Mistakes) in
+            (try setup.liveConfiguration(), try setup.interfaces())
         }
         let address = try self.address(setup)
-        try Descriptors.require(Self.descriptorsNeeded(wishes, interfaces, servesHTTP: address != nil))
-        return (setup, wishes, interfaces, address)
+        try Descriptors.require(Self.descriptorsNeeded(live, interfaces, servesHTTP: address != nil))
+        return (setup, live, interfaces, address)
     }
 
     /// How many descriptors a run opens at most, now and then for a moment.
-    private static func descriptorsNeeded(_ wishes: Wishes, _ interfaces: [String], servesHTTP: Bool) -> Int {
-        leastDescriptors + Gateway.descriptorsNeeded(wishes, interfaces: interfaces)
+    private static func descriptorsNeeded(_ live: LiveConfiguration, _ interfaces: [String], servesHTTP: Bool) -> Int {
+        leastDescriptors + Gateway.descriptorsNeeded(live, interfaces: interfaces)
             + (servesHTTP ? ControlServer.descriptorsNeeded : 0)
     }
 
@@ -164,35 +164,35 @@ extension Run {
     }
 
     /// What counts in this run: options first, then what was kept.
-    private func configuration(_ wishes: Wishes, _ kept: KeptState) -> GatewayConfiguration {
+    private func configuration(_ live: LiveConfiguration, _ kept: KeptState) -> GatewayConfiguration {
         var configuration = GatewayConfiguration()
         configuration.tempo = tempo ?? kept.tempo.map(Tempo.init(beatsPerMinute:)) ?? configuration.tempo
         configuration.isLinkEnabled = link ?? kept.link ?? true
         configuration.isStartStopSyncEnabled = startStopSync ?? kept.startStopSync ?? false
         configuration.playsAtStart = play
-        configuration.wishes = wishes
-        if quantum == nil { configuration.quantum = kept.quantum?.value(over: wishes.quantum.value).map { Beats($0) } }
+        configuration.live = live
+        if quantum == nil { configuration.quantum = kept.quantum?.value(over: live.quantum.value).map { Beats($0) } }
         if follow == nil, clockIn == nil {
-            configuration.follow = kept.follow?.value(over: wishes.follow.text).flatMap { try? FollowChoice($0) }
+            configuration.follow = kept.follow?.value(over: live.follow.text).flatMap { try? FollowChoice($0) }
         }
         return configuration
     }
 
     private func makeGateway(
-        _ setup: Setup, _ wishes: Wishes, _ interfaces: [String]
+        _ setup: Setup, _ live: LiveConfiguration, _ interfaces: [String]
     ) throws(Failure) -> Gateway {
         do {
             let log = Logger(label: "tactus")
             // What reading all profiles has left free would be locked into memory with the rest.
             clinux_return_free_memory()
             let keeper = try StateKeeper(directory: state ?? Folders.state, log: log)
-            var configuration = configuration(wishes, keeper.found)
+            var configuration = configuration(live, keeper.found)
             configuration.clockInDevice = clockIn
             configuration.interfaces = interfaces
             configuration.realtimePriority = realtimePriority
             configuration.dispatch = dispatch
             return try Gateway(configuration, keeper: keeper, log: log) { () throws(Mistakes) in
-                try Setup(self).wishes(since: setup)
+                try Setup(self).liveConfiguration(since: setup)
             }
         } catch {
             throw Failure(.system, "\(error)")

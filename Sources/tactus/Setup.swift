@@ -30,25 +30,25 @@ struct Setup {
     /// What may change while the gateway runs.
     ///
     /// - Throws: everything in the configuration file that makes no sense, or that the profiles do not allow.
-    func wishes() throws(Mistakes) -> Wishes {
-        var reader = WishReader(library: library, hasClockPort: !options.noClockPort)
-        var wishes = Wishes()
-        wishes.outputs.library = library
-        wishes.outputs.outputs =
+    func liveConfiguration() throws(Mistakes) -> LiveConfiguration {
+        var reader = ConfigurationReader(library: library, hasClockPort: !options.noClockPort)
+        var live = LiveConfiguration()
+        live.outputs.library = library
+        live.outputs.outputs =
             options.output.isEmpty
             ? file.outputs.compactMap { reader.output($0) } : options.output.compactMap { reader.output($0) }
-        wishes.outputs.hasClockPort = !options.noClockPort
-        wishes.outputs.connectsRecognised = file.connectsRecognised ?? options.output.isEmpty
-        wishes.outputs.tempos = options.tempoRange ?? file.tempoRange ?? .all
-        wishes.quantum = options.quantum ?? file.link.quantum ?? Beats(4)
-        wishes.deactivatesWhenIdle = file.link.deactivatesWhenIdle ?? false
-        wishes.follow = options.follow ?? (options.clockIn == nil ? reader.follow(file.follow.source) : nil) ?? .auto
-        wishes.stopsWhenLost = file.follow.whenLost == .stop
-        wishes.controls = file.controls
+        live.outputs.hasClockPort = !options.noClockPort
+        live.outputs.connectsRecognised = file.connectsRecognised ?? options.output.isEmpty
+        live.outputs.tempos = options.tempoRange ?? file.tempoRange ?? .all
+        live.quantum = options.quantum ?? file.link.quantum ?? Beats(4)
+        live.deactivatesWhenIdle = file.link.deactivatesWhenIdle ?? false
+        live.follow = options.follow ?? (options.clockIn == nil ? reader.follow(file.follow.source) : nil) ?? .auto
+        live.stopsWhenLost = file.follow.whenLost == .stop
+        live.controls = file.controls
         for control in file.controls { reader.check(control) }
-        wishes.warnings = profileWarnings
-        try reader.finish(outputs: wishes.outputs.outputs.count)
-        return wishes
+        live.warnings = profileWarnings
+        try reader.finish(outputs: live.outputs.outputs.count)
+        return live
     }
 
     /// Profiles that are left out, and what is strange about their folders; each with its place.
@@ -123,7 +123,7 @@ struct Setup {
 }
 
 /// Reads what the configuration file leaves to the grammar of the command line, and gathers what is wrong.
-private struct WishReader {
+private struct ConfigurationReader {
     let library: ProfileLibrary
     private var mistakes: [Mistake] = []
     /// Whether the port `Clock` is there without being named.

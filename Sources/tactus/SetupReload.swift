@@ -9,14 +9,14 @@ extension Setup {
     /// What may change, all of it or nothing.
     ///
     /// - Parameter started: what the gateway was started with.
-    /// - Returns: what is wished from now on.
+    /// - Returns: the configuration from now on.
     /// - Throws: everything that is wrong with the configuration file, or with any profile.
-    func wishes(since started: Setup) throws(Mistakes) -> Wishes {
+    func liveConfiguration(since started: Setup) throws(Mistakes) -> LiveConfiguration {
         let mistakes = library.mistakes + vanished(since: started)
         guard mistakes.isEmpty else { throw Mistakes(mistakes) }
-        var wishes = try wishes()
-        wishes.warnings += try waiting(since: started)
-        return wishes
+        var live = try liveConfiguration()
+        live.warnings += try waiting(since: started)
+        return live
     }
 
     /// What the command line names and is no longer there.

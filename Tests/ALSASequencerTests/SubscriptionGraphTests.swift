@@ -37,7 +37,7 @@ struct SubscriptionGraphTests {
     }
 
     @Test
-    func `a genuine master that takes nothing of ours is not reached`() {
+    func `a genuine leader that takes nothing of ours is not reached`() {
         let edges = [(Self.clock, Self.port(24)), (Self.port(28), Self.clockIn), (Self.port(28), Self.port(24))]
         #expect(Self.reaching(Self.port(28), edges).isEmpty)
     }
@@ -55,7 +55,7 @@ struct SubscriptionGraphTests {
 
     @Test
     func `what runs through the gateway itself is no way back`() {
-        // A master on card 2 whose clock we take, regenerate and send to card 1.
+        // A leader on card 2 whose clock we take, regenerate and send to card 1.
         let edges = [(Self.port(28), Self.clockIn), (Self.clock, Self.port(24))]
         #expect(Self.reaching(Self.port(28), edges).isEmpty)
         // A port of ours that hears another of ours does not reach that one's device.

@@ -7,15 +7,15 @@ import Testing
 
 @testable import Arbiter
 
-/// What drum machines notice when their gateway follows a MIDI clock master, finds it, loses it, and hands over; in
+/// What drum machines notice when their gateway follows a MIDI clock leader, finds it, loses it, and hands over; in
 /// virtual time.
 @Suite
 struct FollowScenarioTests {
     @Test(arguments: Seeds.standing(1...10))
-    func `a master leads once it is steady, and its Start is every machine's`(seed: UInt64) throws {
+    func `a leader leads once it is steady, and its Start is every machine's`(seed: UInt64) throws {
         var world = GatewayWorld("follow", seed: seed)
         let ours = world.addNode(tempo: 90)
-        world.playMaster(at: ours, tempo: 123.4, jitter: .gaussian(300), seconds: 1...20, seed: seed) { tick in
+        world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(300), seconds: 1...20, seed: seed) { tick in
             tick == 240 ? [.start] : tick == 600 ? [.stop] : []
         }
         try world.run(until: 2.5)
@@ -23,18 +23,18 @@ struct FollowScenarioTests {
         #expect(abs(world.tempo(of: ours) - 123.4) < 0.5)
         try world.run(until: 19)
         #expect(world.nodes[ours].machine.moves == [.start, .stop])
-        // The song's first tick is the master's tick 240, wherever our numbers begin.
+        // The song's first tick is the leader's tick 240, wherever our numbers begin.
         let machine = world.nodes[ours].machine
         let first = try #require(machine.startedAt)
-        let truth = world.masterTime(ofTick: 240, at: ours)
-        #expect(abs(first - truth) < 1_000, "it starts \(first - truth) us after the master's beat")
+        let truth = world.leaderTime(ofTick: 240, at: ours)
+        #expect(abs(first - truth) < 1_000, "it starts \(first - truth) us after the leader's beat")
     }
 
     @Test(arguments: Seeds.standing(1...10))
-    func `TEMPO-5, BEATTIME-1: switching Link on alone goes on from the master without a seam`(seed: UInt64) throws {
+    func `TEMPO-5, BEATTIME-1: switching Link on alone goes on from the leader without a seam`(seed: UInt64) throws {
         var world = GatewayWorld("follow to link", seed: seed)
         let ours = world.addNode(tempo: 90)
-        world.playMaster(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...30, seed: seed) {
+        world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...30, seed: seed) {
             $0 == 96 ? [.start] : []
         }
         try world.run(until: 8)
@@ -50,7 +50,7 @@ struct FollowScenarioTests {
         #expect(world.nodes[ours].arbiter.mode == .follow)
         #expect(world.nodes[ours].machine.moves == [.start])
         #expect(world.nodes[ours].breaks == breaks)
-        try world.expectOnMaster(ours, within: 300)
+        try world.expectOnLeader(ours, within: 300)
     }
 
     @Test(arguments: Seeds.standing(1...60))
@@ -59,7 +59,7 @@ struct FollowScenarioTests {
         var random = SeededGenerator(seed: seed).split("moment")
         let ours = world.addNode(tempo: 90)
         let (tempo, start) = (Double.random(in: 50...240, using: &random), Int.random(in: 24...200, using: &random))
-        world.playMaster(at: ours, tempo: tempo, jitter: .gaussian(300), seconds: 1...12, seed: seed) {
+        world.playLeader(at: ours, tempo: tempo, jitter: .gaussian(300), seconds: 1...12, seed: seed) {
             $0 == start ? [.start] : []
         }
         let moment = Double.random(in: 4...10, using: &random)
@@ -84,14 +84,14 @@ struct FollowScenarioTests {
     }
 
     @Test(arguments: Seeds.standing(1...10))
-    func `a session that is found takes over with its tempo and grid, and gives way to the master again`(
+    func `a session that is found takes over with its tempo and grid, and gives way to the leader again`(
         seed: UInt64
     ) throws {
         var world = GatewayWorld("follow to session", seed: seed)
         let (peer, ours) = (world.addNode(tempo: 130), world.addNode(tempo: 90))
         world.setLink(true, at: peer)
         world.edit(peer, .play)
-        world.playMaster(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...40, seed: seed) {
+        world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...40, seed: seed) {
             $0 == 96 ? [.start] : []
         }
         try world.run(until: 8)
@@ -105,15 +105,15 @@ struct FollowScenarioTests {
         try world.run(until: 14.9)
         #expect(abs(world.tempo(of: ours) - 123.4) < 0.1)
         try world.run(until: 20)
-        try world.expectOnMaster(ours, within: 300)
+        try world.expectOnLeader(ours, within: 300)
         #expect(world.nodes[ours].machine.moves == [.start, .stop, .continue, .stop, .continue])
     }
 
     @Test(arguments: Seeds.standing(1...5))
-    func `a master that falls silent is held over, and glided back to when it returns`(seed: UInt64) throws {
+    func `a leader that falls silent is held over, and glided back to when it returns`(seed: UInt64) throws {
         var world = GatewayWorld("silence", seed: seed)
         let ours = world.addNode(tempo: 90)
-        world.playMaster(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...6, seed: seed) {
+        world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...6, seed: seed) {
             $0 == 96 ? [.start] : []
         }
         try world.run(until: 7)
@@ -121,7 +121,7 @@ struct FollowScenarioTests {
         #expect(world.nodes[ours].arbiter.followerStatus.state == .lost)
         #expect(abs(world.tempo(of: ours) - 123.4) < 0.1)
         let breaks = world.nodes[ours].breaks
-        world.playMaster(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 9.0071...20, seed: seed)
+        world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 9.0071...20, seed: seed)
         try world.run(until: 18)
         #expect(world.nodes[ours].arbiter.mode == .follow)
         #expect(world.nodes[ours].machine.isPlaying)
@@ -129,12 +129,12 @@ struct FollowScenarioTests {
     }
 
     @Test
-    func `with two masters the first that is steady wins, and the other is named`() throws {
-        var world = GatewayWorld("two masters", seed: 1)
+    func `with two leaders the first that is steady wins, and the other is named`() throws {
+        var world = GatewayWorld("two leaders", seed: 1)
         let ours = world.addNode(tempo: 90)
         let (first, second) = (ClockSource.port(client: 20, port: 0), ClockSource.port(client: 24, port: 0))
-        world.playMaster(from: first, at: ours, tempo: 120, jitter: .none, seconds: 1...10, seed: 1)
-        world.playMaster(from: second, at: ours, tempo: 140, jitter: .none, seconds: 1.2...20, seed: 2)
+        world.playLeader(from: first, at: ours, tempo: 120, jitter: .none, seconds: 1...10, seed: 1)
+        world.playLeader(from: second, at: ours, tempo: 140, jitter: .none, seconds: 1.2...20, seed: 2)
         try world.run(until: 9)
         #expect(abs(world.tempo(of: ours) - 120) < 0.05)
         let refused = world.nodes[ours].arbiter.followerStatus.refused
@@ -153,12 +153,12 @@ struct FollowScenarioTests {
     @Test(arguments: [
         (60.0, 180.0), (180, 60), (120, 126), (126, 120), (90, 91), (240, 60), (300, 60), (480, 60), (20, 999),
     ])
-    func `a master that changes its tempo gets as many ticks as it sent`(from: Double, to: Double) throws {
+    func `a leader that changes its tempo gets as many ticks as it sent`(from: Double, to: Double) throws {
         for seed in Seeds.standing(1...3) {
             var world = GatewayWorld("tempo step", seed: seed)
             let ours = world.addNode(tempo: 90)
             let step = Int(from / 60 * 24 * 6)
-            world.playMaster(
+            world.playLeader(
                 at: ours, jitter: .gaussian(50), seconds: 1...25, seed: seed,
                 tempo: { $0 < step ? from : to }
             ) { $0 == step / 2 ? [.start] : [] }
@@ -166,20 +166,20 @@ struct FollowScenarioTests {
             let transport = world.nodes[ours].machine.moves
             try world.run(until: 20)
             #expect(abs(world.tempo(of: ours) - to) < to / 500)
-            try world.expectOnMaster(ours, within: 400)
+            try world.expectOnLeader(ours, within: 400)
             #expect(world.nodes[ours].machine.isPlaying)
             #expect(transport == [.start])
         }
     }
 
     @Test
-    func `while Link is on a master moves nothing, however long it sends, and all of it is counted`() throws {
+    func `while Link is on a leader moves nothing, however long it sends, and all of it is counted`() throws {
         var world = GatewayWorld("refused", seed: 1)
         let (peer, ours) = (world.addNode(tempo: 130), world.addNode(tempo: 90))
         for node in [peer, ours] { world.setLink(true, at: node) }
         try world.run(until: 5)
         let line = world.line(of: peer)
-        world.playMaster(at: ours, tempo: 999, jitter: .none, seconds: 5...15, seed: 1) {
+        world.playLeader(at: ours, tempo: 999, jitter: .none, seconds: 5...15, seed: 1) {
             $0 % 100 == 0 ? [.start] : $0 % 100 == 50 ? [.songPosition(7), .continue] : $0 % 100 == 70 ? [.stop] : []
         }
         try world.run(until: 16)
@@ -195,10 +195,10 @@ struct FollowScenarioTests {
     }
 
     @Test(arguments: [12.0, 16, 18])
-    func `a master slower than any tempo is let go, or still stops its song`(tempo: Double) throws {
+    func `a leader slower than any tempo is let go, or still stops its song`(tempo: Double) throws {
         var world = GatewayWorld("too slow", seed: 1)
         let ours = world.addNode(tempo: 90)
-        world.playMaster(
+        world.playLeader(
             at: ours, jitter: .none, seconds: 1...60, seed: 1, tempo: { $0 < 240 ? 120 : tempo }
         ) { $0 == 96 ? [.start] : $0 == 300 ? [.stop] : [] }
         try world.run(until: 62)
@@ -210,7 +210,7 @@ struct FollowScenarioTests {
     func `a clock without Start and Stop leads the tempo, and the user plays and stops`(seed: UInt64) throws {
         var world = GatewayWorld("clock alone", seed: seed)
         let ours = world.addNode(tempo: 90)
-        world.playMaster(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...24, seed: seed) {
+        world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...24, seed: seed) {
             $0 == 700 ? [.start] : []
         }
         try world.run(until: 4)
@@ -230,7 +230,7 @@ struct FollowScenarioTests {
         #expect(world.nodes[ours].breaks == breaks)
         world.setPlaying(false, at: ours)
         try world.run(until: 10)
-        try world.expectOnMaster(ours, within: 300)
+        try world.expectOnLeader(ours, within: 300)
         // Once it has sent its Start it leads the transport, too.
         try world.run(until: 22)
         let moves = world.nodes[ours].machine.moves
@@ -245,13 +245,13 @@ struct FollowScenarioTests {
     func `a machine behind a port that comes back is not taken for the one that played there`() throws {
         var world = GatewayWorld("another machine", seed: 1)
         let ours = world.addNode(tempo: 90)
-        world.playMaster(at: ours, tempo: 120, jitter: .none, seconds: 1...6, seed: 1) { $0 == 96 ? [.start] : [] }
+        world.playLeader(at: ours, tempo: 120, jitter: .none, seconds: 1...6, seed: 1) { $0 == 96 ? [.start] : [] }
         try world.run(until: 6)
         #expect(world.nodes[ours].machine.moves == [.start])
-        world.unplugMasters(of: ours)
+        world.unplugLeaders(of: ours)
         world.edit(ours, .stop)
         try world.run(until: 8)
-        world.playMaster(at: ours, tempo: 125, jitter: .none, seconds: 9...15, seed: 2)
+        world.playLeader(at: ours, tempo: 125, jitter: .none, seconds: 9...15, seed: 2)
         try world.run(until: 14)
         #expect(world.nodes[ours].arbiter.mode == .follow)
         #expect(world.nodes[ours].machine.moves == [.start, .stop])
@@ -266,7 +266,7 @@ struct FollowScenarioTests {
             world.setStartStopSync(true, at: node)
         }
         world.setRemote(.device, at: ours)
-        world.playMaster(at: ours, tempo: 97, jitter: .none, seconds: 3...12, seed: seed) {
+        world.playLeader(at: ours, tempo: 97, jitter: .none, seconds: 3...12, seed: seed) {
             $0 == 60 ? [.start] : $0 == 260 ? [.stop] : []
         }
         try world.run(until: 8)
@@ -280,7 +280,7 @@ struct FollowScenarioTests {
 
     /// `SIM_SEED=1...10000` runs the whole ten thousand.
     @Test(arguments: Seeds.standing(1...100))
-    func `whatever is switched, heard, joined and left, nobody obeys two masters`(seed: UInt64) throws {
+    func `whatever is switched, heard, joined and left, nobody obeys two leaders`(seed: UInt64) throws {
         var world = GatewayWorld("exclusion", seed: seed, conditions: LinkConditions(loss: 0.05))
         var random = SeededGenerator(seed: seed).split("people")
         let members = [130.0, 77].map { world.addNode(tempo: $0) }
@@ -296,7 +296,7 @@ struct FollowScenarioTests {
                 world.at(start) { $0.choose(isOn ? .anyOf(GatewayWorld.sources) : .only(source), at: node) }
             case 4: world.at(start) { $0.edit(node, isOn ? .play : .setTempo(Tempo(beatsPerMinute: tempo))) }
             default:
-                world.playMaster(
+                world.playLeader(
                     from: source ?? .device, at: node, tempo: tempo, jitter: .uniform(1_000),
                     seconds: start...(start + 2), seed: seed
                 ) { $0 % 48 == 24 ? [.start] : $0 % 97 == 5 ? [.stop] : [] }

@@ -19,8 +19,8 @@ struct GatewayWorld {
     private(set) var nodes: [Node] = []
     var medium: LinkMedium
     private(set) var trace = Trace()
-    /// The newest master of each gateway: when its ticks truly fall, and which of them is the top of its song.
-    var masters: [Int: (truth: [WorldTime], top: Int?)] = [:]
+    /// The newest leader of each gateway: when its ticks truly fall, and which of them is the top of its song.
+    var leaders: [Int: (truth: [WorldTime], top: Int?)] = [:]
     private var simulation = Simulation<Event>()
     private var random: SeededGenerator
 
@@ -37,8 +37,8 @@ struct GatewayWorld {
         var lastRequest = WorldTime.seconds(0)
         /// News of the network thread keep theirs.
         var lastNews = WorldTime.seconds(0)
-        /// When its arbiter looks for masters that have fallen silent.
-        var masterDeadline: HostTime?
+        /// When its arbiter looks for leaders that have fallen silent.
+        var leaderDeadline: HostTime?
         /// Counts the times that its output thread was told when to wake.
         var alarm = 0
         /// The number of the last tick sent.
@@ -61,7 +61,7 @@ struct GatewayWorld {
         /// What a gateway's network thread is asked to do.
         case request(Int, Request)
         case clock(Int, ClockArrival)
-        case masterIsDue(Int, HostTime)
+        case leaderIsDue(Int, HostTime)
         case action((inout GatewayWorld) throws -> Void)
     }
 
@@ -72,7 +72,7 @@ struct GatewayWorld {
         medium = LinkMedium(network: VirtualNetwork(conditions, random: random.split("network")))
     }
 
-    /// Where masters come in.
+    /// Where leaders come in.
     static let sources: Set<ClockSource> = [.device, .port(client: 20, port: 0), .port(client: 24, port: 0)]
 
     var now: WorldTime { simulation.now }
@@ -128,9 +128,9 @@ struct GatewayWorld {
             case .request(let node, .enableLink(let isEnabled)): switchLink(isEnabled, at: node)
             case .clock(let node, let arrival):
                 conduct(node) { $0.received([arrival], reach: LoneGateway.reach, at: $1) }
-            case .masterIsDue(let node, let time):
-                guard nodes[node].masterDeadline == time else { continue }
-                nodes[node].masterDeadline = nil
+            case .leaderIsDue(let node, let time):
+                guard nodes[node].leaderDeadline == time else { continue }
+                nodes[node].leaderDeadline = nil
                 conduct(node) { $0.timePassed(to: $1) }
             case .action(let action): try action(&self)
             }
@@ -159,18 +159,18 @@ struct GatewayWorld {
     }
 
     /// All machines there are, none of which hears us.
-    private static func heard(_ choice: MasterChoice, remotes: Set<ClockSource> = []) -> HeardClocks {
+    private static func heard(_ choice: LeaderChoice, remotes: Set<ClockSource> = []) -> HeardClocks {
         HeardClocks(choice: choice, paths: sources.reduce(into: [:]) { $0[$1] = .unknown }, remotes: remotes)
     }
 
-    /// Has all ports vanish that masters came in by.
-    mutating func unplugMasters(of node: Int) {
+    /// Has all ports vanish that leaders came in by.
+    mutating func unplugLeaders(of node: Int) {
         conduct(node) { $0.hear(HeardClocks(choice: .anyOf([]), paths: [:]), at: $1) }
         choose(.anyOf(Self.sources), at: node)
     }
 
-    /// Says which master a gateway may follow.
-    mutating func choose(_ choice: MasterChoice, at node: Int) {
+    /// Says which leader a gateway may follow.
+    mutating func choose(_ choice: LeaderChoice, at node: Int) {
         conduct(node) { $0.hear(Self.heard(choice), at: $1) }
     }
 
@@ -181,9 +181,9 @@ struct GatewayWorld {
             // News wake the output thread.
             wakeOutput(of: node, at: now.advanced(byMicroseconds: .random(in: 5...150, using: &nodes[node].random)))
         }
-        guard let deadline = nodes[node].arbiter.nextDeadline, deadline != nodes[node].masterDeadline else { return }
-        nodes[node].masterDeadline = deadline
-        simulation.schedule(.masterIsDue(node, deadline), at: nodes[node].clock.worldTime(of: deadline))
+        guard let deadline = nodes[node].arbiter.nextDeadline, deadline != nodes[node].leaderDeadline else { return }
+        nodes[node].leaderDeadline = deadline
+        simulation.schedule(.leaderIsDue(node, deadline), at: nodes[node].clock.worldTime(of: deadline))
     }
 
     mutating func setLink(_ isEnabled: Bool, at node: Int) {
@@ -217,16 +217,16 @@ struct GatewayWorld {
 
     private mutating func commit(_ edit: SessionEdit, at node: Int) throws {
         if case .goOn = edit, nodes[node].engine.isEnabled {
-            throw broken("a master's beat reaches the session of node \(node)")
+            throw broken("a leader's beat reaches the session of node \(node)")
         }
         touch(node) { engine, now in engine.edit(at: now) { edit.apply(to: &$0, at: now) } }
     }
 
-    /// Never two leaders: whoever follows a master has left the network, and has nothing under way to it.
+    /// Never two leaders: whoever follows a leader has left the network, and has nothing under way to it.
     private func checkExclusion() throws {
         for (index, node) in nodes.enumerated() where node.arbiter.following != nil {
             guard node.arbiter.mode == .follow, !node.engine.isEnabled, !node.arbiter.isLinkLeading else {
-                throw broken("node \(index) obeys two masters")
+                throw broken("node \(index) obeys two leaders")
             }
         }
     }

@@ -55,27 +55,27 @@ struct WakeUpLatencyTests {
     func `waiting awake takes half a percent of a core at most, three percent on a busy machine`(tickLength: Int64) {
         var latency = WakeUpLatency()
         for _ in 0..<1000 { latency.learn(2_000_000) }
-        let share = Double(latency.stretch(tickLength: tickLength, hasQueue: true)) / Double(tickLength * 1000)
+        let share = Double(latency.wakeUpMargin(tickLength: tickLength, hasQueue: true)) / Double(tickLength * 1000)
         #expect(share <= 0.005)
         for _ in 0..<3 { latency.look(otherThreads: 1) }
-        let busyShare = Double(latency.stretch(tickLength: tickLength, hasQueue: true)) / Double(tickLength * 1000)
+        let busyShare = Double(latency.wakeUpMargin(tickLength: tickLength, hasQueue: true)) / Double(tickLength * 1000)
         #expect(busyShare > share && busyShare <= 0.03)
     }
 
     @Test
     func `at 999 BPM a thread with a queue behind it wakes no earlier on a busy machine than on an idle one`() {
         var latency = WakeUpLatency()
-        let idle = latency.stretch(tickLength: 2_502, hasQueue: true)
+        let idle = latency.wakeUpMargin(tickLength: 2_502, hasQueue: true)
         for _ in 0..<3 { latency.look(otherThreads: 1) }
-        #expect(latency.stretch(tickLength: 2_502, hasQueue: true) == idle)
-        #expect(latency.stretch(tickLength: 2_502, hasQueue: false) == 6 * idle)
+        #expect(latency.wakeUpMargin(tickLength: 2_502, hasQueue: true) == idle)
+        #expect(latency.wakeUpMargin(tickLength: 2_502, hasQueue: false) == 6 * idle)
     }
 
     @Test
     func `up to 187 BPM a busy machine is waited for awake as long as it may shut interrupts out`() {
         var latency = WakeUpLatency()
         for _ in 0..<3 { latency.look(otherThreads: 1) }
-        #expect(latency.stretch(tickLength: 60_000_000 / 187 / 24, hasQueue: true) == 400_000)
+        #expect(latency.wakeUpMargin(tickLength: 60_000_000 / 187 / 24, hasQueue: true) == 400_000)
     }
 
     @Test

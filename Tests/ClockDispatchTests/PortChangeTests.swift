@@ -32,7 +32,7 @@ struct PortChangeTests {
             (
                 stage.kernel.now + 200_000_000,
                 {
-                    $0.slots[0].tenant = 7
+                    $0.slots[0].occupant = 7
                     $0.slots[0].connections = 1
                 }
             )

@@ -90,9 +90,9 @@ final class SimulatedKernel {
     }
 
     /// Returns whether the receiver took it.
-    func send(_ departure: Departure) -> Bool {
-        guard let port = departure.port else { return true }
-        let delivery = Delivery(port: port, message: departure.message, time: now, isQueued: false)
+    func send(_ entry: ScheduledMessage) -> Bool {
+        guard let port = entry.port else { return true }
+        let delivery = Delivery(port: port, message: entry.message, time: now, isQueued: false)
         return deliver(delivery, at: now, tag: 0, queueTime: start.map { now - $0 } ?? 0)
     }
 
@@ -108,9 +108,9 @@ final class SimulatedKernel {
         beats = 0
     }
 
-    func queue(_ departure: Departure, port: UInt8, tag: UInt8) {
-        let delivery = Delivery(port: port, message: departure.message, time: 0, isQueued: true)
-        pending.append((delivery, tag, departure.queueTime))
+    func queue(_ entry: ScheduledMessage, port: UInt8, tag: UInt8) {
+        let delivery = Delivery(port: port, message: entry.message, time: 0, isQueued: true)
+        pending.append((delivery, tag, entry.queueTime))
     }
 
     func stopQueue() { start = nil }
@@ -153,7 +153,7 @@ struct SimulatedMachine: DispatchMachine {
             monotonic: MonotonicTime(nanoseconds: kernel.now), rawNanoseconds: kernel.now - kernel.apart)
     }
 
-    mutating func send(_ messages: UnsafeMutableBufferPointer<Departure>, stoppingQueue: Bool) {
+    mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>, stoppingQueue: Bool) {
         for index in messages.indices {
             spend()
             messages[index].wasRefused = !kernel.send(messages[index])
@@ -172,7 +172,7 @@ struct SimulatedMachine: DispatchMachine {
         return !kernel.refusesStart
     }
 
-    mutating func arm(_ messages: UnsafeMutableBufferPointer<Departure>) {
+    mutating func arm(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {
         for index in messages.indices {
             guard let port = messages[index].port else { continue }
             spend()

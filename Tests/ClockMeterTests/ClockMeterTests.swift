@@ -98,7 +98,7 @@ struct ClockMeterTests {
     }
 
     @Test func `lost ticks are counted and are no jitter`() throws {
-        let faults: [MasterClock.Fault] = [.lost(700..<701), .lost(1_300..<1_303), .lost(1_900..<1_901)]
+        let faults: [LeaderClock.Fault] = [.lost(700..<701), .lost(1_300..<1_303), .lost(1_900..<1_901)]
         let figures = measured(count: 4_000, jitter: .gaussian(50), faults: faults) { _ in 120 }
         #expect(figures.ticks == .init(received: 3_995, lost: 5, measured: 3_995))
         #expect(isNear(try #require(figures.jitter).timeIntervalErrorMicroseconds.deviation, 50, 0.05))
@@ -106,7 +106,7 @@ struct ClockMeterTests {
     }
 
     @Test func `doubled ticks are counted and are no jitter`() throws {
-        let faults = [600, 601, 1_400, 2_222].map(MasterClock.Fault.doubled)
+        let faults = [600, 601, 1_400, 2_222].map(LeaderClock.Fault.doubled)
         let figures = measured(count: 4_000, jitter: .gaussian(50), faults: faults) { _ in 120 }
         #expect(figures.ticks == .init(received: 4_004, doubled: 4, measured: 4_000))
         #expect(isNear(try #require(figures.jitter).timeIntervalErrorMicroseconds.deviation, 50, 0.05))

@@ -3,9 +3,9 @@ import ClockMeter
 import MIDIClock
 import Simulation
 
-/// A meter that has heard a simulated master.
+/// A meter that has heard a simulated leader.
 func meter(
-    count: Int, jitter: MasterClock.Jitter = .none, faults: [MasterClock.Fault] = [], tempo: (Int) -> Double
+    count: Int, jitter: LeaderClock.Jitter = .none, faults: [LeaderClock.Fault] = [], tempo: (Int) -> Double
 ) -> ClockMeter {
     var meter = ClockMeter(start: HostTime(microseconds: 4_000_000))
     meter.play(count: count, after: 1_000_000, jitter: jitter, faults: faults, tempo: tempo)
@@ -13,22 +13,22 @@ func meter(
 }
 
 func measured(
-    count: Int, jitter: MasterClock.Jitter = .none, faults: [MasterClock.Fault] = [], tempo: (Int) -> Double
+    count: Int, jitter: LeaderClock.Jitter = .none, faults: [LeaderClock.Fault] = [], tempo: (Int) -> Double
 ) -> ClockFigures {
     meter(count: count, jitter: jitter, faults: faults, tempo: tempo).figures()
 }
 
 extension ClockMeter {
-    /// Has a master send `count` ticks, the first so many microseconds after the newest message.
+    /// Has a leader send `count` ticks, the first so many microseconds after the newest message.
     mutating func play(
-        count: Int, after pause: Double, jitter: MasterClock.Jitter = .none, faults: [MasterClock.Fault] = [],
+        count: Int, after pause: Double, jitter: LeaderClock.Jitter = .none, faults: [LeaderClock.Fault] = [],
         tempo: (Int) -> Double
     ) {
         var random = SeededGenerator(seed: 7)
         let begin = 4_000_000 + figures().seconds * 1_000_000 + pause
-        let master = MasterClock(
+        let leader = LeaderClock(
             count: count, start: begin, jitter: jitter, faults: faults, random: &random, tempo: tempo)
-        for arrival in master.arrivals { received(.timingClock, at: arrival.time) }
+        for arrival in leader.arrivals { received(.timingClock, at: arrival.time) }
     }
 }
 

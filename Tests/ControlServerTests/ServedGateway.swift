@@ -19,8 +19,8 @@ struct ServedGateway {
     func serve(_ body: (Client) async throws -> Void) async throws {
         var configuration = GatewayConfiguration()
         configuration.isLinkEnabled = false
-        configuration.wishes.outputs.hasClockPort = false
-        configuration.wishes.outputs.outputs = [OutputRequest(.virtual("Drums"))]
+        configuration.live.outputs.hasClockPort = false
+        configuration.live.outputs.outputs = [OutputRequest(.virtual("Drums"))]
         configuration.realtimePriority = 0
         let gateway = try Gateway(configuration, log: Self.log)
         let outcome: Result<Void, any Error>
@@ -44,7 +44,7 @@ struct ServedGateway {
         let port: Int
 
         /// More patient than any machine is slow.
-        private var client: HTTPClient { HTTPClient(host: "127.0.0.1", port: port, patience: 300) }
+        private var client: HTTPClient { HTTPClient(host: "127.0.0.1", port: port, timeout: 300) }
 
         func get(_ path: String, headers: [String: String] = [:]) async throws -> Answer {
             try await send(.get, path, headers: headers)

@@ -91,7 +91,7 @@ struct ClockSourcesTests {
         String(repeating: "x", count: 128),
     ])
     func `what can be no port is refused with a reason`(text: String) {
-        #expect(throws: FollowChoice.Refusal.self) { try FollowChoice(text) }
+        #expect(throws: FollowChoice.ParseError.self) { try FollowChoice(text) }
     }
 
     @Test
@@ -108,18 +108,18 @@ struct ClockSourcesTests {
         sources.names = [drums: "TR-8S", remote: "MPC", cable: "Through"]
         sources.subscribedByUser = [cable]
         #expect(sources.remotes == [remote])
-        #expect(sources.masters(driven: []) == .anyOf([drums, cable]))
-        #expect(sources.masters(driven: [drums]) == .anyOf([cable]))
-        #expect(sources.unsafeMasters(driven: [drums]) == [drums])
+        #expect(sources.leaders(driven: []) == .anyOf([drums, cable]))
+        #expect(sources.leaders(driven: [drums]) == .anyOf([cable]))
+        #expect(sources.unsafeLeaders(driven: [drums]) == [drums])
 
         var off = try Self.sources("off")
         off.recognise(Self.ports, by: library.profile(of:))
         #expect(off.wanted == [remote])
-        #expect(off.masters(driven: []) == .none)
+        #expect(off.leaders(driven: []) == .none)
 
         var named = try Self.sources("TR-8S")
         named.recognise(Self.ports, by: library.profile(of:))
-        #expect(named.masters(driven: []) == .only(drums))
-        #expect(named.masters(driven: [drums]) == .only(nil))
+        #expect(named.leaders(driven: []) == .only(drums))
+        #expect(named.leaders(driven: [drums]) == .only(nil))
     }
 }

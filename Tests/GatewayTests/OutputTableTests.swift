@@ -16,16 +16,16 @@ struct OutputTableTests {
 
     init() throws { library = try .of(["drums": #"match: ["TR-8S", "Volca"]"#]) }
 
-    private func wishes(_ outputs: OutputAddress..., connectsRecognised: Bool = true) -> OutputWishes {
-        var wishes = OutputWishes()
-        wishes.hasClockPort = false
-        wishes.connectsRecognised = connectsRecognised
-        wishes.library = library
-        wishes.outputs = outputs.map { OutputRequest($0) }
-        return wishes
+    private func configuration(_ outputs: OutputAddress..., connectsRecognised: Bool = true) -> OutputConfiguration {
+        var configuration = OutputConfiguration()
+        configuration.hasClockPort = false
+        configuration.connectsRecognised = connectsRecognised
+        configuration.library = library
+        configuration.outputs = outputs.map { OutputRequest($0) }
+        return configuration
     }
 
-    private func table(_ wishes: OutputWishes) -> OutputTable { OutputTable(wishes) }
+    private func table(_ configuration: OutputConfiguration) -> OutputTable { OutputTable(configuration) }
 
     private func drum(_ number: Int) -> PortDescription {
         .device(20 + number, "TR-8S", "TR-8S", card: number, at: "usb-\(number)")
@@ -41,19 +41,19 @@ struct OutputTableTests {
 
     @Test
     func `what is strange about a profile is told of outputs that it drives, and of no others`() throws {
-        var wishes = wishes(.virtual("Slow"))
-        wishes.library = try .of(["slow": "transport: { lead: 9.5 }"])
-        #expect(table(wishes).warnings.isEmpty)
-        wishes.outputs[0].profile = try wishes.library.profile(id: "slow")
-        let warnings = table(wishes).warnings
+        var configuration = configuration(.virtual("Slow"))
+        configuration.library = try .of(["slow": "transport: { lead: 9.5 }"])
+        #expect(table(configuration).warnings.isEmpty)
+        configuration.outputs[0].profile = try configuration.library.profile(id: "slow")
+        let warnings = table(configuration).warnings
         #expect(warnings.map(\.code) == ["profile"])
         #expect(warnings.first?.message.hasPrefix("Slow: a 'lead' of 9.5 ms has room up to 157 BPM") == true)
     }
 
     @Test
     func `a slot is another's once the old output's port is deleted, and not before`() {
-        var table = table(wishes(.virtual("Old")))
-        table.configure(wishes(.virtual("New")), devices: [], at: Self.start)
+        var table = table(configuration(.virtual("Old")))
+        table.configure(configuration(.virtual("New")), devices: [], at: Self.start)
         #expect(table.all.map(\.name) == ["Old", "New"])
         let soon = Self.start
         let late = soon.advanced(byMicroseconds: 1_000_000)
@@ -68,14 +68,14 @@ struct OutputTableTests {
         #expect(!free(&table, ports: 1, inUse: 7, at: late))
         #expect(table.all[0].presence != .gone)
         #expect(free(&table, ports: 0, inUse: 7, at: late))
-        table.configure(wishes(.virtual("New"), .virtual("Newer")), devices: [], at: Self.start)
+        table.configure(configuration(.virtual("New"), .virtual("Newer")), devices: [], at: Self.start)
         #expect(table.all.map(\.name) == ["Newer", "New"])
-        #expect(table.all[0].tenant == 3)
+        #expect(table.all[0].occupant == 3)
     }
 
     @Test
     func `devices that came and went with ever new names make room for those that come`() {
-        var table = table(wishes())
+        var table = table(configuration())
         for number in 0..<200 {
             let port = PortDescription.device(20, "Volca", "Volca \(number)")
             _ = table.assign([port], at: Self.start)
@@ -89,7 +89,7 @@ struct OutputTableTests {
 
     @Test
     func `devices that are there keep their outputs, and one too many is told until one is gone`() {
-        var table = table(wishes())
+        var table = table(configuration())
         let all = (0..<65).map(drum)
         for _ in 0..<3 {
             _ = table.assign(all, at: Self.start)
@@ -103,10 +103,10 @@ struct OutputTableTests {
 
     @Test
     func `what the user names has its place before devices that came by themselves`() {
-        var table = table(wishes())
+        var table = table(configuration())
         let all = (0..<64).map(drum)
         _ = table.assign(all, at: Self.start)
-        table.configure(wishes(.virtual("Mine")), devices: all, at: Self.start)
+        table.configure(configuration(.virtual("Mine")), devices: all, at: Self.start)
         for _ in 0..<3 {
             _ = table.assign(all, at: Self.start)
             settle(&table)
@@ -119,7 +119,7 @@ struct OutputTableTests {
 
     @Test
     func `a name the user gives adopts the output of the device it means, and of no other that it might`() {
-        var table = table(wishes())
+        var table = table(configuration())
         let (small, large) = (
             PortDescription.device(20, "Volca", "Volca Drum Mk2"), PortDescription.device(21, "TR-8S", "Volca Drum")
         )
@@ -127,25 +127,25 @@ struct OutputTableTests {
         for (slot, port) in [small, large].enumerated() {
             _ = table.all[slot].setConnected(to: port.address.description)
         }
-        table.configure(wishes(.name("volca drum")), devices: [small, large], at: Self.start)
+        table.configure(configuration(.name("volca drum")), devices: [small, large], at: Self.start)
         #expect(table.all.map(\.target) == [.device(Device(small)), .named("volca drum")])
-        table.configure(wishes(.name("volca drum"), .name("o")), devices: [small, large], at: Self.start)
+        table.configure(configuration(.name("volca drum"), .name("o")), devices: [small, large], at: Self.start)
         #expect(table.all[0].target == .device(Device(small)))
     }
 
     @Test
     func `a profile that the user names no more leaves the output to what recognises its device`() {
-        var named = wishes(.name("Synth"))
+        var named = configuration(.name("Synth"))
         named.outputs[0].profile = library.profiles[0]
         var table = table(named)
         #expect(table.all[0].profile?.id == "drums")
-        table.configure(wishes(.name("Synth")), devices: [], at: Self.start)
+        table.configure(configuration(.name("Synth")), devices: [], at: Self.start)
         #expect(table.all[0].profile == nil)
     }
 
     @Test
     func `a line that is wanted at another speed is opened once the Stop has left at the old one`() throws {
-        var table = table(wishes(.raw(path: "/dev/a", bitsPerSecond: 31_250)))
+        var table = table(configuration(.raw(path: "/dev/a", bitsPerSecond: 31_250)))
         var time = Self.start
         func asked(_ table: inout OutputTable) -> [GatewayQuestion] {
             var effects = GatewayEffects()
@@ -157,7 +157,7 @@ struct OutputTableTests {
         let isTaken = table.lineOpened(table.place(0), 7)
         #expect(isTaken)
         #expect(table.all[0].connectedTo == "/dev/a" && asked(&table).isEmpty)
-        table.configure(wishes(.raw(path: "/dev/a", bitsPerSecond: 38_400)), devices: [], at: time)
+        table.configure(configuration(.raw(path: "/dev/a", bitsPerSecond: 38_400)), devices: [], at: time)
         #expect(asked(&table).isEmpty && table.all[0].sink == .line(7))
         settle(&table)
         #expect(asked(&table) == [.openLine(table.place(1), path: "/dev/a", bitsPerSecond: 38_400)])

@@ -17,7 +17,7 @@ struct RawLineTests {
     func `a FIFO that nobody reads is refused for now, and opens once it has a reader`() throws {
         let path = folder.appending(path: "fifo").path()
         #expect(mkfifo(path, 0o600) == 0)
-        #expect(throws: RawLine.Refusal.self) { try RawLine.open(path: path, bitsPerSecond: 31_250, for: .writing) }
+        #expect(throws: RawLine.OpenError.self) { try RawLine.open(path: path, bitsPerSecond: 31_250, for: .writing) }
         let reader = open(path, O_RDONLY | O_NONBLOCK)
         defer { close(reader) }
         let line = try RawLine.open(path: path, bitsPerSecond: 31_250, for: .writing)
@@ -31,13 +31,13 @@ struct RawLineTests {
     func `a folder and an ordinary file are no lines, and a missing one is not there`() throws {
         let file = folder.appending(path: "file")
         try Data().write(to: file)
-        #expect(throws: RawLine.Refusal.notALine(path: file.path())) {
+        #expect(throws: RawLine.OpenError.notALine(path: file.path())) {
             try RawLine.open(path: file.path(), bitsPerSecond: 31_250, for: .writing)
         }
-        #expect(throws: RawLine.Refusal.notALine(path: folder.path())) {
+        #expect(throws: RawLine.OpenError.notALine(path: folder.path())) {
             try RawLine.open(path: folder.path(), bitsPerSecond: 31_250, for: .writing)
         }
-        #expect(throws: RawLine.Refusal.self) {
+        #expect(throws: RawLine.OpenError.self) {
             try RawLine.open(path: folder.appending(path: "none").path(), bitsPerSecond: 31_250, for: .writing)
         }
     }

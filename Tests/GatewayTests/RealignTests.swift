@@ -12,17 +12,17 @@ import Testing
 @Suite
 struct RealignTests {
     private func table(_ profiles: [String: String] = [:]) throws -> OutputTable {
-        var none = OutputWishes()
+        var none = OutputConfiguration()
         (none.hasClockPort, none.connectsRecognised) = (false, false)
-        var wishes = none
-        wishes.library = try .of(profiles)
-        wishes.outputs = ["Drums", "Bass"].map { name in
+        var configuration = none
+        configuration.library = try .of(profiles)
+        configuration.outputs = ["Drums", "Bass"].map { name in
             var request = OutputRequest(.name(name))
-            request.profile = wishes.library.profiles.first { $0.id == name.lowercased() }
+            request.profile = configuration.library.profiles.first { $0.id == name.lowercased() }
             return request
         }
         var table = OutputTable(none)
-        table.configure(wishes, devices: [], at: HostTime(microseconds: 0))
+        table.configure(configuration, devices: [], at: HostTime(microseconds: 0))
         return table
     }
 
@@ -31,7 +31,7 @@ struct RealignTests {
     }
 
     private func refusal(_ table: inout OutputTable, _ id: String?, isPlaying: Bool = true) -> String? {
-        do throws(CommandRefusal) {
+        do throws(CommandError) {
             try table.realign(id, .atBar, isPlaying: isPlaying)
             return nil
         } catch {

@@ -37,7 +37,7 @@ final class Witness: Sendable {
     /// To be given to the peer as `onChange`.
     var onChange: @Sendable (LinkState) -> Void { { [tell] in _ = tell.yield($0) } }
 
-    /// Waits until the peer tells of a state like this; the test's time limit is the patience.
+    /// Waits until the peer tells of a state like this; the test's time limit is the timeout.
     @discardableResult
     func see(_ isWanted: (LinkState) -> Bool) async throws -> LinkState {
         for await state in news where isWanted(state) { return state }
@@ -73,9 +73,9 @@ struct RawSocket: ~Copyable {
     }
 
     /// The next datagram; nil if none comes within a number of milliseconds.
-    func receive(withinMilliseconds patience: Int32) -> [UInt8]? {
+    func receive(withinMilliseconds timeout: Int32) -> [UInt8]? {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&waiting, 1, patience) == 1 else { return nil }
+        guard poll(&waiting, 1, timeout) == 1 else { return nil }
         var count = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: 600) { buffer, initialized in
             count = recv(descriptor, buffer.baseAddress, buffer.count, 0)

@@ -42,11 +42,11 @@ import Testing
         }
     }
 
-    @Test func `an echo beside a master's own ticks in one port is fenced`() {
+    @Test func `an echo beside a leader's own ticks in one port is fenced`() {
         for (seed, tempo) in zip(1...6 as ClosedRange<UInt64>, [120, 120, 120.02, 121, 119.5, 122] as [Double]) {
             var world = LoopWorld(seed: seed)
             world.loops = [(0, Way(), Self.port)]
-            world.addMaster(beatsPerMinute: tempo, start: 107_000, jitter: .gaussian(30), seed: seed)
+            world.addLeader(beatsPerMinute: tempo, start: 107_000, jitter: .gaussian(30), seed: seed)
             #expect(world.ticksUntilFenced(within: 150) != nil, "\(tempo) BPM")
         }
     }
@@ -60,10 +60,10 @@ import Testing
         }
     }
 
-    @Test func `an echo that comes while we follow a master is fenced, and the master goes on`() {
+    @Test func `an echo that comes while we follow a leader is fenced, and the leader goes on`() {
         let echo = ClockSource.port(client: 28, port: 0)
         var world = LoopWorld(seed: 3)
-        world.addMaster(beatsPerMinute: 126, start: 107_000, jitter: .gaussian(50), seed: 3)
+        world.addLeader(beatsPerMinute: 126, start: 107_000, jitter: .gaussian(50), seed: 3)
         world.wanted = Self.port
         _ = world.run(until: 5_000_000)
         world.loops = [(0, Way(), echo)]
@@ -108,7 +108,7 @@ import Testing
             #expect(world.ticksUntilFenced(within: 60) != nil)
             world.loops = []
             let start = Double(world.now.microseconds) + 20_000
-            world.addMaster(beatsPerMinute: 120 + apart, start: start, jitter: .gaussian(20), seed: 4)
+            world.addLeader(beatsPerMinute: 120 + apart, start: start, jitter: .gaussian(20), seed: 4)
             let end = world.now.microseconds + beats * 500_000
             let cleared = world.run(until: end) { $0.loopGuard.verdict(of: Self.port) == .clear }
             #expect(cleared != nil, "\(apart) BPM apart")
@@ -119,7 +119,7 @@ import Testing
         var world = LoopWorld(seed: 1)
         world.loopGuard.pathChanged(of: Self.port, to: .ownPort, at: world.now)
         #expect(world.loopGuard.verdict(of: Self.port) == .fenced(.ownPort))
-        world.addMaster(beatsPerMinute: 97, start: 5_000, jitter: .none, seed: 1)
+        world.addLeader(beatsPerMinute: 97, start: 5_000, jitter: .none, seed: 1)
         _ = world.run(until: 2_000_000)
         #expect(world.loopGuard.verdict(of: Self.port) == .fenced(.ownPort))
         world.loopGuard.pathChanged(of: Self.port, to: .unknown, at: world.now)

@@ -63,7 +63,7 @@ struct LoopWorld {
         case tick(from: ClockSource)
         case otherInput
         case otherOutput
-        case master(index: Int, next: Int)
+        case leader(index: Int, next: Int)
     }
 
     static let port = ClockSource.port(client: 24, port: 0)
@@ -81,7 +81,7 @@ struct LoopWorld {
     var otherFollows = true
     var wayToOther: (slot: Int, way: Way)?
     var wayFromOther: (way: Way, source: ClockSource)?
-    var masters: [(arrivals: [HostTime], source: ClockSource)] = []
+    var leaders: [(arrivals: [HostTime], source: ClockSource)] = []
     /// The source that our gateway wants to follow once it is clear.
     var wanted: ClockSource?
     private(set) var followed: ClockSource?
@@ -104,18 +104,18 @@ struct LoopWorld {
     }
 
     mutating func add(_ arrivals: [HostTime], from source: ClockSource) {
-        masters.append((arrivals, source))
+        leaders.append((arrivals, source))
         guard let first = arrivals.first else { return }
         sim.schedule(
-            .master(index: masters.count - 1, next: 0), at: WorldTime(microseconds: first.microseconds))
+            .leader(index: leaders.count - 1, next: 0), at: WorldTime(microseconds: first.microseconds))
     }
 
-    mutating func addMaster(
-        beatsPerMinute: Double, start: Double, jitter: MasterClock.Jitter, count: Int = 4_000, seed: UInt64
+    mutating func addLeader(
+        beatsPerMinute: Double, start: Double, jitter: LeaderClock.Jitter, count: Int = 4_000, seed: UInt64
     ) {
-        var random = SeededGenerator(seed: seed).split("master")
-        let master = MasterClock(count: count, start: start, jitter: jitter, random: &random) { _ in beatsPerMinute }
-        add(master.arrivals.map(\.time), from: Self.port)
+        var random = SeededGenerator(seed: seed).split("leader")
+        let leader = LeaderClock(count: count, start: start, jitter: jitter, random: &random) { _ in beatsPerMinute }
+        add(leader.arrivals.map(\.time), from: Self.port)
     }
 
     /// Lets the world go on until the port is fenced.
@@ -153,12 +153,12 @@ struct LoopWorld {
             let time = now
             if otherFollows { other?.follow(at: time) }
         case .otherOutput: otherTurn()
-        case .master(let index, let next):
-            tick(from: masters[index].source)
-            guard next + 1 < masters[index].arrivals.count else { return }
+        case .leader(let index, let next):
+            tick(from: leaders[index].source)
+            guard next + 1 < leaders[index].arrivals.count else { return }
             sim.schedule(
-                .master(index: index, next: next + 1),
-                at: WorldTime(microseconds: masters[index].arrivals[next + 1].microseconds))
+                .leader(index: index, next: next + 1),
+                at: WorldTime(microseconds: leaders[index].arrivals[next + 1].microseconds))
         }
     }
 

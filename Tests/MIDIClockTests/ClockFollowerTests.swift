@@ -6,10 +6,10 @@ import Testing
 @Suite
 struct ClockFollowerTests {
     @Test(arguments: [20.0, 61.3, 120, 174, 333, 999])
-    func `a steady master is locked within two beats and then stays so`(tempo: Double) throws {
+    func `a steady leader is locked within two beats and then stays so`(tempo: Double) throws {
         var random = SeededGenerator(seed: 1)
-        let master = MasterClock(count: 2_000, jitter: .gaussian(150), random: &random) { _ in tempo }
-        let rig = FollowerRig(master)
+        let leader = LeaderClock(count: 2_000, jitter: .gaussian(150), random: &random) { _ in tempo }
+        let rig = FollowerRig(leader)
         let locked = try #require(rig.readings.firstIndex { $0.state == .locked })
         #expect(rig.readings[locked].number <= 48)
         #expect(rig.readings[..<locked].allSatisfy { $0.state == .settling })
@@ -26,8 +26,8 @@ struct ClockFollowerTests {
         var phase: [Double] = []
         for seed in UInt64(1)...3 {
             var random = SeededGenerator(seed: seed)
-            let master = MasterClock(count: 1_600, jitter: line.jitter, random: &random) { _ in 120 }
-            let steady = FollowerRig(master).from(600)
+            let leader = LeaderClock(count: 1_600, jitter: line.jitter, random: &random) { _ in 120 }
+            let steady = FollowerRig(leader).from(600)
             tempo.append(rootMeanSquare(steady.map(\.tempo)))
             phase.append(rootMeanSquare(steady.map { $0.phase - line.delay }))
         }
@@ -43,8 +43,8 @@ struct ClockFollowerTests {
         var phase: [Double] = []
         for seed in UInt64(1)...5 {
             var random = SeededGenerator(seed: seed)
-            let master = MasterClock(count: 800, jitter: line.jitter, random: &random) { $0 < 600 ? 120 : 126 }
-            let rig = FollowerRig(master)
+            let leader = LeaderClock(count: 800, jitter: line.jitter, random: &random) { $0 < 600 ? 120 : 126 }
+            let rig = FollowerRig(leader)
             settling.append(rig.settling(after: 600, within: 0.25) ?? .max)
             phase.append(rig.from(600).worstPhase(delay: line.delay))
             #expect(rig.from(60).allSatisfy { $0.state == .locked })
@@ -58,10 +58,10 @@ struct ClockFollowerTests {
     func `a ramp of twenty beats per minute in a bar is followed within 1.2 ms`() {
         for seed in UInt64(1)...4 {
             var random = SeededGenerator(seed: seed)
-            let master = MasterClock(count: 800, jitter: .gaussian(100), random: &random) {
+            let leader = LeaderClock(count: 800, jitter: .gaussian(100), random: &random) {
                 120 + 20 * Double(min(max($0 - 600, 0), 96)) / 96
             }
-            #expect(FollowerRig(master).from(600).worstPhase(delay: 0) <= 1_200)
+            #expect(FollowerRig(leader).from(600).worstPhase(delay: 0) <= 1_200)
         }
     }
 
@@ -71,10 +71,10 @@ struct ClockFollowerTests {
         for line in TestLine.all where line.deviation < 2_083 / ratio {
             for seed in UInt64(1)...2 {
                 var random = SeededGenerator(seed: seed)
-                let master = MasterClock(count: 700, jitter: line.jitter, random: &random) {
+                let leader = LeaderClock(count: 700, jitter: line.jitter, random: &random) {
                     $0 < 400 ? 120 : 120 * ratio
                 }
-                let rig = FollowerRig(master)
+                let rig = FollowerRig(leader)
                 #expect(rig.hasRightCount(delay: line.delay), "\(line.name), seed \(seed)")
                 #expect(rig.from(520).worstTempo < 0.01 * 120 * ratio, "\(line.name), seed \(seed)")
             }
@@ -85,8 +85,8 @@ struct ClockFollowerTests {
     func `ticks that wait for frames of a millisecond do not make the tempo creep`(tempo: Double) {
         for seed in UInt64(1)...4 {
             var random = SeededGenerator(seed: seed)
-            let master = MasterClock(count: 1_600, jitter: .frames, random: &random) { _ in tempo }
-            let rig = FollowerRig(master)
+            let leader = LeaderClock(count: 1_600, jitter: .frames, random: &random) { _ in tempo }
+            let rig = FollowerRig(leader)
             #expect(rig.from(600).worstTempo < 0.02)
             #expect(rig.from(600).allSatisfy { $0.state == .locked })
         }
@@ -97,10 +97,10 @@ struct ClockFollowerTests {
         for line in TestLine.all {
             for seed in UInt64(1)...2 {
                 var random = SeededGenerator(seed: seed)
-                let master = MasterClock(
+                let leader = LeaderClock(
                     count: 700, jitter: line.jitter, swing: swing, random: &random
                 ) { _ in 120 }
-                let rig = FollowerRig(master)
+                let rig = FollowerRig(leader)
                 let later = rig.from(400)
                 #expect(later.allSatisfy { $0.state == .locked })
                 #expect(later.worstTempo < 0.2)
@@ -110,12 +110,12 @@ struct ClockFollowerTests {
     }
 
     @Test
-    func `silence of a quarter second or four ticks loses the master, and its tempo is kept`() throws {
+    func `silence of a quarter second or four ticks loses the leader, and its tempo is kept`() throws {
         for (tempo, limit) in [(120.0, Int64(250_000)), (24, 416_667)] {
             var random = SeededGenerator(seed: 1)
-            let master = MasterClock(count: 200, jitter: .none, random: &random) { _ in tempo }
-            var follower = FollowerRig(master).follower
-            let last = try #require(master.arrivals.last).time
+            let leader = LeaderClock(count: 200, jitter: .none, random: &random) { _ in tempo }
+            var follower = FollowerRig(leader).follower
+            let last = try #require(leader.arrivals.last).time
             let lostAt = try #require(follower.lostAt)
             #expect(abs(last.microseconds(to: lostAt) - limit) <= 1)
             follower.timePassed(to: lostAt.advanced(byMicroseconds: -1))
@@ -153,8 +153,8 @@ struct ClockFollowerTests {
     @Test
     func `the line that planners get agrees with the estimate`() throws {
         var random = SeededGenerator(seed: 4)
-        let master = MasterClock(count: 500, jitter: .gaussian(300), random: &random) { _ in 123.4 }
-        let estimate = try #require(FollowerRig(master).follower.estimate)
+        let leader = LeaderClock(count: 500, jitter: .gaussian(300), random: &random) { _ in 123.4 }
+        let estimate = try #require(FollowerRig(leader).follower.estimate)
         for ahead in Int64(0)...24 {
             let exact = estimate.microseconds(ofTick: estimate.tick + ahead)
             let planned = estimate.line.time(ofTick: estimate.tick + ahead)

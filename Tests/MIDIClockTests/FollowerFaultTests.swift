@@ -10,16 +10,16 @@ struct FollowerFaultTests {
             [.lost(600..<601)], [.lost(600..<603)], [.lost(600..<612)], [.stall(after: 600, microseconds: 75_000)],
             [.doubled(600), .doubled(610), .doubled(611)],
             [.lost(600..<601), .lost(602..<603), .lost(605..<607), .doubled(609)],
-        ] as [[MasterClock.Fault]])
-    func `lost, doubled and stalled ticks cost less than 0.2 BPM and no count`(faults: [MasterClock.Fault]) {
+        ] as [[LeaderClock.Fault]])
+    func `lost, doubled and stalled ticks cost less than 0.2 BPM and no count`(faults: [LeaderClock.Fault]) {
         for line in TestLine.all {
             var worst: [Double] = []
             for seed in UInt64(1)...3 {
                 var random = SeededGenerator(seed: seed)
-                let master = MasterClock(
+                let leader = LeaderClock(
                     count: 760, jitter: line.jitter, faults: faults, random: &random
                 ) { _ in 120 }
-                let rig = FollowerRig(master)
+                let rig = FollowerRig(leader)
                 #expect(rig.hasRightCount(delay: line.delay), "\(line.name), seed \(seed)")
                 worst.append(rig.from(600).worstTempo)
             }
@@ -32,11 +32,11 @@ struct FollowerFaultTests {
         for line in TestLine.all {
             for seed in UInt64(1)...3 {
                 var random = SeededGenerator(seed: seed)
-                let stall = MasterClock.Fault.stall(after: 600, microseconds: 75_000)
-                let master = MasterClock(count: 900, jitter: line.jitter, faults: [stall], random: &random) {
+                let stall = LeaderClock.Fault.stall(after: 600, microseconds: 75_000)
+                let leader = LeaderClock(count: 900, jitter: line.jitter, faults: [stall], random: &random) {
                     $0 < 600 ? 120 : 126
                 }
-                let rig = FollowerRig(master)
+                let rig = FollowerRig(leader)
                 #expect(rig.hasRightCount(delay: line.delay))
                 #expect(rig.from(660).worstTempo < 0.5)
             }
@@ -46,20 +46,20 @@ struct FollowerFaultTests {
     @Test
     func `lost and doubled ticks are counted as what they are`() {
         var random = SeededGenerator(seed: 9)
-        let faults: [MasterClock.Fault] = [.lost(300..<304), .doubled(350), .doubled(380)]
-        let master = MasterClock(count: 500, jitter: .gaussian(100), faults: faults, random: &random) { _ in 97 }
-        let counts = FollowerRig(master).follower.counts
+        let faults: [LeaderClock.Fault] = [.lost(300..<304), .doubled(350), .doubled(380)]
+        let leader = LeaderClock(count: 500, jitter: .gaussian(100), faults: faults, random: &random) { _ in 97 }
+        let counts = FollowerRig(leader).follower.counts
         #expect(counts == ClockFollower.Counts(ticks: 498, lost: 4, extra: 2, refused: 0))
     }
 
     @Test(arguments: [0.02, 0.05, 0.1])
     func `lost ticks of a swung clock stay lost`(swing: Double) {
         var random = SeededGenerator(seed: 10)
-        let faults: [MasterClock.Fault] = [.lost(300..<301), .lost(403..<405)]
-        let master = MasterClock(
+        let faults: [LeaderClock.Fault] = [.lost(300..<301), .lost(403..<405)]
+        let leader = LeaderClock(
             count: 600, jitter: .gaussian(30), faults: faults, swing: swing, random: &random
         ) { _ in 120 }
-        let rig = FollowerRig(master)
+        let rig = FollowerRig(leader)
         #expect(rig.follower.counts == ClockFollower.Counts(ticks: 597, lost: 3))
         #expect(rig.hasRightCount(delay: 0))
     }
@@ -67,7 +67,7 @@ struct FollowerFaultTests {
     @Test(arguments: [UInt64](1...3))
     func `a hundred thousand ticks with every fault are counted exactly`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var faults: [MasterClock.Fault] = []
+        var faults: [LeaderClock.Fault] = []
         var tick = 500
         while tick < 34_000 {
             switch Int.random(in: 0..<3, using: &random) {
@@ -79,40 +79,40 @@ struct FollowerFaultTests {
             }
             tick += Int.random(in: 300...900, using: &random)
         }
-        let master = MasterClock(count: 34_000, jitter: .gaussian(500), faults: faults, random: &random) {
+        let leader = LeaderClock(count: 34_000, jitter: .gaussian(500), faults: faults, random: &random) {
             // Slow wandering around 128.
             128 + 4 * Double(abs($0 % 4_000 - 2_000)) / 2_000
         }
-        #expect(FollowerRig(master).hasRightCount(delay: 0))
+        #expect(FollowerRig(leader).hasRightCount(delay: 0))
     }
 
     @Test(arguments: [1, 5, 40, 700])
-    func `after an overflow the count is that of the master again`(missing: Int) {
+    func `after an overflow the count is that of the leader again`(missing: Int) {
         for line in TestLine.all {
             var random = SeededGenerator(seed: 3)
-            let lost = MasterClock.Fault.lost(600..<600 + missing)
-            let master = MasterClock(
+            let lost = LeaderClock.Fault.lost(600..<600 + missing)
+            let leader = LeaderClock(
                 count: 900 + missing, jitter: line.jitter, faults: [lost], random: &random
             ) { _ in 120 }
             var follower = ClockFollower()
-            for arrival in master.arrivals {
+            for arrival in leader.arrivals {
                 if arrival.number == 600 + missing { follower.messagesLost() }
                 follower.received(.timingClock, at: arrival.time)
             }
             let last = 900 + missing - 1
             let estimate = follower.estimate!
-            #expect(abs(estimate.microseconds(ofTick: Int64(last)) - master.truth[last] - line.delay) < 3_000)
+            #expect(abs(estimate.microseconds(ofTick: Int64(last)) - leader.truth[last] - line.delay) < 3_000)
             #expect(follower.counts.lost == Int64(missing))
             #expect(follower.state == .locked)
         }
     }
 
     @Test(arguments: [3_333_333, 61_234_567] as [Int64])
-    func `a master that pauses goes on with its count and its tempo`(pause: Int64) throws {
+    func `a leader that pauses goes on with its count and its tempo`(pause: Int64) throws {
         var random = SeededGenerator(seed: 5)
-        let master = MasterClock(count: 600, jitter: .gaussian(200), random: &random) { _ in 120 }
+        let leader = LeaderClock(count: 600, jitter: .gaussian(200), random: &random) { _ in 120 }
         var follower = ClockFollower()
-        for (index, arrival) in master.arrivals.enumerated() {
+        for (index, arrival) in leader.arrivals.enumerated() {
             if index == 400 { follower.timePassed(to: arrival.time.advanced(byMicroseconds: pause)) }
             let time = arrival.time.advanced(byMicroseconds: index < 400 ? 0 : pause)
             #expect(index != 400 || follower.state == .lost)
@@ -122,16 +122,16 @@ struct FollowerFaultTests {
         let estimate = try #require(follower.estimate)
         #expect(estimate.tick == 599)
         #expect(abs(estimate.beatsPerMinute - 120) < 0.1)
-        #expect(abs(estimate.microseconds(ofTick: 599) - master.truth[599] - Double(pause)) < 300)
+        #expect(abs(estimate.microseconds(ofTick: 599) - leader.truth[599] - Double(pause)) < 300)
     }
 
     @Test
     func `a cable pulled for a second costs no count`() throws {
         var random = SeededGenerator(seed: 5)
-        let master = MasterClock(
+        let leader = LeaderClock(
             count: 600, jitter: .gaussian(1_000), faults: [.lost(400..<448)], random: &random
         ) { _ in 120 }
-        #expect(FollowerRig(master).hasRightCount(delay: 0))
+        #expect(FollowerRig(leader).hasRightCount(delay: 0))
     }
 
     @Test(arguments: [UInt64](1...20))
@@ -157,10 +157,10 @@ struct FollowerFaultTests {
                 _ = estimate.position(at: HostTime(microseconds: time))
             }
         }
-        let master = MasterClock(
+        let leader = LeaderClock(
             count: 300, start: 1e9, jitter: .gaussian(100), random: &random
         ) { _ in 140 }
-        for arrival in master.arrivals { follower.received(.timingClock, at: arrival.time) }
+        for arrival in leader.arrivals { follower.received(.timingClock, at: arrival.time) }
         #expect(follower.state == .locked)
         let estimate = try #require(follower.estimate)
         #expect(abs(estimate.beatsPerMinute - 140) < 0.1)

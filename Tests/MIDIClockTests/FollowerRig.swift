@@ -17,16 +17,16 @@ struct FollowerRig {
     private(set) var follower = ClockFollower()
     private(set) var readings: [Reading] = []
 
-    init(_ master: MasterClock) {
-        for arrival in master.arrivals {
+    init(_ leader: LeaderClock) {
+        for arrival in leader.arrivals {
             follower.received(.timingClock, at: arrival.time)
             guard let estimate = follower.estimate else { continue }
             let next = arrival.number + 1
-            let tempo = 2_500_000 / (master.truth[next] - master.truth[arrival.number])
+            let tempo = 2_500_000 / (leader.truth[next] - leader.truth[arrival.number])
             readings.append(
                 Reading(
                     number: arrival.number, tempo: estimate.beatsPerMinute - tempo,
-                    phase: estimate.microseconds(ofTick: Int64(next)) - master.truth[next], state: follower.state))
+                    phase: estimate.microseconds(ofTick: Int64(next)) - leader.truth[next], state: follower.state))
         }
     }
 
@@ -43,7 +43,7 @@ struct FollowerRig {
         return nil
     }
 
-    /// Whether the count is what the master sent, to the tick, with a line that is late by `delay` microseconds.
+    /// Whether the count is what the leader sent, to the tick, with a line that is late by `delay` microseconds.
     func hasRightCount(delay: Double) -> Bool {
         guard let last = readings.last, let period = follower.estimate?.microsecondsPerTick else { return false }
         return abs(last.phase - delay) < 0.4 * period
@@ -66,7 +66,7 @@ func median<Value: Comparable>(_ values: [Value]) -> Value? {
 /// A line, its mean delay in microseconds, and the deviation of a stamp on it.
 struct TestLine: CustomTestStringConvertible {
     let name: String
-    let jitter: MasterClock.Jitter
+    let jitter: LeaderClock.Jitter
     let delay: Double
     let deviation: Double
 

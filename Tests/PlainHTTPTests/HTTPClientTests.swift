@@ -11,7 +11,7 @@ struct HTTPClientTests {
     private let question = HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/status")
 
     /// More patient than any machine is slow.
-    private func client(_ port: Int) -> HTTPClient { HTTPClient(host: "127.0.0.1", port: port, patience: 300) }
+    private func client(_ port: Int) -> HTTPClient { HTTPClient(host: "127.0.0.1", port: port, timeout: 300) }
 
     private func answer(to bytes: String) async throws -> HTTPClient.Answer {
         try await CannedServer.serving(bytes) { server in

@@ -69,20 +69,20 @@ struct CrashTests {
 
 /// Starts a thread that says "finished" when another has crashed, after it has done something.
 private func startFinisher(doing work: @escaping @Sendable () -> Void = {}) throws {
-    let (snapshot, isReady) = (Snapshot(0), Flag())
+    let (buffer, isReady) = (TripleBuffer(0), Flag())
     Crash.waitForFinisher()
     _ = try RealTimeThread(name: "finisher", priority: 0) {
-        snapshot.finishBeforeCrash()
+        buffer.finishBeforeCrash()
         isReady.value.store(true, ordering: .releasing)
         work()
         while true {
-            let edition = snapshot.edition
+            let edition = buffer.edition
             guard !Crash.hasHappened else { break }
-            _ = snapshot.wait(seen: edition, until: MonotonicTime.now().advanced(byNanoseconds: 10_000_000_000))
+            _ = buffer.wait(seen: edition, until: MonotonicTime.now().advanced(byNanoseconds: 10_000_000_000))
         }
         let text = Array("finished".utf8)
         _ = write(STDOUT_FILENO, text, text.count)
-        snapshot.finished()
+        buffer.finished()
     }
     while !isReady.value.load(ordering: .acquiring) { sched_yield() }
 }

@@ -48,19 +48,19 @@ struct SetupTests {
     @Test
     func `a configuration file says all that the command line leaves open`() throws {
         try withSetup(Self.whole) { setup in
-            let wishes = try setup.wishes()
+            let live = try setup.liveConfiguration()
             #expect(
-                wishes.outputs.outputs.map(\.address) == [
+                live.outputs.outputs.map(\.address) == [
                     .name("TR-8S"), .raw(path: "/dev/ttyAMA0", bitsPerSecond: 31250),
                 ])
-            let drums = try #require(wishes.outputs.outputs.first)
+            let drums = try #require(live.outputs.outputs.first)
             #expect(try drums.profile?.applying(drums.overrides).settings.offset == -3_500)
-            #expect(!wishes.outputs.connectsRecognised)
-            #expect(wishes.outputs.tempos == TempoRange(lowest: 60_000, highest: 180_000))
-            #expect(wishes.follow == .port("MPC"))
-            #expect(wishes.stopsWhenLost)
-            #expect(wishes.quantum == Beats(3))
-            #expect(wishes.controls.map(\.verb) == [.tap])
+            #expect(!live.outputs.connectsRecognised)
+            #expect(live.outputs.tempos == TempoRange(lowest: 60_000, highest: 180_000))
+            #expect(live.follow == .port("MPC"))
+            #expect(live.stopsWhenLost)
+            #expect(live.quantum == Beats(3))
+            #expect(live.controls.map(\.verb) == [.tap])
             #expect(try setup.oscAddress()?.description == "192.168.7.2:8809")
             #expect(try setup.address() == HTTPAddress("[::1]:9000"))
             #expect(try setup.interfaces() == ["eth0"])
@@ -77,12 +77,12 @@ struct SetupTests {
             "127.0.0.1:1", "--interface", "wlan0", "--log-level", "error", "--log-format", "text",
         ]
         try withSetup(Self.whole, options) { setup in
-            let wishes = try setup.wishes()
-            #expect(wishes.outputs.outputs.map(\.address) == [.name("Volca")])
-            #expect(wishes.outputs.outputs.first?.profile?.name == "Test Drum")
-            #expect(wishes.follow == .off)
-            #expect(wishes.quantum == Beats(7))
-            #expect(wishes.outputs.tempos == TempoRange(lowest: 90_000, highest: 180_000))
+            let live = try setup.liveConfiguration()
+            #expect(live.outputs.outputs.map(\.address) == [.name("Volca")])
+            #expect(live.outputs.outputs.first?.profile?.name == "Test Drum")
+            #expect(live.follow == .off)
+            #expect(live.quantum == Beats(7))
+            #expect(live.outputs.tempos == TempoRange(lowest: 90_000, highest: 180_000))
             #expect(try setup.address() == HTTPAddress("127.0.0.1:1"))
             #expect(try setup.interfaces() == ["wlan0"])
             #expect(setup.logLevel == .error)
@@ -93,7 +93,7 @@ struct SetupTests {
     @Test
     func `recognised devices come by themselves unless outputs are named or the file says no`() throws {
         func connectsRecognised(_ file: String, _ options: String...) throws -> Bool {
-            try withSetup(file, options) { try $0.wishes().outputs.connectsRecognised }
+            try withSetup(file, options) { try $0.liveConfiguration().outputs.connectsRecognised }
         }
         #expect(try connectsRecognised("version: 1"))
         #expect(try !connectsRecognised("version: 1", "--output", "TR-8S"))
@@ -135,7 +135,7 @@ struct SetupTests {
         ("version: 1\ncontrols:\n- { port: 900:0, message: { note: 1 }, do: tap }\n", "3:11: a sequencer port is"),
     ])
     func `what makes no sense is told with its place`(text: String, message: String) throws {
-        let mistakes = #expect(throws: Mistakes.self) { try withSetup(text) { _ = try $0.wishes() } }
+        let mistakes = #expect(throws: Mistakes.self) { try withSetup(text) { _ = try $0.liveConfiguration() } }
         let told = try #require(mistakes?.all.first)
         #expect(mistakes?.all.count == 1)
         #expect("\(told.place.line):\(told.place.column): \(told.message)".hasPrefix(message))
@@ -167,7 +167,7 @@ struct SetupTests {
     func `what counts only from the next start on is told, and what a flag decides is not`() throws {
         func waiting(_ old: String, _ new: String, _ options: String...) throws -> [String] {
             try withSetup("version: 1\n" + old, options) { started in
-                try withSetup("version: 1\n" + new, options) { try $0.wishes(since: started).warnings }
+                try withSetup("version: 1\n" + new, options) { try $0.liveConfiguration(since: started).warnings }
             }.filter { $0.code == "restart-needed" }.map(\.message)
         }
         let http = ["'http' has changed and counts from the next start on"]
@@ -186,10 +186,10 @@ struct SetupTests {
                 toFile: "\(folder)/x.yaml", atomically: false, encoding: .utf8)
             let setup = try Setup(started.options)
             let place = "\(folder)/x.yaml:3:1: unknown key 'clok'; did you mean 'clock'?"
-            let warning = try setup.wishes().warnings.first { $0.code == "profile-left-out" }
+            let warning = try setup.liveConfiguration().warnings.first { $0.code == "profile-left-out" }
             #expect(warning?.message == "profile left out: \(place)")
             #expect(warning?.fix.contains("profiles check") == true)
-            let mistakes = #expect(throws: Mistakes.self) { try setup.wishes(since: started) }
+            let mistakes = #expect(throws: Mistakes.self) { try setup.liveConfiguration(since: started) }
             #expect(mistakes?.description == place)
         }
     }
@@ -199,7 +199,7 @@ struct SetupTests {
         let mistakes = try withSetup("version: 1", ["--output", "Synth=test-drum"]) { started in
             let folder = try #require(started.options.profiles.first)
             try FileManager.default.removeItem(atPath: "\(folder)/test-drum.yaml")
-            return #expect(throws: Mistakes.self) { try Setup(started.options).wishes(since: started) }
+            return #expect(throws: Mistakes.self) { try Setup(started.options).liveConfiguration(since: started) }
         }
         let message = try #require(mistakes?.description)
         #expect(

@@ -18,7 +18,7 @@ struct ControlTable: Sendable {
     /// Why ports are away, by the same names.
     private var away: [String: String?] = [:]
     /// What was refused last, by what was to be done.
-    private var refusals: [Control.Verb: CommandRefusal] = [:]
+    private var refusals: [Control.Verb: CommandError] = [:]
 
     /// What somebody's pressing a button means.
     struct Press: Hashable {
@@ -111,7 +111,7 @@ struct ControlTable: Sendable {
     /// Notes what became of a press.
     ///
     /// - Returns: whether it is news, for the log and the status.
-    mutating func note(_ press: Press, _ refusal: CommandRefusal?) -> Bool {
+    mutating func note(_ press: Press, _ refusal: CommandError?) -> Bool {
         let before = refusals
         // What was too far for one nudge is not for the other, and then no longer for either.
         if refusal == nil, press.verb.isNudge { refusals = refusals.filter { !$0.key.isNudge } }

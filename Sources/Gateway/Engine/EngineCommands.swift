@@ -14,7 +14,7 @@ extension GatewayEngine {
     ///   - token: gets its reply once the status shows the effect; not if the command is refused.
     ///   - now: the present time.
     /// - Throws: why it is not carried out; then nothing has changed.
-    mutating func perform(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandRefusal) {
+    mutating func perform(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandError) {
         switch command {
         case .enableLink(let isOn):
             keep { $0.link = isOn }
@@ -37,18 +37,18 @@ extension GatewayEngine {
             try perform(.setTempo(tempo), token, at: now)
         case .follow(let choice):
             try inputs.requireClear(choice, among: patchbay.list.senders(except: own))
-            let configured = wishes.follow
+            let configured = configuration.follow
             keep { $0.follow = Replacement(choice.text, insteadOf: configured.text) }
             patchbay.retry()
             hearDevices(following: choice, at: now)
             reply(.success(()), to: token)
         case .setQuantum(let quantum):
-            let configured = wishes.quantum
+            let configured = configuration.quantum
             keep { $0.quantum = Replacement(quantum.value, insteadOf: configured.value) }
             setQuantum(quantum, at: now)
             reply(.success(()), to: token)
-        case .configure(let wishes):
-            configure(wishes, at: now)
+        case .configure(let new):
+            configure(new, at: now)
             reply(.success(()), to: token)
         case .adjust(let name, let adjustment):
             try outputs.adjust(name, adjustment, marking: arbiter.line, at: now)
@@ -73,9 +73,9 @@ extension GatewayEngine {
     }
 
     /// Applies a new configuration; unchanged parts keep running.
-    private mutating func configure(_ new: Wishes, at now: HostTime) {
-        let old = wishes
-        wishes = new
+    private mutating func configure(_ new: LiveConfiguration, at now: HostTime) {
+        let old = configuration
+        configuration = new
         log(.notice, "configuration and profiles read again")
         for warning in new.warnings where !old.warnings.contains(warning) { effects.log.append(LogEntry(warning)) }
         if new.quantum != old.quantum {
@@ -104,8 +104,8 @@ extension GatewayEngine {
     /// Does what buttons and pedals ask for.
     mutating func pressed(_ arrivals: [ControlArrival], at now: HostTime) {
         for press in arrivals.flatMap({ controls.presses($0) }) {
-            var refusal: CommandRefusal?
-            do throws(CommandRefusal) {
+            var refusal: CommandError?
+            do throws(CommandError) {
                 try perform(press.command, nil, at: now)
             } catch {
                 refusal = error

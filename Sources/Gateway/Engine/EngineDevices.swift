@@ -20,8 +20,8 @@ extension GatewayEngine {
     /// Brings inputs and controls alone up to date.
     mutating func hearDevices(following choice: FollowChoice? = nil, at now: HostTime) {
         let named = Dictionary(outputs.all.compactMap(\.namedProfile)) { first, _ in first }
-        let isNews = inputs.update(choice, &patchbay, own: own, &effects) { [wishes] port in
-            named[port.address] ?? wishes.outputs.library.profile(of: port)
+        let isNews = inputs.update(choice, &patchbay, own: own, &effects) { [configuration] port in
+            named[port.address] ?? configuration.outputs.library.profile(of: port)
         }
         if isNews { sourcesChanged(at: now) }
         controls.update(&patchbay, own: own, &effects)

@@ -100,7 +100,7 @@ extension GatewayEngine {
 
     /// Has Link leave the network when there is no use for it, and come back.
     mutating func tendLink(watchedAt: HostTime, at now: HostTime) {
-        let isWanted = !wishes.deactivatesWhenIdle || link.isStartStopSyncEnabled
+        let isWanted = !configuration.deactivatesWhenIdle || link.isStartStopSyncEnabled
         let isUsed =
             isWanted || arbiter.transport.isPlaying || playsOnceReady != nil
             || outputs.all.contains { $0.isEnabled && $0.connectedTo != nil }

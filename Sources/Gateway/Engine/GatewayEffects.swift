@@ -26,7 +26,7 @@ struct GatewayEffects: Sendable {
     /// What the status shows from now on.
     var status: StatusPicture?
     /// The outcomes of commands.
-    var replies: [(token: ReplyToken, outcome: Result<Void, CommandRefusal>)] = []
+    var replies: [(token: ReplyToken, outcome: Result<Void, CommandError>)] = []
 }
 
 /// What the Link peer is asked for; with a token ``GatewayEvent/done(_:)`` tells when it is done.

@@ -11,7 +11,7 @@ internal import Logging
 /// contents, so that whole gateways can be tested in virtual time. ``GatewayLoop`` runs it on the gateway thread.
 struct GatewayEngine: Sendable {
     /// What the user wants now.
-    var wishes: Wishes
+    var configuration: LiveConfiguration
     var arbiter: Arbiter
     var outputs: OutputTable
     var inputs: InputTable
@@ -42,7 +42,7 @@ struct GatewayEngine: Sendable {
     var isStatusStale = false
     var haveOutputsChanged = false
     /// The outcomes that no effects have carried yet, because there are answers to come.
-    private var replies: [(token: ReplyToken, outcome: Result<Void, CommandRefusal>)] = []
+    private var replies: [(token: ReplyToken, outcome: Result<Void, CommandError>)] = []
     /// The outputs as the log knows them.
     private var loggedOutputs: [Output]
 
@@ -74,30 +74,30 @@ struct GatewayEngine: Sendable {
     /// The ports of ``takePortNames()`` are to be made before the clock thread runs.
     ///
     /// - Parameters:
-    ///   - configuration: what the user wants.
+    ///   - start: what the user wants at the start.
     ///   - surroundings: what there is.
     ///   - now: the present time.
-    init(_ configuration: GatewayConfiguration, in surroundings: Surroundings, at now: HostTime) {
-        wishes = configuration.wishes
+    init(_ start: GatewayConfiguration, in surroundings: Surroundings, at now: HostTime) {
+        configuration = start.live
         link = surroundings.link
         kept = surroundings.kept
         outputs = OutputTable(
-            wishes.outputs, client: surroundings.outputClient, offsets: kept.offsets, leftPlaying: kept.playing,
+            configuration.outputs, client: surroundings.outputClient, offsets: kept.offsets, leftPlaying: kept.playing,
             seed: surroundings.seed)
         clients = Set(
             [surroundings.outputClient, surroundings.controlClient, surroundings.clockIn?.port?.client]
                 .compactMap(\.self))
-        inputs = InputTable(configuration.follow ?? wishes.follow, clockIn: surroundings.clockIn)
-        controls = ControlTable(wishes.controls, hasSequencer: outputs.client != nil)
+        inputs = InputTable(start.follow ?? configuration.follow, clockIn: surroundings.clockIn)
+        controls = ControlTable(configuration.controls, hasSequencer: outputs.client != nil)
         arbiter = Arbiter(
-            LinkView(link), quantum: configuration.quantum ?? wishes.quantum,
-            following: inputs.sources.masters(driven: []), seed: surroundings.seed)
-        arbiter.stopsWhenLost = wishes.stopsWhenLost
+            LinkView(link), quantum: start.quantum ?? configuration.quantum,
+            following: inputs.sources.leaders(driven: []), seed: surroundings.seed)
+        arbiter.stopsWhenLost = configuration.stopsWhenLost
         board = OutputBoard(map: arbiter.map, transport: arbiter.transport)
         board.take(outputs.all)
         loggedOutputs = outputs.all
-        startsWithLink = configuration.isLinkEnabled
-        playsOnceReady = configuration.playsAtStart ? now.advanced(byMicroseconds: Self.settlingTime) : nil
+        startsWithLink = start.isLinkEnabled
+        playsOnceReady = start.playsAtStart ? now.advanced(byMicroseconds: Self.settlingTime) : nil
         started = StartedDevices(kept.playing)
         recovery = Recovery(isNeeded: !kept.playing.isEmpty, at: now)
         idleness = Idleness(at: now)
@@ -122,7 +122,7 @@ struct GatewayEngine: Sendable {
             patchbay.replace(list)
             portsChanged(at: now)
         case .command(let command, let token):
-            do throws(CommandRefusal) {
+            do throws(CommandError) {
                 try perform(command, token, at: now)
             } catch {
                 reply(.failure(error), to: token)
@@ -157,7 +157,7 @@ struct GatewayEngine: Sendable {
     /// - Parameters:
     ///   - outcome: what became of it.
     ///   - token: whose; nil for what nobody waits for.
-    mutating func reply(_ outcome: Result<Void, CommandRefusal>, to token: ReplyToken?) {
+    mutating func reply(_ outcome: Result<Void, CommandError>, to token: ReplyToken?) {
         if let token { replies.append((token, outcome)) }
     }
 
@@ -218,7 +218,7 @@ struct GatewayEngine: Sendable {
         haveOutputsChanged = false
         for (slot, output) in outputs.all.enumerated() {
             let old = loggedOutputs.indices.contains(slot) ? loggedOutputs[slot] : nil
-            let before = old.flatMap { $0.tenant == output.tenant ? $0 : nil }
+            let before = old.flatMap { $0.occupant == output.occupant ? $0 : nil }
             effects.log += output.changes(since: before)
         }
         loggedOutputs = outputs.all

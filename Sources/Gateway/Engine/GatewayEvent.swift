@@ -54,5 +54,5 @@ enum GatewayAnswer: Sendable {
 /// An output that may have gone, and its slot be another's, by the time of an answer.
 struct OutputPlace: Hashable, Sendable {
     var slot: Int
-    var tenant: UInt32
+    var occupant: UInt32
 }

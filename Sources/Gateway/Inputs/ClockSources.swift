@@ -83,7 +83,7 @@ struct ClockSources: Hashable, Sendable {
     ///
     /// - Parameter driven: the machines that hear what we send; of those none that passes it on may.
     /// - Returns: the choice for the arbiter.
-    func masters(driven: Set<ClockSource>) -> MasterChoice {
+    func leaders(driven: Set<ClockSource>) -> LeaderChoice {
         let unsafe = echoing.intersection(driven)
         return switch choice {
         case .auto where chosen == nil && !isAway:
@@ -94,7 +94,7 @@ struct ClockSources: Hashable, Sendable {
     }
 
     /// The machines that could lead if they did not pass on what we send them.
-    func unsafeMasters(driven: Set<ClockSource>) -> [ClockSource] {
+    func unsafeLeaders(driven: Set<ClockSource>) -> [ClockSource] {
         let candidates = subscribedByUser.union(leaders).union(chosen.map { [$0] } ?? [])
         return candidates.intersection(echoing).intersection(driven).sorted { "\($0)" < "\($1)" }
     }

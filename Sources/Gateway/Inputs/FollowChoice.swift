@@ -10,7 +10,7 @@ package enum FollowChoice: Hashable, Sendable {
     case port(String)
 
     /// Why a text is no choice, as a clause that says what would be right.
-    package struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+    package struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
         package var description: String
     }
 
@@ -21,24 +21,24 @@ package enum FollowChoice: Hashable, Sendable {
     ///
     /// - Parameter text: what the user wrote; spaces around it do not count.
     /// - Throws: when no port can be called that.
-    package init(_ text: String) throws(Refusal) {
+    package init(_ text: String) throws(ParseError) {
         let name = String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
         switch name {
         case "off": self = .off
         case "auto": self = .auto
-        case "": throw Refusal(description: "the name is empty; a clock comes from such as TR-8S, 24:0, auto or off")
+        case "": throw ParseError(description: "the name is empty; a clock comes from such as TR-8S, 24:0, auto or off")
         default:
             guard name.utf8.count <= Self.longestName, !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
-                throw Refusal(
+                throw ParseError(
                     description: "no port has such a name: it is at most \(Self.longestName) bytes and has one line")
             }
             for kind in ["raw:", "virtual:"] where name.hasPrefix(kind) {
-                throw Refusal(
+                throw ParseError(
                     description: "\(kind) names outputs; a clock comes from such as TR-8S, 24:0, auto or off, and "
                         + "--clock-in hw:CARD,DEVICE takes one from a raw device")
             }
             if case .outOfRange = PortAddress.read(name) {
-                throw Refusal(description: "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them")
+                throw ParseError(description: "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them")
             }
             self = .port(name)
         }

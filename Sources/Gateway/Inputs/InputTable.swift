@@ -25,7 +25,7 @@ struct InputTable: Sendable {
     ///   - choice: the user's.
     ///   - senders: the ports that can be heard, without our own.
     /// - Throws: when the name means several of them.
-    func requireClear(_ choice: FollowChoice, among senders: [PortDescription]) throws(CommandRefusal) {
+    func requireClear(_ choice: FollowChoice, among senders: [PortDescription]) throws(CommandError) {
         guard case .port(let name) = choice else { return }
         guard case .ambiguous(let several) = NameMatch(name, among: senders) else { return }
         throw .unclearName(UnclearName(name, meaning: several, among: senders))
@@ -84,7 +84,7 @@ struct InputTable: Sendable {
         let paths = sources.paths(from: outputs)
         driven = Set(paths.filter { if case .outputs = $0.value { true } else { false } }.keys)
         return HeardClocks(
-            choice: sources.masters(driven: driven), names: sources.names, paths: paths,
+            choice: sources.leaders(driven: driven), names: sources.names, paths: paths,
             offsets: (offsets.min() ?? 0)...(offsets.max() ?? 0), remotes: sources.remotes)
     }
 
@@ -105,7 +105,7 @@ struct InputTable: Sendable {
                     fix: "disconnect it: aconnect -d \(output.source?.description ?? "Tactus:0") \(leader)")
             }
         }
-        warnings += sources.unsafeMasters(driven: driven).map { source in
+        warnings += sources.unsafeLeaders(driven: driven).map { source in
             .init(
                 code: "echoes",
                 message: "\(sources.names[source] ?? "a machine") passes on what it hears, and hears this "

@@ -7,7 +7,7 @@ internal import Synchronization
 /// What crosses threads: events on their way to the gateway thread, and the status that it publishes.
 final class GatewayExchange: Sendable {
     /// Takes what became of a command; runs on any thread.
-    typealias Reply = @Sendable (Result<Void, CommandRefusal>) -> Void
+    typealias Reply = @Sendable (Result<Void, CommandError>) -> Void
 
     /// What other threads tell the gateway thread.
     enum Message: Sendable {

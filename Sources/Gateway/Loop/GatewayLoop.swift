@@ -29,7 +29,7 @@ final class GatewayLoop {
     struct Parts: Sendable {
         let peer: LinkPeer
         let keeper: StateKeeper?
-        let board: Snapshot<OutputBoard>
+        let board: TripleBuffer<OutputBoard>
         let output: OutputThread
         let outputThread: RealTimeThread
         let sequencer: SequencerOutput?
@@ -155,7 +155,7 @@ final class GatewayLoop {
                 return .notSubscribed(subscription, error)
             }
         case .openLine(let place, let path, let speed):
-            do throws(RawLine.Refusal) {
+            do throws(RawLine.OpenError) {
                 return .opened(place, try lines.open(path: path, bitsPerSecond: speed))
             } catch {
                 return .notOpened(place, error.description)

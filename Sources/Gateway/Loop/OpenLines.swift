@@ -11,7 +11,7 @@ struct OpenLines: ~Copyable {
     /// Opens a line to write to, without ever waiting for it.
     ///
     /// - Returns: its descriptor, which ``close(_:)`` closes.
-    mutating func open(path: String, bitsPerSecond: Int) throws(RawLine.Refusal) -> Int32 {
+    mutating func open(path: String, bitsPerSecond: Int) throws(RawLine.OpenError) -> Int32 {
         let descriptor = try RawLine.open(path: path, bitsPerSecond: bitsPerSecond, for: .writing)
         descriptors.insert(descriptor)
         return descriptor

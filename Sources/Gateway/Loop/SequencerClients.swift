@@ -13,9 +13,9 @@ struct SequencerClients {
 
     /// Opens the clients that carry clocks and watch ports.
     init(_ configuration: GatewayConfiguration) {
-        let wishes = configuration.wishes
-        let follow = configuration.follow ?? wishes.follow
-        guard wishes.outputs.needsSequencer || follow.namesPort || !wishes.controls.isEmpty else {
+        let live = configuration.live
+        let follow = configuration.follow ?? live.follow
+        guard live.outputs.needsSequencer || follow.namesPort || !live.controls.isEmpty else {
             (output, control) = (nil, nil)
             return
         }

@@ -9,7 +9,7 @@ struct NudgeRoom {
     ///
     /// - Parameter nudge: milliseconds.
     /// - Returns: which outputs it would take out of their range, and what is possible instead; nil if it takes none.
-    func refusal(of nudge: Double) -> CommandRefusal? {
+    func refusal(of nudge: Double) -> CommandError? {
         let limits = OutputAdjustment.offsets
         let blocking = outputs.filter { !limits.contains(wholeMicroseconds($0.offset + nudge)) }
         guard !blocking.isEmpty, let least = outputs.map(\.offset).min(), let most = outputs.map(\.offset).max() else {

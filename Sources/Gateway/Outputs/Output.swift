@@ -11,7 +11,7 @@ struct Output: Sendable {
     let name: String
     private(set) var target: Target
     /// Counts the outputs that have had this slot.
-    let tenant: UInt32
+    let occupant: UInt32
     /// The port of the output client that carries it, if there is a sequencer; it may not exist yet.
     let source: PortAddress?
     /// What the user wants of it.
@@ -47,7 +47,7 @@ struct Output: Sendable {
     /// Whether its one device was there and has gone.
     private(set) var hasLostDevice = false
     /// Whether its device is the clock that leads, which hears nothing of what is made of it.
-    private(set) var isMaster = false
+    private(set) var isLeader = false
     /// Why it is away, when there is more to say than that.
     var trouble: String?
     /// Whether its device is there, and another program has it to itself.
@@ -81,14 +81,14 @@ struct Output: Sendable {
 
     init(
         name: String, target: Target, request: OutputRequest, source: PortAddress?, takenIDs: [String],
-        tenant: UInt32 = 1
+        occupant: UInt32 = 1
     ) {
         id = Self.slug(of: name, avoiding: takenIDs)
         self.name = name
         self.target = target
         self.request = request
         self.source = source
-        self.tenant = tenant
+        self.occupant = occupant
         profile = request.profile
         if source == nil {
             if case .line = target {} else { sink = .discard }
@@ -225,9 +225,9 @@ struct Output: Sendable {
     }
 
     /// Notes whether its device leads; one that no longer does joins like a device that has come.
-    mutating func setMaster(_ leads: Bool) {
-        if isMaster, !leads { connections &+= 1 }
-        isMaster = leads
+    mutating func setLeader(_ leads: Bool) {
+        if isLeader, !leads { connections &+= 1 }
+        isLeader = leads
     }
 
     private func isSameMachine(_ leader: ClockSource?, _ device: String?) -> Bool {
@@ -258,10 +258,10 @@ struct Output: Sendable {
     var isMachine: Bool { port?.card != nil }
 
     /// Why its device cannot be realigned; nil if it can.
-    func obstacle(toRealigningWhile isPlaying: Bool) -> CommandRefusal? {
+    func obstacle(toRealigningWhile isPlaying: Bool) -> CommandError? {
         guard connectedTo != nil else { return .notConnected(name) }
         guard isPlaying else { return .notPlaying(nil) }
-        guard isEnabled, !isMaster else { return .notPlaying(name) }
+        guard isEnabled, !isLeader else { return .notPlaying(name) }
         return settings.canBePlaced ? nil : .notPlaceable(name)
     }
 
@@ -276,7 +276,7 @@ struct Output: Sendable {
     }
 
     /// Where its messages go for now.
-    var boardSink: Sink { isMaster || isHeldBack || lacksDevice && hearers == 0 ? .away : sink }
+    var boardSink: Sink { isLeader || isHeldBack || lacksDevice && hearers == 0 ? .away : sink }
 
     /// Whether its one device is not there; somebody else may listen at its port.
     var lacksDevice: Bool { sink.hasReceiver && hasOneDevice && connectedTo == nil }

@@ -42,7 +42,7 @@ extension OutputTable {
             all[slot].hearers = hearers.count
         }
         let doubled = DoubledClock.all(
-            all, subscribers: subscribers, among: patchbay.list.ports, library: wishes.library)
+            all, subscribers: subscribers, among: patchbay.list.ports, library: configuration.library)
         defer { doubledClocks = doubled }
         return changed || doubled != doubledClocks
     }
@@ -56,9 +56,9 @@ extension OutputTable {
     mutating func assign(_ devices: [PortDescription], at now: HostTime) -> (DeviceAssignment, changed: Bool) {
         let isNew = addMissing()
         let assignment = DeviceAssignment(
-            all, among: devices, library: wishes.library, connectsRecognised: wishes.connectsRecognised)
+            all, among: devices, library: configuration.library, connectsRecognised: configuration.connectsRecognised)
         for slot in assignment.leavers { remove(slot, at: now) }
-        lacking.devices = assignment.newcomers.count { !add($0) }
+        withoutSlot.devices = assignment.newcomers.count { !add($0) }
         let hasMadeRoom = makeRoom(assignment, at: now)
         return (assignment, isNew || !assignment.leavers.isEmpty || !assignment.newcomers.isEmpty || hasMadeRoom)
     }
@@ -69,11 +69,11 @@ extension OutputTable {
     /// - Returns: whether one leaves.
     private mutating func makeRoom(_ assignment: DeviceAssignment, at now: HostTime) -> Bool {
         let soonFree = all.count(where: \.isLeaving)
-        var leavers = assignment.away.sorted { all[$0].tenant < all[$1].tenant }
-            .prefix(max(0, lacking.named + lacking.devices - soonFree))
+        var leavers = assignment.away.sorted { all[$0].occupant < all[$1].occupant }
+            .prefix(max(0, withoutSlot.named + withoutSlot.devices - soonFree))
         let present = assignment.ports.keys.filter { all[$0].isAutomatic }
-            .sorted { all[$0].tenant > all[$1].tenant }
-        leavers += present.prefix(max(0, lacking.named - soonFree - leavers.count))
+            .sorted { all[$0].occupant > all[$1].occupant }
+        leavers += present.prefix(max(0, withoutSlot.named - soonFree - leavers.count))
         for slot in leavers { remove(slot, at: now) }
         return !leavers.isEmpty
     }
@@ -86,7 +86,7 @@ extension OutputTable {
         var (name, number) = (port.clientName, 2)
         while taken.contains(name) { (name, number) = ("\(port.clientName) \(number)", number + 1) }
         var request = OutputRequest(.name(port.clientName))
-        request.tempos = wishes.tempos
+        request.tempos = configuration.tempos
         return add(.device(Device(port)), name: name, request)
     }
 
@@ -102,7 +102,7 @@ extension OutputTable {
         if let port, let wanted {
             switch patchbay.subscribe(wanted, &effects) {
             case .there:
-                all[slot].recognise(port, wishes.library.profile(of: port))
+                all[slot].recognise(port, configuration.library.profile(of: port))
                 isThere = true
             // Away until the answer; a subscription that was lost and is made again is a device that has come again.
             case .asked: (isTaken, trouble) = (all[slot].isTaken, all[slot].trouble)
@@ -147,10 +147,10 @@ extension OutputTable {
         return all[place.slot].note(buffer)
     }
 
-    func place(_ slot: Int) -> OutputPlace { OutputPlace(slot: slot, tenant: all[slot].tenant) }
+    func place(_ slot: Int) -> OutputPlace { OutputPlace(slot: slot, occupant: all[slot].occupant) }
 
     func isHere(_ place: OutputPlace) -> Bool {
-        all.indices.contains(place.slot) && all[place.slot].tenant == place.tenant
+        all.indices.contains(place.slot) && all[place.slot].occupant == place.occupant
             && all[place.slot].presence == .here
     }
 }

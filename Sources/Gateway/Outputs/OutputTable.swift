@@ -13,11 +13,11 @@ struct OutputTable: Sendable {
     /// By their slots; some may be gone.
     var all: [Output] = []
     /// What the user wants.
-    var wishes: OutputWishes
+    var configuration: OutputConfiguration
     /// The number of the client whose ports carry the clocks; nil where there is no sequencer.
     let client: Int?
     /// How many outputs are wanted for which there is no slot: those that the user names, and devices that came.
-    var lacking = (named: 0, devices: 0)
+    var withoutSlot = (named: 0, devices: 0)
     /// The devices that hear the clock more than once.
     var doubledClocks: [DoubledClock] = []
     /// Descriptors to close once the clock thread has let go of them, with the first board without them.
@@ -34,22 +34,22 @@ struct OutputTable: Sendable {
     private let leftPlaying: Set<String>
     /// Whether such devices hear nothing yet.
     private var holdsBack = true
-    private var tenants: UInt32 = 0
+    private var occupants: UInt32 = 0
     private var markSeed: UInt64
 
     /// Makes the outputs that are wanted; devices are connected by ``connect(_:own:_:at:)``.
     ///
     /// - Parameters:
-    ///   - wishes: what the user wants.
+    ///   - configuration: what the user wants.
     ///   - client: the number of the client whose ports carry the clocks; nil where there is no sequencer.
     ///   - offsets: what earlier runs have set, by the outputs' IDs.
     ///   - leftPlaying: the IDs of outputs whose devices a crashed run has left playing.
     ///   - seed: decides how marked ticks move.
     init(
-        _ wishes: OutputWishes, client: Int? = nil, offsets: [String: Replacement<Double>] = [:],
+        _ configuration: OutputConfiguration, client: Int? = nil, offsets: [String: Replacement<Double>] = [:],
         leftPlaying: [String] = [], seed: UInt64 = 0
     ) {
-        self.wishes = wishes
+        self.configuration = configuration
         self.client = client
         self.leftPlaying = Set(leftPlaying)
         self.offsets = offsets
@@ -76,14 +76,14 @@ struct OutputTable: Sendable {
                     fix: "mend the configuration, then 'tactus reload'")
             }
         }
-        let oddities = all.filter { $0.presence == .here }.flatMap { output in
-            (output.profile?.warnings ?? []).map { oddity in
+        let profileWarnings = all.filter { $0.presence == .here }.flatMap { output in
+            (output.profile?.warnings ?? []).map { warning in
                 Status.Warning(
-                    code: "profile", message: "\(output.name): \(oddity)",
+                    code: "profile", message: "\(output.name): \(warning)",
                     fix: "if it troubles you, copy the profile into your own folder and change it")
             }
         }
-        return contradictions + oddities + doubledClocks.map(\.warning) + (lacking == (0, 0) ? [] : [full])
+        return contradictions + profileWarnings + doubledClocks.map(\.warning) + (withoutSlot == (0, 0) ? [] : [full])
     }
 
     /// Silences the output whose device leads, if there is one, and lets the others sound.
@@ -94,7 +94,7 @@ struct OutputTable: Sendable {
     mutating func setLeader(_ leader: ClockSource?, device: String?) {
         for slot in all.indices {
             let leads = all[slot].isDriving(leader, device: device)
-            if leads != all[slot].isMaster { all[slot].setMaster(leads) }
+            if leads != all[slot].isLeader { all[slot].setLeader(leads) }
         }
     }
 
@@ -108,7 +108,7 @@ struct OutputTable: Sendable {
     /// - Throws: when the name does not mean one output, or the change is refused.
     mutating func adjust(
         _ name: String?, _ change: OutputAdjustment, marking line: TickLine, at now: HostTime
-    ) throws(CommandRefusal) {
+    ) throws(CommandError) {
         let slots = try slots(of: name)
         let room = NudgeRoom(slots.map { (all[$0].name, all[$0].offset) })
         if let nudge = change.nudge, let refusal = room.refusal(of: nudge) { throw refusal }
@@ -130,7 +130,7 @@ struct OutputTable: Sendable {
     }
 
     /// The slots of the outputs that a command means.
-    private func slots(of name: String?) throws(CommandRefusal) -> [Int] {
+    private func slots(of name: String?) throws(CommandError) -> [Int] {
         let here = all.indices.filter { all[$0].presence == .here }
         guard let name else { return here }
         do throws(UnclearName) {
@@ -148,7 +148,7 @@ struct OutputTable: Sendable {
     ///   - when: where they enter.
     ///   - isPlaying: whether the song has begun.
     /// - Throws: when no device is realigned for it.
-    mutating func realign(_ name: String?, _ when: Realignment, isPlaying: Bool) throws(CommandRefusal) {
+    mutating func realign(_ name: String?, _ when: Realignment, isPlaying: Bool) throws(CommandError) {
         let slots = try slots(of: name)
         let obstacles = slots.map { all[$0].obstacle(toRealigningWhile: isPlaying) }
         for (slot, obstacle) in zip(slots, obstacles) where obstacle == nil { all[slot].realigning.ask(when) }
@@ -172,10 +172,10 @@ struct OutputTable: Sendable {
             source = PortAddress(client: client, port: slot)
             portNames.append((slot, name))
         }
-        tenants &+= 1
+        occupants &+= 1
         let ids = all.filter { $0.presence != .gone }.map(\.id)
         var output = Output(
-            name: name, target: target, request: request, source: source, takenIDs: ids, tenant: tenants)
+            name: name, target: target, request: request, source: source, takenIDs: ids, occupant: occupants)
         if let offset = offsets[output.id] { output.restore(offset) }
         if leftPlaying.contains(output.id) {
             output.holdBack()

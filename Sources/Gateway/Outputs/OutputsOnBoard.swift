@@ -13,7 +13,7 @@ extension OutputBoard {
         for (slot, output) in outputs.enumerated() {
             slots[slot] = Slot(
                 settings: output.settings, sink: output.boardSink,
-                isEnabled: output.isEnabled, isShared: output.hearers > 1, tenant: output.tenant,
+                isEnabled: output.isEnabled, isShared: output.hearers > 1, occupant: output.occupant,
                 connections: output.connections, realigning: output.realigning, probe: output.mark)
             if output.hasPort { ports |= 1 << UInt64(slot) }
             if let probing, probing.outputs >> UInt64(slot) & 1 == 1 { slots[slot].probe = probing.probe }

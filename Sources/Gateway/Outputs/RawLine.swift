@@ -8,7 +8,7 @@ package enum RawLine {
     package enum Direction: Hashable, Sendable { case reading, writing }
 
     /// Why a path cannot carry MIDI, as opposed to not being there yet.
-    package enum Refusal: Error, Hashable, CustomStringConvertible {
+    package enum OpenError: Error, Hashable, CustomStringConvertible {
         case notALine(path: String)
         case system(SystemCallError)
 
@@ -30,7 +30,7 @@ package enum RawLine {
     /// - Throws: what is wrong with the path; a FIFO to write to that nobody reads is refused by the system.
     package static func open(
         path: String, bitsPerSecond: Int, for direction: Direction
-    ) throws(Refusal) -> Int32 {
+    ) throws(OpenError) -> Int32 {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .system(SystemCallError(operation: path, code: errno)) }
         let kind = status.st_mode & S_IFMT

@@ -8,7 +8,7 @@ internal import Synchronization
 package final class StateKeeper: Sendable {
     /// What the last run has left.
     package let found: KeptState
-    private let desk: Desk
+    private let writer: StateWriter
     private let thread: RealTimeThread
 
     /// Reads what the last run has left, and begins to keep.
@@ -21,34 +21,34 @@ package final class StateKeeper: Sendable {
     /// - Throws: when the system gives no thread or no descriptor.
     package init(directory: String?, log: Logger) throws(SystemCallError) {
         let folder = directory.map(StateFolder.init(path:))
-        let desk = try Desk(folder, log: log)
+        let writer = try StateWriter(folder, log: log)
         do {
             found = try folder?.read() ?? KeptState()
         } catch {
             found = KeptState()
-            desk.setAside(error)
+            writer.setAside(error)
         }
-        self.desk = desk
-        thread = try RealTimeThread(name: "tactus-state", priority: 0) { desk.run() }
+        self.writer = writer
+        thread = try RealTimeThread(name: "tactus-state", priority: 0) { writer.run() }
     }
 
     /// What the user should know.
-    var warnings: [Status.Warning] { desk.warnings }
+    var warnings: [Status.Warning] { writer.warnings }
 
     /// Takes the newest state; it is on the disk a second later, or a minute later if it is no setting of the user's.
     ///
     /// Any thread; it waits for no disk.
-    func keep(_ state: KeptState, _ change: WriteSchedule.Change) { desk.put(state, change) }
+    func keep(_ state: KeptState, _ change: WriteSchedule.Change) { writer.put(state, change) }
 
     /// Writes what is not written yet, and ends the thread.
     func close() {
-        desk.close()
+        writer.close()
         thread.join()
     }
 }
 
 /// What lies to be written, and the thread that writes it.
-private final class Desk: Sendable {
+private final class StateWriter: Sendable {
     private struct Contents {
         var unwritten: KeptState?
         var schedule = WriteSchedule(at: .now())

@@ -13,7 +13,7 @@ internal import Synchronization
 
 /// What the engine knows that the status shows; what moves by itself is worked out when asked.
 struct StatusPicture: Sendable {
-    let wishes: Wishes
+    let configuration: LiveConfiguration
     let link: LinkState
     let leadership: Leadership
     /// Whose clock the user wants followed.
@@ -25,7 +25,7 @@ struct StatusPicture: Sendable {
     private let controls: ControlTable
 
     init(_ engine: GatewayEngine) {
-        wishes = engine.wishes
+        configuration = engine.configuration
         link = engine.link
         leadership = engine.arbiter.leadership
         follow = engine.inputs.sources.choice
@@ -73,7 +73,7 @@ struct StatusPicture: Sendable {
                 priority: machine.scheduling == .fifo ? machine.priorityWanted : 0,
                 memoryLocked: machine.isProcessLocked || counters.isMemoryLocked, dispatch: counters.mode.name,
                 wakeUpLatencyMicroseconds: Status.Lateness(counters.wakeUps)),
-            warnings: machine.warnings + warnings + wishes.warnings + table.warnings + inputWarnings
+            warnings: machine.warnings + warnings + configuration.warnings + table.warnings + inputWarnings
                 + controls.warnings + dispatchWarning(counters, machine)
                 + slots.compactMap { stepWarning(slot: $0, counters) }
                 + slots.compactMap { droppedWarning(slot: $0, counters) })

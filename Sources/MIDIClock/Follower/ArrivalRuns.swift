@@ -5,7 +5,7 @@ struct OutlierRun: Sendable {
     private var firstError = 0.0
     private var lastError = 0.0
     private var isReal = false
-    /// Ticks for which two outliers are not enough, because single ones do happen with this master.
+    /// Ticks for which two outliers are not enough, because single ones do happen with this leader.
     private var doubtful = 0
 
     /// Ticks for which a single outlier is remembered.

@@ -1,8 +1,8 @@
 public import BeatTime
 
-/// What a ``ClockFollower`` knows of its master's time: a tick, when it fell, how fast ticks come, and how sure that is.
+/// What a ``ClockFollower`` knows of its leader's time: a tick, when it fell, how fast ticks come, and how sure that is.
 ///
-/// Ticks are numbered as the master sent them, starting with 0 at the first one ever heard; neither Start nor Stop
+/// Ticks are numbered as the leader sent them, starting with 0 at the first one ever heard; neither Start nor Stop
 /// interrupts the numbers. Deviations are standard deviations of the estimates.
 @frozen
 public struct ClockEstimate: Hashable, Sendable, BitwiseCopyable {
@@ -18,7 +18,7 @@ public struct ClockEstimate: Hashable, Sendable, BitwiseCopyable {
     public var periodDeviation: Double
     /// Deviation of the time of the tick after ``tick``, in microseconds.
     public var phaseDeviation: Double
-    /// Deviation of a single stamp of this master, in microseconds: its jitter and that of its cable.
+    /// Deviation of a single stamp of this leader, in microseconds: its jitter and that of its cable.
     public var jitter: Double
     /// How many ticks the estimate rests on, 2 to 256.
     public var window: Int

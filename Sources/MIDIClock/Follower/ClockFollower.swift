@@ -1,16 +1,16 @@
 public import BeatTime
 
-/// Follows a MIDI clock master: stamps and transport in, tempo, beat and their uncertainty out.
+/// Follows a MIDI clock leader: stamps and transport in, tempo, beat and their uncertainty out.
 ///
 /// The estimate is a straight line through the longest run of newest ticks that is one line, by robust least squares:
-/// a long run, so calm, while the master is steady; a short one, so fast, as soon as its ticks say that the tempo has
+/// a long run, so calm, while the leader is steady; a short one, so fast, as soon as its ticks say that the tempo has
 /// changed. Lost, late and doubled ticks are told from changes of tempo before they can bend the line, and the count
 /// of ticks goes through them unharmed. Swing inside the clock is learned and taken out.
 ///
 /// A value that allocates nothing after it is made, for one thread. It reads no clock: call ``timePassed(to:)`` at
 /// ``lostAt`` to learn of silence.
 public struct ClockFollower: Sendable {
-    /// How well the master is known.
+    /// How well the leader is known.
     public enum State: Hashable, Sendable, BitwiseCopyable {
         /// No tempo yet.
         case waiting
@@ -41,9 +41,9 @@ public struct ClockFollower: Sendable {
         }
     }
 
-    /// How well the master is known, as of the last message or ``timePassed(to:)``.
+    /// How well the leader is known, as of the last message or ``timePassed(to:)``.
     public private(set) var state: State = .waiting
-    /// What the master's transport says.
+    /// What the leader's transport says.
     public private(set) var song = FollowedSong()
     private var tracker = TickTracker()
     private var ticks: Int64 = 0
@@ -60,7 +60,7 @@ public struct ClockFollower: Sendable {
     /// A follower that has heard nothing.
     public init() {}
 
-    /// Takes in a message of the master.
+    /// Takes in a message of the leader.
     ///
     /// - Parameters:
     ///   - message: in the order of arrival.
@@ -90,7 +90,7 @@ public struct ClockFollower: Sendable {
         state = .lost
     }
 
-    /// When the master counts as lost unless a tick comes before: 250 ms or four ticks after the last, whichever is
+    /// When the leader counts as lost unless a tick comes before: 250 ms or four ticks after the last, whichever is
     /// more; nil while there is nothing to lose.
     public var lostAt: HostTime? {
         guard let lastTick, let fit = tracker.fit else { return nil }
@@ -116,7 +116,7 @@ public struct ClockFollower: Sendable {
         Counts(ticks: ticks, lost: tracker.lost, extra: tracker.extra, refused: refused)
     }
 
-    /// The estimate, from the second tick on; it stays when the master is lost.
+    /// The estimate, from the second tick on; it stays when the leader is lost.
     public var estimate: ClockEstimate? {
         guard let fit = tracker.fit else { return nil }
         let whole = fit.phase.rounded(.down)

@@ -1,6 +1,6 @@
 internal import BeatTime
 
-/// What a master's transport messages mean on its unbroken count of ticks.
+/// What a leader's transport messages mean on its unbroken count of ticks.
 ///
 /// Start and Continue take effect with the next Timing Clock. Stop freezes the song position while ticks are counted
 /// on. A Song Position that comes while the song plays waits for the next Continue.

@@ -1,4 +1,4 @@
-/// How much a master's ticks jitter, measured whatever its tempo does.
+/// How much a leader's ticks jitter, measured whatever its tempo does.
 struct JitterMeter: Sendable {
     /// Distances of ticks from the middle of their neighbours; a steady or a slowly changing tempo cancels in them.
     private var distances = RunningMedian(capacity: 96)
@@ -60,7 +60,7 @@ struct JitterMeter: Sendable {
 
     /// Takes note that ticks have jumped at a tick by so many microseconds and stayed there.
     ///
-    /// Once is an event. A second time soon after, with the tempo the same between jumps, is the way this master
+    /// Once is an event. A second time soon after, with the tempo the same between jumps, is the way this leader
     /// jitters: lateness spread evenly over the jump.
     ///
     /// - Parameters:

@@ -1,4 +1,4 @@
-/// Lateness that a master gives its ticks by intent and repeats every half beat or beat: swing inside the clock.
+/// Lateness that a leader gives its ticks by intent and repeats every half beat or beat: swing inside the clock.
 ///
 /// Learned when the stamps of four cycles are explained by such a pattern and by no straight line. The follower's line
 /// then goes through the earliest places of the cycle, where the straight beat is. Allocates only when made.

@@ -1,8 +1,8 @@
 internal import BeatTime
 
-/// One tick of a master as the follower keeps it.
+/// One tick of a leader as the follower keeps it.
 struct StampedTick: Sendable {
-    /// Its number on the master's unbroken count.
+    /// Its number on the leader's unbroken count.
     var number: Int64
     /// When it came, in microseconds of host time.
     var time: Int64
@@ -13,7 +13,7 @@ struct StampedTick: Sendable {
     func time(_ distance: Int64) -> HostTime { HostTime(microseconds: time &+ distance) }
 }
 
-/// The last ticks of a master that may be believed, newest last; allocates only when made.
+/// The last ticks of a leader that may be believed, newest last; allocates only when made.
 struct TickRing: Sendable {
     /// How many ticks are kept; a power of two.
     static let capacity = 256

@@ -1,6 +1,6 @@
 internal import BeatTime
 
-/// Finds out which tick of the master each arrival is, and keeps the line through them.
+/// Finds out which tick of the leader each arrival is, and keeps the line through them.
 struct TickTracker: Sendable {
     /// What became of numbers given before.
     enum Renumbering {
@@ -44,7 +44,7 @@ struct TickTracker: Sendable {
     var renumbering: Renumbering?
     private var ticksToLearning = 12
 
-    /// Microseconds; what a master between 17 and 1100 BPM can have.
+    /// Microseconds; what a leader between 17 and 1100 BPM can have.
     static let plausiblePeriod = 2_270.0...147_000.0
 
     /// Half the width, in standard deviations, of the range a tick is believed in without more ado.
@@ -59,7 +59,7 @@ struct TickTracker: Sendable {
     /// The fewest ticks a line must rest on to tell that ticks are missing or too many.
     static let reliable = 12
 
-    /// The longest gap, in ticks, that is taken for lost ticks of a master that went on; a longer one is a pause.
+    /// The longest gap, in ticks, that is taken for lost ticks of a leader that went on; a longer one is a pause.
     static let mostLost = 96.0
 
     /// The newest tick that is believed; there is one when there is a fit.

@@ -1,6 +1,6 @@
 /// What to make of arrivals that are not where a tick was due: the numbers of ticks through gaps, pauses and leaps.
 extension TickTracker {
-    /// Decides what late arrivals are: the end of a stall, ticks after lost ones, or a master that paused.
+    /// Decides what late arrivals are: the end of a stall, ticks after lost ones, or a leader that paused.
     mutating func resolve(at time: Int64, error: Double, _ fit: TickFit) {
         guard abs(error) > Self.doubt * fit.period else {
             late.end()
@@ -66,7 +66,7 @@ extension TickTracker {
         append(at: time, correction: 0)
     }
 
-    /// Goes on where the master does: it paused or was moved, and no tick was lost.
+    /// Goes on where the leader does: it paused or was moved, and no tick was lost.
     ///
     /// If its tempo is what it was, the line is shifted there; otherwise it begins anew.
     mutating func resumeElsewhere(_ before: Int64, _ time: Int64, _ fit: TickFit) {

@@ -1,7 +1,7 @@
 /// Chooses how many of the newest ticks one straight line may rest on; allocates only when made.
 ///
 /// All that is kept, unless a line that may bend or jump somewhere fits better than chance can explain (generalised
-/// likelihood ratio): then only what came after, and so on. So a line rests on many ticks, and is calm, while the master
+/// likelihood ratio): then only what came after, and so on. So a line rests on many ticks, and is calm, while the leader
 /// is steady; and on few, the most that are true, as soon as the ticks say that something has changed.
 struct WindowChoice: Sendable {
     /// The gain that chance does not explain, in variances of the noise.

@@ -7,12 +7,12 @@ struct MonitorView {
     private let end: String
     private var block: Block?
     private var lastLine: (second: Double, state: ClockFigures.State, messages: Int) = (0, .waiting, 0)
-    private var looks = 0
+    private var updates = 0
 
     /// Seconds from one line to the next, if nothing happens.
     private static let pause = 10.0
-    /// A terminal is drawn anew at every so many looks: numbers that change faster cannot be read.
-    private static let looksToDrawing = 3
+    /// A terminal is drawn anew after every so many updates: numbers that change faster cannot be read.
+    private static let updatesPerDrawing = 3
 
     /// - Parameters:
     ///   - isQuiet: to show nothing.
@@ -26,8 +26,8 @@ struct MonitorView {
     /// Shows what is known by now.
     mutating func show(_ figures: @autoclosure () -> ClockFigures, of name: String, hint: String) {
         guard !isQuiet else { return }
-        looks += 1
-        guard looks % Self.looksToDrawing == 0 else { return }
+        updates += 1
+        guard updates % Self.updatesPerDrawing == 0 else { return }
         let figures = figures()
         guard block == nil else {
             block?.show(MonitorText.view(figures, of: name, hint: hint.isEmpty ? end : hint))

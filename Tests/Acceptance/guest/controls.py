@@ -16,7 +16,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from rig.gateway import TACTUS, Gateway, environment, run_tactus  # noqa: E402
-from rig.master import Master  # noqa: E402
+from rig.leader import Leader  # noqa: E402
 from rig.wait import until  # noqa: E402
 
 PORT = "VirMIDI 0-1"
@@ -113,7 +113,7 @@ def refused(gateway, board, record):
     gateway.post("transport", {"playing": False})
     gateway.post("link", {"enabled": False})
     gateway.post("follow", {"source": "VirMIDI 0-2"})
-    master = Master(120, number=2)
+    leader = Leader(120, number=2)
     gateway.wait_status(lambda status: status["mode"] == "follow", 10, "following")
     for _ in range(5):
         board.press(b"\xB3\x15\x66\xB3\x15\x00")
@@ -122,7 +122,7 @@ def refused(gateway, board, record):
     record["tempo while led"] = [tempo.returncode, tempo.stderr]
     record["refused in the log"] = sum(
         "control refused" in line and "leads" in line for line in gateway.stderr.splitlines())
-    master.stop()
+    leader.stop()
 
 
 def learn(board, record, *options):

@@ -28,7 +28,7 @@ from rig.clocks import raw_microseconds  # noqa: E402
 from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import PROJECT, TACTUS, Gateway, environment  # noqa: E402
 from rig.guest import preload  # noqa: E402
-from rig.master import START, STOP, Master  # noqa: E402
+from rig.leader import START, STOP, Leader  # noqa: E402
 from rig.sequencer import NAMES, Observer  # noqa: E402
 from rig.usb import Gadget, make_sockets  # noqa: E402
 
@@ -285,7 +285,7 @@ def remote():
         "panel": matching("VirMIDI 0-0", rest="input: { transport: true }\n"), "drums": matching("VirMIDI 1-0")}
     line, pressed, record = FramedLine(0, card=1), [], {}
     with Scene(profiles=profiles) as gateway:
-        master = Master(LEADER, number=0)
+        leader = Leader(LEADER, number=0)
         time.sleep(4)
         for mode in ("internal", "link"):
             if mode == "link":
@@ -294,13 +294,13 @@ def remote():
                 time.sleep(2)
             record[mode] = [gateway.status()]
             for word, playing in ((START, True), (STOP, False)):
-                tick = master.soon(word)
+                tick = leader.soon(word)
                 gateway.wait_status(lambda status: status["playing"] == playing, 5, f"{mode}, playing: {playing}")
                 time.sleep(2)
-                pressed.append([mode, master.truth[tick]])
+                pressed.append([mode, leader.truth[tick]])
                 record[mode].append(gateway.status())
         gateway.stop()
-        master.stop()
+        leader.stop()
     line.read()
     line.close()
     return {**record, "pressed": pressed, "events": line.events}
@@ -311,12 +311,12 @@ def leading(profile, *arguments, seconds):
     make_cards(1, 1)
     line, own, statuses = FramedLine(0, card=1), FramedLine(0), []
     with Scene(*arguments, profiles={"box": matching("VirMIDI 0-0", rest=profile), "drums": matching("VirMIDI 1-0")}) as gateway:
-        master = Master(LEADER, number=0)
+        leader = Leader(LEADER, number=0)
         for _ in range(seconds):
             time.sleep(1)
             statuses.append(gateway.status())
         gateway.stop()
-        master.stop()
+        leader.stop()
     for heard in (line, own):
         heard.read()
         heard.close()

@@ -18,7 +18,7 @@ from rig.clocks import raw_microseconds  # noqa: E402
 from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import Gateway  # noqa: E402
 from rig.guest import preload  # noqa: E402
-from rig.master import CONTINUE, START, STOP, Master  # noqa: E402
+from rig.leader import CONTINUE, START, STOP, Leader  # noqa: E402
 from rig.peer import Peer  # noqa: E402
 
 TEMPO = 123.4
@@ -51,16 +51,16 @@ class Scene:
         for line in self.lines:
             line.read()
 
-    def end(self, master):
+    def end(self, leader):
         status = self.gateway.status()
         self.gateway.stop(within=2)
-        master.stop()
+        leader.stop()
         self.read()
         for line in self.lines:
             line.close()
         self.folder.cleanup()
         return {
-            "events": self.lines[0].events, "early": self.lines[1].events, "truth": master.truth, "marks": self.marks,
+            "events": self.lines[0].events, "early": self.lines[1].events, "truth": leader.truth, "marks": self.marks,
             "ended": status,
         }
 
@@ -75,21 +75,21 @@ def jitter():
         deviations.append(chance.gauss(0, 0.001))
         return deviations[-1]
 
-    master = Master(TEMPO, late=late)
+    leader = Leader(TEMPO, late=late)
     try:
         preload(scene.gateway.process.pid, "self")
         locked = scene.wait_mode("follow")
         time.sleep(10)
         scene.mark("steady")
-        started = master.soon(START)
+        started = leader.soon(START)
         time.sleep(15)
         playing = scene.gateway.status()
-        stopped = master.soon(STOP)
+        stopped = leader.soon(STOP)
         time.sleep(2)
-        continued = master.soon(CONTINUE)
+        continued = leader.soon(CONTINUE)
         time.sleep(3)
     finally:
-        record = scene.end(master)
+        record = scene.end(leader)
     return {
         **record, "locked": locked, "playing": playing, "started": started, "stopped": stopped, "continued": continued,
         "deviations": deviations[:len(record["truth"])],
@@ -99,12 +99,12 @@ def jitter():
 def hand_over():
     """Link on with nobody there, off again; on with a peer, off again; the song plays all the while."""
     scene = Scene("--no-link")
-    master = Master(TEMPO)
+    leader = Leader(TEMPO)
     try:
         preload(scene.gateway.process.pid, "self")
         scene.wait_mode("follow")
         time.sleep(3)
-        started = master.soon(START)
+        started = leader.soon(START)
         time.sleep(4)
         scene.mark("alone on")
         scene.gateway.post("link", {"enabled": True})
@@ -135,7 +135,7 @@ def hand_over():
         left = scene.gateway.status()
         peer.close()
     finally:
-        record = scene.end(master)
+        record = scene.end(leader)
     return {
         **record, "started": started, "alone": alone, "back": back, "joined": joined, "left": left, "grid": grid,
         "peer tempo": tempo,
@@ -149,28 +149,28 @@ def refused():
     scene.gateway.post("start-stop-sync", {"enabled": True})
     scene.gateway.wait_status(lambda status: status["link"]["peers"] == 1, 20, "joined")
     before = scene.gateway.status()["follower"]
-    master = Master(999)
+    leader = Leader(999)
     words = [START, STOP, CONTINUE, b"\xF2\x10\x00"]
     sent, observed = 0, []
     at = peer.now()
     grid = [(at, peer.beat(at))]
     try:
-        while len(master.truth) < REFUSED_TICKS:
-            master.soon(words[sent % 4])
+        while len(leader.truth) < REFUSED_TICKS:
+            leader.soon(words[sent % 4])
             sent += 1
             time.sleep(1)
             at = peer.now()
             grid.append((at, peer.beat(at)))
             observed.append((peer.tempo, peer.playing))
             scene.read()
-        master.stopping = True
-        master.thread.join()
+        leader.stopping = True
+        leader.thread.join()
         after = scene.gateway.wait_status(
-            lambda status: status["follower"]["refusedTicks"] - before["refusedTicks"] >= len(master.truth), 10, "counted")
+            lambda status: status["follower"]["refusedTicks"] - before["refusedTicks"] >= len(leader.truth), 10, "counted")
         playing = peer.playing
         peer.close()
     finally:
-        record = scene.end(master)
+        record = scene.end(leader)
     moved = [event for event in record["events"] if event[0] != "clock"]
     return {
         "sent": sent, "ticks": len(record["truth"]), "before": before, "after": after, "observed": observed, "grid": grid,

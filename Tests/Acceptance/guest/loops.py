@@ -22,7 +22,7 @@ from alsa_midi import ClockEvent, EventType, SequencerClient  # noqa: E402
 from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import PORT, Gateway  # noqa: E402
 from rig.guest import preload  # noqa: E402
-from rig.master import Master  # noqa: E402
+from rig.leader import Leader  # noqa: E402
 
 TEMPO = 120
 WATCHED = 24.0  # seconds: 48 beats
@@ -203,10 +203,10 @@ def genuine():
         try:
             gateway.wait_ready(within=120)
             preload(gateway.process.pid, "self")
-            master = Master(TEMPO)
+            leader = Leader(TEMPO)
             followed, _ = watch(gateway, WATCHED, lambda status: status["mode"] == "follow")
             fenced, status = watch(gateway, 20)
-            master.stop()
+            leader.stop()
             gateway.stop(within=2)
         finally:
             gateway.kill()

@@ -22,7 +22,7 @@ struct GatewayScene {
     private(set) var status: StatusPicture
     private(set) var log: [LogEntry] = []
     private(set) var kept = KeptState()
-    private(set) var replies: [ReplyToken: Result<Void, CommandRefusal>] = [:]
+    private(set) var replies: [ReplyToken: Result<Void, CommandError>] = [:]
     /// The paths of lines that can be opened.
     var lines: Set<String> = []
     private(set) var openLines: [Int32: String] = [:]
@@ -229,7 +229,7 @@ struct GatewayScene {
         }
         let board = engine.board
         for slot in 0..<min(board.count, boardInUse.count)
-        where board.slots[slot].tenant != boardInUse.slots[slot].tenant {
+        where board.slots[slot].occupant != boardInUse.slots[slot].occupant {
             if boardInUse.ports >> UInt64(slot) & 1 == 1 { broken.append("slot \(slot) is another's too early") }
         }
         if engine.arbiter.mode == .follow, engine.arbiter.wantsLink { broken.append("two lead") }
@@ -253,7 +253,7 @@ extension GatewayScene {
     }
 
     /// Why a command was refused; nil if it was not, or is not replied to yet.
-    func refusal(_ token: ReplyToken) -> CommandRefusal? {
+    func refusal(_ token: ReplyToken) -> CommandError? {
         if case .failure(let refusal) = replies[token] { refusal } else { nil }
     }
 }

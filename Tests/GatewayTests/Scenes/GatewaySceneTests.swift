@@ -21,8 +21,8 @@ struct GatewaySceneTests {
     ) throws -> GatewayConfiguration {
         var configuration = GatewayConfiguration()
         configuration.isLinkEnabled = false
-        configuration.wishes.outputs.library = try .of(profiles)
-        configuration.wishes.outputs.outputs = outputs.map { OutputRequest($0) }
+        configuration.live.outputs.library = try .of(profiles)
+        configuration.live.outputs.outputs = outputs.map { OutputRequest($0) }
         return configuration
     }
 
@@ -64,19 +64,19 @@ struct GatewaySceneTests {
         var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
         scene.sequencer.plug(Self.drums)
         scene.run(for: 10)
-        scene.command(.configure(try Self.configuration([:], .virtual("Other")).wishes))
+        scene.command(.configure(try Self.configuration([:], .virtual("Other")).live))
         scene.run(for: 150)
         #expect(scene.sequencer.subscriptions.contains { $0.receiver.client == 24 })
         scene.isClockThreadStuck = true
         scene.run(for: 1_000)
-        scene.command(.configure(try Self.configuration([:], .virtual("Other"), .virtual("Third")).wishes))
+        scene.command(.configure(try Self.configuration([:], .virtual("Other"), .virtual("Third")).live))
         #expect(scene.output("Third")?.source?.port == 3)
         scene.isClockThreadStuck = false
         scene.run(for: 1_000)
         #expect(!scene.sequencer.subscriptions.contains { $0.receiver.client == 24 })
         scene.command(
             .configure(
-                try Self.configuration([:], .virtual("Other"), .virtual("Third"), .virtual("Fourth")).wishes))
+                try Self.configuration([:], .virtual("Other"), .virtual("Third"), .virtual("Fourth")).live))
         #expect(scene.output("Fourth")?.source?.port == 1)
         #expect(scene.broken.isEmpty)
     }
@@ -94,7 +94,7 @@ struct GatewaySceneTests {
         scene.run(for: 1)
         #expect(scene.replies[tempo] != nil && scene.status.leadership.timeline.tempo.beatsPerMinute == 133)
         let reload = scene.command(
-            .configure(try Self.configuration(["drums": "match: [TR-8S]"], .name("24:0")).wishes))
+            .configure(try Self.configuration(["drums": "match: [TR-8S]"], .name("24:0")).live))
         #expect(scene.replies[reload] != nil && scene.output("24:0") != nil)
         let unclear = scene.command(.adjust(output: "tuba", OutputAdjustment(offset: 1)))
         #expect(scene.refusal(unclear)?.description.hasPrefix("no output is called tuba") == true)
@@ -106,10 +106,10 @@ struct GatewaySceneTests {
         var scene = GatewayScene(try Self.configuration([:]))
         scene.sequencer.plug(Self.drums)
         scene.run(for: 10)
-        scene.command(.configure(try Self.configuration([:], .name("TR-8S")).wishes))
+        scene.command(.configure(try Self.configuration([:], .name("TR-8S")).live))
         scene.run(for: 10)
         #expect(scene.hearers(of: "TR-8S") == [24])
-        scene.command(.configure(try Self.configuration([:]).wishes))
+        scene.command(.configure(try Self.configuration([:]).live))
         scene.run(for: 1_000)
         #expect(scene.sequencer.subscriptions.isEmpty && scene.broken.isEmpty)
     }
@@ -136,7 +136,7 @@ struct GatewaySceneTests {
     func `a pedal gives commands, and what it is refused is told once`() throws {
         var configuration = try Self.configuration()
         let pedal = PortDescription.device(40, "Pedal", "Pedal MIDI 1", card: 2)
-        configuration.wishes.controls = [
+        configuration.live.controls = [
             Control(
                 port: Placed("Pedal", at: .init(file: "", line: 1, column: 1)), message: .init(.controller, 64),
                 verb: .togglePlay),
@@ -157,8 +157,8 @@ struct GatewaySceneTests {
         #expect(scene.status.leadership.transport.isPlaying)
         for _ in 0..<3 { press(&scene, .note, 60) }
         #expect(scene.log.filter { "\($0.text)" == "control refused" }.count == 1)
-        configuration.wishes.controls = []
-        scene.command(.configure(configuration.wishes))
+        configuration.live.controls = []
+        scene.command(.configure(configuration.live))
         scene.run(for: 10)
         #expect(!scene.sequencer.ports.contains { $0.address.client == GatewayScene.controls })
         #expect(scene.broken.isEmpty)
@@ -230,16 +230,16 @@ struct GatewaySceneTests {
         let wanted: [OutputAddress] = [
             .name("Box 0"), .name("Box 3"), .virtual("Side"), .raw(path: "/dev/midi", bitsPerSecond: 31_250),
         ]
-        func wishes() throws -> Wishes {
+        func liveConfiguration() throws -> LiveConfiguration {
             var configuration = try Self.configuration(library)
-            configuration.wishes.outputs.outputs =
+            configuration.live.outputs.outputs =
                 wanted.filter { _ in random.chance(0.5) }.map { OutputRequest($0) }
-            configuration.wishes.outputs.connectsRecognised = random.chance(0.7)
-            return configuration.wishes
+            configuration.live.outputs.connectsRecognised = random.chance(0.7)
+            return configuration.live
         }
         var configuration = try Self.configuration(library)
         configuration.isLinkEnabled = random.chance(0.5)
-        configuration.wishes = try wishes()
+        configuration.live = try liveConfiguration()
         var scene = GatewayScene(configuration)
         var tokens: [ReplyToken] = []
         for _ in 0..<60 {
@@ -252,7 +252,7 @@ struct GatewaySceneTests {
                     scene.sequencer.plug(machine)
                 }
             case 2: scene.sequencer.taken.formSymmetricDifference([machine.address])
-            case 3: tokens.append(scene.command(.configure(try wishes())))
+            case 3: tokens.append(scene.command(.configure(try liveConfiguration())))
             case 4: tokens.append(scene.command(random.chance(0.5) ? .toggleLink : .togglePlaying))
             case 5:
                 tokens.append(scene.command(.setTempo(Tempo(beatsPerMinute: .random(in: 60...200, using: &random)))))

@@ -3,7 +3,7 @@ import Simulation
 /// One kind of jitter at one tempo.
 struct Setting {
     let name: String
-    let jitter: MasterClock.Jitter
+    let jitter: LeaderClock.Jitter
     /// Standard deviation of one stamp in microseconds.
     let deviation: Double
     let tempo: Double
@@ -43,7 +43,7 @@ enum Event: String, CaseIterable {
 
     static let at = 600
 
-    var faults: [MasterClock.Fault] {
+    var faults: [LeaderClock.Fault] {
         switch self {
         case .lostOne: [.lost(600..<601)]
         case .lostThree: [.lost(600..<603)]
@@ -54,11 +54,11 @@ enum Event: String, CaseIterable {
         }
     }
 
-    func master(_ setting: Setting, _ random: inout SeededGenerator) -> MasterClock {
+    func leader(_ setting: Setting, _ random: inout SeededGenerator) -> LeaderClock {
         let step = self == .stallAndStep ? 6.0 : 0
-        // From the first tick: a master does not begin to swing in the middle.
+        // From the first tick: a leader does not begin to swing in the middle.
         let swing = self == .swing ? 0.16 : self == .hardSwing ? 0.32 : 0
-        return MasterClock(count: 1_000, jitter: setting.jitter, faults: faults, swing: swing, random: &random) {
+        return LeaderClock(count: 1_000, jitter: setting.jitter, faults: faults, swing: swing, random: &random) {
             setting.tempo + ($0 >= Self.at ? step : 0)
         }
     }
@@ -99,8 +99,8 @@ func measure(_ setting: Setting, _ method: any Method, runs: ClosedRange<UInt64>
         let delay = addSteady(setting, method, &random, to: &result)
         addChanges(setting, method, delay, &random, to: &result)
         for event in Event.allCases {
-            let master = event.master(setting, &random)
-            add(event, readings(master, of: method), delay, setting, master, to: &result)
+            let leader = event.leader(setting, &random)
+            add(event, readings(leader, of: method), delay, setting, leader, to: &result)
         }
     }
     return result
@@ -110,8 +110,8 @@ func measure(_ setting: Setting, _ method: any Method, runs: ClosedRange<UInt64>
 private func addSteady(
     _ setting: Setting, _ method: any Method, _ random: inout SeededGenerator, to result: inout Result
 ) -> Double {
-    let master = MasterClock(count: 4_600, jitter: setting.jitter, random: &random) { _ in setting.tempo }
-    let all = readings(master, of: method)
+    let leader = LeaderClock(count: 4_600, jitter: setting.jitter, random: &random) { _ in setting.tempo }
+    let all = readings(leader, of: method)
     result.lock.append(settling(all, after: 0, within: 0.1))
     let steady = all.filter { $0.number >= 600 }
     let delay = mean(steady.map(\.phase))
@@ -131,13 +131,13 @@ private func addSteady(
 private func addChanges(
     _ setting: Setting, _ method: any Method, _ delay: Double, _ random: inout SeededGenerator, to result: inout Result
 ) {
-    let step = MasterClock(count: 1_000, jitter: setting.jitter, random: &random) {
+    let step = LeaderClock(count: 1_000, jitter: setting.jitter, random: &random) {
         setting.tempo + ($0 < 600 ? 0 : 6)
     }
     let stepped = readings(step, of: method)
     result.stepSettling.append(settling(stepped, after: 600, within: 0.25))
     result.stepPhase.append(worst(stepped.filter { $0.number >= 600 }.map { $0.phase - delay }))
-    let ramp = MasterClock(count: 1_000, jitter: setting.jitter, random: &random) {
+    let ramp = LeaderClock(count: 1_000, jitter: setting.jitter, random: &random) {
         setting.tempo + 20 * Double(min(max($0 - 600, 0), 96)) / 96
     }
     result.rampPhase.append(
@@ -145,7 +145,7 @@ private func addChanges(
 }
 
 private func add(
-    _ event: Event, _ readings: [Reading], _ delay: Double, _ setting: Setting, _ master: MasterClock,
+    _ event: Event, _ readings: [Reading], _ delay: Double, _ setting: Setting, _ leader: LeaderClock,
     to result: inout Result
 ) {
     let after = readings.filter { $0.number >= Event.at }
@@ -158,7 +158,7 @@ private func add(
     // Methods without numbers count what comes.
     let isNumbered = readings.last?.window != nil
     let period = 2_500_000 / setting.tempo
-    let off = isNumbered ? (after.last?.phase ?? 0) / period : Double(master.arrivals.count - 1_000)
+    let off = isNumbered ? (after.last?.phase ?? 0) / period : Double(leader.arrivals.count - 1_000)
     cost.count.append(off.rounded())
     result.events[event] = cost
 }

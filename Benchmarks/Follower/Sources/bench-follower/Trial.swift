@@ -11,15 +11,15 @@ struct Reading {
 }
 
 /// Runs a trace through a method.
-func readings(_ master: MasterClock, of fresh: any Method) -> [Reading] {
+func readings(_ leader: LeaderClock, of fresh: any Method) -> [Reading] {
     var method = fresh
-    return master.arrivals.compactMap { arrival in
+    return leader.arrivals.compactMap { arrival in
         method.tick(at: arrival.time)
         let next = arrival.number + 1
         guard let period = method.period, let due = method.due(next) else { return nil }
-        let trueTempo = 2_500_000 / (master.truth[next] - master.truth[arrival.number])
+        let trueTempo = 2_500_000 / (leader.truth[next] - leader.truth[arrival.number])
         return Reading(
-            number: arrival.number, tempo: 2_500_000 / period - trueTempo, phase: due - master.truth[next],
+            number: arrival.number, tempo: 2_500_000 / period - trueTempo, phase: due - leader.truth[next],
             window: method.window)
     }
 }

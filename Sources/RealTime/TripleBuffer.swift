@@ -7,7 +7,7 @@ internal import Synchronization
 /// own if it is newer. Neither ever waits for the other and nothing is allocated after `init`.
 ///
 /// The value must be trivially copyable (no references), which `BitwiseCopyable` states.
-public final class Snapshot<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {
+public final class TripleBuffer<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {
     // Safe because of the protocol below: `writing` belongs to the writer, `reading` to the reader, and slots
     // change hands only by the exchange of `middle`, which releases and acquires.
     private let slots: UnsafeMutablePointer<Value>

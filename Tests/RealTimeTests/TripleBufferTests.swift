@@ -3,17 +3,17 @@ import Synchronization
 import Testing
 
 @Suite
-struct SnapshotTests {
+struct TripleBufferTests {
     @Test
     func `the reader sees what was published last, and sees it again until there is something newer`() {
-        let snapshot = Snapshot(1)
-        #expect(snapshot.withLatest { $0 } == 1)
-        snapshot.publish(2)
-        snapshot.publish(3)
-        #expect(snapshot.withLatest { $0 } == 3)
-        #expect(snapshot.withLatest { $0 } == 3)
-        snapshot.publish(4)
-        #expect(snapshot.withLatest { $0 } == 4)
+        let buffer = TripleBuffer(1)
+        #expect(buffer.withLatest { $0 } == 1)
+        buffer.publish(2)
+        buffer.publish(3)
+        #expect(buffer.withLatest { $0 } == 3)
+        #expect(buffer.withLatest { $0 } == 3)
+        buffer.publish(4)
+        #expect(buffer.withLatest { $0 } == 4)
     }
 
     /// Two numbers that belong together; a torn read would part them.
@@ -25,40 +25,40 @@ struct SnapshotTests {
 
     @Test
     func `a reader on another thread never sees half of a value, nor an older one after a newer`() throws {
-        let snapshot = Snapshot(Pair(value: 0, negative: 0))
+        let buffer = TripleBuffer(Pair(value: 0, negative: 0))
         let isDone = Atomic(false)
         let torn = Atomic(0)
         let reader = try RealTimeThread(name: "reader", priority: 0) {
             var last = 0
             repeat {
-                let (value, negative) = snapshot.withLatest { ($0.value, $0.negative) }
+                let (value, negative) = buffer.withLatest { ($0.value, $0.negative) }
                 if value != -negative || value < last { torn.add(1, ordering: .relaxed) }
                 last = value
             } while !isDone.load(ordering: .acquiring)
         }
-        for value in 1...200_000 { snapshot.publish(Pair(value: value, negative: -value)) }
+        for value in 1...200_000 { buffer.publish(Pair(value: value, negative: -value)) }
         isDone.store(true, ordering: .releasing)
         reader.join()
         #expect(torn.load(ordering: .relaxed) == 0)
-        #expect(snapshot.withLatest { $0.value } == 200_000)
+        #expect(buffer.withLatest { $0.value } == 200_000)
     }
 
     @Test
     func `waiting ends with what is published meanwhile or was published since, or at its deadline`() throws {
-        let snapshot = Snapshot(0)
-        let seen = snapshot.edition
-        snapshot.publish(1)
-        let wasLate = snapshot.wait(seen: seen, until: MonotonicTime(nanoseconds: .max / 2))
+        let buffer = TripleBuffer(0)
+        let seen = buffer.edition
+        buffer.publish(1)
+        let wasLate = buffer.wait(seen: seen, until: MonotonicTime(nanoseconds: .max / 2))
         #expect(!wasLate, "there was news already")
-        let isOver = snapshot.wait(seen: snapshot.edition, until: MonotonicTime.now())
+        let isOver = buffer.wait(seen: buffer.edition, until: MonotonicTime.now())
         #expect(isOver)
-        let writer = try RealTimeThread(name: "writer", priority: 0) { snapshot.publish(2) }
+        let writer = try RealTimeThread(name: "writer", priority: 0) { buffer.publish(2) }
         var latest = 1
         while latest != 2 {
-            let edition = snapshot.edition
-            latest = snapshot.withLatest { $0 }
+            let edition = buffer.edition
+            latest = buffer.withLatest { $0 }
             // Without the writer's wake-up this would last for ever.
-            if latest != 2 { _ = snapshot.wait(seen: edition, until: MonotonicTime(nanoseconds: .max / 2)) }
+            if latest != 2 { _ = buffer.wait(seen: edition, until: MonotonicTime(nanoseconds: .max / 2)) }
         }
         writer.join()
     }

@@ -4,9 +4,9 @@ internal import RealTime
 
 extension StatusPicture {
     /// Why the output thread is not on time; nil while it is.
-    func lapse(at reading: ClockReading, counters: OutputThread) -> String? {
+    func clockTrouble(at reading: ClockReading, counters: OutputThread) -> String? {
         let (wakesAt, now) = (counters.wakesAt.nanoseconds, reading.monotonic.nanoseconds)
-        if wakesAt < now, now - wakesAt > Lapse.stuck {
+        if wakesAt < now, now - wakesAt > DeadlineHealth.stuck {
             return "the output thread should have gone on \((now - wakesAt) / 1_000_000) ms ago"
         }
         let late = outputs.indices.filter { slot in

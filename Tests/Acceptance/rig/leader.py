@@ -10,7 +10,7 @@ TICK, START, CONTINUE, STOP = b"\xF8", b"\xFA", b"\xFB", b"\xFC"
 LEAD = 0.003  # seconds from Start to its tick
 
 
-class Master:
+class Leader:
     """Plays on a thread of its own from its making until `stop`.
 
     Tick n is due at `truth[n]`, microseconds of RAW; `late(n)` seconds later (or earlier) it is sent, after whatever

@@ -4,31 +4,31 @@ import MIDIClock
 import Simulation
 import Testing
 
-@Suite struct GenuineMasterTests {
+@Suite struct GenuineLeaderTests {
     private static let port = LoopWorld.port
-    private static let jitters: [MasterClock.Jitter] = [
+    private static let jitters: [LeaderClock.Jitter] = [
         .none, .gaussian(30), .gaussian(100), .uniform(1_000), .heavyTailed, .frames, .gaussian(1_000),
     ]
 
-    /// What the guard has said of a master that our outputs do not reach.
+    /// What the guard has said of a leader that our outputs do not reach.
     private struct Hearing {
         var wasFenced = false
-        /// Ticks of the master until it was clear.
+        /// Ticks of the leader until it was clear.
         var ticksUntilClear: Int?
     }
 
-    /// Lets a guard hear a master for so many ticks.
+    /// Lets a guard hear a leader for so many ticks.
     private func hear(
-        _ jitter: MasterClock.Jitter, apart: Double, path: LoopPath = .unknown, ticks: Int, seed: UInt64
+        _ jitter: LeaderClock.Jitter, apart: Double, path: LoopPath = .unknown, ticks: Int, seed: UInt64
     ) -> Hearing {
         var random = SeededGenerator(seed: seed)
         let start = Double.random(in: 1_000_000..<1_020_833, using: &random)
-        let master = MasterClock(count: ticks, start: start, jitter: jitter, random: &random) { _ in 120 + apart }
+        let leader = LeaderClock(count: ticks, start: start, jitter: jitter, random: &random) { _ in 120 + apart }
         let map = ClockedGateway(beatsPerMinute: 120).map
         var loopGuard = LoopGuard(seed: seed)
         loopGuard.pathChanged(of: Self.port, to: path, at: HostTime(microseconds: 0))
         var hearing = Hearing()
-        for arrival in master.arrivals {
+        for arrival in leader.arrivals {
             loopGuard.received(from: Self.port, at: arrival.time, on: map, isFollowed: false)
             let verdict = loopGuard.verdict(of: Self.port)
             hearing.wasFenced = hearing.wasFenced || verdict.isFenced
@@ -37,7 +37,7 @@ import Testing
         return hearing
     }
 
-    @Test func `a thousand genuine masters at nearly our tempo are never fenced, and calm ones soon clear`() {
+    @Test func `a thousand genuine leaders at nearly our tempo are never fenced, and calm ones soon clear`() {
         for seed in Seeds.standing(1...1_000) {
             let jitter = Self.jitters[Int(seed) % Self.jitters.count]
             let apart = [0, 0.001, 0.01, -0.03, 0.05][Int(seed / 7) % 5]
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `genuine masters are never fenced by a slow probe, even with a way for our clock to reach them`() {
+    @Test func `genuine leaders are never fenced by a slow probe, even with a way for our clock to reach them`() {
         for seed in Seeds.standing(1...28) {
             let jitter = Self.jitters[Int(seed) % Self.jitters.count]
             let hearing = hear(jitter, apart: 0, path: .program(1), ticks: 1_600, seed: seed)
@@ -57,17 +57,17 @@ import Testing
         }
     }
 
-    @Test func `a master at another tempo is clear within a beat, and no output is touched for long`() {
+    @Test func `a leader at another tempo is clear within a beat, and no output is touched for long`() {
         for (seed, apart) in zip(1...8 as ClosedRange<UInt64>, [-50, -30, -12, -4, 4, 12, 30, 60] as [Double]) {
             let hearing = hear(.gaussian(100), apart: apart, ticks: 24, seed: seed)
             #expect(hearing.ticksUntilClear ?? .max <= 24, "\(apart) BPM apart")
         }
     }
 
-    @Test func `a master in step with us is followed, and stays followed while it is tested`() {
+    @Test func `a leader in step with us is followed, and stays followed while it is tested`() {
         for seed in Seeds.standing(1...4) {
             var world = LoopWorld(seed: seed)
-            world.addMaster(beatsPerMinute: 120, start: 107_000, jitter: .gaussian(50), seed: seed)
+            world.addLeader(beatsPerMinute: 120, start: 107_000, jitter: .gaussian(50), seed: seed)
             world.wanted = Self.port
             let start = world.run(until: 10_000_000) { $0.followed != nil }
             #expect(start.map { Double($0 - 107_000) / 500_000 } ?? .infinity < 3, "seed \(seed)")
@@ -77,13 +77,13 @@ import Testing
         }
     }
 
-    @Test func `a master that gets slower for long is let go for a moment at most`() {
+    @Test func `a leader that gets slower for long is let go for a moment at most`() {
         var random = SeededGenerator(seed: 2)
-        let master = MasterClock(count: 1_800, start: 107_000, jitter: .gaussian(100), random: &random) { tick in
+        let leader = LeaderClock(count: 1_800, start: 107_000, jitter: .gaussian(100), random: &random) { tick in
             130 - Double(min(max(tick - 400, 0), 960)) / 96
         }
         var world = LoopWorld(seed: 2)
-        world.add(master.arrivals.map(\.time), from: Self.port)
+        world.add(leader.arrivals.map(\.time), from: Self.port)
         world.wanted = Self.port
         _ = world.run(until: 5_000_000)
         var (away, last) = (Int64(0), world.now.microseconds)

@@ -1,7 +1,7 @@
 package import BeatTime
 
-/// A MIDI clock master of a simulated world: true ticks, and when they come through an imperfect line.
-package struct MasterClock: Sendable {
+/// A MIDI clock leader of a simulated world: true ticks, and when they come through an imperfect line.
+package struct LeaderClock: Sendable {
     /// How stamps differ from the truth.
     package enum Jitter: Hashable, Sendable {
         case none
@@ -65,7 +65,7 @@ package struct MasterClock: Sendable {
         }
     }
 
-    /// The line between a master and us: it delays and loses, and keeps the order.
+    /// The line between a leader and us: it delays and loses, and keeps the order.
     private struct Line {
         let jitter: Jitter
         var random: SeededGenerator

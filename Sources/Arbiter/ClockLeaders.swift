@@ -3,7 +3,7 @@ package import LoopGuard
 package import MIDIClock
 
 /// Which machine may lead while Link is off.
-package enum MasterChoice: Hashable, Sendable {
+package enum LeaderChoice: Hashable, Sendable {
     /// Nobody: clocks that come in are refused.
     case none
     /// Whoever of these is steady first, and as long as it is heard.
@@ -15,7 +15,7 @@ package enum MasterChoice: Hashable, Sendable {
 /// The machines whose clocks can be heard, and what is known of them.
 package struct HeardClocks: Sendable {
     /// Which of them may lead.
-    package var choice: MasterChoice
+    package var choice: LeaderChoice
     /// What they are called.
     package var names: [ClockSource: String]
     /// How our own clock may come to them, as the subscriptions have it: all that can be heard are here.
@@ -26,7 +26,7 @@ package struct HeardClocks: Sendable {
     package var remotes: Set<ClockSource>
 
     package init(
-        choice: MasterChoice, names: [ClockSource: String] = [:], paths: [ClockSource: LoopPath],
+        choice: LeaderChoice, names: [ClockSource: String] = [:], paths: [ClockSource: LoopPath],
         offsets: ClosedRange<Int64> = 0...0, remotes: Set<ClockSource> = []
     ) {
         self.choice = choice
@@ -38,7 +38,7 @@ package struct HeardClocks: Sendable {
 }
 
 /// Why a clock is not obeyed.
-package enum Refusal: String, Hashable, Sendable {
+package enum IgnoredClockReason: String, Hashable, Sendable {
     case linkLeads = "Link is enabled"
     case off = "following is off"
     case notChosen = "it is not the clock to follow"
@@ -48,7 +48,7 @@ package enum Refusal: String, Hashable, Sendable {
 }
 
 /// What was refused of a clock, by kind.
-package struct RefusedCounts: Hashable, Sendable {
+package struct IgnoredCounts: Hashable, Sendable {
     /// Timing Clocks.
     package var ticks = 0
     /// Start, Continue, Stop, Song Position Pointer.
@@ -65,18 +65,18 @@ package struct RefusedCounts: Hashable, Sendable {
 }
 
 /// A machine whose clock comes in.
-package struct ClockMaster: Sendable {
+package struct ClockLeader: Sendable {
     package let source: ClockSource
     /// What its ticks and transport say.
     ///
     /// It counts even what is refused, so that bars are right once that is obeyed.
     package internal(set) var follower = ClockFollower()
     /// What of it was not obeyed, since it was first heard.
-    package internal(set) var refused = RefusedCounts()
+    package internal(set) var refused = IgnoredCounts()
     /// Why the newest refused message was.
-    package internal(set) var refusal: Refusal?
+    package internal(set) var refusal: IgnoredClockReason?
     /// Whether it has ever sent Start, Continue or Stop: who has not leaves the transport to others.
-    var conducts = false
+    var controlsTransport = false
     var heardAt: HostTime
 
     init(_ source: ClockSource, at now: HostTime) {
@@ -86,25 +86,25 @@ package struct ClockMaster: Sendable {
 }
 
 /// All machines whose clocks come in, each followed on its own; none of them leads by being here.
-struct ClockMasters: Sendable {
+struct ClockLeaders: Sendable {
     /// In the order they were first heard.
-    private(set) var all: [ClockMaster] = []
+    private(set) var all: [ClockLeader] = []
     /// What was refused in all, since the start.
-    private(set) var refused = RefusedCounts()
+    private(set) var refused = IgnoredCounts()
 
     /// How many are listened to at once.
     static let most = 8
     /// How long one must have been silent before another may have its place, in microseconds.
-    private static let patience: Int64 = 2_000_000
+    private static let idleTimeout: Int64 = 2_000_000
 
-    subscript(source: ClockSource) -> ClockMaster? { all.first { $0.source == source } }
+    subscript(source: ClockSource) -> ClockLeader? { all.first { $0.source == source } }
 
     /// Takes in a message.
     ///
     /// - Parameters:
     ///   - arrival: what came, when and from whom.
     ///   - refusal: why it is not obeyed; nil if it is.
-    mutating func received(_ arrival: ClockArrival, refusal: Refusal?) {
+    mutating func received(_ arrival: ClockArrival, refusal: IgnoredClockReason?) {
         let index = index(of: arrival.source, isWanted: refusal == nil, at: arrival.time)
         if let refusal = index == nil ? .crowded : refusal {
             refused.count(arrival.message)
@@ -118,7 +118,7 @@ struct ClockMasters: Sendable {
         guard let index else { return }
         all[index].heardAt = arrival.time
         switch arrival.message {
-        case .start, .continue, .stop: all[index].conducts = true
+        case .start, .continue, .stop: all[index].controlsTransport = true
         case .timingClock, .songPosition: break
         }
         all[index].follower.received(arrival.message, at: arrival.time)
@@ -128,7 +128,7 @@ struct ClockMasters: Sendable {
     mutating func forget(_ source: ClockSource) {
         guard let index = all.firstIndex(where: { $0.source == source }) else { return }
         all[index].follower = ClockFollower()
-        all[index].conducts = false
+        all[index].controlsTransport = false
     }
 
     /// Takes note that an unknown number of messages was lost, whoever sent them.
@@ -151,12 +151,12 @@ struct ClockMasters: Sendable {
         if let index = all.firstIndex(where: { $0.source == source }) { return index }
         if all.count == Self.most {
             let free = all.indices.filter {
-                all[$0].heardAt.microseconds(to: now) > Self.patience || isWanted && all[$0].refusal != nil
+                all[$0].heardAt.microseconds(to: now) > Self.idleTimeout || isWanted && all[$0].refusal != nil
             }
             guard let quietest = free.min(by: { all[$0].heardAt < all[$1].heardAt }) else { return nil }
             all.remove(at: quietest)
         }
-        all.append(ClockMaster(source, at: now))
+        all.append(ClockLeader(source, at: now))
         return all.count - 1
     }
 }

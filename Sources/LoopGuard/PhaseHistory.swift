@@ -1,7 +1,7 @@
 internal import MIDIClock
 
 /// Arrivals of one source that keep their distance from our ticks: its clock, or one of several that share a port.
-struct PhaseTrack: Sendable {
+struct PhaseHistory: Sendable {
     /// Microseconds from our ticks to its arrivals, as it drifts.
     private(set) var phase: Double
     /// Microseconds by which it drifts from a tick of ours to the next.

@@ -2,7 +2,7 @@ package import BeatTime
 internal import Synchronization
 
 /// When the output thread counts as not meeting its deadlines.
-package enum Lapse {
+package enum DeadlineHealth {
     /// So late the thread is stuck, or not let run, in nanoseconds: it may stay awake for two milliseconds by itself.
     package static let stuck: Int64 = 100_000_000
     /// Ticks are remembered that long at least, in microseconds, and twice as long at most.
@@ -15,10 +15,10 @@ package enum Lapse {
 extension OutputCounters {
     /// Counts a tick: all of a span in the lower half of a word, late ones in the upper, so that whoever reads sees both
     /// as they were at one time.
-    func noteForLapse(isLate: Bool, at time: HostTime) {
+    func noteDeadline(isLate: Bool, at time: HostTime) {
         let age = time.microseconds - recentSince.load(ordering: .relaxed)
-        if age >= Lapse.span {
-            earlier.store(age < 2 * Lapse.span ? recent.load(ordering: .relaxed) : 0, ordering: .relaxed)
+        if age >= DeadlineHealth.span {
+            earlier.store(age < 2 * DeadlineHealth.span ? recent.load(ordering: .relaxed) : 0, ordering: .relaxed)
             recent.store(0, ordering: .relaxed)
             recentSince.store(time.microseconds, ordering: .relaxed)
         }
@@ -27,9 +27,9 @@ extension OutputCounters {
 
     /// Whether too many of the last seconds' ticks were late.
     package func isOftenLate(at time: HostTime) -> Bool {
-        guard time.microseconds - recentSince.load(ordering: .relaxed) < 2 * Lapse.span else { return false }
+        guard time.microseconds - recentSince.load(ordering: .relaxed) < 2 * DeadlineHealth.span else { return false }
         let words = (recent.load(ordering: .relaxed), earlier.load(ordering: .relaxed))
         let late = words.0 >> 32 + words.1 >> 32
-        return late >= Lapse.few && late * Lapse.share > words.0 & 0xFFFF_FFFF + words.1 & 0xFFFF_FFFF
+        return late >= DeadlineHealth.few && late * DeadlineHealth.share > words.0 & 0xFFFF_FFFF + words.1 & 0xFFFF_FFFF
     }
 }

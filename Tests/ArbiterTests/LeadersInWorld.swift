@@ -17,21 +17,21 @@ extension GatewayWorld {
     ///   - seed: of its jitter.
     ///   - tempo: beats per minute from a tick to the next.
     ///   - transport: what it sends 3 ms before a tick.
-    mutating func playMaster(
-        from source: ClockSource = .device, at node: Int, jitter: MasterClock.Jitter, faults: [MasterClock.Fault] = [],
+    mutating func playLeader(
+        from source: ClockSource = .device, at node: Int, jitter: LeaderClock.Jitter, faults: [LeaderClock.Fault] = [],
         seconds: ClosedRange<Double>, seed: UInt64, tempo: (Int) -> Double,
         transport: (Int) -> [ClockMessage] = { _ in [] }
     ) {
-        var random = SeededGenerator(seed: seed).split("master")
+        var random = SeededGenerator(seed: seed).split("leader")
         var (count, end) = (0, seconds.lowerBound)
         while end < seconds.upperBound {
             end += 2.5 / tempo(count)
             count += 1
         }
-        let clock = MasterClock(
+        let clock = LeaderClock(
             count: count, start: seconds.lowerBound * 1e6, jitter: jitter, faults: faults, random: &random, tempo: tempo
         )
-        var top = masters[node]?.top
+        var top = leaders[node]?.top
         for (number, time) in clock.truth.prefix(count).enumerated() {
             for message in transport(number) {
                 if message == .start { top = number }
@@ -41,23 +41,23 @@ extension GatewayWorld {
         for arrival in clock.arrivals {
             at(Double(arrival.time.microseconds) / 1e6) { $0.hear(.timingClock, from: source, at: node) }
         }
-        masters[node] = (clock.truth.map { WorldTime(microseconds: Int64($0)) }, top)
+        leaders[node] = (clock.truth.map { WorldTime(microseconds: Int64($0)) }, top)
     }
 
     /// The same at one tempo.
-    mutating func playMaster(
-        from source: ClockSource = .device, at node: Int, tempo: Double, jitter: MasterClock.Jitter,
-        faults: [MasterClock.Fault] = [], seconds: ClosedRange<Double>, seed: UInt64,
+    mutating func playLeader(
+        from source: ClockSource = .device, at node: Int, tempo: Double, jitter: LeaderClock.Jitter,
+        faults: [LeaderClock.Fault] = [], seconds: ClosedRange<Double>, seed: UInt64,
         transport: (Int) -> [ClockMessage] = { _ in [] }
     ) {
-        playMaster(
+        playLeader(
             from: source, at: node, jitter: jitter, faults: faults, seconds: seconds, seed: seed,
             tempo: { _ in tempo }, transport: transport)
     }
 
-    /// When a tick of a gateway's master truly falls, on that gateway's clock.
-    func masterTime(ofTick tick: Int, at node: Int) -> Int64 {
-        nodes[node].clock.hostTime(at: masters[node]?.truth[tick] ?? now).microseconds
+    /// When a tick of a gateway's leader truly falls, on that gateway's clock.
+    func leaderTime(ofTick tick: Int, at node: Int) -> Int64 {
+        nodes[node].clock.hostTime(at: leaders[node]?.truth[tick] ?? now).microseconds
     }
 
     /// Beats per minute of a gateway's ticks.
@@ -70,23 +70,23 @@ extension GatewayWorld {
         return (now, leadership.timeline.tempo.beatsPerMinute, beat.value)
     }
 
-    /// Checks that a gateway's newest tick is its master's, and the same tick of the song.
-    func expectOnMaster(_ node: Int, within microseconds: Int64) throws {
-        guard let last = nodes[node].machine.ticks.last, let master = masters[node] else { throw broken("no ticks") }
-        let nearest = master.truth.indices.min { left, right in
-            abs(masterTime(ofTick: left, at: node) - last) < abs(masterTime(ofTick: right, at: node) - last)
+    /// Checks that a gateway's newest tick is its leader's, and the same tick of the song.
+    func expectOnLeader(_ node: Int, within microseconds: Int64) throws {
+        guard let last = nodes[node].machine.ticks.last, let leader = leaders[node] else { throw broken("no ticks") }
+        let nearest = leader.truth.indices.min { left, right in
+            abs(leaderTime(ofTick: left, at: node) - last) < abs(leaderTime(ofTick: right, at: node) - last)
         }
-        guard let nearest else { throw broken("no master") }
-        let apart = last - masterTime(ofTick: nearest, at: node)
+        guard let nearest else { throw broken("no leader") }
+        let apart = last - leaderTime(ofTick: nearest, at: node)
         // The loop guard may be asking; and the output thread wakes up to 150 us late.
         let asked = nodes[node].arbiter.probing == nil ? 0 : Probe.amplitude(line(of: node))
         guard (-microseconds - asked...microseconds + asked + 150).contains(apart) else {
-            throw broken("node \(node) is \(apart) us from its master's tick")
+            throw broken("node \(node) is \(apart) us from its leader's tick")
         }
-        guard let top = master.top, nodes[node].machine.isPlaying else { return }
+        guard let top = leader.top, nodes[node].machine.isPlaying else { return }
         let position = nodes[node].machine.songPosition - 1
         guard position == Int64(nearest - top) else {
-            throw broken("node \(node) is at tick \(position) of the song, its master at \(nearest - top)")
+            throw broken("node \(node) is at tick \(position) of the song, its leader at \(nearest - top)")
         }
     }
 }

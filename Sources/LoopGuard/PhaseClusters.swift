@@ -2,22 +2,22 @@ internal import BeatTime
 internal import MIDIClock
 
 /// The clocks in one port, told apart by where between our ticks they come.
-struct PhaseChoir: Sendable {
-    private var tracks: [PhaseTrack] = []
+struct PhaseClusters: Sendable {
+    private var histories: [PhaseHistory] = []
     /// Ticks since it began.
     private(set) var arrivals = 0
     /// The newest arrivals, in microseconds, oldest first.
     private var recent: [Int64] = []
 
     /// The most clocks that are told apart.
-    private static let mostTracks = 4
+    private static let mostClocks = 4
     /// Our ticks after which a clock that is silent is forgotten.
-    private static let patience: Int64 = 12
+    private static let idleTicks: Int64 = 12
     /// Arrivals after which a clock has been in step if it ever is.
     private static let hearing = 12
 
     mutating func removeAll() {
-        tracks.removeAll()
+        histories.removeAll()
         recent.removeAll()
         arrivals = 0
     }
@@ -28,23 +28,23 @@ struct PhaseChoir: Sendable {
         recent.append(time.microseconds)
         if recent.count > Self.hearing + 1 { recent.removeFirst() }
         var best: (index: Int, arrival: Residuals.Arrival, error: Double)?
-        for index in tracks.indices {
-            let arrival = Self.arrival(time, near: tracks[index].expected, map)
-            let error = abs(arrival.distance - tracks[index].expected)
+        for index in histories.indices {
+            let arrival = Self.arrival(time, near: histories[index].expected, map)
+            let error = abs(arrival.distance - histories[index].expected)
             let isNear = error < 0.3 * Double(map.line.tickLength) && error < best?.error ?? .infinity
-            if arrival.tick > tracks[index].lastTick, isNear { best = (index, arrival, error) }
+            if arrival.tick > histories[index].lastTick, isNear { best = (index, arrival, error) }
         }
         let newest = best?.arrival.tick ?? map.nearestTick(to: time)
         if let best {
-            tracks[best.index].begin(question, prior: prior)
-            tracks[best.index].append(best.arrival)
-            tracks[best.index].judge(best.arrival, amplitude: Double(max(1, Probe.amplitude(map.line))))
-        } else if tracks.count < Self.mostTracks {
-            var track = PhaseTrack(Self.arrival(time, near: 0, map))
-            track.begin(question, prior: prior)
-            tracks.append(track)
+            histories[best.index].begin(question, prior: prior)
+            histories[best.index].append(best.arrival)
+            histories[best.index].judge(best.arrival, amplitude: Double(max(1, Probe.amplitude(map.line))))
+        } else if histories.count < Self.mostClocks {
+            var history = PhaseHistory(Self.arrival(time, near: 0, map))
+            history.begin(question, prior: prior)
+            histories.append(history)
         }
-        tracks.removeAll { $0.lastTick < newest &- Self.patience }
+        histories.removeAll { $0.lastTick < newest &- Self.idleTicks }
     }
 
     private static func arrival(_ time: HostTime, near phase: Double, _ map: TempoMap) -> Residuals.Arrival {
@@ -54,17 +54,17 @@ struct PhaseChoir: Sendable {
 
     /// Counts drift from here on.
     mutating func settle() {
-        for index in tracks.indices { tracks[index].settle() }
+        for index in histories.indices { histories[index].settle() }
     }
 
     /// Whether enough has come to say what is in step.
     var isHeard: Bool { arrivals >= Self.hearing }
 
     /// Whether something may be in step with us, for all that is known.
-    var mayBeInStep: Bool { tracks.contains(where: \.mayBeInStep) }
+    var mayBeInStep: Bool { histories.contains(where: \.mayBeInStep) }
 
     /// Whether something is in step with us.
-    var isInStep: Bool { tracks.contains(where: \.isInStep) }
+    var isInStep: Bool { histories.contains(where: \.isInStep) }
 
     /// Whether ticks come evenly, and neither as often as ours nor a whole number of times more or less often.
     func isForeign(to line: TickLine) -> Bool {
@@ -79,31 +79,31 @@ struct PhaseChoir: Sendable {
 
     /// Whether all has gone so far from where it was that it cannot be on its way to our tempo.
     func hasLeft(_ line: TickLine) -> Bool {
-        !tracks.isEmpty && tracks.allSatisfy { $0.distance > 0.3 * Double(line.tickLength) }
+        !histories.isEmpty && histories.allSatisfy { $0.distance > 0.3 * Double(line.tickLength) }
     }
 
     /// Whether something has been in step for long enough to wonder.
-    var isStill: Bool { tracks.contains { $0.isInStep && $0.isStill } }
+    var isStill: Bool { histories.contains { $0.isInStep && $0.isStill } }
 
     /// Whether what there is goes at another tempo.
-    var hasDrifted: Bool { tracks.contains(where: \.hasDrifted) && !isInStep }
+    var hasDrifted: Bool { histories.contains(where: \.hasDrifted) && !isInStep }
 
     /// Whether more than one clock is in step.
-    var isDoubled: Bool { tracks.count { $0.isInStep && $0.isStill } > 1 }
+    var isDoubled: Bool { histories.count { $0.isInStep && $0.isStill } > 1 }
 
     /// Why something here is our own clock; nil unless a test has found that.
     var loop: LoopReason? {
-        for track in tracks {
-            if let loop = track.loop { return loop }
+        for history in histories {
+            if let loop = history.loop { return loop }
         }
         return nil
     }
 
     /// Whether a probe, slow or not, has shown that nothing of what is in step is our own clock.
     func isExcluded(bySlowProbe isSlow: Bool) -> Bool {
-        isInStep && tracks.allSatisfy { !$0.isInStep || $0.isExcluded(bySlowProbe: isSlow) }
+        isInStep && histories.allSatisfy { !$0.isInStep || $0.isExcluded(bySlowProbe: isSlow) }
     }
 
     /// The odds for a loop.
-    var evidence: Double { tracks.reduce(1) { max($0, $1.evidence) } }
+    var evidence: Double { histories.reduce(1) { max($0, $1.evidence) } }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import ClockDispatch
 
 @Suite
-struct LapseTests {
+struct DeadlineHealthTests {
     private typealias Tick = (at: Int64, isLate: Bool)
 
     /// What is thought after ticks at these times, in milliseconds, of which some are late.

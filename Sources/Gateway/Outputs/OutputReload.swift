@@ -1,0 +1,91 @@
+internal import ALSASequencer
+internal import BeatTime
+internal import ConfigurationFiles
+
+// How a reload changes the outputs.
+extension OutputTable {
+    /// Applies a new configuration; unchanged outputs keep running.
+    ///
+    /// - Parameters:
+    ///   - configuration: replaces the one before.
+    ///   - devices: the ports that take messages.
+    ///   - now: the present time.
+    mutating func configure(_ configuration: OutputConfiguration, devices: [PortDescription], at now: HostTime) {
+        self.configuration = configuration
+        adoptRecognised(among: devices)
+        for slot in all.indices where all[slot].presence == .here {
+            if all[slot].isAutomatic {
+                var request = all[slot].request
+                request.tempos = configuration.tempos
+                settle(slot, request)
+            } else if let request = configuration.requests.first(where: { Output.Target($0.address) == all[slot].target }) {
+                settle(slot, request)
+            } else {
+                remove(slot, at: now)
+            }
+        }
+        addMissing()
+    }
+
+    /// An output that came by itself becomes the one that the user now names: nothing of it is interrupted.
+    private mutating func adoptRecognised(among devices: [PortDescription]) {
+        for request in configuration.requests {
+            let target = Output.Target(request.address)
+            guard !hasOutput(for: target),
+                case .found(let port) = DeviceAssignment.find(target, among: devices, configuration.library)
+            else { continue }
+            let slot = all.firstIndex {
+                $0.isAutomatic && $0.presence == .here && $0.connectedTo == port.address.description
+            }
+            if let slot { all[slot].name(target) }
+        }
+    }
+
+    private func hasOutput(for target: Output.Target) -> Bool {
+        all.contains { $0.target == target && $0.presence == .here }
+    }
+
+    private mutating func settle(_ slot: Int, _ request: OutputRequest) {
+        // A profile that has recognised the device still does, unless it is gone; one that was named counts no longer.
+        let recognised = all[slot].request.profile == nil ? all[slot].profile?.id : nil
+        let profile = request.profile ?? recognised.flatMap { try? configuration.library.profile(id: $0) }
+        guard request != all[slot].request || profile != all[slot].profile else { return }
+        all[slot].configure(request, profile: profile)
+    }
+
+    /// Makes outputs of the configuration that are none yet, and counts anew for how many there is no slot.
+    ///
+    /// - Returns: whether one was made.
+    @discardableResult
+    mutating func addMissing() -> Bool {
+        withoutSlot = (0, 0)
+        var isNew = false
+        for request in configuration.requests {
+            let target = Output.Target(request.address)
+            guard !hasOutput(for: target) else { continue }
+            if add(target, name: target.name, request) { isNew = true } else { withoutSlot.named += 1 }
+        }
+        return isNew
+    }
+}
+
+extension Output.Target {
+    init(_ address: OutputAddress) {
+        switch address {
+        case .name(let name): self = .named(name)
+        case .numeric(let client, let port): self = .numbered(PortAddress(client: client, port: port))
+        case .virtual(let name): self = .subscribers(name)
+        case .raw(let path, let speed): self = .line(path: path, bitsPerSecond: speed)
+        }
+    }
+
+    /// What its output is called.
+    fileprivate var name: String {
+        switch self {
+        case .subscribers(let name), .named(let name): name
+        case .numbered(let address): address.description
+        case .line(let path, _): path
+        case .device(let device): device.clientName
+        }
+    }
+}
