@@ -18,7 +18,9 @@ extension OutputTable {
                 var request = all[slot].request
                 request.tempos = configuration.tempos
                 settle(slot, request)
-            } else if let request = configuration.requests.first(where: { Output.Target($0.address) == all[slot].target }) {
+            } else if let request = configuration.requests.first(where: {
+                Output.Target($0.address) == all[slot].target
+            }) {
                 settle(slot, request)
             } else {
                 remove(slot, at: now)
