@@ -40,6 +40,11 @@ struct EchoTest: Sendable {
     private static let largestShare = 0.98
     /// An echo repeats all of the displacement; so much of it is allowed to be missing.
     private static let leastGain = 0.75
+    /// Gains that make an echo of what depends on our tosses.
+    ///
+    /// A leader that has to wait for our ticks, such as a program on the one processor there is, depends on them as well:
+    /// our late ticks hold it up and our early ones do not, a gain of 0.5 at most.
+    private static let echoGains = 0.6...2
 
     init(_ probe: Probe, lags: ClosedRange<Int64>) {
         self.probe = probe
@@ -96,7 +101,7 @@ struct EchoTest: Sendable {
         for tally in tallies {
             let gain = tally.agreement / max(1, tally.count)
             let deviation = tally.power.squareRoot() / max(1, tally.count)
-            if tally.stake >= needed, (0.25...2).contains(gain) { return .echo }
+            if tally.stake >= needed, Self.echoGains.contains(gain) { return .echo }
             isExcluded =
                 isExcluded && tally.count >= Double(Self.shortestLook - 4)
                 && gain + 3.5 * deviation < Self.leastGain
