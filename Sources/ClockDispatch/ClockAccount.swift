@@ -1,3 +1,4 @@
+internal import RealTime
 internal import Synchronization
 
 /// What the clock thread has come to; it announces nothing, so it is asked.
@@ -31,6 +32,20 @@ extension ClockAccount {
     package func mayPlay(_ slot: Int) -> Bool { mayPlay >> UInt64(slot) & 1 == 1 }
 }
 
+extension ClockAccount {
+    /// Adds what the counters of outputs say; for one thread beside the clock thread.
+    ///
+    /// - Parameters:
+    ///   - counters: of the outputs.
+    ///   - slots: how many of them are in use.
+    mutating func add(_ counters: borrowing PageArray<OutputCounters>, slots: Int) {
+        for slot in 0..<slots {
+            if counters[slot].isLineBroken.exchange(false, ordering: .relaxed) { brokenLines |= 1 << UInt64(slot) }
+            if counters[slot].mayPlay.load(ordering: .relaxed) { mayPlay |= 1 << UInt64(slot) }
+        }
+    }
+}
+
 extension OutputThread {
     /// What the thread has come to; for one other thread.
     ///
@@ -39,15 +54,7 @@ extension OutputThread {
     package func account(slots: Int) -> ClockAccount {
         // The generation first: a line that failed under an older board is then told with this account at the latest.
         var account = ClockAccount(generationInUse: generationInUse, existingPorts: existingPorts)
-        for slot in 0..<slots {
-            withCounters(of: slot) { counters in
-                if counters.isLineBroken.load(ordering: .relaxed) {
-                    counters.isLineBroken.store(false, ordering: .relaxed)
-                    account.brokenLines |= 1 << UInt64(slot)
-                }
-                if counters.mayPlay.load(ordering: .relaxed) { account.mayPlay |= 1 << UInt64(slot) }
-            }
-        }
+        account.add(counters, slots: slots)
         return account
     }
 }

@@ -15,7 +15,7 @@ package final class OutputThread: @unchecked Sendable {
     private let choice: DispatchChoice
     private let isRealTimeKernel = RunningKernel.isRealTime
     /// As many as there may ever be: what is made later must find its place without memory being asked for.
-    private let counters = PageArray(count: OutputBoard.capacity) { _ in OutputCounters() }
+    let counters = PageArray(count: OutputBoard.capacity) { _ in OutputCounters() }
     /// How long after the time it asked for the thread wakes.
     package let wakeUps = LatencyHistogram()
     private let modeInForce = Atomic(DispatchMode.direct.rawValue)

@@ -33,9 +33,10 @@ struct OutputTableTests {
 
     /// Has the output thread and time go on until no slot is on its way to be free.
     private func settle(_ table: inout OutputTable) {
-        let late = Self.start.advanced(byMicroseconds: 1_000_000)
-        while table.isSomeoneLeaving {
-            _ = table.free(ClockAccount(generationInUse: 1), 0, at: late)
+        var time = Self.start
+        for _ in 0..<3 where table.isSomeoneLeaving {
+            time = time.advanced(byMicroseconds: 1_000_000)
+            _ = table.free(ClockAccount(generationInUse: 1), 0, at: time)
         }
     }
 
@@ -53,7 +54,7 @@ struct OutputTableTests {
     @Test
     func `a slot is another's once the old output's port is deleted, and not before`() {
         var table = table(configuration(.virtual("Old")))
-        table.configure(configuration(.virtual("New")), devices: [], at: Self.start)
+        table.configure(configuration(.virtual("New")), devices: [])
         #expect(table.all.map(\.name) == ["Old", "New"])
         let soon = Self.start
         let late = soon.advanced(byMicroseconds: 1_000_000)
@@ -68,7 +69,7 @@ struct OutputTableTests {
         #expect(!free(&table, ports: 1, inUse: 7, at: late))
         #expect(table.all[0].presence != .gone)
         #expect(free(&table, ports: 0, inUse: 7, at: late))
-        table.configure(configuration(.virtual("New"), .virtual("Newer")), devices: [], at: Self.start)
+        table.configure(configuration(.virtual("New"), .virtual("Newer")), devices: [])
         #expect(table.all.map(\.name) == ["Newer", "New"])
         #expect(table.all[0].occupant == 3)
     }
@@ -78,9 +79,9 @@ struct OutputTableTests {
         var table = table(configuration())
         for number in 0..<200 {
             let port = PortDescription.device(20, "Volca", "Volca \(number)")
-            _ = table.assign([port], at: Self.start)
+            _ = table.assign([port])
             settle(&table)
-            _ = table.assign([port], at: Self.start)
+            _ = table.assign([port])
             #expect(table.all.contains { $0.target == .device(Device(port)) && $0.presence == .here })
             #expect(table.warnings.isEmpty)
         }
@@ -92,12 +93,12 @@ struct OutputTableTests {
         var table = table(configuration())
         let all = (0..<65).map(drum)
         for _ in 0..<3 {
-            _ = table.assign(all, at: Self.start)
+            _ = table.assign(all)
             settle(&table)
         }
         #expect(table.all.map(\.target) == all.dropLast().map { .device(Device($0)) })
         #expect(table.warnings.map(\.code) == ["too-many-outputs"])
-        _ = table.assign(Array(all.dropLast()), at: Self.start)
+        _ = table.assign(Array(all.dropLast()))
         #expect(table.warnings.isEmpty)
     }
 
@@ -105,10 +106,10 @@ struct OutputTableTests {
     func `what the user names has its place before devices that came by themselves`() {
         var table = table(configuration())
         let all = (0..<64).map(drum)
-        _ = table.assign(all, at: Self.start)
-        table.configure(configuration(.virtual("Mine")), devices: all, at: Self.start)
+        _ = table.assign(all)
+        table.configure(configuration(.virtual("Mine")), devices: all)
         for _ in 0..<3 {
-            _ = table.assign(all, at: Self.start)
+            _ = table.assign(all)
             settle(&table)
         }
         let names = table.all.map(\.name)
@@ -123,13 +124,13 @@ struct OutputTableTests {
         let (small, large) = (
             PortDescription.device(20, "Volca", "Volca Drum Mk2"), PortDescription.device(21, "TR-8S", "Volca Drum")
         )
-        _ = table.assign([small, large], at: Self.start)
+        _ = table.assign([small, large])
         for (slot, port) in [small, large].enumerated() {
             _ = table.all[slot].setConnected(to: port.address.description)
         }
-        table.configure(configuration(.name("volca drum")), devices: [small, large], at: Self.start)
+        table.configure(configuration(.name("volca drum")), devices: [small, large])
         #expect(table.all.map(\.target) == [.device(Device(small)), .named("volca drum")])
-        table.configure(configuration(.name("volca drum"), .name("o")), devices: [small, large], at: Self.start)
+        table.configure(configuration(.name("volca drum"), .name("o")), devices: [small, large])
         #expect(table.all[0].target == .device(Device(small)))
     }
 
@@ -139,7 +140,7 @@ struct OutputTableTests {
         named.outputs[0].profile = library.profiles[0]
         var table = table(named)
         #expect(table.all[0].profile?.id == "drums")
-        table.configure(configuration(.name("Synth")), devices: [], at: Self.start)
+        table.configure(configuration(.name("Synth")), devices: [])
         #expect(table.all[0].profile == nil)
     }
 
@@ -157,7 +158,7 @@ struct OutputTableTests {
         let isTaken = table.lineOpened(table.place(0), 7)
         #expect(isTaken)
         #expect(table.all[0].connectedTo == "/dev/a" && asked(&table).isEmpty)
-        table.configure(configuration(.raw(path: "/dev/a", bitsPerSecond: 38_400)), devices: [], at: time)
+        table.configure(configuration(.raw(path: "/dev/a", bitsPerSecond: 38_400)), devices: [])
         #expect(asked(&table).isEmpty && table.all[0].sink == .line(7))
         settle(&table)
         #expect(asked(&table) == [.openLine(table.place(1), path: "/dev/a", bitsPerSecond: 38_400)])

@@ -22,7 +22,7 @@ struct RealignTests {
             return request
         }
         var table = OutputTable(none)
-        table.configure(configuration, devices: [], at: HostTime(microseconds: 0))
+        table.configure(configuration, devices: [])
         return table
     }
 

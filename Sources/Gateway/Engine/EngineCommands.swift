@@ -84,7 +84,7 @@ extension GatewayEngine {
         }
         arbiter.stopsWhenLost = new.stopsWhenLost
         if new.outputs != old.outputs {
-            outputs.configure(new.outputs, devices: patchbay.list.receivers(except: own), at: now)
+            outputs.configure(new.outputs, devices: patchbay.list.receivers(except: own))
             outputsChanged()
         }
         if new.controls != old.controls {

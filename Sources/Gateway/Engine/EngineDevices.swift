@@ -13,7 +13,7 @@ extension GatewayEngine {
     ///   - choice: whom to follow from now on; nil for the choice there is.
     ///   - now: the present time.
     mutating func portsChanged(following choice: FollowChoice? = nil, at now: HostTime) {
-        if outputs.connect(&patchbay, own: own, &effects, at: now) { outputsChanged() }
+        if outputs.connect(&patchbay, own: own, &effects) { outputsChanged() }
         hearDevices(following: choice, at: now)
     }
 

@@ -71,8 +71,8 @@ struct Output: Sendable {
 
     enum Presence: Hashable, Sendable {
         case here
-        /// It is no longer wanted; its device is being stopped.
-        case leaving(since: HostTime)
+        /// It is no longer wanted; its device is being stopped, by a board of that generation, in use since then.
+        case leaving(generation: UInt64?, since: HostTime?)
         /// Its device has been stopped; the output thread is to let go of its port, by a board of that generation.
         case closing(generation: UInt64)
         /// Its slot is free for another.

@@ -11,13 +11,12 @@ extension OutputTable {
     ///   - patchbay: the ports and subscriptions; takes those that are wanted.
     ///   - own: the numbers of the gateway's own clients.
     ///   - effects: receives what is to be done for it.
-    ///   - now: the present time.
     /// - Returns: whether an output came, went, or changed its connection.
     mutating func connect(
-        _ patchbay: inout Patchbay, own: Set<Int>, _ effects: inout GatewayEffects, at now: HostTime
+        _ patchbay: inout Patchbay, own: Set<Int>, _ effects: inout GatewayEffects
     ) -> Bool {
         guard client != nil else { return addMissing() }
-        let (assignment, isNew) = assign(patchbay.list.receivers(except: own), at: now)
+        let (assignment, isNew) = assign(patchbay.list.receivers(except: own))
         var changed = isNew
         var subscribers: [Int: [PortAddress]] = [:]
         for slot in all.indices where all[slot].presence == .here {
@@ -49,17 +48,15 @@ extension OutputTable {
 
     /// Decides which device each output drives, and has outputs come and go with them.
     ///
-    /// - Parameters:
-    ///   - devices: the ports that take messages.
-    ///   - now: the present time.
+    /// - Parameter devices: the ports that take messages.
     /// - Returns: the ports by their outputs' slots, and whether an output came or went.
-    mutating func assign(_ devices: [PortDescription], at now: HostTime) -> (DeviceAssignment, changed: Bool) {
+    mutating func assign(_ devices: [PortDescription]) -> (DeviceAssignment, changed: Bool) {
         let isNew = addMissing()
         let assignment = DeviceAssignment(
             all, among: devices, library: configuration.library, connectsRecognised: configuration.connectsRecognised)
-        for slot in assignment.leavers { remove(slot, at: now) }
+        for slot in assignment.leavers { remove(slot) }
         withoutSlot.devices = assignment.newcomers.count { !add($0) }
-        let hasMadeRoom = makeRoom(assignment, at: now)
+        let hasMadeRoom = makeRoom(assignment)
         return (assignment, isNew || !assignment.leavers.isEmpty || !assignment.newcomers.isEmpty || hasMadeRoom)
     }
 
@@ -67,14 +64,14 @@ extension OutputTable {
     /// the user names has its place even if a device that is there must go for it, the one that came last.
     ///
     /// - Returns: whether one leaves.
-    private mutating func makeRoom(_ assignment: DeviceAssignment, at now: HostTime) -> Bool {
+    private mutating func makeRoom(_ assignment: DeviceAssignment) -> Bool {
         let soonFree = all.count(where: \.isLeaving)
         var leavers = assignment.away.sorted { all[$0].occupant < all[$1].occupant }
             .prefix(max(0, withoutSlot.named + withoutSlot.devices - soonFree))
         let present = assignment.ports.keys.filter { all[$0].isAutomatic }
             .sorted { all[$0].occupant > all[$1].occupant }
         leavers += present.prefix(max(0, withoutSlot.named - soonFree - leavers.count))
-        for slot in leavers { remove(slot, at: now) }
+        for slot in leavers { remove(slot) }
         return !leavers.isEmpty
     }
 

@@ -9,8 +9,7 @@ extension OutputTable {
     /// - Parameters:
     ///   - configuration: replaces the one before.
     ///   - devices: the ports that take messages.
-    ///   - now: the present time.
-    mutating func configure(_ configuration: OutputConfiguration, devices: [PortDescription], at now: HostTime) {
+    mutating func configure(_ configuration: OutputConfiguration, devices: [PortDescription]) {
         self.configuration = configuration
         adoptRecognised(among: devices)
         for slot in all.indices where all[slot].presence == .here {
@@ -23,7 +22,7 @@ extension OutputTable {
             }) {
                 settle(slot, request)
             } else {
-                remove(slot, at: now)
+                remove(slot)
             }
         }
         addMissing()

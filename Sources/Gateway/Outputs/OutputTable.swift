@@ -192,7 +192,7 @@ struct OutputTable: Sendable {
     }
 
     /// Has an output's device stopped, and then its slot freed.
-    mutating func remove(_ slot: Int, at now: HostTime) { all[slot].presence = .leaving(since: now) }
+    mutating func remove(_ slot: Int) { all[slot].presence = .leaving(generation: nil, since: nil) }
 
     /// Whether an output's device is being stopped, or its slot is not free yet.
     var isSomeoneLeaving: Bool { all.contains(where: \.isLeaving) }
@@ -216,7 +216,13 @@ struct OutputTable: Sendable {
         var changed = false
         for slot in all.indices {
             switch all[slot].presence {
-            case .leaving(let since) where since.microseconds(to: now) >= Self.stopGrace:
+            case .leaving(let known, nil):
+                // Until that board is in use nobody stops the device.
+                let generation = known ?? published
+                let since = account.isInUse(generation) ? now : nil
+                all[slot].presence = .leaving(generation: generation, since: since)
+                continue
+            case .leaving(_, let since?) where since.microseconds(to: now) >= Self.stopGrace:
                 if case .line(let descriptor) = all[slot].sink { retired.append((slot, descriptor, published + 1)) }
                 let source = all[slot].source
                 patchbay.unsubscribe(except: [], where: { $0.sender == source }, &effects)
@@ -234,6 +240,6 @@ struct OutputTable: Sendable {
         return changed
     }
 
-    /// How long it takes at most until the Stop of an output that is leaving has left, in microseconds.
+    /// How long the output thread may take to send the Stop of an output that is leaving, in microseconds.
     private static let stopGrace: Int64 = 200_000
 }

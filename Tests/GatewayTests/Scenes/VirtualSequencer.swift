@@ -11,8 +11,12 @@ struct VirtualSequencer {
     var taken: Set<PortAddress> = []
     /// Likewise, for those that nobody else may hear.
     var takenSenders: Set<PortAddress> = []
+    /// The ports of devices that are there and take nothing.
+    var stuck: Set<PortAddress> = []
     /// The ports that are not listed, whose owners may connect them.
     private var hidden: Set<PortAddress> = []
+    /// The ports that have gone and whose machines have not been forgotten yet.
+    var unplugged: Set<PortAddress> = []
     /// Whether anything has changed since the list was read last.
     private(set) var hasAnnouncement = true
 
@@ -32,6 +36,7 @@ struct VirtualSequencer {
     /// A port goes, and with it what it heard and sent.
     mutating func unplug(_ address: PortAddress) {
         list.remove(address)
+        unplugged.insert(address)
         hasAnnouncement = true
     }
 

@@ -1,0 +1,244 @@
+import ALSASequencer
+import Arbiter
+import BeatTime
+import ClockDispatch
+import GatewayStatus
+import LinkNetwork
+import LinkSession
+import MIDIClock
+import Simulation
+
+@testable import Gateway
+
+/// Whole gateways in virtual time, with clocks of their own, on a network that delays and loses.
+///
+/// Their threads are events: what one asks of another comes a little later, and each wakes a little late.
+struct GatewayWorld {
+    let scenario: String
+    let seed: UInt64
+    var nodes: [VirtualGateway] = []
+    var medium: LinkMedium
+    private(set) var trace = Trace()
+    /// The newest leader of each gateway: when its ticks truly fall, and which of them is the top of its song.
+    var leaders: [Int: (truth: [WorldTime], top: Int?)] = [:]
+    private var simulation = Simulation<Event>()
+    private var random: SeededGenerator
+    private var threads: [Threads] = []
+
+    /// When the threads of a gateway do something next.
+    private struct Threads {
+        var linkWakesAt: HostTime?
+        var gatewayWakesAt: HostTime?
+        /// Requests to the Link thread, and its news, keep their order: the next one comes after this time.
+        var lastRequest = WorldTime.seconds(0)
+        var lastNews = WorldTime.seconds(0)
+        /// Whether the gateway thread is about to read the sequencer's announcements.
+        var isAnnounced = false
+        /// Counts the times that the clock thread was told when to wake.
+        var clockAlarm = 0
+    }
+
+    private enum Event {
+        case datagram(LinkMedium.Delivery)
+        case linkWakes(Int, HostTime)
+        case request(Int, LinkRequest)
+        case gateway(Int, GatewayEvent)
+        case gatewayWakes(Int, HostTime)
+        case announcements(Int)
+        /// Unless it has been told since to wake at another time.
+        case clockWakes(Int, alarm: Int)
+        case action((inout GatewayWorld) throws -> Void)
+    }
+
+    init(_ scenario: String, seed: UInt64, conditions: LinkConditions = LinkConditions()) {
+        self.scenario = scenario
+        self.seed = seed
+        random = SeededGenerator(seed: seed)
+        medium = LinkMedium(network: VirtualNetwork(conditions, random: random.split("network")))
+    }
+
+    var now: WorldTime { simulation.now }
+
+    func hostTime(of node: Int) -> HostTime { nodes[node].clock.hostTime(at: now) }
+
+    /// Adds a gateway, and starts it.
+    mutating func addGateway(_ configuration: GatewayConfiguration, kept: KeptState = KeptState()) -> Int {
+        let index = nodes.count
+        var own = random.split("node \(index)")
+        let clock = NodeClock(skewUpTo: 30, using: &own)
+        nodes.append(VirtualGateway(configuration, kept: kept, clock: clock, random: own, at: now))
+        threads.append(Threads())
+        medium.plug(index)
+        take(.started, at: index)
+        return index
+    }
+
+    /// Has something happen at a time, in seconds since the world began.
+    mutating func at(_ seconds: Double, _ action: @escaping (inout GatewayWorld) throws -> Void) {
+        simulation.schedule(.action(action), at: .seconds(seconds))
+    }
+
+    /// Has everybody do what they have to.
+    mutating func run(until seconds: Double) throws {
+        for node in nodes.indices { settle(node) }
+        while let event = simulation.next(until: .seconds(seconds)) { try perform(event) }
+    }
+
+    private mutating func perform(_ event: Event) throws {
+        switch event {
+        case .datagram(let datagram):
+            touch(datagram.node) { engine, now in
+                engine.received(
+                    datagram.bytes, from: datagram.source, on: datagram.interface, channel: datagram.channel, at: now)
+            }
+        case .linkWakes(let node, let time):
+            guard threads[node].linkWakesAt == time else { return }
+            threads[node].linkWakesAt = nil
+            touch(node) { engine, now in engine.timePassed(to: now) }
+        case .request(let node, let request): perform(request, at: node)
+        case .gateway(let node, let event): take(event, at: node)
+        case .gatewayWakes(let node, let time):
+            guard threads[node].gatewayWakesAt == time else { return }
+            threads[node].gatewayWakesAt = nil
+            settle(node)
+        case .announcements(let node):
+            threads[node].isAnnounced = false
+            take(.ports(nodes[node].sequencer.read()), at: node)
+        case .clockWakes(let node, let alarm): if alarm == threads[node].clockAlarm { runClock(node) }
+        case .action(let action):
+            try action(&self)
+            for node in nodes.indices { settle(node) }
+        }
+    }
+
+    /// A promise that was broken, with the way that led there.
+    func broken(_ promise: String) -> BrokenPromise {
+        BrokenPromise(promise, scenario: scenario, seed: seed, time: now, trace: trace)
+    }
+
+    private mutating func later(_ range: ClosedRange<Int64>, at node: Int) -> WorldTime {
+        now.advanced(byMicroseconds: .random(in: range, using: &nodes[node].random))
+    }
+
+    // The gateway thread.
+
+    /// Gives a command.
+    @discardableResult
+    mutating func command(_ command: Command, at node: Int) -> ReplyToken {
+        trace.record("commands", node: node, at: now)
+        let token = nodes[node].command(command, at: hostTime(of: node))
+        settle(node)
+        return token
+    }
+
+    /// Has a gateway's thread take an event.
+    mutating func take(_ event: GatewayEvent, at node: Int) {
+        nodes[node].take(event, at: hostTime(of: node))
+        settle(node)
+    }
+
+    /// Has a gateway hear a message of some machine's clock, sent now.
+    mutating func hear(_ message: ClockMessage, from source: ClockSource, at node: Int) {
+        trace.record("hears", node: node, [Int64(message.wire.bytes)], at: now)
+        let arrival = ClockArrival(message, at: hostTime(of: node), from: source)
+        simulation.schedule(.gateway(node, .clocks([.arrival(arrival)])), at: later(20...400, at: node))
+    }
+
+    /// Ends a turn of the gateway thread, and has the others do what it has asked them for.
+    private mutating func settle(_ node: Int) {
+        let now = hostTime(of: node)
+        let gateway = nodes[node]
+        nodes[node].take(.turn(gateway.clockThread.account(), watchedAt: gateway.watchedAt), at: now)
+        for request in nodes[node].linkRequests {
+            let time = max(later(20...400, at: node), threads[node].lastRequest.advanced(byMicroseconds: 1))
+            threads[node].lastRequest = time
+            simulation.schedule(.request(node, request), at: time)
+        }
+        nodes[node].linkRequests = []
+        // News wake the clock thread.
+        if nodes[node].isBoardNew { wakeClock(of: node, at: later(5...150, at: node)) }
+        nodes[node].isBoardNew = false
+        if nodes[node].sequencer.hasAnnouncement, !threads[node].isAnnounced {
+            threads[node].isAnnounced = true
+            simulation.schedule(.announcements(node), at: later(20...200, at: node))
+        }
+        guard let deadline = nodes[node].engine.nextDeadline(after: now) else { return }
+        let time = max(deadline, now.advanced(byMicroseconds: 500))
+        if let known = threads[node].gatewayWakesAt, known > now, known <= time { return }
+        threads[node].gatewayWakesAt = time
+        simulation.schedule(.gatewayWakes(node, time), at: nodes[node].clock.worldTime(of: time))
+    }
+
+    // The Link thread.
+
+    private mutating func perform(_ request: LinkRequest, at node: Int) {
+        var token: ReplyToken?
+        switch request {
+        case .edit(let edit, let waiting):
+            touch(node) { engine, now in engine.edit(at: now) { edit.apply(to: &$0, at: now) } }
+            token = waiting
+        case .setEnabled(let isOn, let waiting):
+            touch(node) { engine, now in engine.setEnabled(isOn, at: now) }
+            joinNetworks(node)
+            token = waiting
+        case .setStartStopSync(let isOn, let waiting):
+            touch(node) { engine, _ in
+                engine.setStartStopSync(isOn)
+                return []
+            }
+            token = waiting
+        case .setActive(let isActive):
+            touch(node) { engine, now in engine.setActive(isActive, at: now) }
+            joinNetworks(node)
+        }
+        if let token { post(.done(token), from: node) }
+    }
+
+    private mutating func joinNetworks(_ node: Int) {
+        guard nodes[node].link.isNetworking else { return }
+        touch(node) { engine, now in
+            engine.interfaceAppeared(
+                LinkMedium.address(of: node), measurementEndpoint: LinkMedium.measurementEndpoint(of: node), at: now)
+        }
+    }
+
+    /// Has a gateway's Link engine do something, and tells the network and the gateway thread.
+    private mutating func touch(_ node: Int, _ body: (inout Engine, HostTime) -> [Datagram]) {
+        let before = LinkState(nodes[node].link)
+        for datagram in body(&nodes[node].link, hostTime(of: node)) {
+            for arrival in medium.carry(datagram, from: node, at: now) {
+                simulation.schedule(.datagram(arrival.delivery), at: arrival.time)
+            }
+        }
+        let state = LinkState(nodes[node].link)
+        if state != before { post(.link(state), from: node) }
+        guard let deadline = nodes[node].link.nextDeadline else { return }
+        if let wakeAt = threads[node].linkWakesAt, wakeAt <= deadline { return }
+        threads[node].linkWakesAt = deadline
+        simulation.schedule(.linkWakes(node, deadline), at: nodes[node].clock.worldTime(of: deadline))
+    }
+
+    private mutating func post(_ event: GatewayEvent, from node: Int) {
+        let time = max(later(20...400, at: node), threads[node].lastNews.advanced(byMicroseconds: 1))
+        threads[node].lastNews = time
+        simulation.schedule(.gateway(node, event), at: time)
+    }
+
+    // The clock thread.
+
+    private mutating func wakeClock(of node: Int, at time: WorldTime) {
+        threads[node].clockAlarm += 1
+        simulation.schedule(.clockWakes(node, alarm: threads[node].clockAlarm), at: time)
+    }
+
+    private mutating func runClock(_ node: Int) {
+        guard !nodes[node].isClockThreadStuck else { return wakeClock(of: node, at: now.advanced(byMicroseconds: 1_000)) }
+        let ports = nodes[node].clockThread.ports
+        var wakeAt = nodes[node].clock.worldTime(of: nodes[node].runClock(at: hostTime(of: node)))
+        trace.record("sends", node: node, at: now)
+        // Ports that have come or gone are announced.
+        if ports != nodes[node].clockThread.ports { settle(node) }
+        wakeAt.microseconds += .random(in: 0...150, using: &nodes[node].random)
+        wakeClock(of: node, at: wakeAt)
+    }
+}
