@@ -19,7 +19,14 @@ import Testing
 
     /// Lets a guard hear a leader for so many ticks.
     ///
-    /// - Parameter isHeldUp: whether our late ticks make its own as late.
+    /// - Parameters:
+    ///   - jitter: of its ticks.
+    ///   - apart: beats per minute that it is faster than we are.
+    ///   - path: how our clock may come to it.
+    ///   - isHeldUp: whether our late ticks make its own as late.
+    ///   - ticks: how many.
+    ///   - seed: of everything.
+    /// - Returns: what the guard has said.
     private func hear(
         _ jitter: LeaderClock.Jitter, apart: Double, path: LoopPath = .unknown, isHeldUp: Bool = false, ticks: Int,
         seed: UInt64

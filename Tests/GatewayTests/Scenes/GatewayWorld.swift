@@ -232,7 +232,9 @@ struct GatewayWorld {
     }
 
     private mutating func runClock(_ node: Int) {
-        guard !nodes[node].isClockThreadStuck else { return wakeClock(of: node, at: now.advanced(byMicroseconds: 1_000)) }
+        guard !nodes[node].isClockThreadStuck else {
+            return wakeClock(of: node, at: now.advanced(byMicroseconds: 1_000))
+        }
         let ports = nodes[node].clockThread.ports
         var wakeAt = nodes[node].clock.worldTime(of: nodes[node].runClock(at: hostTime(of: node)))
         trace.record("sends", node: node, at: now)

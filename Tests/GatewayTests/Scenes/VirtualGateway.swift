@@ -184,7 +184,9 @@ struct VirtualGateway {
         let settings = board.slots[sent.message.slot].settings
         if sent.isTaken, let planned = sent.message.planned, planned.message == .timingClock {
             let tick = planned.place.tick
-            if let last = lastTicks[port], tick != last + 1, settings.multiply == 1, settings.divide == 1 { breaks += 1 }
+            if let last = lastTicks[port], tick != last + 1, settings.multiply == 1, settings.divide == 1 {
+                breaks += 1
+            }
             lastTicks[port] = tick
         }
         for hearer in Self.hearers(of: port, sequencer) where !sequencer.stuck.contains(hearer) {
