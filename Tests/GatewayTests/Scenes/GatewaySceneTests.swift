@@ -222,7 +222,7 @@ struct GatewaySceneTests {
     }
 
     /// `SIM_SEED=1...10000` runs the whole ten thousand.
-    @Test(arguments: Seeds.standing(1...60))
+    @Test(arguments: Seeds.standing(1...40))
     func `whatever is plugged, pulled, commanded and reloaded, nothing is lost or doubled`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let machines = (0..<4).map { PortDescription.device(24 + $0, "Box \($0)", "Box \($0) MIDI 1", card: $0) }

@@ -16,7 +16,7 @@ import Simulation
 struct GatewayWorld {
     let scenario: String
     let seed: UInt64
-    var nodes: [VirtualGateway] = []
+    private(set) var nodes: [VirtualGateway] = []
     var medium: LinkMedium
     private(set) var trace = Trace()
     /// The newest leader of each gateway: when its ticks truly fall, and which of them is the top of its song.
@@ -79,9 +79,13 @@ struct GatewayWorld {
     }
 
     /// Has everybody do what they have to.
+    ///
+    /// - Parameter seconds: until when, since the world began.
+    /// - Throws: the first promise that was broken.
     mutating func run(until seconds: Double) throws {
         for node in nodes.indices { settle(node) }
         while let event = simulation.next(until: .seconds(seconds)) { try perform(event) }
+        if let promise = nodes.lazy.compactMap(\.broken.first).first { throw broken(promise) }
     }
 
     private mutating func perform(_ event: Event) throws {
@@ -147,8 +151,8 @@ struct GatewayWorld {
     /// Ends a turn of the gateway thread, and has the others do what it has asked them for.
     private mutating func settle(_ node: Int) {
         let now = hostTime(of: node)
-        let gateway = nodes[node]
-        nodes[node].take(.turn(gateway.clockThread.account(), watchedAt: gateway.watchedAt), at: now)
+        let (account, watchedAt) = (nodes[node].clockThread.account(), nodes[node].watchedAt)
+        nodes[node].take(.turn(account, watchedAt: watchedAt), at: now)
         for request in nodes[node].linkRequests {
             let time = max(later(20...400, at: node), threads[node].lastRequest.advanced(byMicroseconds: 1))
             threads[node].lastRequest = time

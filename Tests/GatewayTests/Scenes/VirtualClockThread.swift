@@ -52,6 +52,9 @@ final class VirtualClockThread {
     /// Makes the ports that there are from the start.
     func makePort(_ port: Int) { kernel.ports |= 1 << UInt64(port) }
 
+    /// What an output makes of the song and its ticks.
+    func settings(of slot: Int) -> OutputSettings { board.slots[slot].settings }
+
     /// The ports there are, one bit each.
     var ports: UInt64 { kernel.ports }
 }

@@ -12,11 +12,11 @@ import Simulation
 @testable import ClockDispatch
 @testable import Gateway
 
-/// A whole gateway as a value: the real engines and dispatcher, on a sequencer, lines and machines that are values.
+/// A whole gateway in virtual time: the real engines and dispatcher, on a sequencer, lines and machines that are values.
 ///
 /// ``GatewayWorld`` has its threads run. After each event it checks what must hold whatever happens; ``broken`` gathers
 /// what did not.
-struct VirtualGateway {
+final class VirtualGateway {
     private(set) var engine: GatewayEngine
     /// The Link peer; its thread is the world.
     var link: Engine
@@ -82,14 +82,14 @@ struct VirtualGateway {
     // The gateway thread.
 
     /// Gives a command; ``replies`` takes its outcome.
-    mutating func command(_ command: Command, at now: HostTime) -> ReplyToken {
+    func command(_ command: Command, at now: HostTime) -> ReplyToken {
         tokens += 1
         let token = ReplyToken(number: tokens)
         take(.command(command, token), at: now)
         return token
     }
 
-    mutating func take(_ event: GatewayEvent, at now: HostTime) {
+    func take(_ event: GatewayEvent, at now: HostTime) {
         var effects = engine.take(event, at: now)
         while true {
             let answers = carryOut(effects, at: now)
@@ -99,7 +99,7 @@ struct VirtualGateway {
         }
     }
 
-    private mutating func carryOut(_ effects: GatewayEffects, at now: HostTime) -> [GatewayAnswer] {
+    private func carryOut(_ effects: GatewayEffects, at now: HostTime) -> [GatewayAnswer] {
         for (port, name) in effects.portNames {
             if clockThread.ports >> UInt64(port) & 1 == 1 { broken.append("port \(port) is named while it exists") }
             portNames[port] = name
@@ -126,7 +126,7 @@ struct VirtualGateway {
         return answers
     }
 
-    private mutating func answer(_ question: GatewayQuestion) -> GatewayAnswer {
+    private func answer(_ question: GatewayQuestion) -> GatewayAnswer {
         switch question {
         case .subscribe(let subscription):
             do throws(ALSAError) {
@@ -152,7 +152,7 @@ struct VirtualGateway {
     ///
     /// - Parameter now: the present time.
     /// - Returns: when to wake it again.
-    mutating func runClock(at now: HostTime) -> HostTime {
+    func runClock(at now: HostTime) -> HostTime {
         isBoardNew = false
         // What comes back has been off.
         for address in sequencer.unplugged { machines[address] = nil }
@@ -178,10 +178,9 @@ struct VirtualGateway {
         sequencer.subscriptions.filter { $0.sender == PortAddress(client: outputs, port: Int(port)) }.map(\.receiver)
     }
 
-    private mutating func deliver(_ sent: VirtualKernel.Sent) {
+    private func deliver(_ sent: VirtualKernel.Sent) {
         guard let port = sent.message.port else { return }
-        let board = clockThread.board
-        let settings = board.slots[sent.message.slot].settings
+        let settings = clockThread.settings(of: sent.message.slot)
         if sent.isTaken, let planned = sent.message.planned, planned.message == .timingClock {
             let tick = planned.place.tick
             if let last = lastTicks[port], tick != last + 1, settings.multiply == 1, settings.divide == 1 {
@@ -191,7 +190,11 @@ struct VirtualGateway {
         }
         for hearer in Self.hearers(of: port, sequencer) where !sequencer.stuck.contains(hearer) {
             let fault = machines[hearer, default: DrumMachine()].take(
-                sent.message.message, at: sent.time.microseconds, on: board.map.line, settings)
+                sent.message.message, at: sent.time.microseconds, on: clockThread.board.map.line, settings)
+            if sequencer.stuck.isEmpty, let tick = sent.message.planned?.place.tick, !isInPlace(machines[hearer], tick)
+            {
+                broken.append("\(hearer) is at another place of the song than tick \(tick)")
+            }
             // A device whose state is unknown gets a Stop, which disturbs none that has stopped.
             if let fault, sent.message.message != .stop { broken.append("\(hearer) hears \(fault)") }
         }
@@ -199,12 +202,21 @@ struct VirtualGateway {
 
     // What must hold.
 
+    /// Whether a machine that has just heard a tick, if it plays, is where the song is; song positions are of 14 bits.
+    private func isInPlace(_ machine: DrumMachine?, _ tick: Int64) -> Bool {
+        guard let machine, machine.isPlaying, machine.events.last?.message == .timingClock else { return true }
+        let transport = clockThread.board.transport
+        let sixteenthsPerBar = transport.ticksPerBar / 6
+        let cycle = 16_384 / sixteenthsPerBar * sixteenthsPerBar * 6
+        return (machine.songPosition - 1 - (tick - transport.startTick)) % cycle == 0
+    }
+
     private func uses(_ board: OutputBoard, _ descriptor: Int32) -> Bool {
         (0..<board.count).contains { board.slots[$0].sink == .line(descriptor) }
     }
 
     /// A machine that is let go has had the time to hear its Stop.
-    private mutating func noteUnsubscribing(_ subscription: SubscriptionGraph.Subscription, at now: HostTime) {
+    private func noteUnsubscribing(_ subscription: SubscriptionGraph.Subscription, at now: HostTime) {
         guard subscription.sender.client == Self.outputs else { return }
         let slot = subscription.sender.port
         guard let since = leavingSince[slot] else { return }
@@ -214,7 +226,14 @@ struct VirtualGateway {
         }
     }
 
-    private mutating func check(at now: HostTime) {
+    private func checkSlots() {
+        let (board, inUse) = (engine.board, clockThread.board)
+        for slot in 0..<min(board.count, inUse.count) where board.slots[slot].occupant != inUse.slots[slot].occupant {
+            if inUse.ports >> UInt64(slot) & 1 == 1 { broken.append("slot \(slot) is another's too early") }
+        }
+    }
+
+    private func check(at now: HostTime) {
         for (slot, output) in engine.outputs.all.enumerated() {
             if case .leaving = output.presence { leavingSince[slot] = leavingSince[slot] ?? now }
             if case .here = output.presence { leavingSince[slot] = nil }
@@ -224,10 +243,7 @@ struct VirtualGateway {
                 broken.append("\(output.name) writes to a closed line")
             }
         }
-        let (board, inUse) = (engine.board, clockThread.board)
-        for slot in 0..<min(board.count, inUse.count) where board.slots[slot].occupant != inUse.slots[slot].occupant {
-            if inUse.ports >> UInt64(slot) & 1 == 1 { broken.append("slot \(slot) is another's too early") }
-        }
+        if isBoardNew { checkSlots() }
         if engine.arbiter.mode == .follow, engine.arbiter.wantsLink { broken.append("two lead") }
         if engine.arbiter.following != nil, link.isEnabled { broken.append("a leader is followed in a session") }
         for output in engine.outputs.all where output.presence == .here && kept.offsets[output.id] != output.liveOffset

@@ -6,25 +6,26 @@ import Simulation
 import Testing
 
 @testable import Arbiter
+@testable import Gateway
 
 /// What drum machines notice when their gateway follows a MIDI clock leader, finds it, loses it, and hands over; in
 /// virtual time.
 @Suite
-struct FollowScenarioTests {
+struct FollowSceneTests {
     @Test(arguments: Seeds.standing(1...10))
     func `a leader leads once it is steady, and its Start is every machine's`(seed: UInt64) throws {
         var world = GatewayWorld("follow", seed: seed)
-        let ours = world.addNode(tempo: 90)
+        let ours = try world.addNode(tempo: 90)
         world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(300), seconds: 1...20, seed: seed) { tick in
             tick == 240 ? [.start] : tick == 600 ? [.stop] : []
         }
         try world.run(until: 2.5)
-        #expect(world.nodes[ours].arbiter.mode == .follow)
+        #expect(world.nodes[ours].engine.arbiter.mode == .follow)
         #expect(abs(world.tempo(of: ours) - 123.4) < 0.5)
         try world.run(until: 19)
-        #expect(world.nodes[ours].machine.moves == [.start, .stop])
+        #expect(world.machine(of: ours).moves == [.start, .stop])
         // The song's first tick is the leader's tick 240, wherever our numbers begin.
-        let machine = world.nodes[ours].machine
+        let machine = world.machine(of: ours)
         let first = try #require(machine.startedAt)
         let truth = world.leaderTime(ofTick: 240, at: ours)
         #expect(abs(first - truth) < 1_000, "it starts \(first - truth) us after the leader's beat")
@@ -33,7 +34,7 @@ struct FollowScenarioTests {
     @Test(arguments: Seeds.standing(1...10))
     func `TEMPO-5, BEATTIME-1: switching Link on alone goes on from the leader without a seam`(seed: UInt64) throws {
         var world = GatewayWorld("follow to link", seed: seed)
-        let ours = world.addNode(tempo: 90)
+        let ours = try world.addNode(tempo: 90)
         world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...30, seed: seed) {
             $0 == 96 ? [.start] : []
         }
@@ -41,35 +42,35 @@ struct FollowScenarioTests {
         let breaks = world.nodes[ours].breaks
         world.setLink(true, at: ours)
         try world.run(until: 12)
-        #expect(world.nodes[ours].arbiter.mode == .link)
-        #expect(abs(world.nodes[ours].engine.sessionState.tempo.beatsPerMinute - 123.4) < 0.05)
-        #expect(world.nodes[ours].machine.moves == [.start])
+        #expect(world.nodes[ours].engine.arbiter.mode == .link)
+        #expect(abs(world.nodes[ours].link.sessionState.tempo.beatsPerMinute - 123.4) < 0.05)
+        #expect(world.machine(of: ours).moves == [.start])
         #expect(world.nodes[ours].breaks == breaks)
         world.setLink(false, at: ours)
         try world.run(until: 20)
-        #expect(world.nodes[ours].arbiter.mode == .follow)
-        #expect(world.nodes[ours].machine.moves == [.start])
+        #expect(world.nodes[ours].engine.arbiter.mode == .follow)
+        #expect(world.machine(of: ours).moves == [.start])
         #expect(world.nodes[ours].breaks == breaks)
         try world.expectOnLeader(ours, within: 300)
     }
 
-    @Test(arguments: Seeds.standing(1...60))
+    @Test(arguments: Seeds.standing(1...30))
     func `Link enabled at any moment of following moves no tick, no beat and no tempo`(seed: UInt64) throws {
         var world = GatewayWorld("enabled at any moment", seed: seed)
         var random = SeededGenerator(seed: seed).split("moment")
-        let ours = world.addNode(tempo: 90)
+        let ours = try world.addNode(tempo: 90)
         let (tempo, start) = (Double.random(in: 50...240, using: &random), Int.random(in: 24...200, using: &random))
         world.playLeader(at: ours, tempo: tempo, jitter: .gaussian(300), seconds: 1...12, seed: seed) {
             $0 == start ? [.start] : []
         }
         let moment = Double.random(in: 4...10, using: &random)
         try world.run(until: moment)
-        try #require(world.nodes[ours].arbiter.mode == .follow)
+        try #require(world.nodes[ours].engine.arbiter.mode == .follow)
         let breaks = world.nodes[ours].breaks
-        let isToPlay = world.plan(of: ours).transport.isPlaying
+        let isToPlay = world.transport(of: ours).isPlaying
         var before = world.shown(at: ours)
         world.setLink(true, at: ours)
-        #expect(world.nodes[ours].arbiter.mode == .link)
+        #expect(world.nodes[ours].engine.arbiter.mode == .link)
         for millisecond in 0..<400 {
             try world.run(until: moment + Double(millisecond) / 1_000)
             let after = world.shown(at: ours)
@@ -80,7 +81,7 @@ struct FollowScenarioTests {
         }
         try world.run(until: moment + 2)
         #expect(world.nodes[ours].breaks == breaks)
-        #expect(world.nodes[ours].machine.moves.count == (isToPlay ? 1 : 0))
+        #expect(world.machine(of: ours).moves.count == (isToPlay ? 1 : 0))
     }
 
     @Test(arguments: Seeds.standing(1...10))
@@ -88,9 +89,9 @@ struct FollowScenarioTests {
         seed: UInt64
     ) throws {
         var world = GatewayWorld("follow to session", seed: seed)
-        let (peer, ours) = (world.addNode(tempo: 130), world.addNode(tempo: 90))
+        let (peer, ours) = (try world.addNode(tempo: 130), try world.addNode(tempo: 90))
         world.setLink(true, at: peer)
-        world.edit(peer, .play)
+        world.command(.setPlaying(true), at: peer)
         world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...40, seed: seed) {
             $0 == 96 ? [.start] : []
         }
@@ -98,56 +99,56 @@ struct FollowScenarioTests {
         world.setLink(true, at: ours)
         try world.run(until: 14)
         try world.expectAligned([peer, ours])
-        let refused = world.nodes[ours].arbiter.followerStatus.refusedTicks
+        let refused = world.nodes[ours].engine.arbiter.followerStatus.refusedTicks
         #expect(refused > 200)
-        #expect(abs(world.nodes[peer].engine.sessionState.tempo.beatsPerMinute - 130) < 0.001)
+        #expect(abs(world.nodes[peer].link.sessionState.tempo.beatsPerMinute - 130) < 0.001)
         world.setLink(false, at: ours)
         try world.run(until: 14.9)
         #expect(abs(world.tempo(of: ours) - 123.4) < 0.1)
         try world.run(until: 20)
         try world.expectOnLeader(ours, within: 300)
-        #expect(world.nodes[ours].machine.moves == [.start, .stop, .continue, .stop, .continue])
+        #expect(world.machine(of: ours).moves == [.start, .stop, .continue, .stop, .continue])
     }
 
     @Test(arguments: Seeds.standing(1...5))
     func `a leader that falls silent is held over, and glided back to when it returns`(seed: UInt64) throws {
         var world = GatewayWorld("silence", seed: seed)
-        let ours = world.addNode(tempo: 90)
+        let ours = try world.addNode(tempo: 90)
         world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...6, seed: seed) {
             $0 == 96 ? [.start] : []
         }
         try world.run(until: 7)
-        #expect(world.nodes[ours].arbiter.mode == .internal)
-        #expect(world.nodes[ours].arbiter.followerStatus.state == .lost)
+        #expect(world.nodes[ours].engine.arbiter.mode == .internal)
+        #expect(world.nodes[ours].engine.arbiter.followerStatus.state == .lost)
         #expect(abs(world.tempo(of: ours) - 123.4) < 0.1)
         let breaks = world.nodes[ours].breaks
         world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 9.0071...20, seed: seed)
         try world.run(until: 18)
-        #expect(world.nodes[ours].arbiter.mode == .follow)
-        #expect(world.nodes[ours].machine.isPlaying)
+        #expect(world.nodes[ours].engine.arbiter.mode == .follow)
+        #expect(world.machine(of: ours).isPlaying)
         #expect(world.nodes[ours].breaks == breaks)
     }
 
     @Test
     func `with two leaders the first that is steady wins, and the other is named`() throws {
         var world = GatewayWorld("two leaders", seed: 1)
-        let ours = world.addNode(tempo: 90)
-        let (first, second) = (ClockSource.port(client: 20, port: 0), ClockSource.port(client: 24, port: 0))
+        let ours = try world.addNode(tempo: 90)
+        let (first, second) = (GatewayWorld.leaderPorts[0], GatewayWorld.leaderPorts[1])
         world.playLeader(from: first, at: ours, tempo: 120, jitter: .none, seconds: 1...10, seed: 1)
         world.playLeader(from: second, at: ours, tempo: 140, jitter: .none, seconds: 1.2...20, seed: 2)
         try world.run(until: 9)
         #expect(abs(world.tempo(of: ours) - 120) < 0.05)
-        let refused = world.nodes[ours].arbiter.followerStatus.refused
-        #expect(refused.map(\.port) == ["24:0"])
+        let refused = world.nodes[ours].engine.arbiter.followerStatus.refused
+        #expect(refused.map(\.port) == ["21:0"])
         #expect(refused.map(\.reason) == ["another clock leads"])
         try world.run(until: 12)
         #expect(abs(world.tempo(of: ours) - 140) < 0.05, "the first has fallen silent")
-        world.choose(.only(first), at: ours)
+        world.command(.follow(.port("20:0")), at: ours)
         try world.run(until: 13)
-        #expect(world.nodes[ours].arbiter.mode == .internal)
+        #expect(world.nodes[ours].engine.arbiter.mode == .internal)
         #expect(abs(world.tempo(of: ours) - 140) < 0.05, "its tempo is held")
-        world.choose(.none, at: ours)
-        #expect(world.nodes[ours].arbiter.followerStatus.state == .off)
+        world.command(.follow(.off), at: ours)
+        #expect(world.nodes[ours].engine.arbiter.followerStatus.state == .off)
     }
 
     @Test(arguments: [
@@ -156,18 +157,18 @@ struct FollowScenarioTests {
     func `a leader that changes its tempo gets as many ticks as it sent`(from: Double, to: Double) throws {
         for seed in Seeds.standing(1...3) {
             var world = GatewayWorld("tempo step", seed: seed)
-            let ours = world.addNode(tempo: 90)
+            let ours = try world.addNode(tempo: 90)
             let step = Int(from / 60 * 24 * 6)
             world.playLeader(
                 at: ours, jitter: .gaussian(50), seconds: 1...25, seed: seed,
                 tempo: { $0 < step ? from : to }
             ) { $0 == step / 2 ? [.start] : [] }
             try world.run(until: 6)
-            let transport = world.nodes[ours].machine.moves
+            let transport = world.machine(of: ours).moves
             try world.run(until: 20)
             #expect(abs(world.tempo(of: ours) - to) < to / 500)
             try world.expectOnLeader(ours, within: 400)
-            #expect(world.nodes[ours].machine.isPlaying)
+            #expect(world.machine(of: ours).isPlaying)
             #expect(transport == [.start])
         }
     }
@@ -175,7 +176,7 @@ struct FollowScenarioTests {
     @Test
     func `while Link is on a leader moves nothing, however long it sends, and all of it is counted`() throws {
         var world = GatewayWorld("refused", seed: 1)
-        let (peer, ours) = (world.addNode(tempo: 130), world.addNode(tempo: 90))
+        let (peer, ours) = (try world.addNode(tempo: 130), try world.addNode(tempo: 90))
         for node in [peer, ours] { world.setLink(true, at: node) }
         try world.run(until: 5)
         let line = world.line(of: peer)
@@ -186,8 +187,8 @@ struct FollowScenarioTests {
         // What the peer still learns of the session's clock is all that moves.
         #expect(world.line(of: peer).microsecondsPerBeat == line.microsecondsPerBeat)
         #expect(abs(world.line(of: peer).timeOrigin.microseconds(to: line.timeOrigin)) < 200)
-        #expect(world.nodes[peer].machine.moves.isEmpty && world.nodes[ours].machine.moves.isEmpty)
-        let status = world.nodes[ours].arbiter.followerStatus
+        #expect(world.machine(of: peer).moves.isEmpty && world.machine(of: ours).moves.isEmpty)
+        let status = world.nodes[ours].engine.arbiter.followerStatus
         #expect(status.state == .disabled && status.tempo == nil)
         #expect(status.refusedTicks == 3_996)
         #expect(status.refusedTransport == 160)
@@ -197,75 +198,76 @@ struct FollowScenarioTests {
     @Test(arguments: [12.0, 16, 18])
     func `a leader slower than any tempo is let go, or still stops its song`(tempo: Double) throws {
         var world = GatewayWorld("too slow", seed: 1)
-        let ours = world.addNode(tempo: 90)
+        let ours = try world.addNode(tempo: 90)
         world.playLeader(
             at: ours, jitter: .none, seconds: 1...60, seed: 1, tempo: { $0 < 240 ? 120 : tempo }
         ) { $0 == 96 ? [.start] : $0 == 300 ? [.stop] : [] }
         try world.run(until: 62)
-        #expect(world.nodes[ours].machine.moves.last == .stop || world.nodes[ours].arbiter.mode == .internal)
-        #expect(world.nodes[ours].arbiter.mode == .internal, "it has fallen silent")
+        #expect(world.machine(of: ours).moves.last == .stop || world.nodes[ours].engine.arbiter.mode == .internal)
+        #expect(world.nodes[ours].engine.arbiter.mode == .internal, "it has fallen silent")
     }
 
     @Test(arguments: Seeds.standing(1...10))
     func `a clock without Start and Stop leads the tempo, and the user plays and stops`(seed: UInt64) throws {
         var world = GatewayWorld("clock alone", seed: seed)
-        let ours = world.addNode(tempo: 90)
+        let ours = try world.addNode(tempo: 90)
         world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...24, seed: seed) {
             $0 == 700 ? [.start] : []
         }
         try world.run(until: 4)
-        #expect(world.nodes[ours].arbiter.mode == .follow)
+        #expect(world.nodes[ours].engine.arbiter.mode == .follow)
         let breaks = world.nodes[ours].breaks
-        world.setPlaying(true, at: ours)
+        world.command(.setPlaying(true), at: ours)
         try world.run(until: 6)
-        #expect(world.nodes[ours].machine.moves == [.start])
-        let (now, plan) = (world.hostTime(of: ours), world.plan(of: ours).transport)
+        #expect(world.machine(of: ours).moves == [.start])
+        let (now, plan) = (world.hostTime(of: ours), world.transport(of: ours))
         let position = world.line(of: ours).position(at: now) - Double(plan.startTick)
-        let shown = world.nodes[ours].arbiter.timeline.shownBeats(at: now, quantum: Beats(4)).value
+        let shown = world.nodes[ours].engine.arbiter.timeline.shownBeats(at: now, quantum: Beats(4)).value
         #expect(abs(shown - position / 24) < 0.001)
-        world.setPlaying(false, at: ours)
-        world.setPlaying(true, at: ours)
+        world.command(.setPlaying(false), at: ours)
+        world.command(.setPlaying(true), at: ours)
         try world.run(until: 8)
-        #expect(world.nodes[ours].machine.moves == [.start, .stop, .start])
+        #expect(world.machine(of: ours).moves == [.start, .stop, .start])
         #expect(world.nodes[ours].breaks == breaks)
-        world.setPlaying(false, at: ours)
+        world.command(.setPlaying(false), at: ours)
         try world.run(until: 10)
         try world.expectOnLeader(ours, within: 300)
         // Once it has sent its Start it leads the transport, too.
         try world.run(until: 22)
-        let moves = world.nodes[ours].machine.moves
+        let moves = world.machine(of: ours).moves
         #expect(moves == [.start, .stop, .start, .stop, .start])
-        #expect(world.nodes[ours].arbiter.transportLeaderName != nil)
-        world.setPlaying(false, at: ours)
+        #expect(world.nodes[ours].engine.arbiter.transportLeaderName != nil)
+        world.command(.setPlaying(false), at: ours)
         try world.run(until: 23)
-        #expect(world.nodes[ours].machine.moves == moves)
+        #expect(world.machine(of: ours).moves == moves)
     }
 
     @Test
     func `a machine behind a port that comes back is not taken for the one that played there`() throws {
         var world = GatewayWorld("another machine", seed: 1)
-        let ours = world.addNode(tempo: 90)
+        let ours = try world.addNode(tempo: 90)
         world.playLeader(at: ours, tempo: 120, jitter: .none, seconds: 1...6, seed: 1) { $0 == 96 ? [.start] : [] }
         try world.run(until: 6)
-        #expect(world.nodes[ours].machine.moves == [.start])
-        world.unplugLeaders(of: ours)
-        world.edit(ours, .stop)
+        #expect(world.machine(of: ours).moves == [.start])
+        world.replugLeaders(of: ours)
+        try world.run(until: 7)
+        world.command(.setPlaying(false), at: ours)
         try world.run(until: 8)
         world.playLeader(at: ours, tempo: 125, jitter: .none, seconds: 9...15, seed: 2)
         try world.run(until: 14)
-        #expect(world.nodes[ours].arbiter.mode == .follow)
-        #expect(world.nodes[ours].machine.moves == [.start, .stop])
+        #expect(world.nodes[ours].engine.arbiter.mode == .follow)
+        #expect(world.machine(of: ours).moves == [.start, .stop])
     }
 
     @Test(arguments: Seeds.standing(1...5))
     func `a remote control plays and stops the session on its bar, and its ticks mean nothing`(seed: UInt64) throws {
         var world = GatewayWorld("remote", seed: seed)
-        let (peer, ours) = (world.addNode(tempo: 130), world.addNode(tempo: 90))
+        let remote = ["remote": "match: [Leader 1]\ninput: { transport: true }"]
+        let (peer, ours) = (try world.addNode(tempo: 130), try world.addNode(tempo: 90, profiles: remote))
         for node in [peer, ours] {
             world.setLink(true, at: node)
             world.setStartStopSync(true, at: node)
         }
-        world.setRemote(.device, at: ours)
         world.playLeader(at: ours, tempo: 97, jitter: .none, seconds: 3...12, seed: seed) {
             $0 == 60 ? [.start] : $0 == 260 ? [.stop] : []
         }
@@ -273,18 +275,18 @@ struct FollowScenarioTests {
         try world.expectAligned([peer, ours])
         let tempo = world.tempo(of: peer)
         try world.run(until: 13)
-        for node in [peer, ours] { #expect(world.nodes[node].machine.moves == [.start, .stop]) }
+        for node in [peer, ours] { #expect(world.machine(of: node).moves == [.start, .stop]) }
         #expect([peer, ours].allSatisfy { world.tempo(of: $0) == tempo })
-        #expect(world.nodes[ours].arbiter.followerStatus.refusedTicks > 300)
+        #expect(world.nodes[ours].engine.arbiter.followerStatus.refusedTicks > 300)
     }
 
     /// `SIM_SEED=1...10000` runs the whole ten thousand.
-    @Test(arguments: Seeds.standing(1...100))
+    @Test(arguments: Seeds.standing(1...40))
     func `whatever is switched, heard, joined and left, nobody obeys two leaders`(seed: UInt64) throws {
         var world = GatewayWorld("exclusion", seed: seed, conditions: LinkConditions(loss: 0.05))
         var random = SeededGenerator(seed: seed).split("people")
-        let members = [130.0, 77].map { world.addNode(tempo: $0) }
-        let sources = [ClockSource.device, .port(client: 20, port: 0)]
+        let members = try [130.0, 77].map { try world.addNode(tempo: $0) }
+        let sources = GatewayWorld.leaderPorts
         for _ in 0..<12 {
             let (node, source) = (members.randomElement(using: &random) ?? 0, sources.randomElement(using: &random))
             let tempo = Double.random(in: 60...999, using: &random)
@@ -293,19 +295,22 @@ struct FollowScenarioTests {
             switch Int.random(in: 0..<6, using: &random) {
             case 0...2: world.at(start) { $0.setLink(isOn, at: node) }
             case 3:
-                world.at(start) { $0.choose(isOn ? .anyOf(GatewayWorld.sources) : .only(source), at: node) }
-            case 4: world.at(start) { $0.edit(node, isOn ? .play : .setTempo(Tempo(beatsPerMinute: tempo))) }
+                world.at(start) { $0.command(.follow(isOn ? .auto : .port("20:0")), at: node) }
+            case 4:
+                world.at(start) {
+                    $0.command(isOn ? .setPlaying(true) : .setTempo(Tempo(beatsPerMinute: tempo)), at: node)
+                }
             default:
                 world.playLeader(
-                    from: source ?? .device, at: node, tempo: tempo, jitter: .uniform(1_000),
+                    from: source ?? sources[0], at: node, tempo: tempo, jitter: .uniform(1_000),
                     seconds: start...(start + 2), seed: seed
                 ) { $0 % 48 == 24 ? [.start] : $0 % 97 == 5 ? [.stop] : [] }
             }
         }
         try world.run(until: 7)
         for member in members {
-            let isLeft = !world.nodes[member].engine.isEnabled
-            #expect(world.nodes[member].arbiter.mode != .link || !isLeft)
+            let isLeft = !world.nodes[member].link.isEnabled
+            #expect(world.nodes[member].engine.arbiter.mode != .link || !isLeft)
         }
     }
 }

@@ -3,6 +3,7 @@ import MIDIClock
 import Simulation
 
 @testable import Arbiter
+@testable import Gateway
 
 // Machines that send their clocks to the gateways of a world.
 extension GatewayWorld {
@@ -18,7 +19,8 @@ extension GatewayWorld {
     ///   - tempo: beats per minute from a tick to the next.
     ///   - transport: what it sends 3 ms before a tick.
     mutating func playLeader(
-        from source: ClockSource = .device, at node: Int, jitter: LeaderClock.Jitter, faults: [LeaderClock.Fault] = [],
+        from source: ClockSource = GatewayWorld.leaderPorts[0], at node: Int, jitter: LeaderClock.Jitter,
+        faults: [LeaderClock.Fault] = [],
         seconds: ClosedRange<Double>, seed: UInt64, tempo: (Int) -> Double,
         transport: (Int) -> [ClockMessage] = { _ in [] }
     ) {
@@ -46,7 +48,7 @@ extension GatewayWorld {
 
     /// The same at one tempo.
     mutating func playLeader(
-        from source: ClockSource = .device, at node: Int, tempo: Double, jitter: LeaderClock.Jitter,
+        from source: ClockSource = GatewayWorld.leaderPorts[0], at node: Int, tempo: Double, jitter: LeaderClock.Jitter,
         faults: [LeaderClock.Fault] = [], seconds: ClosedRange<Double>, seed: UInt64,
         transport: (Int) -> [ClockMessage] = { _ in [] }
     ) {
@@ -65,26 +67,26 @@ extension GatewayWorld {
 
     /// What a gateway's status shows: tempo and beat, and its host time.
     func shown(at node: Int) -> (time: HostTime, tempo: Double, beat: Double) {
-        let (now, leadership) = (hostTime(of: node), nodes[node].arbiter.leadership)
+        let (now, leadership) = (hostTime(of: node), nodes[node].engine.arbiter.leadership)
         let beat = leadership.timeline.shownBeats(at: now, quantum: leadership.quantum)
         return (now, leadership.timeline.tempo.beatsPerMinute, beat.value)
     }
 
     /// Checks that a gateway's newest tick is its leader's, and the same tick of the song.
     func expectOnLeader(_ node: Int, within microseconds: Int64) throws {
-        guard let last = nodes[node].machine.ticks.last, let leader = leaders[node] else { throw broken("no ticks") }
+        guard let last = machine(of: node).ticks.last, let leader = leaders[node] else { throw broken("no ticks") }
         let nearest = leader.truth.indices.min { left, right in
             abs(leaderTime(ofTick: left, at: node) - last) < abs(leaderTime(ofTick: right, at: node) - last)
         }
         guard let nearest else { throw broken("no leader") }
         let apart = last - leaderTime(ofTick: nearest, at: node)
         // The loop guard may be asking; and the output thread wakes up to 150 us late.
-        let asked = nodes[node].arbiter.probing == nil ? 0 : Probe.amplitude(line(of: node))
+        let asked = nodes[node].engine.arbiter.probing == nil ? 0 : Probe.amplitude(line(of: node))
         guard (-microseconds - asked...microseconds + asked + 150).contains(apart) else {
             throw broken("node \(node) is \(apart) us from its leader's tick")
         }
-        guard let top = leader.top, nodes[node].machine.isPlaying else { return }
-        let position = nodes[node].machine.songPosition - 1
+        guard let top = leader.top, machine(of: node).isPlaying else { return }
+        let position = machine(of: node).songPosition - 1
         guard position == Int64(nearest - top) else {
             throw broken("node \(node) is at tick \(position) of the song, its leader at \(nearest - top)")
         }
