@@ -16,6 +16,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from rig.gateway import TACTUS, Gateway, environment, run_tactus  # noqa: E402
+from rig.guest import preload  # noqa: E402
 from rig.leader import Leader  # noqa: E402
 from rig.wait import until  # noqa: E402
 
@@ -180,6 +181,7 @@ def main():
     record = {"learnt": []}
     board = Board()
     with Gateway("--config", CONFIG, "--state", FOLDER / "state", folder=FOLDER) as gateway:
+        preload(gateway.process.pid, "self")
         presses(gateway, board, record)
         board = changes(gateway, board, record)
         learn(board, record["learnt"], "tap")

@@ -26,4 +26,4 @@ def enable(peer):
     """
     before = _sockets()
     peer.enabled = True
-    until(lambda: _sockets() - before, 3, "the official peer opens its sockets")
+    until(lambda: _sockets() - before, "the official peer opens its sockets")
