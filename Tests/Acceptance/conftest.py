@@ -138,6 +138,8 @@ def show_times(terminalreporter, boots):
         file = report.nodeid.partition("::")[0]
         seconds[file] += report.duration
         cases[file] += report.when == "call"
+    if not seconds:
+        return
     terminalreporter.section("where the time went")
     for file, took in seconds.most_common():
         terminalreporter.write_line(f"{took:7.1f} s  {cases[file]:4} cases  {file}")

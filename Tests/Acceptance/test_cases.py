@@ -4,12 +4,11 @@
 BACKGROUND-4 and -5 are about app hosts that exist only on iOS, and have no counterpart here.
 """
 
-import time
-
 import pytest
 
 from rig.events import EventStream
 from rig.figures import steady
+from rig.joining import become_senior
 from rig.partner import PARTNERS
 from rig.rawline import CLOCK, CONTINUE, START, STOP, RawLine
 from rig.wait import until
@@ -32,7 +31,7 @@ def alone(name):
 def partner(make):
     """A partner at 130 BPM that shares play and stop, alone for long enough to be the senior."""
     opened = make(130)
-    time.sleep(1)  # half a second of seniority decides whose session it becomes
+    become_senior()
     yield opened
     opened.close()
 
@@ -80,7 +79,7 @@ def test_tempo_2_a_joiner_never_brings_its_tempo(make, start):
     gateway.stop()
     partner = make(130)
     try:
-        time.sleep(1)
+        become_senior()
         joined(partner, start("--tempo", 100, name="same"))
         assert partner.tempo == same(130)
     finally:

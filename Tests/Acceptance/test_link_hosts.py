@@ -1,10 +1,9 @@
 """Our Link peer and official ones on several hosts: namespaces with cables into one bridge."""
 
-import time
-
 import pytest
 
 from rig.hosts import Network
+from rig.joining import become_senior
 from rig.tracer import apart, metronome, official, together
 from rig.wait import until
 
@@ -37,7 +36,7 @@ def founded(programs, program, tempo, host):
     """A program alone on its host for long enough to be the senior one."""
     founder = programs(program, tempo, host)
     founder.enable()
-    time.sleep(1)
+    become_senior()
     return founder
 
 

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from rig.joining import become_senior
 from rig.rawpeer import ALIVE, RawPeer
 from rig.tracer import apart, metronome, official, together
 from rig.wait import until
@@ -28,7 +29,7 @@ def at(tempo):
 def test_26_joining_leaves_a_ten_thousandth_of_a_beat_between(pair, figure):
     ours, theirs = pair
     theirs.enable()
-    time.sleep(1)
+    become_senior()
     ours.press("a")
     began = time.monotonic()
     until(lambda: together(ours, theirs), "both count one peer and have one tempo")
@@ -40,7 +41,7 @@ def test_26_joining_leaves_a_ten_thousandth_of_a_beat_between(pair, figure):
 def test_27_a_founder_keeps_its_tempo_and_never_jumps(pair, figure):
     ours, theirs = pair
     ours.enable()
-    time.sleep(1)
+    become_senior()
     first = len(ours.readings)
     theirs.press("a")
     until(lambda: together(ours, theirs), "both count one peer and have one tempo")

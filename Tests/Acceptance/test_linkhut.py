@@ -1,11 +1,10 @@
 """The older reference: LinkHut 3.0.6, unmodified, and one gateway."""
 
-import time
-
 import pytest
 
 from rig.clocks import Line
 from rig.figures import quantile, steady
+from rig.joining import become_senior
 from rig.linkhut import LinkHut
 from rig.rawline import CLOCK, START
 from rig.sound import Ear
@@ -20,7 +19,7 @@ def hut():
     with LinkHut() as opened:
         opened.set_tempo(130)
         opened.enable()
-        time.sleep(1)  # half a second of seniority decides whose session it becomes
+        become_senior()
         yield opened
 
 

@@ -6,10 +6,10 @@ import re
 import select
 import subprocess
 import threading
-import time
 
 import pytest
 
+from rig.joining import become_senior
 from rig.peer import Peer
 from rig.tracer import METRONOME, WITH_PARENT
 from rig.wait import until
@@ -78,7 +78,7 @@ def test_keys_change_what_the_screen_shows(screen):
 
 def test_it_plays_with_an_official_peer(screen):
     with Peer(130, start_stop_sync=True) as peer:
-        time.sleep(1)
+        become_senior()
         screen.press("sa")
         screen.wait(1, "1")
         screen.wait(5, "130.00")

@@ -10,6 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from rig.browser import SIZES, Browser, Finger, Panel
 from rig.gateway import Gateway
+from rig.joining import become_senior
 from rig.peer import Peer
 from rig.rawline import CONTINUE, START, STOP, RawLine
 from rig.wait import until
@@ -27,7 +28,7 @@ def browser():
 def peer():
     """A peer at 130 BPM, alone long enough to be the senior one."""
     with Peer(130, start_stop_sync=True) as opened:
-        time.sleep(1)
+        become_senior()
         yield opened
 
 

@@ -3,10 +3,9 @@
 What else they do together, test_cases.py asks of every kind of peer.
 """
 
-import time
-
 import pytest
 
+from rig.joining import become_senior
 from rig.peer import Peer
 from rig.rawline import STOP
 from rig.wait import until
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.real("peer")
 def peer():
     """A peer at 130 BPM, alone long enough to be the senior one."""
     with Peer(130, start_stop_sync=True) as opened:
-        time.sleep(1)  # half a second of seniority decides whose session it becomes
+        become_senior()
         yield opened
 
 
@@ -73,6 +72,6 @@ def test_switching_link_off_and_on_leaves_and_joins_the_session(peer, start):
     assert status["mode"] == "internal" and status["link"]["enabled"] is False
     assert status["tempo"] == close_to(130), "leaving keeps the tempo"
     peer.set_tempo(90)
-    time.sleep(1)  # left alone, the peer has founded a new session; it must be the senior one again
+    become_senior()
     gateway.post("link", {"enabled": True})
     joined(gateway, tempo=90)

@@ -1,9 +1,8 @@
 """Two gateways on one machine, without any other peer."""
 
-import time
-
 import pytest
 
+from rig.joining import become_senior
 from rig.rawline import STOP, RawLine
 from rig.wait import until
 
@@ -16,7 +15,7 @@ def same(tempo):
 def test_two_gateways_share_tempo_play_and_stop_both_ways(tmp_path, start):
     with RawLine(tmp_path / "one") as line_one, RawLine(tmp_path / "two") as line_two:
         one = start("--tempo", 97, "--start-stop-sync", "--output", f"raw:{line_one.path}", name="first")
-        time.sleep(max(0, one.started + 1.5 - time.monotonic()))  # half a second of seniority decides whose session it is
+        become_senior()
         two = start("--tempo", 151, "--start-stop-sync", "--output", f"raw:{line_two.path}", name="second", port=8809)
         for gateway in (one, two):
             gateway.wait_status(
