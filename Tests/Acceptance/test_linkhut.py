@@ -55,7 +55,7 @@ def test_linkhut_and_the_gateway_agree_on_the_beat_within_a_millisecond(hut, sta
     origin += quantile([at - origin - interval * number for number, at in numbered], 0.1)
     to_beat = Line([(origin, 0.0), (origin + 24 * interval, 1.0)])
     distance = hut.distance_from(lambda at: to_beat(at) % 4, readings)
-    figure("LinkHut's beat minus ours, median of 400 lines", f"{distance:.0f} us", "1000 us")
+    figure("LinkHut's beat minus ours, by 400 lines", f"{distance:.0f} us", "1000 us")
     assert abs(distance) < 1000
 
 
