@@ -105,7 +105,8 @@ class Remainder:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session):
-        if session.config.option.collectonly or session.shouldstop or session.shouldfail:
+        is_wrong = session.exitstatus in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR)
+        if is_wrong or session.config.option.collectonly or session.shouldstop or session.shouldfail:
             return
         why = (str(HERE), None, "not run: the run ended early")
         for item in session.items:
