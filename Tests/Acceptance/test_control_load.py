@@ -55,8 +55,8 @@ def moved_by_nothing(scene, figure, device):
             kind, f"{len(found)} ticks, TIE of nine in ten within {usual[kind]:.2f} us, "
             f"sd {spread[kind]:.3f} us, most {most[kind]:.1f} us instruction-time, "
             f"{sum(distance > 1 for distance in distances)} off by more than 1 us")
-    assert usual["loaded"] <= 1.1 * usual["quiet"] + 0.05
-    assert spread["loaded"] <= 1.1 * spread["quiet"] + 0.05 and most["loaded"] <= 40
+    assert usual["loaded"] <= 1.1 * usual["quiet"] + 0.25
+    assert spread["loaded"] <= 1.1 * spread["quiet"] + 0.25 and most["loaded"] <= 40
 
 
 def test_everybody_is_answered_meanwhile(scene, figure):
