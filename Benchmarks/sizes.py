@@ -77,7 +77,7 @@ def main():
         lines = [RawLine(f"{folder}/line{number}") for number in range(OUTPUTS)]
         with Gateway("--play", *(f"--output=raw:{line.path}" for line in lines), folder=f"{folder}/home") as gateway:
             for line in lines:
-                line.wait_for(0xF8, 5)
+                line.wait_for(0xF8)
             times = sorted(status_time(folder) for _ in range(RUNS))
             show(f"resident with {OUTPUTS} outputs", f"{resident(gateway):.1f} MB")
             show("tactus status", f"{statistics.median(times):.1f} ms, the quickest {times[0]:.1f} ms, of {RUNS}")

@@ -27,7 +27,7 @@ import report
 from candidates import CANDIDATES
 from rig.compiler import compile_c
 from rig.gateway import PROJECT, TACTUS
-from rig.labs import LAB, PYTHON, record
+from rig.labs import LAB, PYTHON, Boot, record
 
 RECORDS = PROJECT / ".build/bench"
 SLEEPER = RECORDS / "sleeper"
@@ -42,11 +42,11 @@ def measure_gateway(options):
             "outputs.json": ["outputs", options.outputs_for, 1, 8, 64],
         }
         made = {
-            name: pool.submit(record, lab_paths.HERE / "gateway.py", ["--kernel-args", QUIET],
-                              list(map(str, words)), timeout=1200)
+            name: pool.submit(record, Boot(
+                {name: (lab_paths.HERE / "gateway.py", *words)}, ["--kernel-args", QUIET], timeout=1200))
             for name, words in asked.items()}
         for name, future in made.items():
-            (RECORDS / name).write_text(json.dumps(future.result()))
+            (RECORDS / name).write_text(json.dumps(future.result()[name]))
             print(f"{name} done", flush=True)
 
 

@@ -39,10 +39,10 @@ def drift(seconds):
         observer = Observer()
         gateway = Gateway("--tempo", 100, folder=folder)
         try:
-            gateway.wait_ready(within=120)
+            gateway.wait_ready()
             preload(gateway.process.pid, "self")
             observer.subscribe(observer.find("Tactus", "Clock"))
-            until(lambda: peer.peers == 1, 20, "it joins")
+            until(lambda: peer.peers == 1, "it joins")
             give_way()
             observer.watch(SETTLING)
             start = raw_microseconds()
@@ -130,7 +130,7 @@ def playing(names):
     with tempfile.TemporaryDirectory() as folder:
         gateway = Gateway("--tempo", 120, *options, folder=folder)
         try:
-            gateway.wait_ready(within=120)
+            gateway.wait_ready()
             preload(gateway.process.pid, "self")
             give_way()
             yield gateway.process.pid

@@ -9,7 +9,7 @@ import statistics
 import pytest
 
 from rig.gateway import PROJECT
-from rig.labs import record
+from rig.labs import Boot
 
 METRONOME = os.environ.get("METRONOME", str(PROJECT / ".build/release/metronome"))
 # What official peers were seen to reach elsewhere, in microseconds; half of it is asked of ours.
@@ -18,10 +18,13 @@ WORST_OFFICIAL = {"wired": 20, "3 ms +- 2 ms, 1 % loss": 220, "8 ms +- 5 ms, 5 %
 OFFICIAL_JOINING = {"wired": 0.01, "3 ms +- 2 ms, 1 % loss": 0.4, "8 ms +- 5 ms, 5 % loss": 2.0}
 TRACE = 0.3
 
+BOOTS = [Boot({"links": ("link_hosts.py", METRONOME)})]
+pytestmark = pytest.mark.real("peer")
 
-@pytest.fixture(scope="module")
-def figures():
-    return record("link_hosts.py", arguments=[METRONOME], timeout=560)
+
+@pytest.fixture
+def figures(recordings):
+    return recordings["links"]
 
 
 @pytest.mark.parametrize("name", WORST_OFFICIAL)

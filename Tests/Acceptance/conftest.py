@@ -1,15 +1,33 @@
 """Fixtures of the acceptance tests; each test starts the programs it needs and leaves none behind."""
 
+import collections
 import pathlib
+import signal
 import socket
 
 import pytest
 
 from rig.gateway import TACTUS, Gateway
+from rig.labs import OfModule, Recordings
 from rig.rawline import RawLine
 from rig.rawpeer import RawPeer
-from rig.stalls import Stalls
 from rig.tracer import metronome
+
+HERE = pathlib.Path(__file__).parent
+# What a case may need that no simulation has. What needs none of these belongs to the Swift tests, in virtual time.
+PARTS = {
+    "audio": "recordings in files, and sounds that a program plays",
+    "browser": "the panel in Chromium",
+    "disk": "files and file systems that are full, read-only or damaged",
+    "installation": "what `make install` and a copied program bring",
+    "line": "pipes and terminals that stand for serial lines",
+    "network": "sockets, interfaces and network namespaces",
+    "peer": "Link peers as processes on the wire",
+    "permission": "rights and limits that the system grants or refuses",
+    "process": "arguments, signals, exit codes and threads of a process",
+    "sequencer": "the kernel's sequencer, in the lab",
+    "terminal": "a person's terminal",
+}
 
 
 def pytest_configure(config):
@@ -20,29 +38,82 @@ def pytest_configure(config):
             "run `make acceptance`, or Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance")
     if not pathlib.Path(TACTUS).exists():
         raise pytest.UsageError(f"{TACTUS} is not built; run `make build`")
+    config.recordings = Recordings()
+    config.pluginmanager.register(Remainder())
+    # What a shell starts in the background, or by nohup, ignores some signals, and so would every program started here.
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+    signal.signal(signal.SIGTERM, end_early)
 
 
-    config.stalls = Stalls()
+def end_early(*_):
+    """Ends the tests as timeout(1) and Tests/acceptance ask for it; what has run is reported all the same."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    pytest.exit("ended by SIGTERM", returncode=1)
 
 
 def pytest_unconfigure(config):
-    if hasattr(config, "stalls"):
-        config.stalls.close()
+    if hasattr(config, "recordings"):
+        config.recordings.close()
 
 
-def pytest_collection_modifyitems(config, items):
-    """Marks the lab's tests, and has a test that failed run again if the machine stalled meanwhile.
+def uses_lab(item):
+    return "recordings" in getattr(item, "fixturenames", ())
 
-    Five times at the most; R stands for that.
-    """
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Marks the lab's tests; fails if a test does not say which real part it is about."""
     for item in items:
-        if hasattr(item.module, "record") or hasattr(item.module, "Recordings"):
+        if HERE not in item.path.parents:
+            continue
+        mark = item.get_closest_marker("real")
+        if mark is None or mark.args[0] not in PARTS:
+            raise pytest.UsageError(
+                f"{item.nodeid} wants @pytest.mark.real(PART), where PART is one of {', '.join(PARTS)}; "
+                "a test that needs none of them is a Swift test")
+        if uses_lab(item):
             item.add_marker(pytest.mark.lab)
-        item.add_marker(pytest.mark.flaky(reruns=5, condition=config.stalls.happened))
 
 
-def pytest_runtest_setup(item):
-    item.config.stalls.begin()
+def pytest_collection_finish(session):
+    """Lets the lab begin with what the chosen tests will ask for."""
+    if not session.config.option.collectonly:
+        for module in dict.fromkeys(item.module for item in session.items if uses_lab(item)):
+            session.config.recordings.prepare(module.__name__, module.BOOTS)
+
+
+@pytest.fixture(scope="module")
+def recordings(request):
+    """What the lab's boots of this module, its `BOOTS`, have written down."""
+    return OfModule(request.config.recordings, request.module.__name__)
+
+
+class Remainder:
+    """Where the run ends early, counts what is left as not run, so that the report is of all cases.
+
+    A plugin, since a conftest.py hears nothing of the tests beside its folder.
+    """
+
+    def __init__(self):
+        self.finished = set()
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "teardown":
+            self.finished.add(report.nodeid)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session):
+        is_wrong = session.exitstatus in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR)
+        if is_wrong or session.config.option.collectonly or session.shouldstop or session.shouldfail:
+            return
+        why = (str(HERE), None, "not run: the run ended early")
+        for item in session.items:
+            if item.nodeid not in self.finished:
+                for when, outcome, told in (("call", "skipped", why), ("teardown", "passed", None)):
+                    session.config.hook.pytest_runtest_logreport(report=pytest.TestReport(
+                        item.nodeid, item.location, {}, outcome, told, when))
 
 
 PLAN = [
@@ -56,7 +127,28 @@ def pytest_runtest_makereport(item, call):
     report.cases = [mark.args for mark in item.iter_markers("case")]
 
 
-def pytest_terminal_summary(terminalreporter):
+def pytest_terminal_summary(terminalreporter, config):
+    show_plan(terminalreporter)
+    show_times(terminalreporter, config.recordings.seconds)
+
+
+def show_times(terminalreporter, boots):
+    """Prints what each file and each boot of the lab took."""
+    cases, seconds = collections.Counter(), collections.Counter()
+    for report in (one for found in terminalreporter.stats.values() for one in found if hasattr(one, "duration")):
+        file = report.nodeid.partition("::")[0]
+        seconds[file] += report.duration
+        cases[file] += report.when == "call"
+    if not seconds:
+        return
+    terminalreporter.section("where the time went")
+    for file, took in seconds.most_common():
+        terminalreporter.write_line(f"{took:7.1f} s  {cases[file]:4} cases  {file}")
+    for boot, took in sorted(boots.items(), key=lambda each: -each[1]):
+        terminalreporter.write_line(f"{took:7.1f} s  lab boot    {boot}")
+
+
+def show_plan(terminalreporter):
     """Prints the cases of the test plan with their verdicts, if any were run: a case passes if all its tests do."""
     verdicts = {}
     for outcome, verdict in (("passed", "passed"), ("failed", "FAILED"), ("error", "FAILED")):

@@ -1,20 +1,20 @@
 """Real-time threads allocate nothing, shown on release executables by counting every call of the allocator."""
 
 import os
-import pathlib
 import struct
 import subprocess
-import tempfile
 
-from rig.gateway import LINK_PROBE, PROJECT
-from rig.labs import compiled, record
+import pytest
+
+from rig.gateway import LINK_PROBE
+from rig.labs import Boot, compiled
+
+BOOTS = [Boot({"sixty-four": ("allocations.py",)}, libraries={"COUNTER": "allocations.c"})]
 
 
-def test_sixty_four_outputs_play_without_one_allocation(figure):
-    (PROJECT / ".lab").mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=PROJECT / ".lab") as folder:
-        pathlib.Path(folder).chmod(0o755)
-        heard = record("allocations.py", arguments=[compiled("allocations.c", folder)])
+@pytest.mark.real("sequencer")
+def test_sixty_four_outputs_play_without_one_allocation(recordings, figure):
+    heard = recordings["sixty-four"]
     figure("ticks", heard["ticks"])
     figure("allocations elsewhere", heard["elsewhere"])
     figure("allocations on the output thread", heard["output thread"], bound=0)
@@ -25,6 +25,7 @@ def test_sixty_four_outputs_play_without_one_allocation(figure):
     assert heard["output thread"] == 0
 
 
+@pytest.mark.real("process")
 def test_an_audio_callback_captures_and_commits_without_one_allocation(tmp_path, figure):
     counter = compiled("allocations.c", tmp_path)
 

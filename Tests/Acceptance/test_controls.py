@@ -3,12 +3,16 @@
 import pytest
 
 from rig.gateway import complaint, run_tactus
-from rig.labs import record
+from rig.labs import Boot
 
 
-@pytest.fixture(scope="module")
-def seen():
-    return record("controls.py")
+pytestmark = pytest.mark.real("sequencer")
+BOOTS = [Boot({"pedals": ("controls.py",)})]
+
+
+@pytest.fixture
+def seen(recordings):
+    return recordings["pedals"]
 
 
 def codes(warnings):
@@ -21,7 +25,7 @@ def test_a_pedal_taps_the_tempo(seen, figure):
         assert seen[f"tapped {bpm}"] == pytest.approx(bpm, rel=0.01)
 
 
-def test_notes_programs_and_controllers_play_and_stop(seen):
+def test_notes_programs_and_controllers_play_stop_nudge_and_switch_link(seen):
     assert "control-away" not in codes(seen["warnings before"])
     presses = [(name, seen[name]) for name in (
         "play", "stop", "toggle", "held", "release", "toggle again", "another program", "another channel",
@@ -29,34 +33,14 @@ def test_notes_programs_and_controllers_play_and_stop(seen):
     assert presses == [
         ("play", True), ("stop", False), ("toggle", True), ("held", True), ("release", True), ("toggle again", False),
         ("another program", False), ("another channel", False), ("clock and start", False)]
-
-
-def test_notes_nudge_and_switch_link(seen):
     assert seen["later"] == [1] * len(seen["later"]) and seen["earlier"] == [0] * len(seen["earlier"])
     assert (seen["link"], seen["link again"]) == (False, True)
-
-
-def test_a_nudge_past_the_limit_is_refused_and_shown_until_a_nudge_succeeds(seen):
-    offsets, (warning,) = seen["later at the limit"]
-    assert offsets == [500] + [0] * (len(offsets) - 1)
-    assert "nudge-later" in warning["message"] and "an offset is -500 to 500 ms" in warning["message"]
-    assert warning["fix"] == "a nudge can be -1000 to 0 ms now" if len(offsets) == 1 else "-500 to 0 ms" in warning["fix"]
-    assert seen["earlier at the limit"] == [[499] + [-1] * (len(offsets) - 1), []]
 
 
 def test_a_reload_changes_controls_and_a_board_that_returns_is_heard_again(seen):
     assert seen["old control after reload"] is False
     assert seen["new control after reload"] is True
     assert seen["after its return"] is True
-
-
-def test_what_is_refused_is_told_once_and_shown(seen):
-    assert codes(seen["refused"]).count("control-refused") == 1
-    (message,) = [warning["message"] for warning in seen["refused"] if warning["code"] == "control-refused"]
-    assert "tap" in message and "VirMIDI 0-2" in message and "leads" in message
-    assert seen["refused in the log"] == 1
-    code, text = seen["tempo while led"]
-    assert code == 1 and complaint(text).endswith(" leads; 'tactus link on' or 'tactus follow off' first")
 
 
 def test_learn_prints_the_line_and_writes_it_into_the_file(seen):
@@ -94,13 +78,11 @@ def test_an_ambiguous_name_lists_what_to_write_in_every_command(seen):
     assert "did you mean 'VirMIDI 0-0'?" in text
 
 
-def test_learn_says_what_is_missing_on_a_machine_without_a_sequencer():
+@pytest.mark.real("process")
+def test_learn_says_what_is_missing_without_a_sequencer_and_refuses_what_it_does_not_know():
     done = run_tactus("learn", "tap")
     assert done.returncode == 71 and done.stdout == ""
     assert "modprobe" in complaint(done.stderr)
-
-
-@pytest.mark.parametrize("words", [["dance"], [], ["tap", "--seconds", "0"]])
-def test_learn_refuses_what_it_does_not_know(words):
-    done = run_tactus("learn", *words)
-    assert done.returncode == 64 and done.stdout == ""
+    for words in (["dance"], [], ["tap", "--seconds", "0"]):
+        done = run_tactus("learn", *words)
+        assert done.returncode == 64 and done.stdout == "", words

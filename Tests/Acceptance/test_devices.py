@@ -11,26 +11,26 @@ import statistics
 import pytest
 
 from rig.figures import PER_BEAT
-from rig.labs import Recordings
+from rig.labs import Boot
 
-TEMPO, LEADER, RETURNS = 120, 101.3, 200
+pytestmark = pytest.mark.real("sequencer")
+
+TEMPO, LEADER, RETURNS = 120, 101.3, 24
 INTERVAL = 60e6 / TEMPO / PER_BEAT
 BAR = 4 * PER_BEAT
-BOOTS = {
-    "plugging": ["plugging", "calibrating"],
-    "others": ["recognising", "equal", "configuring", "remote", "leader", "echo", "sixteen"],
-    "silent": ["silent"],
-    "away": ["refusing", "unplugged"],
-}
+SCENES = [
+    ["plugging", "calibrating", "recognising", "equal", "configuring", "remote", "leader"],
+    ["killed", "refusing", "unplugged", "silent"],
+]
+BOOTS = [
+    Boot({" ".join(scenes): ("devices.py", *scenes)}, ("--kernel-args", "transparent_hugepage=never"))
+    for scenes in SCENES]
 
 
-@pytest.fixture(scope="module")
-def recordings():
-    made = Recordings()
-    for boot, scenes in BOOTS.items():
-        made.prepare(boot, "devices.py", ["--kernel-args", "transparent_hugepage=never"], scenes, timeout=900)
-    yield lambda scene: next(made[boot] for boot, scenes in BOOTS.items() if scene in scenes)[scene]
-    made.close()
+@pytest.fixture
+def recorded(recordings):
+    """The record of a scene of guest/devices.py."""
+    return lambda scene: next(recordings[" ".join(scenes)] for scenes in SCENES if scene in scenes)[scene]
 
 
 def ticks(events, since=0.0, to=float("inf")):
@@ -83,11 +83,11 @@ def heard_by(ports, name):
     return [port["name"] for port in ports.values() if port["client"] == "Tactus" and address in port["to"]]
 
 
-# Devices are pulled and plugged in again two hundred times.
+# Devices are pulled and plugged in again, over and over.
 
 
-def test_a_device_that_returns_is_stopped_placed_and_continued_on_a_bar(recordings, figure):
-    record = recordings("plugging")
+def test_a_device_that_returns_is_stopped_placed_and_continued_on_a_bar(recorded, figure):
+    record = recorded("plugging")
     bars = song(record["others"][0])[::BAR]
     words = [event for event in record["sent"] if event[0] != "clock"]
     errors = []
@@ -105,9 +105,6 @@ def test_a_device_that_returns_is_stopped_placed_and_continued_on_a_bar(recordin
     figure("farthest from the bar", f"{max(map(abs, errors)):.0f} us instruction-time", "1000 us")
     assert len(errors) == RETURNS and max(map(abs, errors)) < 1_000
 
-
-def test_after_its_return_a_device_hears_every_tick_that_the_others_hear(recordings):
-    record = recordings("plugging")
     others = ticks(record["others"][0])
     for back in record["returns"]:
         since = first_tick_after(back["events"], "continue")
@@ -116,16 +113,14 @@ def test_after_its_return_a_device_hears_every_tick_that_the_others_hear(recordi
         assert len(numbers) >= PER_BEAT
 
 
-def test_while_devices_come_and_go_the_others_miss_nothing(recordings, figure):
-    for number, events in enumerate(recordings("plugging")["others"]):
+def test_while_devices_come_and_go_the_others_miss_nothing_and_nothing_is_left_behind(recorded, figure):
+    for number, events in enumerate(recorded("plugging")["others"]):
         assert moves(events) == ["start", "stop"]
-        worst = unevenness(ticks(events), recordings("plugging")["interval"])
+        worst = unevenness(ticks(events), recorded("plugging")["interval"])
         figure(f"output {number}: farthest from an even clock", f"{worst:.0f} us instruction-time", "1000 us")
         assert worst < 1_000
 
-
-def test_two_hundred_returns_leave_nothing_behind(recordings, figure):
-    record = recordings("plugging")
+    record = recorded("plugging")
     counts = [
         (len(own := [port for port in ports.values() if port["client"].startswith("Tactus")]),
          sum(len(port["to"]) for port in own)) for _, ports in record["samples"]]
@@ -143,8 +138,8 @@ def test_two_hundred_returns_leave_nothing_behind(recordings, figure):
 # Devices are recognised.
 
 
-def test_devices_that_a_profile_recognises_are_driven_and_no_others(recordings):
-    record = recordings("recognising")
+def test_devices_that_a_profile_recognises_are_driven_once_and_no_others(recorded):
+    record = recorded("recognising")
     outputs = {output["name"]: output for output in record["alone"]["outputs"]}
     assert set(outputs) == {"Clock", "Virtual Raw MIDI 0-0", "Virtual Raw MIDI 1-2"}
     for name, profile, port in (
@@ -154,16 +149,13 @@ def test_devices_that_a_profile_recognises_are_driven_and_no_others(recordings):
     assert not any(heard_by(record["ports"], f"VirMIDI {port}") for port in ("0-1", "0-2", "0-3", "1-0", "1-1", "1-3"))
     assert not codes(record["alone"])
 
-
-def test_a_recognised_device_that_the_user_names_is_driven_once(recordings):
-    record = recordings("recognising")
     assert named(record["named"]) == ["Clock", "VirMIDI 0-0", "Virtual Raw MIDI 1-2"]
     assert heard_by(record["ports named"], "VirMIDI 0-0") == ["VirMIDI 0-0"]
     assert record["named"]["outputs"][1]["profile"] == "by-port"
 
 
-def test_a_device_that_is_also_subscribed_to_clock_is_warned_of_until_it_is_not(recordings):
-    record = recordings("recognising")
+def test_a_device_that_is_also_subscribed_to_clock_is_warned_of_until_it_is_not(recorded):
+    record = recorded("recognising")
     (warning,) = record["twice"]["warnings"]
     assert warning["code"] == "clock-twice" and "VirMIDI 0-0" in warning["message"]
     clock, device = record["twice"]["outputs"][0]["port"], record["twice"]["outputs"][1]["port"]
@@ -171,8 +163,8 @@ def test_a_device_that_is_also_subscribed_to_clock_is_warned_of_until_it_is_not(
     assert not codes(record["once"])
 
 
-def test_equal_devices_have_an_output_each_and_keep_it_by_their_sockets(recordings):
-    record = recordings("equal")
+def test_equal_devices_have_an_output_each_and_keep_it_by_their_sockets(recorded):
+    record = recorded("equal")
     if record is None:
         pytest.skip("this kernel has no USB gadgets")
     for status in (record["first"], record["swapped"]):
@@ -188,20 +180,17 @@ def test_equal_devices_have_an_output_each_and_keep_it_by_their_sockets(recordin
 # A configuration is read again.
 
 
-def test_outputs_that_a_new_configuration_does_not_touch_go_on_without_a_gap(recordings, figure):
-    events = recordings("configuring")["lines"][2]
-    assert moves(events) == ["start", "stop"]
-    worst = unevenness(ticks(events))
-    figure("farthest from an even clock", f"{worst:.0f} us instruction-time", "1000 us")
-    assert worst < 1_000
-
-
-def test_sighup_brings_an_edited_offset_into_force_without_a_seam(recordings, figure):
-    record = recordings("configuring")
+@pytest.mark.case("AUDIOENGINE-2", "alone")
+def test_sighup_brings_an_edited_offset_into_force_without_a_seam(recorded, figure):
+    record = recorded("configuring")
     edited, other, marks = record["lines"][0], ticks(record["lines"][2]), record["marks"]
     assert moves(edited) == ["start", "stop"]
     gaps = [b - a for a, b in zip(ticks(edited), ticks(edited)[1:])]
     assert all(abs(gap - INTERVAL) < 0.01 * INTERVAL for gap in gaps)
+    untouched = record["lines"][2]
+    worst = unevenness(ticks(untouched))
+    figure("an output that was not touched, farthest from an even clock", f"{worst:.0f} us instruction-time", "1000 us")
+    assert moves(untouched) == ["start", "stop"] and worst < 1_000
     for since, to, offset in (("started", "offset", 0), ("exchanged", "broken", -4_500)):
         late = statistics.median(nearest(other, at)[1] for at in ticks(edited, marks[since] + 1e6, marks[to]))
         figure(f"{since}: offset", f"{late:.0f} us instruction-time", offset)
@@ -209,8 +198,8 @@ def test_sighup_brings_an_edited_offset_into_force_without_a_seam(recordings, fi
     assert record["offset"]["status"]["outputs"][1]["offsetMilliseconds"] == -4.5
 
 
-def test_reload_stops_the_output_that_went_and_has_the_new_one_join_at_a_bar(recordings, figure):
-    record = recordings("configuring")
+def test_reload_stops_the_output_that_went_and_has_the_new_one_join_at_a_bar(recorded, figure):
+    record = recorded("configuring")
     code, text, error = record["reload"]
     assert (code, error) == (0, "") and "4 outputs" in text
     _, gone, steady_one, new = record["lines"]
@@ -226,15 +215,13 @@ def test_reload_stops_the_output_that_went_and_has_the_new_one_join_at_a_bar(rec
     own = sorted(port["name"] for port in record["exchanged"]["ports"].values() if port["client"] == "Tactus")
     assert [name for name in own if name != "Witness"] == now
 
-
-def test_devices_that_a_profile_recognises_are_left_alone_where_the_configuration_says_so(recordings):
-    record = recordings("configuring")
+    # What a profile recognises is left alone where the configuration says so.
     assert not heard_by(record["offset"]["ports"], "VirMIDI 0-3")
     assert record["offset"]["status"]["outputs"][2]["profile"] == "tempting"
 
 
-def test_a_broken_configuration_is_refused_with_its_places_and_everything_goes_on(recordings):
-    record = recordings("configuring")
+def test_a_broken_configuration_is_refused_with_its_places_and_everything_goes_on(recorded):
+    record = recorded("configuring")
     places = [f"{record['path']}:4:14: ", f"{record['path']}:7:5: "]
     code, text, error = record["refused"]
     assert (code, text) == (65, "") and all(place in error for place in places)
@@ -251,15 +238,11 @@ def test_a_broken_configuration_is_refused_with_its_places_and_everything_goes_o
 # Devices are listened to.
 
 
-@pytest.mark.parametrize("mode", ["internal", "link"])
-def test_a_devices_buttons_start_and_stop_the_song_and_its_ticks_are_not_followed(recordings, mode):
-    record = recordings("remote")
-    assert [status["playing"] for status in record[mode]] == [False, True, False]
-    assert all(status["mode"] == mode and status["tempo"] == TEMPO for status in record[mode])
-
-
-def test_a_remote_control_moves_the_other_devices_and_none_of_their_ticks(recordings, figure):
-    record = recordings("remote")
+def test_a_remote_control_moves_the_other_devices_and_none_of_their_ticks(recorded, figure):
+    record = recorded("remote")
+    for mode in ("internal", "link"):
+        assert [status["playing"] for status in record[mode]] == [False, True, False]
+        assert all(status["mode"] == mode and status["tempo"] == TEMPO for status in record[mode])
     assert moves(record["events"]) == ["start", "stop"] * 2
     heard = [at for name, at in record["events"] if name in ("start", "stop")]
     took = [at - (pressed - 3_000) for at, (_, pressed) in zip(heard, record["pressed"])]
@@ -268,8 +251,8 @@ def test_a_remote_control_moves_the_other_devices_and_none_of_their_ticks(record
     assert unevenness(ticks(record["events"])) < 1_000
 
 
-def test_a_device_whose_profile_calls_it_a_leader_is_followed_by_itself(recordings):
-    record = recordings("leader")
+def test_a_device_whose_profile_calls_it_a_leader_is_followed_by_itself(recorded):
+    record = recorded("leader")
     last = record["statuses"][-1]
     assert last["mode"] == "follow" and "VirMIDI 0-0" in last["reason"]
     assert abs(last["tempo"] - LEADER) < 0.3
@@ -279,113 +262,11 @@ def test_a_device_whose_profile_calls_it_a_leader_is_followed_by_itself(recordin
     assert not ticks(record["own"], heard[0]), "it hears nothing of what is made of its own clock"
 
 
-def test_a_leader_that_passes_on_what_it_hears_is_not_followed_while_it_is_driven(recordings):
-    record = recordings("echo")
-    assert all(status["mode"] == "internal" and status["tempo"] == TEMPO for status in record["statuses"])
-    assert all("echoes" in codes(status) for status in record["statuses"])
-    (message,) = [
-        warning["message"] for warning in record["statuses"][-1]["warnings"] if warning["code"] == "echoes"]
-    assert "VirMIDI 0-0" in message
-
-
-# Sixteen outputs at once.
-
-
-def folded(tempo, settings):
-    """A multiplier in which the tempo is folded into the range: by the power of two nearest 1 that fits."""
-    multiply, divide = settings.get("multiply", 1), settings.get("divide", 1)
-    lowest, highest = settings.get("range", (0, float("inf")))
-    return next(
-        multiply * 2.0**power for power in (0, -1, 1, -2, 2)
-        if lowest <= tempo * multiply / divide * 2.0**power <= highest)
-
-
-def place(pulse, multiply, divide=1, swing=50.0, **_):
-    """Where a pulse falls, in ticks after the song's top."""
-    eighth, inside = divmod(pulse * divide / multiply, 12)
-    long = 12 * swing / 100
-    return eighth * 12 + (inside * long / 6 if inside < 6 else long + (inside - 6) * (12 - long) / 6)
-
-
-def counted(events, positions):
-    """The song by a device's own count: every tick's number, counted from 0 at its beat 0, and when it came."""
-    song, number, told, positions = [], None, 0, iter(positions)
-    for name, at in events:
-        if name == "position":
-            told = 6 * next(positions)[0]
-        elif name in ("start", "continue"):
-            number = 0 if name == "start" else told
-        elif name == "stop":
-            number = None
-        elif number is not None:
-            song.append((number, at))
-            number += 1
-    return song
-
-
-@pytest.fixture(scope="module")
-def grid(recordings):
-    """When a place of the song in ticks is, by an output without settings, whose ticks were seen to be right."""
-    record = recordings("sixteen")
-    plain = song(record["lines"][0])
-    for tempo, since, to in record["stages"]:
-        steady = [at for at in plain if since + 0.1e6 < at < to]
-        assert unevenness(steady, round(60e6 / tempo) / PER_BEAT) < 300
-    assert all(0.9 * 60e6 / 290 < (b - a) * PER_BEAT < 1.1 * 60e6 / 66.6 for a, b in zip(plain, plain[1:]))
-
-    def when(ticks):
-        index = min(max(int(ticks // 1), 0), len(plain) - 2)
-        return plain[index] + (ticks - index) * (plain[index + 1] - plain[index])
-
-    return when
-
-
-def test_sixteen_outputs_have_every_tick_where_their_settings_put_it_at_every_tempo(recordings, grid, figure):
-    record = recordings("sixteen")
-    worst, count = 0, 0
-    for settings, events, positions in zip(record["settings"], record["lines"], record["positions"]):
-        heard, offset = counted(events, positions), settings.get("offset", 0) * 1000
-        for tempo, since, to in record["stages"]:
-            shape = {**settings, "multiply": folded(tempo, settings)}
-            # A bar and a beat to be together again; what was sent too early for the new tempo is glided over, longer.
-            settled = since + 5.5 * 60e6 / tempo if offset >= 0 else to - 2e6
-            to += min(offset, 0) - 0.05e6  # what is known of the next tempo when it leaves
-            pulses = [(pulse, at) for pulse, at in heard if settled < at < to]
-            errors = [abs(at - offset - grid(place(pulse, **shape))) for pulse, at in pulses]
-            assert max(errors) < 300, (settings, tempo)
-            expected = (to - settled) / 60e6 * tempo * PER_BEAT * shape["multiply"] / settings.get("divide", 1)
-            assert abs(len(pulses) - expected) < 3, (settings, tempo)
-            worst, count = max(worst, *errors), count + len(pulses)
-    figure("ticks", count)
-    figure("farthest from its place", f"{worst:.0f} us instruction-time", "300 us")
-
-
-def test_devices_whose_tempo_is_folded_or_unfolded_are_together_again_at_the_next_bar(recordings, grid, figure):
-    record = recordings("sixteen")
-    changes = 0
-    for settings, events, positions in zip(record["settings"], record["lines"], record["positions"]):
-        folds = [folded(tempo, settings) for tempo, _, _ in record["stages"]]
-        regrouped = [
-            (fold, stage) for before, fold, stage in zip(folds, folds[1:], record["stages"][1:]) if fold != before]
-        assert moves(events) == ["start", *["stop", "continue"] * len(regrouped), "stop"], settings
-        told = iter(positions)
-        for fold, (tempo, since, _) in regrouped:
-            moved = first_tick_after([event for event in events if event[1] > since], "continue")
-            sixteenth = 6 * settings.get("divide", 1) / fold
-            ticks = next(told)[0] * sixteenth
-            assert ticks % BAR < sixteenth, "a device counts no finer than its own sixteenths"
-            offset = settings.get("offset", 0) * 1000
-            assert moved - since < (5 * PER_BEAT + sixteenth) * 60e6 / tempo / PER_BEAT + max(offset, 0) + 0.1e6
-            changes += 1
-    figure("folds and unfolds", changes)
-    assert changes == 11
-
-
 # How long the way to a device is.
 
 
-def test_calibrate_measures_the_delay_of_a_cable_and_its_spread(recordings, figure):
-    code, text, error = recordings("calibrating")["measured"]
+def test_calibrate_measures_the_delay_of_a_cable_and_its_spread(recorded, figure):
+    code, text, error = recorded("calibrating")["measured"]
     assert (code, error) == (0, "")
     measured = json.loads(text)
     # The cable is a program, which may be late itself now and then.
@@ -399,29 +280,29 @@ def test_calibrate_measures_the_delay_of_a_cable_and_its_spread(recordings, figu
     assert abs(measured["sent"] - measured["returned"]) <= 1 and measured["sent"] > 180
 
 
-def test_calibrate_says_so_if_no_clock_comes_back(recordings):
-    code, text, error = recordings("calibrating")["silent"]
+def test_calibrate_says_so_if_no_clock_comes_back(recorded):
+    code, text, error = recorded("calibrating")["silent"]
     assert (code, text) == (69, "") and "no clock came back at VirMIDI 0-1" in error
 
 
-def test_calibrate_finds_no_delay_where_there_is_none(recordings, figure):
-    code, text, error = recordings("calibrating")["at once"]
+def test_calibrate_finds_no_delay_where_there_is_none(recorded, figure):
+    code, text, error = recorded("calibrating")["at once"]
     assert (code, error) == (0, "")
     measured = json.loads(text)
     figure("longest", f"{measured['longestMicroseconds']} us instruction-time", "100 us")
     assert measured["longestMicroseconds"] < 100 and measured["offsetMilliseconds"] == 0
 
 
-def test_calibrate_keeps_nothing_where_the_spread_hides_which_tick_came_back(recordings):
-    record = recordings("calibrating")
+def test_calibrate_keeps_nothing_where_the_spread_hides_which_tick_came_back(recorded):
+    record = recorded("calibrating")
     code, text, error = record["scattered"]
     assert (code, text) == (69, "") and "cannot be told" in error and "--seconds 24" in error
     status, profiles = record["unchanged"]
     assert [output["offsetMilliseconds"] for output in status["outputs"]] == [0] * 4 and profiles == []
 
 
-def test_the_offset_that_calibrate_keeps_is_in_force_at_once_and_in_the_next_run(recordings, figure):
-    record = recordings("calibrating")
+def test_the_offset_that_calibrate_keeps_is_in_force_at_once_and_in_the_next_run(recorded, figure):
+    record = recorded("calibrating")
     code, text, error = record["kept"]
     assert (code, error) == (0, "") and f"kept in {record['profile']}" in text
     offset = record["status"]["outputs"][1]["offsetMilliseconds"]
@@ -439,8 +320,8 @@ def test_the_offset_that_calibrate_keeps_is_in_force_at_once_and_in_the_next_run
 
 
 @pytest.fixture
-def silent(recordings):
-    record = recordings("silent")
+def silent(recorded):
+    record = recorded("silent")
     if record is None:
         pytest.skip("this kernel has no USB gadgets")
     return record
@@ -488,38 +369,31 @@ def test_a_subscription_that_somebody_undoes_is_made_again_and_its_device_joins_
     assert abs(late) < 1_000
     assert heard_by(silent["ports"], "VirMIDI 0-0") == ["Virtual Raw MIDI 0-0"]
 
-
-def test_whatever_becomes_of_them_other_outputs_miss_nothing(silent):
-    _, steady = silent["lines"]
     assert moves(steady) == ["start", "stop"] and unevenness(ticks(steady)) < 1_000
 
 
 # Programs that stop reading, and machines that are unplugged.
 
 
-@pytest.mark.parametrize("way", ["direct", "backstop", "queue"])
-def test_a_program_that_stopped_reading_is_brought_in_step_when_it_reads_again(recordings, way):
-    record = recordings("refusing")[way]
-    started, stopped, again, replaced = record["told"]
-    assert [name for name, _ in started] == ["start"]
-    assert [name for name, _ in stopped] == ["stop"]
-    assert [name for name, _ in again] in (["start"], ["position", "continue"])
-    assert [name for name, _ in replaced] == ["stop", "position", "continue"] and replaced[1][1] % 16 == 0
-    out, after, out_again, last = record["statuses"]
-    assert out["transport"] == "stopped" and "Sleeper" in warning(out, "out-of-step")["message"]
-    assert "play on" in warning(out, "out-of-step")["message"]
-    assert "next bar" in warning(out_again, "out-of-step")["fix"]
-    assert "out-of-step" not in codes(after) + codes(last)
+def test_a_program_that_stopped_reading_is_brought_in_step_when_it_reads_again_and_disturbs_no_other(recorded):
+    for way in ("direct", "queue"):
+        record = recorded("refusing")[way]
+        started, stopped, again, replaced = record["told"]
+        assert [name for name, _ in started] == ["start"], way
+        assert [name for name, _ in stopped] == ["stop"], way
+        assert [name for name, _ in again] in (["start"], ["position", "continue"]), way
+        assert [name for name, _ in replaced] == ["stop", "position", "continue"] and replaced[1][1] % 16 == 0, way
+        out, after, out_again, last = record["statuses"]
+        assert out["transport"] == "stopped" and "Sleeper" in warning(out, "out-of-step")["message"]
+        assert "play on" in warning(out, "out-of-step")["message"]
+        assert "next bar" in warning(out_again, "out-of-step")["fix"]
+        assert "out-of-step" not in codes(after) + codes(last)
+        other = [name for name in record["other"] if name not in ("clock", "position")]
+        assert other in (["start", "stop", "start", "stop"], ["start", "stop", "continue", "stop"]), way
 
 
-@pytest.mark.parametrize("way", ["direct", "backstop", "queue"])
-def test_what_one_program_refuses_disturbs_no_other(recordings, way):
-    other = [name for name in recordings("refusing")[way]["other"] if name not in ("clock", "position")]
-    assert other in (["start", "stop", "start", "stop"], ["start", "stop", "continue", "stop"])
-
-
-def test_a_machine_that_was_unplugged_is_told_with_what_it_will_do(recordings):
-    record = recordings("unplugged")
+def test_a_machine_that_was_unplugged_is_told_with_what_it_will_do(recorded):
+    record = recorded("unplugged")
     name = record["before"]["outputs"][-1]["name"]
     assert record["before"]["outputs"][-1]["ticks"] > 0
     away = warning(record["away"], "output-away")
@@ -533,3 +407,21 @@ def test_a_machine_that_was_unplugged_is_told_with_what_it_will_do(recordings):
     assert record["realign"] == [1, "", f"tactus: {name} is not connected\n"]
     assert "output-away" not in codes(record["back"])
     assert "snd_seq" not in record["log"] and record["log"].count("device unplugged") == 1
+
+
+# A run that is killed.
+
+
+@pytest.mark.real("peer")
+def test_the_next_run_after_a_killed_one_enters_a_session_that_plays_on_at_its_bar(recorded, figure):
+    record = recorded("killed")
+    assert moves(record["before"]) == ["start"]
+    assert moves(record["after"]) == ["stop", "continue"]
+    assert record["after"][0][0] == "stop", "its machine is stopped before it hears a clock"
+    (sixteenths,) = record["positions"]
+    assert sixteenths > 0 and sixteenths % 16 == 0
+    late = first_tick_after(record["after"], "continue") - (record["top"] + sixteenths * 15e6 / TEMPO)
+    figure("its first tick from the session's bar", f"{late:.0f} us instruction-time", "1000 us")
+    assert abs(late) < 1_000
+    assert record["peer"] == [True, TEMPO], "the session is left alone"
+    assert record["status"]["playing"] is True

@@ -13,6 +13,8 @@ import pytest
 
 from rig.gateway import PROJECT, TACTUS, run_tactus
 
+pytestmark = pytest.mark.real("installation")
+
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
@@ -68,7 +70,7 @@ def test_each_command_has_a_page_that_names_its_options_and_examples(installed):
 def test_no_page_upsets_the_formatter(installed):
     for page in sorted((installed / "share/man/man1").glob("*.1")):
         command = ["groff", "-man", "-Tutf8", "-ww", "-z", page]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert done.stderr == "", page
 
 
@@ -84,7 +86,7 @@ def completed(script, *words):
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
     done = subprocess.run(
-        ["bash", "--norc", "-c", asking], capture_output=True, text=True, timeout=10,
+        ["bash", "--norc", "-c", asking], capture_output=True, text=True, timeout=60,
         env={**os.environ, "PATH": f"{os.path.dirname(TACTUS)}:{os.environ['PATH']}"})
     return done.stdout.split()
 
@@ -119,7 +121,7 @@ class Copied:
     def run(self, *arguments):
         return subprocess.run(
             [self.program, "profiles", *arguments], cwd=self.home, env={"HOME": str(self.home), "PATH": "/nowhere"},
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20)
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
 
     def said(self, *arguments):
         done = self.run(*arguments)
@@ -142,28 +144,3 @@ def test_a_copied_executable_has_all_profiles(copied):
     assert all(line.endswith(" [built in]") for line in lines)
     assert "Roland TR-8S" in copied.said("show", "roland-tr-8s")
     assert all(profile["file"] is None for profile in json.loads(copied.said("list", "--json")))
-
-
-def test_a_file_of_the_user_counts_before_the_built_in_profile(copied):
-    mine = copied.own / "roland-tr-8s.yaml"
-    mine.write_text("version: 1\nname: My TR-8S\n")
-    assert "My TR-8S" in copied.said("show", "roland-tr-8s")
-    (line,) = [line for line in copied.said("list").splitlines() if line.startswith("roland-tr-8s ")]
-    assert line.endswith(f" [{mine}]")
-    assert json.loads(copied.said("show", "--json", "roland-tr-8s"))["file"] == str(mine)
-    assert len(copied.said("list").splitlines()) == len(in_project())
-
-
-def test_profiles_are_written_out_and_nothing_is_overwritten(copied):
-    folder = copied.home / "out"
-    assert copied.said("export", str(folder)) == f"{len(in_project())} profiles written to {folder}\n"
-    for path in in_project():
-        assert (folder / path.name).read_bytes() == path.read_bytes()
-    (folder / "generic.yaml").write_text("mine")
-    (folder / "korg-volca.yaml").unlink()
-    done = copied.run("export", str(folder))
-    assert done.returncode == 64 and done.stdout == ""
-    assert "generic.yaml" in done.stderr and len(done.stderr.splitlines()) == 1
-    assert (folder / "generic.yaml").read_text() == "mine" and not (folder / "korg-volca.yaml").exists()
-    assert copied.run("export", str(folder / "generic.yaml")).returncode == 71
-    assert copied.run("export").returncode == 64

@@ -9,6 +9,8 @@ from rig.gateway import LINK_PROBE
 from rig.peer import Peer
 from rig.wait import until
 
+pytestmark = pytest.mark.real("peer")
+
 QUANTA = [0, 0.25, 0.5, 1, 2, 3, 4, 4, 5, 7.5, 8, 16]
 GREAT = 1_000_000.0  # a quantum so great that shown beats are distances from the session's beat 0
 
@@ -75,10 +77,10 @@ def test_fifty_thousand_random_operations_give_what_the_official_library_gives(c
     script = Script(random.Random(20808 + connected))
     with Peer(120) as peer, Peer(120) as other:
         if connected:
-            until(lambda: peer.peers == 1 and other.peers == 1, 5, "two official peers meet")
+            until(lambda: peer.peers == 1 and other.peers == 1, "two official peers meet")
         else:
             other.close()
-            until(lambda: peer.peers == 0, 5, "it is alone")
+            until(lambda: peer.peers == 0, "it is alone")
         for _ in range(500):
             state = peer.link.captureAppSessionState()
             script.record(state, connected, 100)

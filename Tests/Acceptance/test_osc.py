@@ -2,14 +2,13 @@
 
 import random
 import socket
-import time
 
 import pytest
-from pythonosc.osc_bundle_builder import IMMEDIATELY, OscBundleBuilder
 from pythonosc.osc_message_builder import OscMessageBuilder
 
 from rig.gateway import Gateway, complaint
-from rig.wait import until
+
+pytestmark = pytest.mark.real("network")
 
 PORT = 8809
 
@@ -55,7 +54,7 @@ def configured(start, tmp_path):
 
 
 def settled(gateway, condition, what):
-    return gateway.wait_status(condition, 1, what)
+    return gateway.wait_status(condition, what)
 
 
 def test_every_command_has_its_address(configured, controller):
@@ -67,7 +66,8 @@ def test_every_command_has_its_address(configured, controller):
     controller.send("/tactus/play", 1.0)
     controller.send("/tactus/stop", 0.0)  # a button's release
     settled(gateway, lambda status: status["playing"], "playing")
-    time.sleep(0.1)
+    controller.send("/tactus/quantum", 5)
+    settled(gateway, lambda status: status["quantum"] == 5, "quantum 5, which came after the release")
     assert gateway.status()["playing"]
     controller.send("/tactus/stop")
     settled(gateway, lambda status: not status["playing"], "stopped")
@@ -90,39 +90,6 @@ def test_every_command_has_its_address(configured, controller):
     settled(gateway, lambda status: not status["link"]["enabled"], "no Link")
     (refused,) = [line for line in gateway.stderr.splitlines() if "OSC message refused" in line]
     assert "Drums is not connected" in refused, "there is no sequencer to realign its device by"
-
-
-def test_a_nudge_out_of_range_moves_nothing_and_is_told_once(configured, controller):
-    gateway = configured("--no-link")
-    for _ in range(3):
-        controller.send("/tactus/nudge", 900)
-    until(lambda: "an offset is -500 to 500 ms, and Clock is at 0, Drums is at 0" in gateway.stderr, 2, "told why not")
-    controller.send("/tactus/nudge", 500, "drums")
-    settled(
-        gateway, lambda status: [output["offsetMilliseconds"] for output in status["outputs"]] == [0, 500], "as far as it goes")
-    assert gateway.stderr.count("OSC message refused") == 1
-
-
-def test_taps_set_the_tempo(configured, controller, figure):
-    gateway = configured("--no-link")
-    start = time.monotonic()
-    for number in range(6):
-        time.sleep(max(0, start + number * 60 / 133 - time.monotonic()))
-        controller.send("/tactus/tap", 1)
-        controller.send("/tactus/tap", 0)
-    settled(gateway, lambda status: status["tempo"] != 120, "tapped")
-    figure("tempo after six taps at 133", f"{gateway.status()['tempo']:.3f} BPM", "2 %")
-    assert gateway.status()["tempo"] == pytest.approx(133, rel=0.02)
-
-
-def test_a_bundle_is_done_in_order(configured, controller):
-    gateway = configured("--no-link")
-    bundle = OscBundleBuilder(IMMEDIATELY)
-    for message in (("/tactus/tempo", 80.0), ("/tactus/tempo", 90.0), ("/tactus/quantum", 5)):
-        bundle.add_content(controller.message(*message))
-    controller.raw(bundle.build().dgram)
-    status = settled(gateway, lambda status: status["quantum"] == 5, "quantum 5")
-    assert status["tempo"] == pytest.approx(90, abs=0.001)
 
 
 def test_hostile_packets_change_nothing_and_do_not_flood_the_log(configured, controller):
@@ -172,7 +139,7 @@ def test_an_address_that_is_taken_or_is_none_ends_the_run_with_one_line(tmp_path
         config = tmp_path / "config.yaml"
         config.write_text(f"version: 1\nosc: {osc}\n")
         gateway = Gateway("--no-link", "--config", config, folder=tmp_path / "taken")
-        code = gateway.process.wait(timeout=10)
+        code = gateway.process.wait(timeout=60)
         return code, complaint(gateway.stderr.splitlines()[-1])
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
@@ -181,11 +148,3 @@ def test_an_address_that_is_taken_or_is_none_ends_the_run_with_one_line(tmp_path
         assert code == 71 and f"127.0.0.1:{PORT} is taken" in line and "osc" in line
     code, line = ends("{ enabled: true, address: everywhere }")
     assert code == 65 and "config.yaml:2" in line and "everywhere" in line
-
-
-def test_what_the_leader_excludes_is_refused_and_told_once(configured, controller):
-    gateway = configured("--no-link")
-    for _ in range(20):
-        controller.send("/tactus/realign", "bassline")
-    until(lambda: "OSC message refused" in gateway.stderr, 1, "the refusal")
-    assert gateway.stderr.count("OSC message refused") == 1 and "bassline" in gateway.stderr

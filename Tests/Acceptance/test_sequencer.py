@@ -10,7 +10,9 @@ import statistics
 import pytest
 
 from rig.figures import PER_BEAT, gaps, place, time_interval_error
-from rig.labs import KERNELS, Recordings
+from rig.labs import KERNELS, Boot
+
+pytestmark = pytest.mark.real("sequencer")
 
 TEMPO = 133.7
 SCATTER = 5  # microseconds
@@ -23,36 +25,24 @@ IDLE = ["--kernel-args", "transparent_hugepage=never"]
 # What differs between the runs of the same session.
 MACHINES = {
     "root": [],
-    "clocks parted by +500 ppm": ["--ppm", "500"],
     "clocks parted by -500 ppm and two seconds apart": ["--ppm", "-500", "--apart", "2"],
-    "unprivileged, 8 MiB of locked memory": ["--user", "--rtprio", "95", "--memlock", "8192"],
-    "unprivileged, 64 KiB of locked memory": ["--user", "--rtprio", "95", "--memlock", "64"],
+    "unprivileged, 64 KiB of locked memory, clocks parted by +500 ppm": [
+        "--user", "--rtprio", "95", "--memlock", "64", "--ppm", "500"],
     "without real-time permission": ["--user", "--memlock", "8192"],
 }
-# The other kernels with what has to do with them; how clocks part and what is locked is the same there.
-MACHINES.update({
-    f"{name}, {kernel}": ["--kernel", kernel, *MACHINES[name]]
-    for kernel in KERNELS[1:] for name in ("root", "without real-time permission")})
+# How clocks part, and what a user may, is the same on every kernel.
+MACHINES.update({kernel: ["--kernel", kernel] for kernel in KERNELS[1:]})
 # Without that permission any thread may stand before the clock's for the milliseconds it takes: a peer's answering a
 # measurement, say. What is then still true of every tick is less, so figures are held to it apart.
-REAL_TIME = [name for name in MACHINES if "without" not in name]
+WITHOUT = "without real-time permission"
 QUANTA = ["0", "0.5", "3", "7"]
-
-
-@pytest.fixture(scope="session")
-def recordings(request):
-    """All recordings that the chosen tests will ask for, made side by side."""
-    made = Recordings()
-    chosen = {
-        item.callspec.params.get("machine") for item in request.session.items if hasattr(item, "callspec")}
-    for name, options in MACHINES.items():
-        if name in chosen:
-            made.prepare(name, "clock.py", [*IDLE, *options])
-    made.prepare("quanta", "quanta.py", IDLE, QUANTA)
-    for kernel in KERNELS:
-        made.prepare((kernel, "ports"), "ports.py", ["--kernel", kernel, *IDLE])
-    yield made
-    made.close()
+# What only root can arrange follows in the boots of root.
+MORE = {
+    "root": {"quanta": ("quanta.py", *QUANTA), f"ports, {KERNELS[0]}": ("ports.py",)},
+    **{kernel: {f"ports, {kernel}": ("ports.py",)} for kernel in KERNELS[1:]},
+}
+BOOTS = [
+    Boot({name: ("clock.py",), **MORE.get(name, {})}, (*IDLE, *options)) for name, options in MACHINES.items()]
 
 
 class Heard:
@@ -73,7 +63,7 @@ class Heard:
 
 @pytest.fixture(params=MACHINES)
 def machine(request):
-    """Which run of the session; tests that mean only some name them."""
+    """Which run of the session."""
     return request.param
 
 
@@ -85,7 +75,7 @@ def heard(recordings, machine):
 @pytest.fixture(params=KERNELS)
 def ports(recordings, request):
     """What became of ports of every kind."""
-    return recordings[request.param, "ports"]
+    return recordings[f"ports, {request.param}"]
 
 
 def whole_microseconds(bpm):
@@ -93,7 +83,18 @@ def whole_microseconds(bpm):
     return 60e6 / round(60e6 / bpm)
 
 
-def test_one_start_comes_before_the_first_beat_tick(heard, figure):
+def test_a_whole_session_has_every_tick_and_its_start_and_stop_in_their_places(heard, machine, figure):
+    one_start_and_one_stop(heard, figure)
+    every_tick_in_its_place(heard, machine, figure)
+    if machine != WITHOUT:
+        for bpm in (20, 999):
+            exact_at_the_end_of_the_range(heard, bpm, figure)
+        nothing_lost_or_doubled(heard)
+        unbroken_without_the_peer(heard, figure)
+
+
+def one_start_and_one_stop(heard, figure):
+    """Start before the first beat's tick, Stop at once, and the clock goes on."""
     (started,) = heard.times("start")
     assert not heard.times("continue") and not heard.times("position")
     following = [tick for tick in heard.placed("peer plays", "steady to") if tick.at > started]
@@ -101,51 +102,39 @@ def test_one_start_comes_before_the_first_beat_tick(heard, figure):
     figure("Start before its tick", f"{following[0].at - started:.1f} us instruction-time")
     assert following[0].step == 0, "the tick after Start is not the peer's downbeat"
     assert started > previous[-1]
+    (stopped,) = heard.times("stop")
+    figure("Stop after the peer's", f"{(stopped - heard.marks['peer stops']) / 1000:.2f} ms instruction-time", "300 ms")
+    assert 0 < stopped - heard.marks["peer stops"] < 300_000
+    assert heard.record["stopped"]["transport"] == "stopped" and heard.record["stopped"]["playing"] is False
+    after = heard.placed("peer stops", "peer leaves")
+    assert len(after) > 100 and not gaps(after), "the clock goes on"
 
 
-def test_a_minute_has_exactly_24_ticks_to_the_beat_at_the_peers_tempo_and_phase(heard, machine, figure):
+def every_tick_in_its_place(heard, machine, figure):
     ticks = heard.placed("steady from", "steady to")
     assert not gaps(ticks), f"lost, doubled or displaced: {gaps(ticks)[:3]}"
-    beats = [tick for tick in ticks if tick.step % PER_BEAT == 0]
-    assert (beats[-1].at - beats[0].at) > 60e6
-    tempo, _ = time_interval_error(ticks)
-    worst = max(abs(tick.error) for tick in beats)
-    bound = 1000 if machine in REAL_TIME else 5000
-    figure("tempo", f"{tempo:.5f} BPM", "133.7 +- 0.001")
+    tempo, deviations = time_interval_error(ticks)
+    worst = max(abs(tick.error) for tick in ticks if tick.step % PER_BEAT == 0)
+    bound = 5000 if machine == WITHOUT else 1000
+    figure("tempo", f"{tempo:.5f} BPM", f"{TEMPO} +- 0.001")
     figure("beat ticks from the peer's beats", f"{worst:.1f} us instruction-time at most", f"{bound} us")
-    assert tempo == pytest.approx(TEMPO, abs=0.001)
-    assert worst < bound
-
-
-@pytest.mark.parametrize("machine", REAL_TIME)
-def test_an_idle_machines_ticks_scatter_by_microseconds_only(heard, figure):
+    assert tempo == pytest.approx(TEMPO, abs=0.001) and worst < bound
     # The observer's own queue beats with the system timer, so as not to lend the gateway's a beat: with that its stamps
     # scatter by a microsecond or two. test_dispatch.py measures finer.
-    _, deviations = time_interval_error(heard.placed("steady from", "steady to"))
+    if machine == WITHOUT:
+        middle = statistics.median(deviations)
+        deviations = sorted(deviations, key=lambda deviation: abs(deviation - middle))[:int(0.99 * len(deviations))]
     spread = statistics.pstdev(deviations)
     figure("TIE, standard deviation", f"{spread:.2f} us instruction-time", f"{SCATTER} us")
     figure("TIE, extremes", f"{min(deviations):.1f} to {max(deviations):.1f} us instruction-time")
     assert spread <= SCATTER
 
 
-@pytest.mark.parametrize("machine", [name for name in MACHINES if name not in REAL_TIME])
-def test_without_real_time_permission_nearly_all_ticks_scatter_as_little(heard, figure):
-    _, deviations = time_interval_error(heard.placed("steady from", "steady to"))
-    middle = statistics.median(deviations)
-    nearest = sorted(deviations, key=lambda deviation: abs(deviation - middle))[:int(0.99 * len(deviations))]
-    spread = statistics.pstdev(nearest)
-    figure("TIE of 99 % of the ticks, standard deviation", f"{spread:.2f} us instruction-time", f"{SCATTER} us")
-    figure("TIE, extremes", f"{min(deviations):.1f} to {max(deviations):.1f} us instruction-time")
-    assert spread <= SCATTER
-
-
-@pytest.mark.parametrize("machine", REAL_TIME)
-@pytest.mark.parametrize("bpm", [20, 999])
-def test_the_ends_of_the_tempo_range_are_exact(heard, bpm, figure):
+def exact_at_the_end_of_the_range(heard, bpm, figure):
     start = heard.marks[f"tempo {bpm}"] + SETTLED
     ticks = [tick for tick in heard.placed(f"tempo {bpm}", f"tempo {bpm} to") if tick.at > start]
     assert not gaps(ticks), f"lost, doubled or displaced: {gaps(ticks)[:3]}"
-    tempo, deviations = time_interval_error(ticks)
+    tempo, _ = time_interval_error(ticks)
     worst = max(abs(tick.error) for tick in ticks)
     figure("tempo", f"{tempo:.5f} BPM", f"{whole_microseconds(bpm):.5f} +- 0.001")
     figure("ticks from the peer's grid", f"{worst:.1f} us instruction-time at most", "1000 us")
@@ -153,8 +142,7 @@ def test_the_ends_of_the_tempo_range_are_exact(heard, bpm, figure):
     assert worst < 1000
 
 
-@pytest.mark.parametrize("machine", REAL_TIME)
-def test_no_tick_is_lost_or_doubled_from_the_downbeat_to_the_end(heard):
+def nothing_lost_or_doubled(heard):
     """Across every tempo change, Stop and the peer's leaving; numbers count from the first tick of all."""
     ticks = heard.placed("downbeat", "end")
     changes = [at for name, at in heard.marks.items() if name.startswith("tempo ") and not name.endswith(" to")]
@@ -165,17 +153,7 @@ def test_no_tick_is_lost_or_doubled_from_the_downbeat_to_the_end(heard):
     assert all(a.at < b.at for a, b in zip(ticks, ticks[1:]))
 
 
-def test_the_peers_stop_stops_and_the_clock_goes_on(heard, figure):
-    (stopped,) = heard.times("stop")
-    figure("Stop after the peer's", f"{(stopped - heard.marks['peer stops']) / 1000:.2f} ms instruction-time", "300 ms")
-    assert 0 < stopped - heard.marks["peer stops"] < 300_000
-    assert heard.record["stopped"]["transport"] == "stopped" and heard.record["stopped"]["playing"] is False
-    after = heard.placed("peer stops", "peer leaves")
-    assert len(after) > 100 and not gaps(after)
-
-
-@pytest.mark.parametrize("machine", REAL_TIME)
-def test_the_clock_goes_on_unbroken_without_the_peer(heard, figure):
+def unbroken_without_the_peer(heard, figure):
     after = heard.placed("peer leaves", "end")
     assert len(after) > 200 and not gaps(after)
     worst = max(abs(tick.error) for tick in after)
@@ -189,7 +167,7 @@ def test_the_status_tells_what_the_machine_allows(heard, machine):
     assert status["link"]["peers"] == 1 and status["transport"] == "playing"
     scheduling = status["realtime"]["scheduling"]
     complaints = [line for line in heard.record["stderr"].splitlines() if re.search(r"\b(warning|error)\b", line)]
-    if machine not in REAL_TIME:
+    if machine == WITHOUT:
         assert scheduling != "fifo" and status["realtime"]["dispatch"] == "queue"
         (warning,) = [warning for warning in status["warnings"] if "real-time" in warning["message"]]
         assert warning["fix"]
@@ -204,29 +182,29 @@ def test_the_status_tells_what_the_machine_allows(heard, machine):
     assert heard.record["took"] <= 1
 
 
-@pytest.mark.parametrize("quantum", QUANTA)
-def test_the_quantum_moves_no_tick_and_places_the_start(recordings, quantum, figure):
-    record = recordings["quanta"][quantum]
-    clocks = [at for kind, at, _ in record["events"] if kind == "clock" and at > record["joined"]]
-    ticks = place(clocks, [tuple(point) for point in record["grid"]])
-    assert len(ticks) > 300 and not gaps(ticks)
-    worst = max(abs(tick.error) for tick in ticks)
-    figure("ticks from the peer's grid", f"{worst:.1f} us instruction-time at most", "1000 us")
-    assert worst < 1000
-    assert record["status"]["quantum"] == float(quantum)
-    (started,) = [at for kind, at, _ in record["events"] if kind == "start"]
-    first = next(at for at in clocks if at > started)
-    if float(quantum):
-        phase = record["phases"][str(int(first))]
-        away = min(phase, float(quantum) - phase) * 60e6 / TEMPO
-        figure("Start's tick from the quantum boundary", f"{away:.1f} us instruction-time", "1000 us")
-        assert away < 1000
-        assert first - record["played"] < (float(quantum) + 0.1) * 60e6 / TEMPO + 50_000
-    else:
-        assert first - record["played"] < 3 * 60e6 / TEMPO / PER_BEAT + 10_000, "nothing is waited for"
+def test_no_quantum_moves_a_tick_and_each_places_the_start(recordings, figure):
+    for quantum in QUANTA:
+        record = recordings["quanta"][quantum]
+        clocks = [at for kind, at, _ in record["events"] if kind == "clock" and at > record["joined"]]
+        ticks = place(clocks, [tuple(point) for point in record["grid"]])
+        assert len(ticks) > 300 and not gaps(ticks)
+        worst = max(abs(tick.error) for tick in ticks)
+        figure(f"quantum {quantum}: ticks from the peer's grid", f"{worst:.1f} us instruction-time at most", "1000 us")
+        assert worst < 1000
+        assert record["status"]["quantum"] == float(quantum)
+        (started,) = [at for kind, at, _ in record["events"] if kind == "start"]
+        first = next(at for at in clocks if at > started)
+        if float(quantum):
+            phase = record["phases"][str(int(first))]
+            away = min(phase, float(quantum) - phase) * 60e6 / TEMPO
+            figure(f"quantum {quantum}: Start's tick from its boundary", f"{away:.1f} us instruction-time", "1000 us")
+            assert away < 1000
+            assert first - record["played"] < (float(quantum) + 0.1) * 60e6 / TEMPO + 50_000
+        else:
+            assert first - record["played"] < 3 * 60e6 / TEMPO / PER_BEAT + 10_000, "nothing is waited for"
 
 
-def test_every_kind_of_output_carries_the_clock(ports):
+def test_every_kind_of_output_is_named_as_documented_and_carries_the_same_clock_at_the_same_time(ports, figure):
     kinds = ports["kinds"]
     assert all(kinds["connected"].values()) and len(kinds["connected"]) == 6, kinds["connected"]
     for name in ("Clock", "Midi Through", "Drums"):
@@ -239,10 +217,6 @@ def test_every_kind_of_output_carries_the_clock(ports):
         assert kinds[name].count(0xF8) > 40 and kinds[name].count(0xFA) == kinds[name].count(0xFC) == 1
         assert set(kinds[name]) == {0xF8, 0xFA, 0xFC}
     assert not kinds["VirMIDI 0-2"], "a port that nobody named gets nothing"
-
-
-def test_every_port_carries_the_same_ticks_at_the_same_time(ports, figure):
-    kinds = ports["kinds"]
     clock = [at for kind, at, _ in kinds["Clock"] if kind == "clock"]
     for name in ("Midi Through", "Drums"):
         others = [at for kind, at, _ in kinds[name] if kind == "clock"]
@@ -251,17 +225,11 @@ def test_every_port_carries_the_same_ticks_at_the_same_time(ports, figure):
         assert len(distances) > 20
         figure(f"{name} from Clock", f"{max(distances):.1f} us instruction-time at most", "500 us")
         assert max(distances) < 500
-
-
-def test_the_clients_are_named_as_documented(ports):
     clients = ports["clients"]
     assert re.search(r'Client +\d+ : "Tactus" ', clients) and re.search(r'Client +\d+ : "Tactus In" ', clients)
     assert re.search(r'Port +\d+ : "Clock" ', clients) and re.search(r'Port +\d+ : "Drums" ', clients)
     assert re.search(r'Port +\d+ : "Clock In" ', clients)
     assert ports["bare"] == [], "--no-clock-port"
-
-
-def test_ports_lists_what_output_takes(ports):
     text = ports["ports"]
     for words in ("Midi Through", "VirMIDI 0-0", "14:0"):
         assert words in text, text
@@ -269,7 +237,7 @@ def test_ports_lists_what_output_takes(ports):
     assert "VirMIDI 0-3" in str(listed)
 
 
-def test_a_port_that_vanishes_is_away_and_joins_again_by_itself(ports):
+def test_a_port_that_vanishes_or_comes_later_joins_by_itself(ports):
     record = ports["unplugging"]
     before, without, after = record["connected"]
     assert (before["VirMIDI 0-0"], without["VirMIDI 0-0"], after["VirMIDI 0-0"]) == (True, False, True)
@@ -278,8 +246,5 @@ def test_a_port_that_vanishes_is_away_and_joins_again_by_itself(ports):
     clock = [at for kind, at, _ in record["Clock"] if kind == "clock"]
     steps = [round((b - a) / 20_833.3) for a, b in zip(clock, clock[1:])]
     assert set(steps) == {1}, "the other output lost or doubled a tick"
-
-
-def test_a_port_that_appears_later_is_waited_for(ports):
     before, after = ports["late"]
     assert (before["VirMIDI 0-2"], after["VirMIDI 0-2"]) == (False, True)

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import random
 import signal
 import subprocess
@@ -11,8 +10,9 @@ import time
 
 import pytest
 
-from rig.peer import Peer
 from rig.wait import until
+
+pytestmark = pytest.mark.real("disk")
 
 
 def switches(gateway):
@@ -37,7 +37,7 @@ def state(tmp_path):
     return tmp_path / "kept"
 
 
-def test_the_next_run_finds_the_switches_as_they_were_left(start):
+def test_the_next_run_finds_the_switches_as_they_were_left_and_a_flag_is_for_one_run(start):
     gateway = start(name="kept")
     assert switches(gateway) == (True, False)
     gateway.command("link", "off")
@@ -89,25 +89,6 @@ def test_tempo_quantum_follow_and_offsets_are_found_again_until_they_are_configu
     assert found(start(*options, "--tempo", 140, "--quantum", 7)) == (140, 7, -1.25, 4)
 
 
-def test_a_kept_tempo_never_goes_into_a_running_session(start, state):
-    gateway = start("--state", state)
-    gateway.post("tempo", {"bpm": 97})
-    gateway.stop()
-    assert kept(state)["tempo"] == pytest.approx(97)
-    with Peer(140) as peer:
-        time.sleep(1)  # of two sessions as young as each other either may win
-        gateway = start("--state", state)
-        gateway.wait_status(lambda status: status["link"]["peers"] == 1, 5, "the peer is seen")
-        deadline = time.monotonic() + 2
-        while time.monotonic() < deadline:
-            assert peer.tempo == pytest.approx(140, abs=0.001)
-            time.sleep(0.05)
-        assert gateway.status()["tempo"] == pytest.approx(140, abs=0.001)
-        gateway.stop()
-    # The next session begins with the tempo there was last.
-    assert start("--state", state).status()["tempo"] == pytest.approx(140, abs=0.001)
-
-
 def test_a_run_that_is_killed_at_any_moment_leaves_a_whole_file(start, state, figure):
     chance, changes, kills = random.Random(1), 0, 0
     while changes < 200 or kills < 20:
@@ -123,7 +104,7 @@ def test_a_run_that_is_killed_at_any_moment_leaves_a_whole_file(start, state, fi
         thread = threading.Thread(target=switch)
         thread.start()
         # The first write begins with the first change.
-        until(lambda: made, 5, "a change", every=0.0005)
+        until(lambda: made, "a change", every=0.0005)
         time.sleep(chance.uniform(0, 0.03))
         gateway.kill()
         thread.join()
@@ -134,47 +115,33 @@ def test_a_run_that_is_killed_at_any_moment_leaves_a_whole_file(start, state, fi
     assert not list(state.glob("*unreadable*"))
 
 
-def test_what_was_set_is_on_the_disk_within_two_seconds_and_a_knob_does_not_wear_it_out(start, state, figure):
+def test_what_was_set_is_on_the_disk_soon_and_found_after_the_plug_was_pulled(start, state):
     gateway = start("--no-link", "--state", state)
-    gateway.post("tempo", {"bpm": 90})
-    until(lambda: (state / "state.json").exists() and kept(state)["tempo"] == 90, 2, "90 BPM kept")
-    writes, last = set(), None
-    begun = time.monotonic()
-    for turn in range(150):
+    for turn in range(50):
         gateway.post("tempo", {"bpm": 100 + turn / 10})
-        writes.add(os.stat(state / "state.json").st_ino)
-        last = 100 + turn / 10
-        time.sleep(0.02)
-    took = time.monotonic() - begun
-    figure("files written while a knob was turned", f"{len(writes)} in {took:.1f} s")
-    assert len(writes) <= took + 2
-    until(lambda: kept(state)["tempo"] == pytest.approx(last), 2, "the last tempo kept")
-    # As when the plug is pulled: nothing is left to be done.
+    until(lambda: (state / "state.json").exists() and kept(state)["tempo"] == pytest.approx(104.9), "the last tempo kept")
     gateway.kill()
-    assert start("--no-link", "--state", state).status()["tempo"] == pytest.approx(last, abs=0.001)
+    assert start("--no-link", "--state", state).status()["tempo"] == pytest.approx(104.9, abs=0.001)
 
 
-@pytest.mark.parametrize("contents", [b"", b"\0" * 4096, b'{"version": 1, "link": "no"}', b'{"version": 99, "link": false}'])
-def test_an_unreadable_file_is_set_aside_and_the_rest_works(start, state, contents):
+def test_what_cannot_be_read_is_set_aside_and_the_rest_works(start, state):
     state.mkdir()
-    (state / "state.json").write_bytes(contents)
-    gateway = start("--no-link", "--state", state)
-    assert "state-unreadable" in warnings(gateway)
-    assert gateway.stderr.count("state of the last run cannot be read") == 1
+    for number, contents in enumerate((b"\0" * 4096, b'{"version": 99, "link": false}'), 1):
+        (state / "state.json").write_bytes(contents)
+        gateway = start("--no-link", "--state", state, name=f"damaged {number}")
+        assert "state-unreadable" in warnings(gateway)
+        assert gateway.stderr.count("state of the last run cannot be read") == 1
+        gateway.command("start-stop-sync", "on")
+        gateway.stop()
+        assert (state / f"state.json.unreadable-{number}").read_bytes() == contents
+    (state / "state.json").unlink()
+    (state / "state.json/inside").mkdir(parents=True)
+    gateway = start("--no-link", "--state", state, name="folder")
     gateway.command("start-stop-sync", "on")
     gateway.stop()
-    assert (state / "state.json.unreadable-1").read_bytes() == contents
+    assert (state / "state.json.unreadable-3/inside").is_dir()
     gateway = start("--no-link", "--state", state)
     assert switches(gateway) == (False, True) and "state-unreadable" not in warnings(gateway)
-
-
-def test_a_folder_in_the_files_place_is_set_aside(start, state):
-    (state / "state.json/inside").mkdir(parents=True)
-    gateway = start("--no-link", "--state", state)
-    gateway.command("start-stop-sync", "on")
-    gateway.stop()
-    assert (state / "state.json.unreadable-1/inside").is_dir()
-    assert kept(state)["startStopSync"] is True
 
 
 def test_a_disk_that_takes_nothing_is_a_warning_and_no_more(start):
@@ -182,7 +149,7 @@ def test_a_disk_that_takes_nothing_is_a_warning_and_no_more(start):
     for word in ("on", "off", "on"):
         gateway.command("start-stop-sync", word)
     assert switches(gateway) == (False, True)
-    until(lambda: "state-not-kept" in warnings(gateway), 3, "the warning")
+    until(lambda: "state-not-kept" in warnings(gateway), "the warning")
     assert "/proc/tactus" in warnings(gateway)["state-not-kept"]
     gateway.stop()
     assert gateway.stderr.count("state not kept") == 1
@@ -203,17 +170,17 @@ def test_a_full_disk_keeps_the_old_state_and_heals(start, tmp_path):
     with mounted(tmp_path / "disk", "size=64k") as disk:
         gateway = start("--no-link", "--state", disk / "kept")
         gateway.post("tempo", {"bpm": 90})
-        until(lambda: (disk / "kept/state.json").exists(), 2, "kept")
+        until(lambda: (disk / "kept/state.json").exists(), "kept")
         with contextlib.suppress(OSError), open(disk / "ballast", "wb", buffering=0) as ballast:
             while True:
                 ballast.write(bytes(4096))
         gateway.post("tempo", {"bpm": 91})
-        until(lambda: "state-not-kept" in warnings(gateway), 3, "the warning")
+        until(lambda: "state-not-kept" in warnings(gateway), "the warning")
         assert kept(disk / "kept")["tempo"] == 90
         assert [file.name for file in (disk / "kept").iterdir()] == ["state.json"]
         (disk / "ballast").unlink()
         gateway.post("tempo", {"bpm": 92})
-        until(lambda: "state-not-kept" not in warnings(gateway), 3, "kept again")
+        until(lambda: "state-not-kept" not in warnings(gateway), "kept again")
         assert kept(disk / "kept")["tempo"] == 92
         gateway.stop()
 
@@ -227,6 +194,6 @@ def test_a_read_only_disk_gives_what_it_has_and_is_a_warning(start, tmp_path):
         gateway = start("--state", disk / "kept")
         assert switches(gateway) == (True, True)
         gateway.command("start-stop-sync", "off")
-        until(lambda: "state-not-kept" in warnings(gateway), 3, "the warning")
+        until(lambda: "state-not-kept" in warnings(gateway), "the warning")
         gateway.stop(signal.SIGTERM)
         assert kept(disk / "kept")["startStopSync"] is True

@@ -30,7 +30,7 @@ DEVICES = 4
 OTHERS = 11  # and the general port
 STREAMS = 50
 ASKED = 200  # requests a second
-BLOCK = 4  # seconds
+BLOCK = 3  # seconds
 BLOCKS = ["quiet", "loaded", "quiet", "loaded"]
 HEADERS = f"HTTP/1.1\r\nHost: 127.0.0.1:{PORT}\r\n\r\n".encode()
 
@@ -91,7 +91,7 @@ def record():
         options = [word for output in outputs for word in ("--output", output)]
         gateway = Gateway("--no-link", "--tempo", TEMPO, *options, folder=folder)
         try:
-            gateway.wait_ready(within=120)
+            gateway.wait_ready()
             connect_others()
             # Whatever is used below has been used once before it is timed.
             for path in ("/api/v1/status", "/metrics", "/healthz", "/"):
@@ -114,7 +114,7 @@ def record():
                 for line in lines:
                     line.read()
             status = gateway.status()
-            gateway.stop(within=2)
+            gateway.stop()
         finally:
             gateway.kill()
     return {

@@ -16,7 +16,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from rig.gateway import TACTUS, Gateway, environment, run_tactus  # noqa: E402
-from rig.leader import Leader  # noqa: E402
+from rig.guest import preload  # noqa: E402
 from rig.wait import until  # noqa: E402
 
 PORT = "VirMIDI 0-1"
@@ -70,20 +70,6 @@ def presses(gateway, board, record):
     for name in ("link", "link again"):
         board.press(b"\x90\x3F\x40")
         record[name] = gateway.status()["link"]["enabled"]
-    limit(gateway, board, record)
-
-
-def limit(gateway, board, record):
-    """A foot that nudges on when an output is as late as can be."""
-    outputs = [output["id"] for output in gateway.status()["outputs"]]
-    gateway.request("PATCH", f"/api/v1/outputs/{outputs[0]}", {"offsetMilliseconds": 500})
-    for name, data in (("later at the limit", b"\x90\x3E\x40"), ("earlier at the limit", b"\x90\x3D\x40")):
-        board.press(data)
-        status = gateway.status()
-        record[name] = [
-            [output["offsetMilliseconds"] for output in status["outputs"]],
-            [warning for warning in status["warnings"] if warning["code"] == "control-refused"]]
-    gateway.request("PATCH", f"/api/v1/outputs/{outputs[0]}", {"offsetMilliseconds": 0})
 
 
 def changes(gateway, board, record):
@@ -98,38 +84,21 @@ def changes(gateway, board, record):
     board.close()
     (DRIVER / "unbind").write_text("snd_virmidi.0")
     gateway.wait_status(
-        lambda status: any(warning["code"] == "control-away" for warning in status["warnings"]), 5, "away")
+        lambda status: any(warning["code"] == "control-away" for warning in status["warnings"]), "away")
     (DRIVER / "bind").write_text("snd_virmidi.0")
     gateway.wait_status(
-        lambda status: all(warning["code"] != "control-away" for warning in status["warnings"]), 5, "back")
+        lambda status: all(warning["code"] != "control-away" for warning in status["warnings"]), "back")
     board = Board()
     board.press(b"\xC0\x07")
     record["after its return"] = gateway.status()["playing"]
     return board
 
 
-def refused(gateway, board, record):
-    """The tempo is not the user's to tap while another machine leads."""
-    gateway.post("transport", {"playing": False})
-    gateway.post("link", {"enabled": False})
-    gateway.post("follow", {"source": "VirMIDI 0-2"})
-    leader = Leader(120, number=2)
-    gateway.wait_status(lambda status: status["mode"] == "follow", 10, "following")
-    for _ in range(5):
-        board.press(b"\xB3\x15\x66\xB3\x15\x00")
-    record["refused"] = gateway.status()["warnings"]
-    tempo = gateway.command("tempo", "100")
-    record["tempo while led"] = [tempo.returncode, tempo.stderr]
-    record["refused in the log"] = sum(
-        "control refused" in line and "leads" in line for line in gateway.stderr.splitlines())
-    leader.stop()
-
-
 def learn(board, record, *options):
     process = subprocess.Popen(
         [TACTUS, "learn", *options, "--config", CONFIG, "--seconds", "20"], env=environment(FOLDER),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until(lambda: "Tactus Learn" in pathlib.Path("/proc/asound/seq/clients").read_text(), 5, "it listens")
+    until(lambda: "Tactus Learn" in pathlib.Path("/proc/asound/seq/clients").read_text(), "it listens")
     time.sleep(0.5)
     for data in (b"\xF8", RELEASE, b"\xE0\x00\x40", b"\xB3\x15\x66"):
         board.press(data)
@@ -146,11 +115,11 @@ def learn_of_a_newcomer(record):
             [TACTUS, "learn", "tap", "--config", CONFIG, "--seconds", "20"], env=environment(FOLDER),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr, text=True)
     try:
-        until(lambda: "press it now" in errors.read_text(), 5, "it listens")
+        until(lambda: "press it now" in errors.read_text(), "it listens")
         for action, words in (("bind", "has come"), ("unbind", "is gone"), ("bind", "has come")):
             seen = len(errors.read_text())
             (DRIVER / action).write_text("snd_virmidi.0")
-            until(lambda: f"{PORT} {words}\n" in errors.read_text()[seen:], 5, f"the board {words}")
+            until(lambda: f"{PORT} {words}\n" in errors.read_text()[seen:], f"the board {words}")
         board = Board()
         board.press(b"\xB3\x15\x66")
         board.close()
@@ -180,6 +149,7 @@ def main():
     record = {"learnt": []}
     board = Board()
     with Gateway("--config", CONFIG, "--state", FOLDER / "state", folder=FOLDER) as gateway:
+        preload(gateway.process.pid, "self")
         presses(gateway, board, record)
         board = changes(gateway, board, record)
         learn(board, record["learnt"], "tap")
@@ -192,7 +162,6 @@ def main():
         record["tempo before and after taps at a learnt pedal"] = [tempo, gateway.status()["tempo"]]
         learn(board, record["learnt"], "stop", "--save")
         names(gateway, record)
-        refused(gateway, board, record)
     board.close()
     learn_of_a_newcomer(record)
     silent = run_tactus("learn", "tap", "--seconds", "1")

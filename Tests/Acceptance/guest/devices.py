@@ -29,12 +29,14 @@ from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import PROJECT, TACTUS, Gateway, environment  # noqa: E402
 from rig.guest import preload  # noqa: E402
 from rig.leader import START, STOP, Leader  # noqa: E402
+from rig.peer import Peer  # noqa: E402
 from rig.sequencer import NAMES, Observer  # noqa: E402
 from rig.usb import Gadget, make_sockets  # noqa: E402
+from rig.wait import until  # noqa: E402
 
 TEMPO = 120
-# Bars of 0.39 s, so that two hundred returns take minutes.
-FAST, RETURNS = 617, 200
+# Bars of 0.39 s, so that many returns take seconds.
+FAST, RETURNS = 617, 24
 LEADER = 101.3
 
 
@@ -62,7 +64,7 @@ class Scene:
         return path
 
     def __enter__(self):
-        self.gateway.wait_ready(within=120)
+        self.gateway.wait_ready()
         preload(self.gateway.process.pid, "self")
         time.sleep(1)
         return self.gateway
@@ -132,8 +134,7 @@ def plugging():
                     "events": list(device.events), "positions": device.positions})
             for line in (*lines, observer):
                 line.read()
-            if number % 5 == 4:
-                samples.append([resident(gateway.process.pid), sequencer()])
+            samples.append([resident(gateway.process.pid), sequencer()])
         status = gateway.status()
         gateway.stop()
     for line in (*lines, *devices):
@@ -158,9 +159,9 @@ def recognising():
         clock = next(port for port in patchbay.list_ports() if (port.client_name, port.name) == ("Tactus", "Clock"))
         device = next(port for port in patchbay.list_ports() if port.name.strip() == "VirMIDI 0-0")
         patchbay.subscribe_port(clock, device)
-        record["twice"] = gateway.wait_status(lambda status: warned(status, "clock-twice"), 5, "the warning")
+        record["twice"] = gateway.wait_status(lambda status: warned(status, "clock-twice"), "the warning")
         patchbay.unsubscribe_port(clock, device)
-        record["once"] = gateway.wait_status(lambda status: not warned(status, "clock-twice"), 5, "it has gone")
+        record["once"] = gateway.wait_status(lambda status: not warned(status, "clock-twice"), "it has gone")
         gateway.stop()
     with Scene("--output", "VirMIDI 0-0", profiles=profiles, configuration="version: 1\nauto-connect: true\n") as gateway:
         record["named"] = gateway.status()
@@ -195,12 +196,12 @@ def equal():
         record = {"first": status, "heard first": heard()}
         for device in devices:
             device.pull()
-        record["away"] = gateway.wait_status(lambda status: not any(connected(status).values()), 60, "both are away")
+        record["away"] = gateway.wait_status(lambda status: not any(connected(status).values()), "both are away")
         for device in reversed(devices):
             device.plug()
             time.sleep(1)
         record["swapped"] = gateway.wait_status(
-            lambda status: all(list(connected(status).values())[1:]), 60, "both are back")
+            lambda status: all(list(connected(status).values())[1:]), "both are back")
         record["heard swapped"] = heard()
         gateway.stop()
     for device in devices:
@@ -290,12 +291,12 @@ def remote():
         for mode in ("internal", "link"):
             if mode == "link":
                 gateway.post("link", {"enabled": True})
-                gateway.wait_status(lambda status: status["mode"] == "link", 5, "Link is on")
+                gateway.wait_status(lambda status: status["mode"] == "link", "Link is on")
                 time.sleep(2)
             record[mode] = [gateway.status()]
             for word, playing in ((START, True), (STOP, False)):
                 tick = leader.soon(word)
-                gateway.wait_status(lambda status: status["playing"] == playing, 5, f"{mode}, playing: {playing}")
+                gateway.wait_status(lambda status: status["playing"] == playing, f"{mode}, playing: {playing}")
                 time.sleep(2)
                 pressed.append([mode, leader.truth[tick]])
                 record[mode].append(gateway.status())
@@ -306,13 +307,15 @@ def remote():
     return {**record, "pressed": pressed, "events": line.events}
 
 
-def leading(profile, *arguments, seconds):
+def leader():
     """A device that a profile recognises sends its clock; the gateway is told nothing else of it."""
     make_cards(1, 1)
     line, own, statuses = FramedLine(0, card=1), FramedLine(0), []
-    with Scene(*arguments, profiles={"box": matching("VirMIDI 0-0", rest=profile), "drums": matching("VirMIDI 1-0")}) as gateway:
+    profiles = {
+        "box": matching("VirMIDI 0-0", rest="input: { role: leader }\n"), "drums": matching("VirMIDI 1-0")}
+    with Scene(profiles=profiles) as gateway:
         leader = Leader(LEADER, number=0)
-        for _ in range(seconds):
+        for _ in range(10):
             time.sleep(1)
             statuses.append(gateway.status())
         gateway.stop()
@@ -323,59 +326,7 @@ def leading(profile, *arguments, seconds):
     return {"statuses": statuses, "events": line.events, "own": own.events}
 
 
-def leader():
-    return leading("input: { role: leader }\n", seconds=10)
-
-
-def echo():
-    return leading("input: { role: leader, echoes: true }\n", seconds=12)
-
-
-# Scene 5: sixteen outputs, each with settings of its own, at tempos that some of their devices do not take.
-
-
-SIXTEEN = [
-    {}, {"offset": -12.5}, {"offset": 7.25, "range": [90, 200]}, {"offset": 250},
-    {"multiply": 2, "range": [200, 420]}, {"multiply": 4, "offset": -3}, {"divide": 2, "range": [40, 100]},
-    {"divide": 3, "offset": 11}, {"divide": 24}, {"multiply": 3, "divide": 2}, {"swing": 54, "range": [40, 250]},
-    {"swing": 66.7, "offset": -20, "range": [60, 125]}, {"swing": 75}, {"multiply": 2, "swing": 60},
-    {"divide": 2, "swing": 62.5}, {"multiply": 2, "divide": 3, "offset": -7.7, "swing": 58, "range": [100, 210]},
-]
-# In BPM, with the seconds each is heard for.
-STAGES = ((133.7, 5), (66.6, 12), (290, 6))
-
-
-def sixteen():
-    make_cards(4, 4, 4, 4)
-    places = [(number // 4, number % 4) for number in range(len(SIXTEEN))]
-    lines = [FramedLine(number, card=card) for card, number in places]
-    outputs = "".join(
-        f"  - port: VirMIDI {card}-{number}\n    clock: {json.dumps(settings)}\n"
-        for (card, number), settings in zip(places, SIXTEEN))
-    configuration = f"version: 1\noutputs:\n{outputs}"
-    stages = []
-    with Scene(configuration=configuration, tempo=STAGES[0][0]) as gateway:
-        gateway.post("transport", {"playing": True})
-        time.sleep(1)
-        for tempo, seconds in STAGES:
-            since = raw_microseconds()
-            gateway.post("tempo", {"bpm": tempo})
-            for _ in range(seconds):
-                time.sleep(1)
-                for line in lines:
-                    line.read()
-            stages.append([tempo, since, raw_microseconds()])
-        gateway.stop()
-    for line in lines:
-        line.read()
-        line.close()
-    return {
-        "settings": SIXTEEN, "stages": stages, "lines": [line.events for line in lines],
-        "positions": [line.positions for line in lines],
-    }
-
-
-# Scene 6: how long the way to a device is.
+# Scene 5: how long the way to a device is.
 
 
 DELAYS = (2800, 3000, 3200)
@@ -425,7 +376,7 @@ def calibrating():
     return {**record, "since": since, "lines": [line.events for line in lines]}
 
 
-# Scene 7: devices that are there and hear nothing.
+# Scene 6: devices that are there and hear nothing.
 
 
 def silent():
@@ -448,9 +399,9 @@ def silent():
     def port(name):
         return next(port for port in patchbay.list_ports() if port.name.strip() == name)
 
-    def mark(name, condition, within=12):
+    def mark(name, condition):
         since = raw_microseconds()
-        record[name] = gateway.wait_status(condition, within, name)
+        record[name] = gateway.wait_status(condition, name)
         marks[name] = [since, raw_microseconds()]
 
     account = pathlib.Path(f"/proc/asound/card{device.driver}/midi0")
@@ -485,7 +436,7 @@ def silent():
         "lines": [line.events for line in lines]}
 
 
-# Scene 8: a program that stops reading what it is sent, for a while.
+# Scene 7: a program that stops reading what it is sent, for a while.
 
 
 class Sleeper:
@@ -520,7 +471,7 @@ class Sleeper:
 def refusing():
     """By each way of sending: it sleeps while the song stops, then while it plays; another never does."""
     record = {}
-    for way in ("direct", "backstop", "queue"):
+    for way in ("direct", "queue"):
         sleeper, observer = Sleeper("Sleeper"), Observer()
         with Scene("--dispatch", way, "--no-clock-port", "--output", "Sleeper", "--output", "virtual:Other") as gateway:
             observer.subscribe(observer.find("Tactus", "Other"))
@@ -529,13 +480,13 @@ def refusing():
             told = [sleeper.told(1)]
             time.sleep(2)
             gateway.post("transport", {"playing": False})
-            stopped = gateway.wait_status(lambda status: warned(status, "out-of-step"), 3, "out of step")
+            stopped = gateway.wait_status(lambda status: warned(status, "out-of-step"), "out of step")
             told.append(sleeper.told(1))
             after = gateway.status()
             gateway.post("transport", {"playing": True})
             told.append(sleeper.told(1))
             time.sleep(2)
-            playing = gateway.wait_status(lambda status: warned(status, "out-of-step"), 3, "out of step again")
+            playing = gateway.wait_status(lambda status: warned(status, "out-of-step"), "out of step again")
             told.append(sleeper.told(4))
             last = gateway.status()
             gateway.stop()
@@ -547,7 +498,7 @@ def refusing():
     return record
 
 
-# Scene 9: a machine that is unplugged while the song plays.
+# Scene 8: a machine that is unplugged while the song plays.
 
 
 def unplugged():
@@ -557,22 +508,64 @@ def unplugged():
         time.sleep(1)
         before = gateway.status()
         pull(0)
-        away = gateway.wait_status(lambda status: warned(status, "output-away"), 5, "the warning")
+        away = gateway.wait_status(lambda status: warned(status, "output-away"), "the warning")
         time.sleep(1)
         record = {
             "before": before, "away": away, "later": gateway.status(), "text": gateway.command("status").stdout,
             "realign": ended(gateway.command("realign", away["outputs"][-1]["id"]))}
         plug(0)
-        record["back"] = gateway.wait_status(lambda status: not warned(status, "output-away"), 10, "it is back")
+        record["back"] = gateway.wait_status(lambda status: not warned(status, "output-away"), "it is back")
         record["log"] = gateway.stderr
         gateway.stop()
     return record
 
 
+# Scene 9: a run that is killed while a session plays, and the next one.
+
+
+def killed():
+    make_cards(1)
+    line, peer = FramedLine(0), Peer(TEMPO, start_stop_sync=True)
+    time.sleep(1.5)  # half a second of seniority decides whose session it becomes
+    with tempfile.TemporaryDirectory() as folder:
+        options = ("--start-stop-sync", "--output", "VirMIDI 0-0", "--state", f"{folder}/state")
+
+        def kept():
+            state = pathlib.Path(folder, "state/state.json")
+            return state.exists() and json.loads(state.read_text()).get("playing")
+
+        with Gateway(*options, folder=f"{folder}/killed") as gateway:
+            preload(gateway.process.pid, "self")
+            gateway.wait_status(lambda status: status["link"]["peers"] == 1 and status["tempo"] == TEMPO, "joined")
+            top = peer.play()
+            gateway.wait_status(lambda status: status["transport"] == "playing", "the song plays")
+            until(kept, "what plays is kept", every=0.05)
+            gateway.kill()
+        line.read()
+        count, told = len(line.events), len(line.positions)
+        with Gateway(*options, folder=f"{folder}/next") as gateway:
+
+            def has_entered():
+                line.read()
+                return "continue" in [name for name, _ in line.events[count:]]
+
+            until(has_entered, "the machine plays", every=0.05)
+            time.sleep(0.5)
+            status, left = gateway.status(), [peer.playing, round(peer.tempo, 3)]
+            line.read()
+            record = {
+                "before": line.events[:count], "after": line.events[count:], "top": top, "status": status, "peer": left,
+                "positions": [value for value, _ in line.positions[told:]]}
+            gateway.stop()
+    peer.close()
+    line.close()
+    return record
+
+
 SCENES = {
     scene.__name__: scene
-    for scene in (plugging, recognising, equal, configuring, remote, leader, echo, sixteen, calibrating, silent,
-                  refusing, unplugged)
+    for scene in (plugging, recognising, equal, configuring, remote, leader, calibrating, silent, refusing,
+                  unplugged, killed)
 }
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ LOAD = [
 ]
 # Arguments, seconds idle, seconds under load, resolution in Hz of another program's queue.
 SCENES = {
-    "auto": ([], 4, 6, None),
+    "auto": ([], 3, 4.5, None),
     "direct": (["--dispatch", "direct"], 3, 0, None),
     "queue": (["--dispatch", "queue"], 3, 0, None),
     "not real-time": (["--realtime-priority", "0"], 2, 0, None),
@@ -80,7 +80,7 @@ def play(name):
         gateway = Gateway(
             "--no-link", "--tempo", TEMPO, "--output", "VirMIDI 0-0", *arguments, folder=folder)
         try:
-            gateway.wait_ready(within=120)
+            gateway.wait_ready()
             preload(gateway.process.pid, "self")
             time.sleep(1)
             marks["idle from"] = raw_now()
@@ -95,7 +95,7 @@ def play(name):
                         time.sleep(loaded / 3)
                     marks["load to"] = raw_now()
             after = gateway.status()
-            took = gateway.stop(within=2)
+            took = gateway.stop()
             line.read()
         finally:
             gateway.kill()

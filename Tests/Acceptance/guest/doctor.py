@@ -84,7 +84,7 @@ def wireless():
         shell(
             f"ip link set {name} up", f"iw dev {name} set power_save {nap}", f"iw dev {name} set type ibss",
             f"iw dev {name} ibss join room 2412", f"ip addr add 10.{name[-1]}.0.1/24 dev {name}")
-        until(lambda: "LOWER_UP" in shell(f"ip link show {name}"), 60, f"{name} has met the other")
+        until(lambda: "LOWER_UP" in shell(f"ip link show {name}"), f"{name} has met the other")
     examine("wireless")
     shell("ip link set wlan0 down", "ip link set wlan1 down")
 
@@ -101,7 +101,7 @@ def refused():
     gateway = Gateway("--no-link", folder="/tmp/gateway", passing=("LD_PRELOAD", "REFUSE"))
     del os.environ["LD_PRELOAD"]
     try:
-        gateway.wait_ready(within=300)
+        gateway.wait_ready()
         found["run refused"] = {"status": gateway.status(), "log": gateway.stderr}
     finally:
         gateway.kill()

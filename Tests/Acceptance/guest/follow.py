@@ -24,7 +24,6 @@ from rig.peer import Peer  # noqa: E402
 TEMPO = 123.4
 PEER_TEMPO = 130
 EARLY = -5.0  # milliseconds: earlier than the leader's Start comes before its tick
-REFUSED_TICKS = 100_000
 
 
 class Scene:
@@ -36,7 +35,7 @@ class Scene:
         self.gateway = Gateway(
             "--follow", "VirMIDI 0-1", "--tempo", 90, "--output", "VirMIDI 0-0", "--output", "VirMIDI 0-2", *arguments,
             folder=self.folder.name)
-        self.gateway.wait_ready(within=120)
+        self.gateway.wait_ready()
         early = self.gateway.status()["outputs"][2]["id"]
         self.gateway.request("PATCH", f"/api/v1/outputs/{early}", {"offsetMilliseconds": EARLY})
         self.marks = {}
@@ -44,8 +43,8 @@ class Scene:
     def mark(self, name):
         self.marks[name] = raw_microseconds()
 
-    def wait_mode(self, mode, within=20):
-        return self.gateway.wait_status(lambda status: status["mode"] == mode, within, mode)
+    def wait_mode(self, mode):
+        return self.gateway.wait_status(lambda status: status["mode"] == mode, mode)
 
     def read(self):
         for line in self.lines:
@@ -53,7 +52,7 @@ class Scene:
 
     def end(self, leader):
         status = self.gateway.status()
-        self.gateway.stop(within=2)
+        self.gateway.stop()
         leader.stop()
         self.read()
         for line in self.lines:
@@ -117,7 +116,7 @@ def hand_over():
         time.sleep(1)
         scene.mark("peer on")
         scene.gateway.post("link", {"enabled": True})
-        scene.gateway.wait_status(lambda status: status["link"]["peers"] == 1, 10, "joined")
+        scene.gateway.wait_status(lambda status: status["link"]["peers"] == 1, "joined")
         scene.mark("joined")
         grid = []
         for _ in range(16):
@@ -141,43 +140,7 @@ def hand_over():
     }
 
 
-def refused():
-    """Link on with a peer, and a leader that sends as fast as there are tempos, and all kinds of transport."""
-    scene = Scene("--link")
-    peer = Peer(PEER_TEMPO, start_stop_sync=True)
-    scene.gateway.post("start-stop-sync", {"enabled": True})
-    scene.gateway.wait_status(lambda status: status["link"]["peers"] == 1, 20, "joined")
-    before = scene.gateway.status()["follower"]
-    leader = Leader(999)
-    words = [START, STOP, CONTINUE, b"\xF2\x10\x00"]
-    sent, observed = 0, []
-    at = peer.now()
-    grid = [(at, peer.beat(at))]
-    try:
-        while len(leader.truth) < REFUSED_TICKS:
-            leader.soon(words[sent % 4])
-            sent += 1
-            time.sleep(1)
-            at = peer.now()
-            grid.append((at, peer.beat(at)))
-            observed.append((peer.tempo, peer.playing))
-            scene.read()
-        leader.stopping = True
-        leader.thread.join()
-        after = scene.gateway.wait_status(
-            lambda status: status["follower"]["refusedTicks"] - before["refusedTicks"] >= len(leader.truth), 10, "counted")
-        playing = peer.playing
-        peer.close()
-    finally:
-        record = scene.end(leader)
-    moved = [event for event in record["events"] if event[0] != "clock"]
-    return {
-        "sent": sent, "ticks": len(record["truth"]), "before": before, "after": after, "observed": observed, "grid": grid,
-        "moved": moved, "playing": playing,
-    }
-
-
-SCENES = {"jitter": jitter, "hand-over": hand_over, "refused": refused}
+SCENES = {"jitter": jitter, "hand-over": hand_over}
 
 if __name__ == "__main__":
     result, *scenes = sys.argv[1:]

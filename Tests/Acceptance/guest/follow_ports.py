@@ -23,7 +23,7 @@ from rig.wait import until  # noqa: E402
 
 def running(name, *options):
     gateway = Gateway("--no-link", *options, folder=f"{tempfile.mkdtemp()}/{name}")
-    gateway.wait_ready(within=120)
+    gateway.wait_ready()
     preload(gateway.process.pid, "self")
     return gateway
 
@@ -37,7 +37,7 @@ def names_heard(client):
 
 
 def hears(client, *names):
-    until(lambda: names_heard(client) == sorted(names), 5, f"Clock In hears {names} and nobody else", every=0.02)
+    until(lambda: names_heard(client) == sorted(names), f"Clock In hears {names} and nobody else", every=0.02)
 
 
 def at_the_sequencer(record):
@@ -89,7 +89,7 @@ def at_a_device(record):
         for action in ("bind", "unbind", "bind"):
             plug(action)
             there = ["/dev/snd/midiC0D1"] if action == "bind" else []
-            until(lambda: opened(gateway) == there, 5, f"after {action} {there} is open", every=0.02)
+            until(lambda: opened(gateway) == there, f"after {action} {there} is open", every=0.02)
             record["device"].append(opened(gateway))
         gateway.stop()
         record["device stderr"] = gateway.stderr
@@ -114,7 +114,7 @@ def flood(record):
             client.subscribe_port(ports["VirMIDI 0-0"], ports[name])
         garbage = random.Random(1).randbytes(1000)
         sizes = []
-        for _ in range(40):
+        for _ in range(20):
             os.write(line, b"\xF8" * 1000 + garbage)
             began = time.monotonic()
             gateway.status()

@@ -19,14 +19,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from alsa_midi import ClockEvent, EventType, SequencerClient  # noqa: E402
 
-from rig.framed import FramedLine  # noqa: E402
-from rig.gateway import PORT, Gateway  # noqa: E402
+from rig.gateway import Gateway  # noqa: E402
 from rig.guest import preload  # noqa: E402
-from rig.leader import Leader  # noqa: E402
 
 TEMPO = 120
 WATCHED = 24.0  # seconds: 48 beats
-LONG_WATCHED = 72.0  # of what is found by chance, a look after the other
 WAY = 0.0008  # seconds that a device takes to pass a byte on
 
 
@@ -113,7 +110,7 @@ def loop(*arguments, connect, disconnect):
     with tempfile.TemporaryDirectory() as folder:
         gateway = Gateway("--no-link", "--tempo", TEMPO, *arguments, folder=folder)
         try:
-            gateway.wait_ready(within=120)
+            gateway.wait_ready()
             preload(gateway.process.pid, "self")
             time.sleep(1)
             made = connect(client)
@@ -122,7 +119,7 @@ def loop(*arguments, connect, disconnect):
             after = gateway.status()
             disconnect(client, made)
             released, last = watch(gateway, 8, lambda status: "loop" not in codes(status))
-            gateway.stop(within=2)
+            gateway.stop()
         finally:
             gateway.kill()
     return {"found": found, "status": status, "after": after, "released": released, "last": last}
@@ -132,13 +129,6 @@ def echo():
     """A device that passes on what it receives to its own output."""
     return loop(
         "--output", "VirMIDI 0-0", "--follow", "VirMIDI 0-0", connect=lambda _: Thru(0, 0),
-        disconnect=lambda _, thru: thru.stop())
-
-
-def second_cable():
-    """What goes into one port of a device comes out of another."""
-    return loop(
-        "--output", "VirMIDI 0-0", "--follow", "VirMIDI 0-1", connect=lambda _: Thru(0, 1),
         disconnect=lambda _, thru: thru.stop())
 
 
@@ -165,59 +155,7 @@ def soft_thru():
     return loop(connect=connect, disconnect=lambda _, relay: relay.stop())
 
 
-def two_gateways():
-    """Two gateways on one machine, each subscribed to the other."""
-    client = SequencerClient("Patchbay")
-    with contextlib.ExitStack() as stack:
-        gateways = []
-        for number, tempo in enumerate((TEMPO, TEMPO + 1)):
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            gateway = Gateway("--no-link", "--tempo", tempo, folder=folder, port=PORT + number)
-            stack.callback(gateway.kill)
-            gateway.wait_ready(within=120)
-            gateways.append(gateway)
-        preload(gateways[0].process.pid, gateways[1].process.pid, "self")
-        time.sleep(1)
-        (first, second), (into, back) = ports(client, "Clock"), ports(client, "Clock In")
-        client.subscribe_port(first, back)
-        client.subscribe_port(second, into)
-        start, found, statuses = time.monotonic(), None, []
-        while found is None and time.monotonic() - start < LONG_WATCHED:
-            statuses = [gateway.status() for gateway in gateways]
-            if any("loop" in codes(status) for status in statuses):
-                found = time.monotonic() - start
-            time.sleep(0.1)
-        time.sleep(4)
-        tempos = [gateway.status()["tempo"] for gateway in gateways]
-        for gateway in gateways:
-            gateway.stop(within=2)
-    return {"found": found, "statuses": statuses, "tempos": tempos}
-
-
-def genuine():
-    """No loop: a leader that happens to have the gateway's very tempo, heard by a device that is also an output."""
-    line = FramedLine(0)
-    with tempfile.TemporaryDirectory() as folder:
-        gateway = Gateway(
-            "--no-link", "--tempo", TEMPO, "--output", "VirMIDI 0-0", "--follow", "VirMIDI 0-1", folder=folder)
-        try:
-            gateway.wait_ready(within=120)
-            preload(gateway.process.pid, "self")
-            leader = Leader(TEMPO)
-            followed, _ = watch(gateway, WATCHED, lambda status: status["mode"] == "follow")
-            fenced, status = watch(gateway, 20)
-            leader.stop()
-            gateway.stop(within=2)
-        finally:
-            gateway.kill()
-    line.close()
-    return {"followed": followed, "fenced": fenced, "status": status}
-
-
-SCENES = {
-    "echo": echo, "second cable": second_cable, "patch": patch, "soft thru": soft_thru, "two gateways": two_gateways,
-    "genuine": genuine,
-}
+SCENES = {"echo": echo, "patch": patch, "soft thru": soft_thru}
 
 if __name__ == "__main__":
     result, *scenes = sys.argv[1:]

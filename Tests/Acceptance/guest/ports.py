@@ -36,9 +36,9 @@ class Device:
             pass
         return bytes(self.received)
 
-    def wait_ticks(self, count, within=3):
+    def wait_ticks(self, count):
         before = len(self.read())
-        until(lambda: self.read()[before:].count(CLOCK) >= count, within, f"{count} ticks at the device", every=0.02)
+        until(lambda: self.read()[before:].count(CLOCK) >= count, f"{count} ticks at the device", every=0.02)
 
     def close(self):
         os.close(self.descriptor)
@@ -56,7 +56,7 @@ def connected(status):
 def running(name, *options):
     folder = tempfile.mkdtemp()
     gateway = Gateway("--no-link", *options, folder=f"{folder}/{name}")
-    gateway.wait_ready(within=120)
+    gateway.wait_ready()
     preload(gateway.process.pid, "self")
     return gateway
 
@@ -110,11 +110,11 @@ def unplugging(record):
         seen = [connected(gateway.status())]
         device.close()
         plug("unbind")
-        gateway.wait_status(lambda status: not connected(status)["VirMIDI 0-0"], 3, "the output is away")
+        gateway.wait_status(lambda status: not connected(status)["VirMIDI 0-0"], "the output is away")
         seen.append(connected(gateway.status()))
         observer.watch(2)
         plug("bind")
-        gateway.wait_status(lambda status: connected(status)["VirMIDI 0-0"], 3, "the output is back")
+        gateway.wait_status(lambda status: connected(status)["VirMIDI 0-0"], "the output is back")
         device = Device(0)
         device.wait_ticks(24)
         device.close()
@@ -131,7 +131,7 @@ def unplugging(record):
     try:
         seen = [connected(gateway.status())]
         plug("bind")
-        gateway.wait_status(lambda status: connected(status)["VirMIDI 0-2"], 3, "the output has come")
+        gateway.wait_status(lambda status: connected(status)["VirMIDI 0-2"], "the output has come")
         device = Device(2)
         device.wait_ticks(24)
         device.close()

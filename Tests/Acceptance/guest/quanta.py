@@ -27,11 +27,11 @@ def join(peer, quantum):
     with tempfile.TemporaryDirectory() as folder:
         gateway = Gateway("--quantum", quantum, "--start-stop-sync", folder=folder)
         try:
-            gateway.wait_ready(within=120)
+            gateway.wait_ready()
             preload(gateway.process.pid, "self")
             observer.subscribe(observer.find("Tactus", "Clock"))
             gateway.wait_status(
-                lambda status: status["link"]["peers"] == 1 and abs(status["tempo"] - TEMPO) < 0.001, 20, "joined")
+                lambda status: status["link"]["peers"] == 1 and abs(status["tempo"] - TEMPO) < 0.001, "joined")
             # Programs that have just begun still fetch their pages, and the guest's disk answers in no fixed time.
             observer.watch(2)
             joined = peer.now()

@@ -8,6 +8,7 @@ import urllib.parse
 from playwright.sync_api import sync_playwright
 
 from rig.gateway import PORT, PROJECT
+from rig.wait import PATIENCE
 
 # Kept after the run, to be looked at.
 PICTURES = PROJECT / ".build/panel"
@@ -71,7 +72,7 @@ class Panel:
         self.context = browser.chromium.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=size != "desktop", **options)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(5000)
+        self.page.set_default_timeout(PATIENCE * 1000)
         self.said = []
         self.elsewhere = []
         self.page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
@@ -97,12 +98,12 @@ class Panel:
     def __getattr__(self, name):
         return getattr(self.page, name)
 
-    def shows(self, selector, text, within=3.0):
+    def shows(self, selector, text):
         """Waits for an element to show a text: the whole, or a pattern."""
         element = self.page.locator(selector)
         try:
             element.filter(has_text=text if hasattr(text, "search") else re.compile(f"^\\s*{re.escape(text)}\\s*$")).first.wait_for(
-                timeout=within * 1000)
+                timeout=PATIENCE * 1000)
         except Exception as error:
             raise AssertionError(f"{selector} shows {element.all_inner_texts()!r}, not {text!r}") from error
 

@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 
 from rig.gateway import PORT
+from rig.wait import PATIENCE
 
 EVENT = re.compile(rb"event: (\w+)\ndata: (.*?)\n\n", re.DOTALL)
 
@@ -22,7 +23,7 @@ class EventStream:
     """One open stream; it reads only when asked to."""
 
     def __init__(self, port=PORT, token=None):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=5)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         secret = f"Authorization: Bearer {token}\r\n" if token else ""
         self.socket.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{secret}\r\n".encode())
         self.rest = b""
@@ -45,29 +46,30 @@ class EventStream:
         # An event is written in one piece, so the lengths of the pieces lie between events.
         self.rest += data
 
-    def next(self, within):
+    def next(self):
         """The next event."""
-        deadline = time.monotonic() + within
+        deadline = time.monotonic() + PATIENCE
         while not (found := EVENT.search(self.rest)):
             left = deadline - time.monotonic()
-            assert left > 0, f"no event within {within} s"
+            assert left > 0, f"no event within {PATIENCE:g} s"
             self.socket.settimeout(left)
             with contextlib.suppress(TimeoutError):
                 self.receive()
         self.rest = self.rest[found.end():]
         return Event(found[1].decode(), json.loads(found[2]))
 
-    def wait(self, condition, within):
+    def wait(self, condition):
         """The first event from now on that meets `condition`."""
-        deadline = time.monotonic() + within
+        deadline = time.monotonic() + PATIENCE
         while True:
-            event = self.next(max(0.01, deadline - time.monotonic()))
+            assert time.monotonic() < deadline, f"not within {PATIENCE:g} s"
+            event = self.next()
             if condition(event):
                 return event
 
-    def wait_end(self, within):
+    def wait_end(self):
         """Waits for the other side to end the stream."""
-        self.socket.settimeout(within)
+        self.socket.settimeout(PATIENCE)
         with contextlib.suppress(ConnectionError):
             while self.socket.recv(65536):
                 pass

@@ -54,24 +54,18 @@ def time_interval_error(placed):
     return 60e6 / (slope * PER_BEAT), deviations
 
 
-def steady(ticks, interval=None, stall=0):
+def steady(ticks):
     """Numbers ticks of one steady tempo in their order; returns (number, time) pairs and the fitted (interval, start).
 
-    The interval, in microseconds, is best told where it is known and there are many ticks. So is the longest time for
-    which the machine kept the gateway from running, where it may have been longer than the three ticks that are caught
-    up: what was due meanwhile is left out.
-
-    Fails if any other was lost, or one doubled, on balance: then the ticks after it lie a whole interval off. A single
-    late reading, which a busy machine may give at any time, moves no other.
+    Fails if any was lost, or one doubled, on balance: then the ticks after it lie a whole interval off. A single late
+    reading, which a busy machine may give at any time, moves no other.
     """
     assert len(ticks) >= 3, "hardly a tick came"
-    interval = interval or statistics.median(b - a for a, b in zip(ticks, ticks[1:]))
+    interval = statistics.median(b - a for a, b in zip(ticks, ticks[1:]))
     edge = min(24, len(ticks) // 3)
     first = statistics.median(at - interval * number for number, at in enumerate(ticks[:edge]))
     last = statistics.median(at - interval * number for number, at in enumerate(ticks[-edge:], len(ticks) - edge))
     slipped = (last - first) / interval
-    left_out = stall / interval if stall > 3 * interval else 0
-    assert -0.5 < slipped < 0.5 + left_out, (
-        f"{slipped:.2f} of {len(ticks)} ticks were lost (negative: doubled); the longest stall was of {stall:.0f} us")
+    assert -0.5 < slipped < 0.5, f"{slipped:.2f} of {len(ticks)} ticks were lost (negative: doubled)"
     numbered = list(enumerate(ticks))
     return numbered, straight(numbered)

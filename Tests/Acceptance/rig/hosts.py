@@ -16,7 +16,7 @@ class Namespace:
     def __init__(self):
         self.holder = subprocess.Popen(HOLD, stdin=subprocess.DEVNULL)
         own = self._name("self")
-        until(lambda: self._name(self.holder.pid) != own, 60, "the namespace is there")
+        until(lambda: self._name(self.holder.pid) != own, "the namespace is there")
         self.run("ip", "link", "set", "lo", "up")
 
     @staticmethod
@@ -60,7 +60,7 @@ class Network:
         port = f"port{self.cables}"
         self.bridge.run(
             "ip", "link", "add", port, "type", "veth", "peer", "name", interface, "netns", host.holder.pid)
-        self.bridge.run("ip", "link", "set", port, "leader", "bridge", "up")
+        self.bridge.run("ip", "link", "set", port, "master", "bridge", "up")
         # Else the kernel listens for a second whether anybody else has the address.
         host.run("sysctl", "-q", f"net.ipv6.conf.{interface}.accept_dad=0")
         if ipv4:
@@ -74,7 +74,7 @@ class Network:
         self.bridge.run("ip", "link", "set", f"port{port}", "nomaster")
 
     def plug(self, port):
-        self.bridge.run("ip", "link", "set", f"port{port}", "leader", "bridge")
+        self.bridge.run("ip", "link", "set", f"port{port}", "master", "bridge")
 
     def close(self):
         for namespace in [*self.hosts, self.bridge]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import time
 from pathlib import Path
 
 from rig.rawpeer import GROUP
@@ -26,4 +27,12 @@ def enable(peer):
     """
     before = _sockets()
     peer.enabled = True
-    until(lambda: _sockets() - before, 3, "the official peer opens its sockets")
+    until(lambda: _sockets() - before, "the official peer opens its sockets")
+
+
+def become_senior():
+    """Lets a session that was just founded grow older than any that is founded from now on.
+
+    Half a second decides whose session two become, and no event tells that it has passed.
+    """
+    time.sleep(1)

@@ -3,8 +3,11 @@
 import concurrent.futures
 import json
 import pathlib
+import shlex
 import subprocess
 import tempfile
+import time
+from dataclasses import dataclass, field
 
 from rig.compiler import compile_c
 from rig.gateway import PROJECT, TACTUS
@@ -24,36 +27,84 @@ def compiled(source, folder):
     return library
 
 
-def record(script, options=(), arguments=(), timeout=420):
-    """Boots the lab once, runs one script there, and returns the JSON it wrote."""
+@dataclass(frozen=True)
+class Boot:
+    """One boot of the lab: scripts with their arguments, one after another, and the lab's options.
+
+    `libraries` are C files that a script may preload, by the environment names under which it finds them.
+    """
+
+    scripts: dict  # by name: the words of each
+    options: tuple = ()
+    libraries: dict = field(default_factory=dict)
+    timeout: float = 900  # seconds of wall time
+
+
+def record(boot, running=None):
+    """Boots the lab once, runs the scripts there, and returns what each has written, by its name."""
     # Under the project, because the guest has a /tmp of its own.
     (PROJECT / ".lab").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=PROJECT / ".lab") as folder:
         pathlib.Path(folder).chmod(0o777)
-        result = pathlib.Path(folder) / "result.json"
+        scripts = [
+            [PYTHON, GUEST / script, f"{folder}/{number}.json", *arguments]
+            for number, (script, *arguments) in enumerate(boot.scripts.values())]
+        line = " && ".join(shlex.join(map(str, words)) for words in scripts)
+        libraries = [
+            word for name, source in boot.libraries.items() for word in ("--env", f"{name}={compiled(source, folder)}")]
         command = [
-            LAB, "--timeout", str(timeout), "--writable", folder, "--env", f"TACTUS={TACTUS}", *options, "--", PYTHON,
-            GUEST / script, result, *arguments]
-        done = subprocess.run(
-            [str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=timeout + 60)
-        assert done.returncode == 0, f"{script} in the lab, exit {done.returncode}:\n{done.stdout}\n{done.stderr}"
-        return json.loads(result.read_text())
+            LAB, "--timeout", str(boot.timeout), "--writable", folder, "--env", f"TACTUS={TACTUS}", *libraries,
+            *boot.options, "--", "sh", "-c", line]
+        process = subprocess.Popen(
+            [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True)
+        if running is not None:
+            running.add(process)
+        out, error = process.communicate()  # which the lab ends at its own time limit
+        assert process.returncode == 0, f"{line} in the lab, exit {process.returncode}:\n{out}\n{error}"
+        return {
+            name: json.loads((pathlib.Path(folder) / f"{number}.json").read_text())
+            for number, name in enumerate(boot.scripts)}
 
 
 class Recordings:
-    """Recordings made ahead of the tests that want them, two at a time; each is made once."""
+    """What the lab recorded for the tests, two boots at a time; each boot is made once and ahead of its tests."""
 
     def __init__(self):
         self.pool = concurrent.futures.ThreadPoolExecutor(max_workers=2)
-        self.running = {}
+        self.made = {}
+        self.running = set()
+        self.seconds = {}
 
-    def prepare(self, name, *arguments, **options):
-        if name not in self.running:
-            self.running[name] = self.pool.submit(record, *arguments, **options)
+    def prepare(self, module, boots):
+        """Boots the lab for a module of tests as soon as there is room."""
+        for boot in boots:
+            made = self.pool.submit(self.timed, f"{module}: {', '.join(map(str, boot.scripts))}", boot)
+            for name in boot.scripts:
+                self.made[module, name] = made
 
-    def __getitem__(self, name):
-        return self.running[name].result()
+    def timed(self, name, boot):
+        began = time.monotonic()
+        try:
+            return record(boot, self.running)
+        finally:
+            self.seconds[name] = time.monotonic() - began
 
     def close(self):
-        self.pool.shutdown(wait=True, cancel_futures=True)
+        """Ends whatever no test waits for any more."""
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        for process in list(self.running):
+            if process.poll() is None:
+                process.terminate()
+        self.pool.shutdown(wait=True)
+
+
+@dataclass(frozen=True)
+class OfModule:
+    """The recordings of one module, by the names of the scripts in its `BOOTS`."""
+
+    recordings: Recordings
+    module: str
+
+    def __getitem__(self, name):
+        return self.recordings.made[self.module, name].result()[name]

@@ -5,12 +5,12 @@ import os
 import pty
 import re
 import select
-import statistics
 import subprocess
 import threading
 from dataclasses import dataclass
 
 from rig.clocks import raw_microseconds
+from rig.figures import quantile
 from rig.wait import until
 
 # A child that outlives a killed test would go on talking Link; the kernel ends it with its parent.
@@ -58,7 +58,7 @@ class LinkHut:
             os.close(inner)
             self.thread = threading.Thread(target=self.read, daemon=True)
             self.thread.start()
-            until(lambda: self.readings, 10, "LinkHut shows its status line")
+            until(lambda: self.readings, "LinkHut shows its status line")
         except BaseException:
             self.close()
             raise
@@ -74,13 +74,13 @@ class LinkHut:
         if self.hut and self.hut.poll() is None:
             # JACK waits for seconds for a client that goes without a word.
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.quit(within=1)
+                self.quit()
         self.ending = True
         for process in (self.hut, self.jack):
             if process and process.poll() is None:
                 process.terminate()
             if process:
-                process.wait(timeout=10)
+                process.wait(timeout=60)
 
     def read(self):
         rest = b""
@@ -109,7 +109,7 @@ class LinkHut:
     def press(self, key):
         os.write(self.terminal, key.encode())
 
-    def wait(self, condition, within, what):
+    def wait(self, condition, what):
         """The first reading from now on that meets `condition`."""
         first = len(self.readings)
 
@@ -117,17 +117,17 @@ class LinkHut:
             return next((reading for reading in self.readings[first:] if condition(reading)), None)
 
         try:
-            return until(met, within, what)
+            return until(met, what)
         except AssertionError as error:
             raise AssertionError(f"{error}; LinkHut shows {self.now}") from None
 
     def enable(self):
         self.press("a")
-        self.wait(lambda reading: reading.enabled, 2, "LinkHut's Link is on")
+        self.wait(lambda reading: reading.enabled, "LinkHut's Link is on")
 
     def play(self):
         """Starts the transport, not so shortly before the bar that nobody could be told in time for a Start."""
-        self.wait(lambda reading: 0.1 < reading.beat % reading.quantum < reading.quantum - 0.5, 10, "the bar is young")
+        self.wait(lambda reading: 0.1 < reading.beat % reading.quantum < reading.quantum - 0.5, "the bar is young")
         self.press(" ")
 
     def set_tempo(self, bpm):
@@ -135,27 +135,29 @@ class LinkHut:
         while round(self.now.tempo) != bpm:
             before = self.now.tempo
             self.press("e" if before < bpm else "w")
-            self.wait(lambda reading, before=before: reading.tempo != before, 2, "LinkHut's tempo moves")
+            self.wait(lambda reading, before=before: reading.tempo != before, "LinkHut's tempo moves")
 
-    def quit(self, within=5):
+    def quit(self):
         """Leaves as its user would, with a bye-bye."""
         self.press("q")
-        self.hut.wait(timeout=within)
+        self.hut.wait(timeout=60)
 
     def distance_from(self, phase_at, readings):
-        """The median distance of its shown beats from `phase_at(microseconds)`, in microseconds; positive = ahead.
+        """The distance of its shown beats from `phase_at(microseconds)`, in microseconds; positive = ahead.
 
-        A line shows hundredths of a beat; over many lines what the rounding hides averages out.
+        A line may be read late, however late on a busy machine, and shows hundredths of a beat. So the readings that are
+        farthest ahead are right: a twentieth of all lies in the last twentieth of what the rounding hides.
         """
         distances = []
         for reading in readings:
             ahead = (reading.beat - phase_at(reading.at)) % 1.0
             distances.append((ahead - round(ahead)) * 60e6 / reading.tempo)
-        return statistics.median(distances)
+        hidden = 0.01 * 60e6 / readings[-1].tempo
+        return quantile(distances, 0.95) - 0.45 * hidden
 
-    def collect(self, count, within=10.0):
+    def collect(self, count):
         """`count` readings from now on."""
         first = len(self.readings)
-        until(lambda: len(self.readings) >= first + count, within, f"{count} lines from LinkHut")
+        until(lambda: len(self.readings) >= first + count, f"{count} lines from LinkHut")
         return self.readings[first:first + count]
 

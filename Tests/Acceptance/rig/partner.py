@@ -87,7 +87,7 @@ class LinkHutPartner:
         for _ in range(abs(by)):
             wanted = min(max(self.tempo + (1 if by > 0 else -1), 20), 999)
             self.hut.press("e" if by > 0 else "w")
-            until(lambda wanted=wanted: abs(self.tempo - wanted) < 0.02, 2, f"LinkHut goes to {wanted}")
+            until(lambda wanted=wanted: abs(self.tempo - wanted) < 0.02, f"LinkHut goes to {wanted}")
 
     def play(self):
         self.hut.play()

@@ -38,11 +38,6 @@ class Peer:
     def playing(self):
         return self.link.captureAppSessionState().isPlaying()
 
-    @property
-    def playing_since(self):
-        """Host time at which the transport last started or stopped, or is about to."""
-        return self.link.captureAppSessionState().timeForIsPlaying()
-
     def now(self):
         """The peer's own clock, in microseconds."""
         return self.link.clock().micros()
@@ -61,7 +56,7 @@ class Peer:
 
         Half a beat before the boundary nobody could be told in time for a Start, so that is waited out.
         """
-        until(lambda: 0.1 < self.phase(self.now(), quantum) < quantum - 0.5, 10, "the bar is young")
+        until(lambda: 0.1 < self.phase(self.now(), quantum) < quantum - 0.5, "the bar is young")
         state = self.link.captureAppSessionState()
         at = self.now()
         state.setIsPlayingAndRequestBeatAtTime(True, at, 0, quantum)
@@ -84,10 +79,3 @@ class Peer:
 
     def time(self, beat, quantum=QUANTUM):
         return self.link.captureAppSessionState().timeAtBeat(beat, quantum)
-
-    def distance_from_grid(self, at, steps_per_beat, quantum=1.0):
-        """How far `at` lies after (or, negative, before) the nearest step of the session's grid, in microseconds."""
-        state = self.link.captureAppSessionState()
-        steps = state.phaseAtTime(int(at), quantum) * steps_per_beat
-        # Phases are told to a microbeat of the whole microsecond; the part below it is put back.
-        return (steps - round(steps)) * 60e6 / state.tempo() / steps_per_beat + (at - int(at))

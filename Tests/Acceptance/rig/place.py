@@ -29,7 +29,7 @@ class Place:
 
     def run(self, *commands):
         for command in commands:
-            subprocess.run([*self.enter, "sh", "-ec", command], check=True, stdin=subprocess.DEVNULL, timeout=10)
+            subprocess.run([*self.enter, "sh", "-ec", command], check=True, stdin=subprocess.DEVNULL, timeout=60)
 
     def start(self, *command, **options):
         """A program in this place, which ends with the test at the latest."""

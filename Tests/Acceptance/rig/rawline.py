@@ -1,8 +1,10 @@
 """A FIFO that stands for a serial MIDI line: every byte is stamped as it arrives."""
 
 import contextlib
+import fcntl
 import os
 import select
+import termios
 import threading
 
 from rig.clocks import raw_microseconds
@@ -68,21 +70,36 @@ class RawLine:
             finally:
                 os.close(writer)
 
+    def wait_empty(self):
+        """Waits until all that was sent has been read, once its sender has gone."""
+
+        def is_empty():
+            waiting = bytearray(4)
+            with self.reading:
+                fcntl.ioctl(self.descriptor, termios.FIONREAD, waiting)
+            return not any(waiting)
+
+        until(is_empty, "the line is read to its end")
+
     def times(self, value, since=0):
         """When each such byte arrived, from `since` on."""
         return [at for byte, at in list(self.arrivals) if byte == value and at >= since]
 
-    def wait_for(self, value, within, since=0):
+    def wait_for(self, value, since=0):
         """When the first such byte after `since` arrived."""
         what = f"byte {value:02X} on the line"
         try:
-            return until(lambda: self.times(value, since), within, what)[0]
+            return until(lambda: self.times(value, since), what)[0]
         except AssertionError as error:
             others = [f"{byte:02X}" for byte, _ in list(self.arrivals) if byte != CLOCK]
             raise AssertionError(f"{error}; bytes so far: {len(self.arrivals)}, other than F8: {others}") from None
 
-    def wait_ticks(self, count, within, since=None):
+    def wait_playing(self, since=0):
+        """When the first Start after `since` came, or Continue where a busy machine was told too late for a Start."""
+        return until(lambda: self.times(START, since) or self.times(CONTINUE, since), "the machine plays")[0]
+
+    def wait_ticks(self, count, since=None):
         """`count` Timing Clocks from now on, as their times."""
         since = raw_microseconds() if since is None else since
         what = f"{count} Timing Clocks on the line"
-        return until(lambda: len(found := self.times(CLOCK, since)) >= count and found, within, what)[:count]
+        return until(lambda: len(found := self.times(CLOCK, since)) >= count and found, what)[:count]

@@ -178,11 +178,11 @@ class RawPeer:
             if (where is None or one.where == where) and (kind is None or one.kind == kind) and len(one.data) > 8
             and not (one.data.startswith(DISCOVERY) and one.node == self.node) and one.node != other_than]
 
-    def alive(self, condition=lambda _: True, within=2.0, what="an announcement"):
+    def alive(self, condition=lambda _: True, what="an announcement"):
         """The first announcement of the program under test from now on that meets a condition."""
         first = len(self.heard)
         return until(
-            lambda: next((one for one in self.heard_since(first, "group", ALIVE) if condition(one)), None), within, what)
+            lambda: next((one for one in self.heard_since(first, "group", ALIVE) if condition(one)), None), what)
 
 
 def joined(raw, ours):
@@ -193,15 +193,7 @@ def joined(raw, ours):
         raw.announce()
         return [one for one in raw.heard_since(first, "group", ALIVE) if one.session == raw.session]
 
-    until(has_joined, 3, "it joins", every=0.25)
+    until(has_joined, "it joins", every=0.25)
     raw.announce()
-    ours.wait(lambda reading: reading.peers == 1, 1, "it counts the peer")
+    ours.wait(lambda reading: reading.peers == 1, "it counts the peer")
     return has_joined()[-1]
-
-
-def member(raw):
-    """Has the peer made by hand claim to be in our peer's session; returns our last announcement."""
-    alive = raw.alive()
-    raw.session = alive.session
-    raw.tempo, raw.beat_origin, raw.time_origin = alive.timeline
-    return alive

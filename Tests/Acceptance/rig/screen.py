@@ -11,7 +11,7 @@ import subprocess
 import termios
 import time
 
-from rig.wait import until
+from rig.wait import PATIENCE, until
 
 CONTROL = re.compile(r"\x1b\[([?\d;]*)([A-Za-z])")
 
@@ -100,15 +100,15 @@ class Screen:
     def text(self):
         return "\n".join(line.rstrip() for line in self.lines())
 
-    def wait(self, words, within=3.0):
+    def wait(self, words):
         """Waits until the words can be read."""
-        until(lambda: words in self.text(), within, f"{words!r} on the screen:\n{self.text()}", every=0.02)
+        until(lambda: words in self.text(), f"{words!r} on the screen:\n{self.text()}", every=0.02)
 
-    def end(self, sign=None, within=3.0):
+    def end(self, sign=None):
         """Ends it by a signal, or waits until it has ended by itself; returns its exit code."""
         if sign is not None:
             self.process.send_signal(sign)
-        deadline = time.monotonic() + within
+        deadline = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < deadline:
             self.read(0.02)
         self.read()

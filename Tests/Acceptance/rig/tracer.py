@@ -40,7 +40,7 @@ class Tracer:
             stderr=subprocess.PIPE)
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
-        until(lambda: self.readings, 60, f"{command} tells something; it has ended with {self.process.poll()}")
+        until(lambda: self.readings, f"{command} tells something; it has ended with {self.process.poll()}")
 
     def read(self):
         for line in self.process.stdout:
@@ -60,20 +60,20 @@ class Tracer:
 
     def enable(self):
         self.press("a")
-        self.wait(lambda reading: reading.enabled, 10, "Link is on")
+        self.wait(lambda reading: reading.enabled, "Link is on")
 
-    def wait(self, condition, within, what):
+    def wait(self, condition, what):
         """The first reading from now on that meets `condition`."""
         first = len(self.readings)
         try:
             return until(
-                lambda: next((one for one in self.readings[first:] if condition(one)), None), within, what, every=0.01)
+                lambda: next((one for one in self.readings[first:] if condition(one)), None), what, every=0.01)
         except AssertionError as error:
             raise AssertionError(f"{error}; last: {self.now}") from None
 
     def quit(self):
         self.press("q")
-        self.process.wait(timeout=5)
+        self.process.wait(timeout=60)
 
     def kill(self):
         if self.process.poll() is None:

@@ -1,10 +1,12 @@
-"""Waiting for something to become true, with a deadline instead of a blind sleep."""
+"""Waiting for something to become true, instead of a blind sleep."""
 
 import time
 
+PATIENCE = 60.0  # seconds, for a machine so busy that nobody may conclude anything from it
 
-def until(condition, within, what, every=0.002):
-    """Returns the first true value of `condition`; fails naming `what` once `within` seconds have passed."""
+
+def until(condition, what, every=0.002, within=PATIENCE):
+    """Returns the first true value of `condition`; fails naming `what` if it takes so long that it will never come."""
     deadline = time.monotonic() + within
     while not (value := condition()):
         if time.monotonic() > deadline:
