@@ -76,6 +76,7 @@ let package = Package(
         part("OnsetDetection"),
         part("SoundFile", uses: ["CSndFile"]),
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "Essentials", "MIDIClock"]),
+        part("AudioCapture", uses: ["CALSA", "ALSASequencer", "RealTime"]),
         part(
             "Doctor",
             uses: ["BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux"]),
@@ -119,8 +120,9 @@ let package = Package(
             name: "tactus",
             dependencies: [
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
-                "Doctor", "MIDIClock", "ALSASequencer", "OnsetDetection", "SoundFile", "PlainHTTP", "Essentials",
-                "RealTime", "BeatTime", "CLinux", logging,
+                "Doctor", "MIDIClock", "ALSASequencer", "AudioCapture", "OnsetDetection", "SoundCalibration",
+                "SoundFile",
+                "PlainHTTP", "Essentials", "RealTime", "BeatTime", "CLinux", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -147,6 +149,7 @@ let package = Package(
         tests(of: "Essentials"),
         tests(of: "ALSASequencer"),
         tests(of: "OnsetDetection", uses: ["Simulation"]),
+        tests(of: "AudioCapture"),
         tests(of: "Doctor"),
         tests(
             of: "Gateway",

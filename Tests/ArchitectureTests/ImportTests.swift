@@ -22,6 +22,7 @@ struct ImportTests {
             "OnsetDetection": ["Glibc"],  // sine and cosine
             "SoundFile": ["CSndFile", "Glibc"],
             "ALSASequencer": ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CALSA", "Glibc", "Synchronization"],
+            "AudioCapture": ["RealTime", "ALSASequencer", "CALSA", "Glibc", "Synchronization"],
             "Doctor": [
                 "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux", "Glibc",
             ],
