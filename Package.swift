@@ -74,6 +74,7 @@ let package = Package(
             "ClockMeter", uses: ["BeatTime", "MIDIClock"],
             products: [.product(name: "Histogram", package: "hdrhistogram-swift")]),
         part("OnsetDetection"),
+        part("SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection"]),
         part("SoundFile", uses: ["CSndFile"]),
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "Essentials", "MIDIClock"]),
         part("AudioCapture", uses: ["CALSA", "ALSASequencer", "RealTime"]),
@@ -150,6 +151,7 @@ let package = Package(
         tests(of: "ALSASequencer"),
         tests(of: "OnsetDetection", uses: ["Simulation"]),
         tests(of: "AudioCapture"),
+        tests(of: "SoundCalibration", uses: ["BeatTime", "MIDIClock", "Simulation"]),
         tests(of: "Doctor"),
         tests(
             of: "Gateway",
