@@ -191,7 +191,7 @@ let package = Package(
             of: "tactus",
             uses: [
                 "ALSASequencer", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "ControlServer",
-                "Doctor", "Gateway", "GatewayStatus", "MIDIClock",
+                "Doctor", "Gateway", "GatewayStatus", "MIDIClock", "SoundCalibration",
             ],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),

@@ -32,8 +32,9 @@ package final class AudioCapture: Sendable {
     }
 
     package let sampleRate: Int
-    /// How many channels the card has.
-    package let channelCount: Int
+    /// Which channels, counted from 1.
+    private let channels: [Int]
+    private let pcm: Mutex<PCMInput>
     private let wakeUp: WakeUp
     private let isStopping = Atomic(false)
     private let thread = Mutex<RealTimeThread?>(nil)
@@ -44,27 +45,37 @@ package final class AudioCapture: Sendable {
         case system(SystemCallError)
     }
 
-    /// Opens a card and begins to listen.
+    /// Opens a card.
     ///
     /// - Parameters:
     ///   - device: as libasound knows it, such as `hw:1`.
-    ///   - channels: which channels, counted from 1.
-    ///   - receive: receives, on the thread, what happens.
+    ///   - channels: which channels to listen to, counted from 1.
     /// - Throws: when there is no such card, another program has it, or it lacks a channel.
-    package init(
-        _ device: String, channels: [Int], receive: @escaping @Sendable (Event) -> Void
-    ) throws(Failure) {
-        let input: Input
+    package init(_ device: String, channels: [Int]) throws(Failure) {
+        let opened: PCMInput
         do throws(ALSAError) {
-            input = Input(try PCMInput.open(device, channels: channels.max() ?? 1))
+            opened = try PCMInput.open(device, channels: channels.max() ?? 1)
         } catch {
             throw .sound(error)
         }
-        (sampleRate, channelCount) = input.pcm.withLock { ($0.sampleRate, $0.channelCount) }
+        sampleRate = opened.sampleRate
+        pcm = Mutex(opened)
+        self.channels = channels
         do throws(SystemCallError) {
             wakeUp = try WakeUp()
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    /// Begins to listen; once.
+    ///
+    /// - Parameter receive: receives, on the thread, what happens.
+    /// - Throws: when the system gives no thread.
+    package func start(_ receive: @escaping @Sendable (Event) -> Void) throws(Failure) {
+        do throws(SystemCallError) {
             let reading = try RealTimeThread(name: "tactus-listen", priority: 0) { [self] in
-                input.pcm.withLock { run(&$0, channels, receive) }
+                pcm.withLock { run(&$0, receive) }
             }
             thread.withLock { $0 = reading }
         } catch {
@@ -79,10 +90,11 @@ package final class AudioCapture: Sendable {
         thread.withLock { $0?.join() }
     }
 
-    private func run(_ pcm: inout PCMInput, _ channels: [Int], _ receive: (Event) -> Void) {
+    private func run(_ pcm: inout PCMInput, _ receive: (Event) -> Void) {
         var descriptors = [pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)] + pcm.descriptors
-        while !isStopping.load(ordering: .acquiring) {
-            do {
+        do {
+            try pcm.start()
+            while !isStopping.load(ordering: .acquiring) {
                 switch try pcm.read() {
                 case .nothing: poll(&descriptors, until: nil)
                 case .overrun: receive(.overrun)
@@ -90,16 +102,9 @@ package final class AudioCapture: Sendable {
                     let samples = channels.map { pcm.samples(ofChannel: $0 - 1, frames: frames) }
                     receive(.sound(CapturedSound(channels: samples, stamp: pcm.stamp())))
                 }
-            } catch {
-                return receive(.gone(error))
             }
+        } catch {
+            receive(.gone(error))
         }
-    }
-
-    /// A card's input that a closure can hold; only the thread uses it.
-    private final class Input: Sendable {
-        let pcm: Mutex<PCMInput>
-
-        init(_ pcm: consuming sending PCMInput) { self.pcm = Mutex(pcm) }
     }
 }

@@ -43,7 +43,7 @@ struct PCMInput: ~Copyable {
         buffer = .allocate(byteCount: Self.framesAtOnce * setup.channelCount * setup.format.size, alignment: 16)
     }
 
-    /// Opens a card and starts it.
+    /// Opens a card.
     ///
     /// - Parameters:
     ///   - name: as libasound knows it, such as `hw:1`.
@@ -57,7 +57,6 @@ struct PCMInput: ~Copyable {
         do throws(ALSAError) {
             let setup = try configure(handle, channels: channels)
             try configureStamps(handle)
-            try check("snd_pcm_start", snd_pcm_start(handle))
             return PCMInput(handle, setup, status)
         } catch {
             snd_pcm_close(handle)
@@ -119,6 +118,9 @@ struct PCMInput: ~Copyable {
         try check("snd_pcm_sw_params", snd_pcm_sw_params(handle, pointer))
     }
 
+    /// Has the card begin to take in sound.
+    func start() throws(ALSAError) { try check("snd_pcm_start", snd_pcm_start(handle)) }
+
     /// What to wait for until there is more.
     var descriptors: [pollfd] {
         let count = max(0, Int(snd_pcm_poll_descriptors_count(handle)))
@@ -139,7 +141,7 @@ struct PCMInput: ~Copyable {
         case 0, -EAGAIN, -EINTR: return .nothing
         case -EPIPE, -ESTRPIPE:
             try check("snd_pcm_prepare", snd_pcm_prepare(handle))
-            try check("snd_pcm_start", snd_pcm_start(handle))
+            try start()
             return .overrun
         case let code: throw ALSAError(operation: "snd_pcm_readi", code: code)
         }
@@ -151,12 +153,12 @@ struct PCMInput: ~Copyable {
         return format.samples(ofChannel: channel, of: channelCount, in: bytes)
     }
 
-    /// How many frames there were, read or not, when the driver last looked.
+    /// How many frames there were, read or not, when the driver last looked; one that has no stamps looked now.
     func stamp() -> CapturedSound.Stamp? {
         guard snd_pcm_status(handle, status.pointer) == 0 else { return nil }
         var time = timespec()
         snd_pcm_status_get_htstamp(status.pointer, &time)
-        guard time.tv_sec > 0 || time.tv_nsec > 0 else { return nil }
+        if time.tv_sec == 0, time.tv_nsec == 0 { clock_gettime(CLOCK_MONOTONIC_RAW, &time) }
         return CapturedSound.Stamp(
             samples: frames + Int(snd_pcm_status_get_avail(status.pointer)),
             microseconds: Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3)

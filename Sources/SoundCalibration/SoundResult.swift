@@ -36,6 +36,24 @@ package struct SoundResult: Hashable, Sendable {
         /// The number of the beat.
         package var beat: Int
         package var microseconds: Double
+
+        package init(beat: Int, microseconds: Double) { (self.beat, self.microseconds) = (beat, microseconds) }
+    }
+
+    package init(
+        delay: Double, uncertainty: Double, spread: Double, drift: Double, used: Int, rejected: Int, response: Double,
+        offset: Double, reference: Reference, hits: [Delay]
+    ) {
+        self.delay = delay
+        self.uncertainty = uncertainty
+        self.spread = spread
+        self.drift = drift
+        self.used = used
+        self.rejected = rejected
+        self.response = response
+        self.offset = offset
+        self.reference = reference
+        self.hits = hits
     }
 }
 

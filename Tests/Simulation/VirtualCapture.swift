@@ -10,6 +10,8 @@ package struct VirtualCapture: Sendable {
     private var random: SeededGenerator
     /// Hits that are still to be rendered: when, by this machine's clock in microseconds.
     private var hits: [(sound: Recording.Sound, microseconds: Double, level: Double)] = []
+    /// MIDI bytes on the channel, for a cable in an audio jack.
+    private var bytes: [(value: UInt8, microseconds: Double)] = []
     private var rest: [Float] = []
     private var pieces = 0
 
@@ -32,6 +34,9 @@ package struct VirtualCapture: Sendable {
     package mutating func add(_ sound: Recording.Sound, atMicroseconds microseconds: Double, level: Double) {
         hits.append((sound, microseconds, level))
     }
+
+    /// Adds a byte of a MIDI cable; in time before its piece is rendered.
+    package mutating func add(_ byte: UInt8, atMicroseconds microseconds: Double) { bytes.append((byte, microseconds)) }
 
     /// Seconds of the card's own time since the first sample.
     private func cardTime(_ microseconds: Double) -> Double { microseconds / 1e6 * (1 + partsPerMillion / 1e6) }
@@ -70,6 +75,11 @@ package struct VirtualCapture: Sendable {
             recording.add(
                 hit.sound, at: cardTime(hit.microseconds) - start, level: hit.level, ring: Self.ring(hit.sound),
                 random: &random)
+        }
+        let sent = bytes.filter { cardTime($0.microseconds) < start + Self.seconds }
+        bytes = bytes.filter { cardTime($0.microseconds) >= start + Self.seconds }
+        if !sent.isEmpty {
+            recording.addMIDI(sent.map { ($0.value, cardTime($0.microseconds) - start) }, level: 0.3)
         }
         if [.reverb, .all].contains(spoiled) { recording.addReverb(share: 0.5) }
         let length = Int(Self.seconds * sampleRate)

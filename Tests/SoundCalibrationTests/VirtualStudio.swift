@@ -41,6 +41,9 @@ struct VirtualStudio {
         case cable
     }
 
+    /// Microseconds from the output to the cable's end.
+    static let wire = 700.0
+
     /// What came of it.
     struct Take {
         var outcome: Result<SoundResult, SoundDoubt>?
@@ -64,7 +67,6 @@ struct VirtualStudio {
         let start = 1_500_000.0
         var (tick, shift, owed) = (0, 0.0, RateAccumulator())
         var truth: [Double] = []
-        var played = 0
         calibration.sent(.start, at: HostTime(microseconds: Int64(start) - 500))
         var samples = 0
         while calibration.outcome == nil, samples < Int(rate * 400) {
@@ -84,8 +86,8 @@ struct VirtualStudio {
                     if case .machine(let delay) = other {
                         second.add(.click, atMicroseconds: plain - offset + delay, level: 0.4)
                     }
-                    played += 1
                 }
+                if other == .cable { second.add(0xF8, atMicroseconds: time + Self.wire + inputLatency) }
                 calibration.sent(
                     .timingClock, at: HostTime(microseconds: Int64(time + Double.random(in: 0...40, using: &chance))))
                 tick += 1
