@@ -48,6 +48,7 @@ struct PCMInput: ~Copyable {
     /// - Parameters:
     ///   - name: as libasound knows it, such as `hw:1`.
     ///   - channels: how many it must have at least.
+    /// - Returns: the card; it is closed when the value ends.
     /// - Throws: the code is -EINVAL where it has too few channels, or no format or sample rate that we know.
     static func open(_ name: String, channels: Int) throws(ALSAError) -> PCMInput {
         let status = try ALSAStructure(snd_pcm_status_malloc, { snd_pcm_status_free($0) })

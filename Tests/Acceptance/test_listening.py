@@ -9,6 +9,7 @@ import statistics
 import pytest
 
 from guest import listening as stage
+from rig.gateway import run_tactus
 from rig.labs import Recordings
 
 MEASURED = 48
@@ -89,3 +90,28 @@ def test_monitor_measures_what_a_card_hears(heard):
     assert said["stamps"] == "sound-card" and said["tempo"]["beatsPerMinute"] == pytest.approx(stage.TEMPO, abs=0.5)
     difference = said["recording"]["against"]["difference"]
     assert difference["medianMicroseconds"] == pytest.approx(3_000 - 1_000 * OFFSET, abs=2_000)
+
+
+@pytest.mark.parametrize("words,told", [
+    (["calibrate", "tr-8s"], "either --listen with a sound card, or --input with a port"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--input", "x"], "either --listen with a sound card"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--seconds", "9"], "--seconds goes with --input"),
+    (["calibrate", "tr-8s", "--input", "x", "--against", "2"], "go with --listen"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--against", "1"], "two different channels"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--channel", "0"], "counted from 1"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--input-latency", "501"], "milliseconds from 0 to 500"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--against", "2", "--input-latency", "3"], "latency cancels"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--plot", "x.png"], "ends in .svg"),
+    (["monitor", "pcm:", "--as", "clicks"], "name a sound card"),
+    (["monitor", "pcm:hw:1"], "say what hw:1 hears"),
+])
+def test_what_cannot_be_meant_is_told(words, told):
+    done = run_tactus(*words)
+    assert (done.returncode, done.stdout) == (64, "") and told in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_machine_without_a_card_or_a_gateway_is_told_so():
+    done = run_tactus("monitor", "pcm:hw:9", "--as", "clicks")
+    assert (done.returncode, done.stdout) == (69, "") and "'arecord -l' lists inputs" in done.stderr
+    done = run_tactus("calibrate", "tr-8s", "--listen", "hw:9")
+    assert (done.returncode, done.stdout) == (69, "") and "no gateway answers" in done.stderr

@@ -58,6 +58,7 @@ struct ListeningSession {
     ///   - view: shows how far it has come.
     ///   - sender: the port at which the output sends.
     ///   - client: hears that port.
+    /// - Returns: the result.
     /// - Throws: why there is no result, and what to do.
     func run(showing view: ListeningView, from sender: PortAddress, to client: ListeningClient) async throws
         -> SoundResult

@@ -33,6 +33,7 @@ enum MonitorPlot {
     ///   - height: in units of which it is 920 wide.
     ///   - title: what it shows, for those who cannot see it.
     ///   - content: markup.
+    /// - Returns: a file of its own, and a part of a page as well.
     static func picture(height: Int, of title: String, _ content: String) -> String {
         """
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Int(width)) \(height)" role="img" \
