@@ -142,16 +142,20 @@ package struct SoundJudgement {
         let own = measure(match.pairs.map { ($0.beat, $0.delay, $0.hit.error) }, match)
         var compared: Measured?
         if let others {
-            let match = BeatMatch(others, sent)
-            guard Double(match.pairs.count) >= Self.leastMatched * Double(sent.count) else {
-                throw .noReference(matched: match.pairs.count, beats: sent.count)
+            let reference = BeatMatch(others, sent)
+            guard Double(reference.pairs.count) >= Self.leastMatched * Double(sent.count) else {
+                throw .noReference(matched: reference.pairs.count, beats: sent.count)
             }
-            compared = compare(BeatMatch(hits, sent), with: match)
+            let both = compare(match, with: reference)
+            guard 2 * both.delays.count > sent.count else {
+                throw .noReference(matched: both.delays.count, beats: sent.count)
+            }
+            compared = both
         }
         let result = compared ?? own
-        guard abs(result.median - (compared == nil ? inputLatency : 0)) <= Self.unambiguous * match.interval else {
-            throw .wrongBeat(
-                microseconds: result.median - (compared == nil ? inputLatency : 0), interval: match.interval)
+        let delay = result.median - (compared == nil ? inputLatency : 0)
+        guard abs(delay) <= Self.unambiguous * match.interval else {
+            throw .wrongBeat(microseconds: delay, interval: match.interval)
         }
         let minutes = Double(Self.measuredBeats) * match.interval / 60_000_000
         let most = Self.mostDrift + Self.certainty * result.deviation * (12 / Double(Self.measuredBeats)).squareRoot()

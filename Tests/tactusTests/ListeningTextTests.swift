@@ -16,7 +16,7 @@ struct ListeningTextTests {
     @Test(arguments: doubts)
     func `every refusal says in one line what to do`(doubt: SoundDoubt) {
         let words = ListeningText.words(doubt, of: "TR-8S", channel: 3, against: 4)
-        #expect(!words.contains("\n") && words.count > 60)
+        #expect(!words.contains("\n") && words.count > 40)
         let advice = [
             "see that", "set ", "try ", "turn ", "have ", "keep ", "switch ", "program ", "close ", "neither",
         ]
@@ -27,7 +27,7 @@ struct ListeningTextTests {
     func `a hit that is far off names a tempo at which it can be measured`() {
         let words = ListeningText.words(
             .wrongBeat(microseconds: 125_000, interval: 500_000), of: "TR-8S", channel: 1, against: nil)
-        #expect(words.contains("125 ms late") && words.contains("at 48 BPM"))
+        #expect(words.contains("125.00 ms late") && words.contains("at 48 BPM"))
     }
 
     @Test

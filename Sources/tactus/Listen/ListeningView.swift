@@ -20,9 +20,6 @@ struct ListeningView {
         self.isQuiet = isQuiet
         head = [Line("\(name), heard at \(place)", .strong)] + ListeningText.instructions.map { Line($0) }
         block = isQuiet ? nil : Terminal().map(Block.init)
-        guard !isQuiet, block == nil else { return }
-        for line in head { print(line.text) }
-        fflush(nil)
     }
 
     mutating func show(_ progress: SoundCalibration.Progress) {
@@ -32,6 +29,7 @@ struct ListeningView {
             guard updates % Self.updatesPerDrawing == 0 else { return }
             block?.show(head + ListeningText.lines(progress))
         } else if progress.step != lastStep {
+            if lastStep == nil { for line in head { print(line.text) } }
             lastStep = progress.step
             print(ListeningText.step(progress))
             fflush(nil)  // a reader of a pipe is not kept waiting

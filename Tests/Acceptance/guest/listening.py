@@ -143,7 +143,7 @@ def calibrate(gateway, machines, *words, interrupt=None):
         [TACTUS, "calibrate", IDS[0], "--listen", CAPTURE, *words], env=environment(gateway.folder),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if interrupt:
-        while not interrupt(machines):
+        while process.poll() is None and not interrupt(machines):
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
     text, complaint = process.communicate(timeout=300)
@@ -163,8 +163,8 @@ BESIDE = ("--against", "2")
 
 
 def click(gateway):
-    return calibrate(
-        gateway, [Machine(0, "click", 6_000, 800, 1), Machine(1, "click", -2_000, 100, 2)], *BESIDE, "--json")
+    machines = [Machine(0, "click", 6_000, 800, 1), Machine(1, "click", -2_000, 100, 2)]
+    return {**calibrate(gateway, machines, *BESIDE, "--json", "--save"), "profiles": profiles(gateway)}
 
 
 def kick(gateway):
@@ -181,11 +181,6 @@ def stopped(gateway):
     """Ctrl-C while the clock is being moved."""
     machines = [Machine(0, "click", 6_000, 300, 7), Machine(1, "click", 0, 100, 8)]
     return calibrate(gateway, machines, *BESIDE, interrupt=lambda machines: len(machines[0].delays) > 54)
-
-
-def kept(gateway):
-    machines = [Machine(0, "click", 6_000, 300, 9), Machine(1, "click", 0, 100, 10)]
-    return {**calibrate(gateway, machines, *BESIDE, "--save"), "profiles": profiles(gateway)}
 
 
 def missing(gateway):
@@ -211,7 +206,7 @@ def ended(gateway, *words):
     return done.returncode, done.stdout, done.stderr
 
 
-SCENES = {scene.__name__: scene for scene in (click, kick, other, stopped, kept, missing, monitored)}
+SCENES = {scene.__name__: scene for scene in (click, kick, other, stopped, missing, monitored)}
 
 
 def main(result, *scenes):
