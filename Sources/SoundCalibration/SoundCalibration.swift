@@ -186,6 +186,8 @@ private struct HeardChannel: Sendable {
     /// So many ticks for each beat make a MIDI cable.
     private static let ticksOfCable = 12
     private static let ticksPerBeat = 24.0
+    /// After so many failures it is no MIDI cable, and to go on would take time for nothing.
+    private static let mostFailures = 1_000
     private static let fading = 4.6
 
     init(sampleRate: Double, most: Int, readsMIDI: Bool = false) {
@@ -210,7 +212,8 @@ private struct HeardChannel: Sendable {
         let new = detector.take(samples)
         clipped += new.count { $0.isClipped }
         onsets += new.prefix(max(0, most - onsets.count))
-        guard let read = bytes?.take(samples) else { return }
+        guard let read = bytes?.take(samples), let failures = bytes?.failures else { return }
+        if failures > Self.mostFailures { bytes = nil }
         ticks += read.filter { $0.value == Self.tick }.prefix(max(0, most - ticks.count)).map(\.time)
     }
 

@@ -88,7 +88,7 @@ def test_monitor_measures_what_a_card_hears(heard):
     said = json.loads(text)
     assert said["stamps"] == "sound-card" and said["tempo"]["beatsPerMinute"] == pytest.approx(stage.TEMPO, abs=0.5)
     difference = said["recording"]["against"]["difference"]
-    assert difference["medianMicroseconds"] == pytest.approx(3_000 - 1_000 * OFFSET, abs=2_000)
+    assert difference["medianMicroseconds"] == pytest.approx(3_000 - 1_000 * OFFSET, abs=100)
 
 
 @pytest.mark.parametrize("words,told", [

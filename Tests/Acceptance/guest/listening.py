@@ -30,7 +30,7 @@ from rig.guest import preload  # noqa: E402
 TEMPO = 200  # so that eighty beats are soon over
 RATE = 48_000
 PIECE = 480  # frames written at once
-LATENCY = 80_000  # microseconds from a tick to its sound, before the machine's own delay: the loop needs some
+LATENCY = 120_000  # microseconds from a tick to its sound, before the machine's own delay: the loop needs some
 PLAYBACK, CAPTURE = "hw:Loopback,0", "hw:Loopback,1"
 OUTPUTS = ("VirMIDI 0-0", "VirMIDI 0-1")
 IDS = ("virmidi-0-0", "virmidi-0-1")
@@ -38,20 +38,20 @@ OFFSET = 1.5  # milliseconds, of the first output to begin with
 
 
 def shape(sound, chance):
-    """The samples of one hit at full level, at no more than a fifth of a second."""
+    """The samples of one hit at full level; short, since they are added up one by one."""
     if sound == "click":
         return [math.sin(2 * math.pi * 1_800 * at / RATE) * math.exp(-at / RATE / 0.004) for at in range(RATE // 40)]
     if sound == "kick":
         samples = []
-        for at in range(RATE // 5):
+        for at in range(RATE // 10):
             second = at / RATE
             turns = 50 * second + 3.9 * (1 - math.exp(-second / 0.03))
-            samples.append(min(1, second / 0.0008) * math.sin(2 * math.pi * turns) * math.exp(-second / 0.04))
+            samples.append(min(1, second / 0.0008) * math.sin(2 * math.pi * turns) * math.exp(-second / 0.02))
         return samples
     # A snare: a tone and noise.
     return [
-        min(1, at / RATE / 0.0002) * math.exp(-at / RATE / 0.03)
-        * (0.5 * math.sin(2 * math.pi * 190 * at / RATE) + 0.5 * chance.uniform(-1, 1)) for at in range(RATE // 6)]
+        min(1, at / RATE / 0.0002) * math.exp(-at / RATE / 0.012)
+        * (0.5 * math.sin(2 * math.pi * 190 * at / RATE) + 0.5 * chance.uniform(-1, 1)) for at in range(RATE // 15)]
 
 
 class Machine:
@@ -96,8 +96,8 @@ class Player(threading.Thread):
         self.alsa = ctypes.CDLL("libasound.so.2")
         self.pcm = ctypes.c_void_p()
         assert self.alsa.snd_pcm_open(ctypes.byref(self.pcm), PLAYBACK.encode(), 0, 0) == 0
-        # 16 bits, interleaved, two channels, no conversion, 40 ms of memory.
-        assert self.alsa.snd_pcm_set_params(self.pcm, 2, 3, 2, RATE, 0, 40_000) == 0
+        # 16 bits, interleaved, two channels, no conversion, 80 ms of memory.
+        assert self.alsa.snd_pcm_set_params(self.pcm, 2, 3, 2, RATE, 0, 80_000) == 0
         self.alsa.snd_pcm_writei.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ulong]
         self.alsa.snd_pcm_writei.restype = ctypes.c_long
         self.underruns = self.late = 0
