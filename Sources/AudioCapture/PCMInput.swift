@@ -88,7 +88,7 @@ struct PCMInput: ~Copyable {
         else { throw ALSAError(operation: "format", code: -EINVAL) }
         try check("snd_pcm_hw_params_set_format", snd_pcm_hw_params_set_format(handle, pointer, format.name))
         guard
-            let count = (UInt32(channels)...mostChannels).first(where: {
+            let count = (UInt32(channels)..<max(UInt32(channels), mostChannels + 1)).first(where: {
                 snd_pcm_hw_params_test_channels(handle, pointer, $0) == 0
             })
         else { throw ALSAError(operation: "channel \(channels)", code: -EINVAL) }

@@ -43,7 +43,7 @@ def shape(sound, chance):
         return [math.sin(2 * math.pi * 1_800 * at / RATE) * math.exp(-at / RATE / 0.004) for at in range(RATE // 40)]
     if sound == "kick":
         samples = []
-        for at in range(RATE // 10):
+        for at in range(RATE * 3 // 20):
             second = at / RATE
             turns = 50 * second + 3.9 * (1 - math.exp(-second / 0.03))
             samples.append(min(1, second / 0.0008) * math.sin(2 * math.pi * turns) * math.exp(-second / 0.02))
