@@ -38,12 +38,18 @@ def truth(record):
     return [own - other + 1_000 * OFFSET for own, other in zip(first, second)]
 
 
+def deviation(times):
+    """That of even beats; on a busy machine a tick may reach the simulated one late, which then plays late."""
+    slope, start = statistics.linear_regression(range(len(times)), times)
+    return statistics.stdev(time - start - slope * beat for beat, time in enumerate(times))
+
+
 @pytest.mark.parametrize("sound,bound", [("click", 200), ("kick", 500)])
 def test_the_delay_beside_another_machine_and_the_spread_are_found(heard, sound, bound, figure):
     record = heard(sound)
     assert (record["code"], record["stderr"], record["underruns"], record["late"]) == (0, "", 0, 0)
     said = json.loads(record["stdout"])
-    wanted, spread = statistics.median(truth(record)), statistics.stdev(record["delays"][0][:MEASURED])
+    wanted, spread = statistics.median(truth(record)), deviation(record["times"][:MEASURED])
     figure("delay", f"{said['delayMicroseconds']:.0f} us", f"{wanted:.0f} us, within {bound}")
     figure("spread", f"{said['spreadMicroseconds']:.0f} us", f"{spread:.0f} us, within 15 %")
     assert said["reference"] == "machine"

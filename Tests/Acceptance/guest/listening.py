@@ -67,7 +67,7 @@ class Machine:
         self.seen = self.tick = 0
         self.playing = False
         self.first = None
-        self.delays = []
+        self.delays, self.times = [], []
 
     def hits(self):
         """When, in microseconds of RAW, those hits sound whose beats have come since the last call."""
@@ -84,7 +84,8 @@ class Machine:
                     if self.first is None:
                         self.first = at
                     beat = len(self.delays) - 1
-                    yield (at if self.follows else self.first + beat * 60e6 / TEMPO) + LATENCY + late
+                    self.times.append((at if self.follows else self.first + beat * 60e6 / TEMPO) + LATENCY + late)
+                    yield self.times[-1]
                 self.tick += 1
         self.seen = len(self.line.events)
 
@@ -156,7 +157,8 @@ def calibrate(gateway, machines, *words, interrupt=None):
         machine.line.close()
     return {
         "code": process.returncode, "stdout": text, "stderr": complaint, "underruns": player.underruns,
-        "late": player.late, "delays": [machine.delays for machine in machines], "status": gateway.status()}
+        "late": player.late, "delays": [machine.delays for machine in machines],
+        "times": machines[0].times, "status": gateway.status()}
 
 
 def profiles(gateway):
