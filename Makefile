@@ -30,7 +30,7 @@ RESULTS := .build/results
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
 
 .PHONY: help run build programs test check lint format unit network acceptance plan lab bench bench-full bench-micro
-.PHONY: tsan bench-follower bench-onsets link-trials link-fuzz bad-links sizes documents docs install clean packages toolchain
+.PHONY: tsan bench-follower bench-onsets link-trials listen-trials link-fuzz bad-links sizes documents docs install clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
@@ -80,7 +80,7 @@ network: toolchain
 	timeout 600 Tests/in-namespace $(SWIFT) test --skip-build --xunit-output $(RESULTS)/swift.xml
 
 # Left out: values that know no threads, as Tests/ArchitectureTests shows. Their simulations would take ten minutes.
-VALUES := BeatTimeTests|LinkSessionTests|MIDIClockTests|LoopGuardTests|ArbiterTests|ClockMeterTests|OnsetDetectionTests
+VALUES := BeatTimeTests|LinkSessionTests|MIDIClockTests|LoopGuardTests|ArbiterTests|ClockMeterTests|OnsetDetectionTests|SoundCalibrationTests
 # Faults go to our own handlers, which have tests. Reports go to files, so that one also counts if it comes from a
 # process that is meant to crash.
 TSAN := .build/tsan
@@ -146,6 +146,9 @@ link-trials: toolchain  ## a hundred Link peers, a day of two with bad crystals,
 	$(SWIFT) run -c release --package-path Benchmarks/Link link-trials crowd
 	$(SWIFT) run -c release --package-path Benchmarks/Link link-trials day
 	SIM_SEED=1...1000 $(SWIFT) test --filter 'LinkSessionTests.NetworkScenarioTests/.five'
+
+listen-trials: toolchain  ## a hundred hours of noise, speech and music, from which no calibration must come
+	SIM_SEED=1...20 timeout 3600 $(SWIFT) test --filter 'SoundCalibrationTests.SoundCalibrationTests/.hours'
 
 bad-links: programs $(VENV)  ## our clock beside official ones, wired and over networks that delay and lose, in the lab
 	Tests/Lab/lab --prepare

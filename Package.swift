@@ -74,8 +74,10 @@ let package = Package(
             "ClockMeter", uses: ["BeatTime", "MIDIClock"],
             products: [.product(name: "Histogram", package: "hdrhistogram-swift")]),
         part("OnsetDetection"),
+        part("SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection"]),
         part("SoundFile", uses: ["CSndFile"]),
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "Essentials", "MIDIClock"]),
+        part("AudioCapture", uses: ["CALSA", "ALSASequencer", "RealTime"]),
         part(
             "Doctor",
             uses: ["BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux"]),
@@ -119,8 +121,9 @@ let package = Package(
             name: "tactus",
             dependencies: [
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
-                "Doctor", "MIDIClock", "ALSASequencer", "OnsetDetection", "SoundFile", "PlainHTTP", "Essentials",
-                "RealTime", "BeatTime", "CLinux", logging,
+                "Doctor", "MIDIClock", "ALSASequencer", "AudioCapture", "OnsetDetection", "SoundCalibration",
+                "SoundFile",
+                "PlainHTTP", "Essentials", "RealTime", "BeatTime", "CLinux", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -147,6 +150,8 @@ let package = Package(
         tests(of: "Essentials"),
         tests(of: "ALSASequencer"),
         tests(of: "OnsetDetection", uses: ["Simulation"]),
+        tests(of: "AudioCapture"),
+        tests(of: "SoundCalibration", uses: ["BeatTime", "MIDIClock", "Simulation"]),
         tests(of: "Doctor"),
         tests(
             of: "Gateway",
@@ -186,7 +191,7 @@ let package = Package(
             of: "tactus",
             uses: [
                 "ALSASequencer", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "ControlServer",
-                "Doctor", "Gateway", "GatewayStatus", "MIDIClock",
+                "Doctor", "Gateway", "GatewayStatus", "MIDIClock", "SoundCalibration",
             ],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),

@@ -23,7 +23,7 @@ package struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Returns the result of a libasound call, or throws its error code.
 @discardableResult
-func check(_ operation: String, _ result: Int32) throws(ALSAError) -> Int32 {
+package func check(_ operation: String, _ result: Int32) throws(ALSAError) -> Int32 {
     guard result >= 0 else { throw ALSAError(operation: operation, code: result) }
     return result
 }

@@ -1,15 +1,15 @@
 internal import CALSA
 
 /// A structure of libasound's that hides what is in it, freed with its owner.
-struct ALSAStructure: ~Copyable {
+package struct ALSAStructure: ~Copyable {
     /// For calls of libasound; valid as long as this value.
-    let pointer: OpaquePointer
+    package let pointer: OpaquePointer
     private let free: @convention(c) (OpaquePointer?) -> Void
 
     /// Allocates a structure by the pair of functions that libasound has for its kind.
     ///
     /// - Throws: when there is no memory.
-    init(
+    package init(
         _ allocate: (UnsafeMutablePointer<OpaquePointer?>?) -> Int32,
         _ free: @escaping @convention(c) (OpaquePointer?) -> Void
     ) throws(ALSAError) {

@@ -29,6 +29,10 @@ struct RiseFit {
     private static let dip = 0.000_25
     /// What rises within so many samples rises at once: it looks longer since a converter's filter rings before it.
     private static let step = 5.0
+    /// How far the time of a step may be off, in samples.
+    static let stepError = 0.5
+    /// What is prolonged by a straight line is so many times as long, if the sound rises like a parabola.
+    static let curvature = 1.4
     /// Where on its way to the first peak a sound is said to stand out, at the least and at the most.
     private static let fraction = 0.06...0.5
     /// It stands out if it is so many times larger than the largest before.
@@ -58,10 +62,11 @@ struct RiseFit {
         // Both err by being late, where the sound is not yet louder than what else is there.
         guard let clearest = clear.map(\.clearness).max() else { return }
         let trusted = clear.filter { $0.clearness >= min(2 * Self.leastClearness, clearest) }
-        guard let time = trusted.map(\.time).min() else { return }
+        guard let rise = trusted.min(by: { $0.time < $1.time }) else { return }
         let peak = raw[quiet.upperBound...].reduce(0) { max($0, abs($1)) }
         onset = Onset(
-            time: Double(start) + time, peak: peak, clearness: clearest, isClipped: peak >= SampleHistory.fullScale)
+            time: Double(start) + rise.time, error: rise.error, peak: peak, clearness: clearest,
+            isClipped: peak >= SampleHistory.fullScale)
         loudness = Loudness(whole: rises[0]?.largest ?? 0, bright: rises[1]?.largest ?? 0)
     }
 
@@ -83,6 +88,8 @@ struct RiseFit {
     private struct Rise {
         /// Where it begins, in samples.
         var time: Double
+        /// How far that may be off.
+        var error: Double
         var clearness: Double
         var largest: Double
 
@@ -101,11 +108,14 @@ struct RiseFit {
             let low = Self.crossing(of: level, before: peak, in: values, dip: dip)
             guard Double(peak) - low > RiseFit.step else {
                 time = Self.crossing(of: height / 2, before: peak, in: values, dip: 1)
+                error = RiseFit.stepError
                 return
             }
             let high = Self.nextCrossing(of: min(2 * level, 0.8 * height), after: low, in: values)
             // What a straight line makes of two levels, no further back than the lower is from the higher.
-            time = low - min(1, level / (min(2 * level, 0.8 * height) - level)) * (high - low)
+            let prolonged = min(1, level / (min(2 * level, 0.8 * height) - level)) * (high - low)
+            time = low - prolonged
+            error = RiseFit.stepError + RiseFit.curvature * prolonged
         }
 
         /// Where the magnitude last came up to a level, going back from a peak over dips of some samples.

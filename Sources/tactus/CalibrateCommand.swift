@@ -6,20 +6,28 @@ import Essentials
 import Gateway
 import GatewayStatus
 import MIDIClock
+import SoundCalibration
 
 struct CalibrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calibrate",
         abstract: "Measure how long a device or a cable takes, and have the output send so much earlier.",
         discussion: """
-            The clock of the output must come back at --input: by a cable, or by a device that passes on what it hears. \
-            What is measured is the way out and back; a device that is heard only has its way out, so judge by ear, too.
+            With --listen a sound card hears the machine play: one sound on each beat. Tactus starts the transport, \
+            takes the delay and the machine's own spread from 48 beats, and then moves the clock by 7 ms to and fro: a \
+            sound that does not follow is not measured. What the card itself adds is said by --input-latency, or cancels \
+            with --against, a channel that hears another machine, or the MIDI cable in an audio jack. docs/calibrating.md \
+            draws the cables.
 
+            With --input the clock of the output must come back: by a cable, or by a device that passes on what it hears. \
+            What is measured is the way out and back; a device that is heard only has its way out, so judge by ear, too. \
             Meanwhile the output's ticks leave up to 1 % of a tick early or late, each by chance, so that each is known \
             again when it comes back. A device that makes a clock of its own instead, or scatters it too much, is told \
             from one that passes it on: then nothing is kept.
 
             EXAMPLES
+              tactus calibrate tr-8s --listen hw:1            listen to channel 1 of a sound card
+              tactus calibrate tr-8s --listen hw:1 --channel 3 --against 4 --save
               tactus calibrate tr-8s --input UM-ONE           measure for ten seconds
               tactus calibrate tr-8s --input UM-ONE --save    and keep the offset in your own profile
             """)
@@ -28,10 +36,30 @@ struct CalibrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("The port at which its clock comes back, as 'tactus ports' lists it.", valueName: "port"))
-    var input: String
+    var input: String?
 
-    @Option(help: ArgumentHelp("How long to measure, 1 to 600.", valueName: "seconds"))
-    var seconds = 10
+    @Option(
+        help: ArgumentHelp(
+            "The sound card that hears its machine, as 'arecord -l' numbers it: hw:1, or default.", valueName: "device")
+    )
+    var listen: String?
+
+    @Option(help: ArgumentHelp("Which channel of the sound card hears it. (default: 1)", valueName: "number"))
+    var channel: Int?
+
+    @Option(help: ArgumentHelp("The channel of the sound card to compare it with.", valueName: "number"))
+    var against: Int?
+
+    @Option(
+        help: ArgumentHelp("How late the sound card itself hears, 0 to 500. (default: 0)", valueName: "ms"))
+    var inputLatency: Double?
+
+    @Option(help: ArgumentHelp("How long to measure at --input, 1 to 600. (default: 10)", valueName: "seconds"))
+    var seconds: Int?
+
+    @Option(
+        help: ArgumentHelp("A file that ends in .svg, for a plot of the hits that were heard.", valueName: "path"))
+    var plot: String?
 
     @Flag(help: "Have the output send earlier from now on, and keep that in a profile of your own.")
     var save = false
@@ -39,17 +67,75 @@ struct CalibrateCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func validate() throws {
-        guard (1...600).contains(seconds) else { throw ValidationError("--seconds is a whole number from 1 to 600") }
+        guard (input == nil) != (listen == nil) else {
+            throw ValidationError("say how to measure: either --listen with a sound card, or --input with a port")
+        }
+        guard (1...600).contains(seconds ?? 1) else {
+            throw ValidationError("--seconds is a whole number from 1 to 600")
+        }
+        guard listen != nil else {
+            guard channel == nil, against == nil, inputLatency == nil, plot == nil else {
+                throw ValidationError("--channel, --against, --input-latency and --plot go with --listen")
+            }
+            return
+        }
+        guard seconds == nil else {
+            throw ValidationError("--seconds goes with --input; --listen takes as many beats as it needs")
+        }
+        guard (1...256).contains(channel ?? 1), (1...256).contains(against ?? 1), channel ?? 1 != against else {
+            throw ValidationError("--channel and --against are two different channels, counted from 1")
+        }
+        guard (0...500).contains(inputLatency ?? 0) else {
+            throw ValidationError("--input-latency is milliseconds from 0 to 500")
+        }
+        guard inputLatency == nil || against == nil else {
+            throw ValidationError("with --against the sound card's latency cancels; leave out --input-latency")
+        }
+        guard plot.map({ $0.hasSuffix(".svg") && Files.isFolder(Files.folder(of: $0)) }) ?? true else {
+            throw ValidationError("--plot is a file that ends in .svg, in a folder that is there")
+        }
     }
 
     func run() async throws {
         let target = try target(among: await remote.status().outputs)
-        let (measured, device) = try await measure(target)
+        if let listen {
+            try await run(listeningAt: listen, to: target)
+        } else if let input {
+            try await run(at: input, target)
+        }
+    }
+
+    private func run(at input: String, _ target: Status.Output) async throws {
+        let (measured, device) = try await measure(target, at: input)
         let offset = Self.offset(for: measured)
-        try show(measured, of: target, offset: offset)
+        try show(Result(measured, offset: offset), Self.lines(measured, of: target.name, offset: offset))
+        if save { try await keep(offset, for: target, recognisedBy: device) }
+    }
+
+    private func run(listeningAt listen: String, to target: Status.Output) async throws {
+        let client = try ListeningClient(name: "Tactus Calibrate", portName: "Calibrate")
+        let ports = client.control.ports()
+        let sender = try Self.port(of: target, client.control, ports)
+        let session = ListeningSession(
+            remote: remote, output: target, device: listen, channel: channel ?? 1, against: against,
+            inputLatency: inputLatency ?? 0)
+        let place = "\(listen), channel \(channel ?? 1)\(against.map { ", against \($0)" } ?? "")"
+        let view = ListeningView(isQuiet: remote.json, name: target.name, place: place)
+        let result = try await session.run(showing: view, from: sender, to: client)
+        try show(SoundFigures(result), ListeningText.lines(result, of: target.name))
+        if let plot {
+            do {
+                try WholeFile.replace(plot, with: Array(ListeningPlot.svg(result, of: target.name).utf8))
+            } catch {
+                throw Failure(.system, "no plot at \(plot): \(error)")
+            }
+        }
         guard save else { return }
-        _ = try await remote.adjust(target.id, #"{"offsetMilliseconds":\#(offset)}"#)
-        try keep(offset, for: target, recognisedBy: device)
+        let offset = ListeningText.offset(result)
+        guard OutputAdjustment.offsets.contains(offset) else {
+            throw Failure(.refused, "an offset of \(fixed(offset, 2)) ms is more than an output can have, 500")
+        }
+        try await keep(offset, for: target, recognisedBy: Self.device(of: target, ports))
     }
 
     private func target(among outputs: [Status.Output]) throws -> Status.Output {
@@ -60,15 +146,12 @@ struct CalibrateCommand: AsyncParsableCommand {
         }
     }
 
-    private func show(_ measured: LoopBack, of target: Status.Output, offset: Double) throws {
-        if remote.json {
-            print(try JSON.text(Result(measured, offset: offset)))
-        } else {
-            print(Self.lines(measured, of: target.name, offset: offset).joined(separator: "\n").withoutControls)
-        }
+    private func show(_ figures: some Encodable, _ lines: [String]) throws {
+        print(remote.json ? try JSON.text(figures) : lines.joined(separator: "\n").withoutControls)
     }
 
-    private func keep(_ offset: Double, for target: Status.Output, recognisedBy device: String?) throws {
+    private func keep(_ offset: Double, for target: Status.Output, recognisedBy device: String?) async throws {
+        _ = try await remote.adjust(target.id, #"{"offsetMilliseconds":\#(offset)}"#)
         let path = try OwnProfile(for: target, recognisedBy: device).keep(offset: offset)
         if !remote.json { print("kept in \(path); 'tactus reload' reads it") }
     }
@@ -106,7 +189,8 @@ struct CalibrateCommand: AsyncParsableCommand {
     }
 
     /// Listens to what the output sends and to what comes back, both stamped by the kernel's one clock.
-    private func measure(_ output: Status.Output) async throws -> (LoopBack, device: String?) {
+    private func measure(_ output: Status.Output, at input: String) async throws -> (LoopBack, device: String?) {
+        let seconds = seconds ?? 10
         let client = try ListeningClient(name: "Tactus Calibrate", portName: "Calibrate")
         let ports = client.control.ports()
         let source = try ListeningClient.sender(input, among: ports)
@@ -131,10 +215,15 @@ struct CalibrateCommand: AsyncParsableCommand {
         }
         do throws(LoopBack.Doubt) {
             let measured = try LoopBack(sent: ticks(from: sender), returned: ticks(from: source.address))
-            return (measured, ports.first { $0.address.description == output.port && output.connected }?.portName)
+            return (measured, Self.device(of: output, ports))
         } catch {
             throw Failure(.unavailable, Self.words(error, input: input, seconds: seconds))
         }
+    }
+
+    /// The name of the port that an output drives, by which its device is recognised.
+    private static func device(of output: Status.Output, _ ports: [PortDescription]) -> String? {
+        ports.first { $0.address.description == output.port && output.connected }?.portName
     }
 
     static func words(_ doubt: LoopBack.Doubt, input: String, seconds: Int) -> String {

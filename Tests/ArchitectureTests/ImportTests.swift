@@ -20,8 +20,10 @@ struct ImportTests {
             "Essentials": ["RealTime", "Glibc", "FoundationEssentials"],
             "LinkNetwork": ["BeatTime", "RealTime", "LinkSession", "CLinux", "Glibc", "Synchronization"],
             "OnsetDetection": ["Glibc"],  // sine and cosine
+            "SoundCalibration": ["BeatTime", "MIDIClock", "OnsetDetection", "Glibc"],  // a logarithm
             "SoundFile": ["CSndFile", "Glibc"],
             "ALSASequencer": ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CALSA", "Glibc", "Synchronization"],
+            "AudioCapture": ["RealTime", "ALSASequencer", "CALSA", "Glibc", "Synchronization"],
             "Doctor": [
                 "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux", "Glibc",
             ],

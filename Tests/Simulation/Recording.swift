@@ -24,10 +24,12 @@ package struct Recording: Sendable {
         case hat
     }
 
-    /// Adds a hit that begins at a second, which may be between two samples.
-    package mutating func add(_ sound: Sound, at second: Double, level: Double, random: inout SeededGenerator) {
+    /// Adds a hit that begins at a second, which may be between two samples, and rings for some seconds.
+    package mutating func add(
+        _ sound: Sound, at second: Double, level: Double, ring: Double = 1.2, random: inout SeededGenerator
+    ) {
         let begin = second * sampleRate
-        let length = Int(1.2 * sampleRate)
+        let length = Int(ring * sampleRate)
         var noise = (0.0, 0.0)
         for index in max(0, Int(begin) - 2)..<min(samples.count, Int(begin) + length) {
             let time = (Double(index) - begin) / sampleRate

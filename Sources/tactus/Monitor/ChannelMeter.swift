@@ -4,7 +4,7 @@ import ClockMeter
 import MIDIClock
 import OnsetDetection
 
-/// What a recording is of.
+/// What a recording or a sound card's input is of.
 enum SoundKind: String, ExpressibleByArgument, CaseIterable, Encodable {
     /// Sounds that follow a beat: a metronome, a drum machine.
     case clicks
@@ -12,9 +12,11 @@ enum SoundKind: String, ExpressibleByArgument, CaseIterable, Encodable {
     case midi
 }
 
-/// Measures what is on one channel of a recording; second 0 is its first sample.
-protocol ChannelMeter {
+/// Measures what is on one channel of sound; second 0 is its first sample.
+protocol ChannelMeter: Sendable {
     mutating func take(_ samples: [Float])
+    /// Takes note that sound was lost.
+    mutating func lost()
     /// Takes note that there is no more.
     mutating func finish()
     func figures(nominal: Tempo?) -> ClockFigures
@@ -69,6 +71,8 @@ private struct ClickMeter: ChannelMeter {
         meter.timePassed(to: HostTime(sample: Double(count), sampleRate))
     }
 
+    mutating func lost() { meter.soundLost() }
+
     mutating func finish() {
         if let last = detector.finish() { take([last]) }
     }
@@ -107,6 +111,8 @@ private struct MIDIMeter: ChannelMeter {
         take(detector.take(samples))
         meter.timePassed(to: HostTime(sample: Double(count), sampleRate))
     }
+
+    mutating func lost() { meter.messagesLost() }
 
     mutating func finish() { take(detector.finish()) }
 

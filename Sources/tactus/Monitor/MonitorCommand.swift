@@ -22,11 +22,13 @@ struct MonitorCommand: AsyncParsableCommand {
               tactus monitor drums.wav --as clicks       a recording of sounds on the beat
               tactus monitor take.flac --as midi         a recording of a MIDI cable
               tactus monitor both.wav --as clicks --channel 1 --against 2
+              tactus monitor pcm:hw:1 --as clicks        what a sound card hears
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "A port as 'tactus ports' lists it, hw:CARD,DEVICE, raw:PATH[@BAUD], or a recording such as drums.wav. "
+            "A port as 'tactus ports' lists it, hw:CARD,DEVICE, raw:PATH[@BAUD], a recording such as drums.wav, or pcm:DEVICE for "
+                + "a sound card. "
                 + "(default: a port of its own)",
             valueName: "port"),
         transform: MonitorSource.init(argument:))
@@ -49,13 +51,13 @@ struct MonitorCommand: AsyncParsableCommand {
         transform: MonitorReport.Place.init(argument:))
     var report: MonitorReport.Place?
 
-    @Option(name: .customLong("as"), help: "What a recording is of: clicks or midi.")
+    @Option(name: .customLong("as"), help: "What a recording or a sound card's input is of: clicks or midi.")
     var kind: SoundKind?
 
-    @Option(help: ArgumentHelp("Which channel of a recording to measure. (default: 1)", valueName: "number"))
+    @Option(help: ArgumentHelp("Which channel of the sound to measure. (default: 1)", valueName: "number"))
     var channel: Int?
 
-    @Option(help: ArgumentHelp("The channel of a recording to compare it with.", valueName: "number"))
+    @Option(help: ArgumentHelp("The channel of the sound to compare it with.", valueName: "number"))
     var against: Int?
 
     @Flag(help: "Print the figures as JSON when measuring has ended, and nothing else.")
@@ -65,16 +67,20 @@ struct MonitorCommand: AsyncParsableCommand {
         guard seconds.map((1...1_000_000).contains) ?? true else {
             throw ValidationError("--seconds is a whole number from 1 to 1000000")
         }
-        guard case .recording(let path) = source else {
+        let sound: String
+        switch source {
+        case .port:
             guard kind == nil, channel == nil, against == nil else {
                 throw ValidationError(
-                    "--as, --channel and --against are for recordings, whose names end in .wav, .flac, .aiff and such")
+                    "--as, --channel and --against are for pcm:DEVICE and for recordings, whose names end in .wav, "
+                        + ".flac, .aiff and such")
             }
             return
+        case .recording(let path): sound = "\(path) is a recording of"
+        case .sound(let device): sound = "\(device) hears"
         }
         guard kind != nil else {
-            throw ValidationError(
-                "say what \(path) is a recording of: --as clicks (sounds on the beat) or --as midi (a MIDI cable)")
+            throw ValidationError("say what \(sound): --as clicks (sounds on the beat) or --as midi (a MIDI cable)")
         }
         guard channel ?? 1 > 0, against ?? 1 > 0, channel ?? 1 != against else {
             throw ValidationError("--channel and --against are two different channels, counted from 1")
@@ -85,6 +91,7 @@ struct MonitorCommand: AsyncParsableCommand {
         switch source {
         case .port(let port): try await measure(port)
         case .recording(let path): if let kind { try measure(path, as: kind) }
+        case .sound(let device): if let kind { try await listen(to: device, as: kind) }
         }
     }
 
@@ -126,6 +133,33 @@ struct MonitorCommand: AsyncParsableCommand {
             path: path, kind: kind, channel: channel ?? 1, against: against, seconds: seconds)
         let result = try monitor.report(tempo: tempo) { isStopped.withLock { $0 } }
         try tell(result)
+        if let trouble = result.nothingHeard { throw Failure(.unavailable, trouble) }
+    }
+
+    private func listen(to device: String, as kind: SoundKind) async throws {
+        let stop = try StopRequest()
+        let isStopped = Mutex(false)
+        let stopping = Task {
+            await stop.wait()
+            isStopped.withLock { $0 = true }
+        }
+        defer { stopping.cancel() }
+        let monitor = try CaptureMonitor(device: device, kind: kind, channel: channel ?? 1, against: against)
+        var view = MonitorView(isQuiet: json, end: seconds == nil ? "Ctrl-C ends it" : "")
+        let end = seconds.map { ContinuousClock.now.advanced(by: .seconds($0)) }
+        while !isStopped.withLock({ $0 }), end.map({ ContinuousClock.now < $0 }) ?? true, monitor.gone == nil {
+            try? await Task.sleep(for: .milliseconds(100))
+            view.show(monitor.meters.figures(nominal: tempo), of: monitor.name, hint: "")
+        }
+        monitor.stop()
+        let meters = monitor.meters
+        let result = MonitorReport(
+            name: monitor.name, stamps: .soundCard, figures: meters.figures(nominal: tempo), recording: meters.sound)
+        try tell(result)
+        if let gone = monitor.gone { throw Failure(.unavailable, "\(device) is gone: \(gone)") }
+        guard meters.count > 0 else {
+            throw Failure(.unavailable, "\(device) gives no sound; see that no other program holds it")
+        }
         if let trouble = result.nothingHeard { throw Failure(.unavailable, trouble) }
     }
 

@@ -17,22 +17,38 @@ enum MonitorPlot {
     ///   - name: whose clock it was.
     /// - Returns: a file of its own, and a part of a page as well.
     static func svg(_ figures: ClockFigures, of name: String) -> String {
+        picture(
+            height: 632, of: "Intervals and tick errors of \(name)",
+            """
+            \(text(left, 30, escaped(name), "title"))
+            \(text(left, 52, escaped(MonitorText.line(figures)), "faint"))
+            \(intervals(figures))
+            \(errors(figures.histogram))
+            """)
+    }
+
+    /// A picture with the styles that all of ours have.
+    ///
+    /// - Parameters:
+    ///   - height: in units of which it is 920 wide.
+    ///   - title: what it shows, for those who cannot see it.
+    ///   - content: markup.
+    /// - Returns: a file of its own, and a part of a page as well.
+    static func picture(height: Int, of title: String, _ content: String) -> String {
         """
-        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Int(width)) 632" role="img" \
-        aria-label="\(escaped("Intervals and tick errors of \(name)"))">
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Int(width)) \(height)" role="img" \
+        aria-label="\(escaped(title))">
         <style>
         svg { background: #fff; font: 13px system-ui, sans-serif } text { fill: #222 }
         .title { font-size: 18px; font-weight: 600 } .faint { fill: #666 } .end { text-anchor: end }
         .middle { text-anchor: middle } .grid { stroke: #ddd } .zero { stroke: #888 }
         .data { stroke: #0b6bcb; stroke-width: 1.5; stroke-linecap: round; fill: none } .bar { fill: #0b6bcb }
+        .dots { stroke-width: 5 }
         @media (prefers-color-scheme: dark) {
         svg { background: #16181c } text { fill: #e8e8e8 } .faint { fill: #a0a0a0 } .grid { stroke: #33363c }
         .zero { stroke: #777 } .data { stroke: #6cb2ff } .bar { fill: #6cb2ff } }
         </style>
-        \(text(left, 30, escaped(name), "title"))
-        \(text(left, 52, escaped(MonitorText.line(figures)), "faint"))
-        \(intervals(figures))
-        \(errors(figures.histogram))
+        \(content)
         </svg>
 
         """
@@ -86,15 +102,15 @@ enum MonitorPlot {
         return heading + (rows + bars + marks).joined(separator: "\n")
     }
 
-    private static func text(_ x: Double, _ y: Double, _ words: String, _ kind: String) -> String {
+    static func text(_ x: Double, _ y: Double, _ words: String, _ kind: String) -> String {
         #"<text x="\#(place(x))" y="\#(place(y))" class="\#(kind)">\#(words)</text>"#
     }
 
-    private static func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ kind: String) -> String {
+    static func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ kind: String) -> String {
         #"<line x1="\#(place(x1))" y1="\#(place(y1))" x2="\#(place(x2))" y2="\#(place(y2))" class="\#(kind)"/>"#
     }
 
-    private static func place(_ value: Double) -> String { fixed(value, 1) }
+    static func place(_ value: Double) -> String { fixed(value, 1) }
 
     /// Text as it stands in markup.
     static func escaped(_ text: String) -> String {
@@ -104,7 +120,7 @@ enum MonitorPlot {
 }
 
 /// Values laid along a line of a picture.
-private struct Axis {
+struct Axis {
     private let values: ClosedRange<Double>
     private let start: Double
     private let scale: Double

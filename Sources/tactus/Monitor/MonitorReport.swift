@@ -9,11 +9,12 @@ struct MonitorReport {
     /// Who says when a message came.
     var stamps: Stamps
     var figures: ClockFigures
-    /// What else there is to say of a recording.
+    /// What else there is to say of a recording, or of what a sound card hears.
     var recording: RecordingFigures?
 
     enum Stamps: String, Encodable {
         case kernel, program, recording
+        case soundCard = "sound-card"
 
         /// For a row that is called "stamped by".
         fileprivate var name: String {
@@ -21,6 +22,7 @@ struct MonitorReport {
             case .kernel: "the kernel"
             case .program: "tactus"
             case .recording: "the recording's samples"
+            case .soundCard: "the sound card's samples"
             }
         }
     }

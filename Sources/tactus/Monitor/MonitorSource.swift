@@ -1,14 +1,21 @@
-/// What `tactus monitor` measures: a port, or a recording.
+/// What `tactus monitor` measures: a port, a recording, or a sound card.
 enum MonitorSource: Hashable, Sendable {
     case port(MonitoredPort)
     /// A file.
     case recording(path: String)
+    /// A sound card, as libasound knows it.
+    case sound(device: String)
 
     /// How names of recordings end.
     private static let endings: Set = ["wav", "wave", "flac", "aif", "aiff", "aifc", "caf", "w64", "rf64", "au", "ogg"]
 
     init(argument: String) throws(BadArgument) {
-        if argument.contains("."), Self.endings.contains(argument.split(separator: ".").last?.lowercased() ?? "") {
+        if argument.hasPrefix("pcm:") {
+            let device = String(argument.dropFirst(4))
+            guard !device.isEmpty else { throw BadArgument("name a sound card, as in pcm:hw:1 or pcm:default") }
+            self = .sound(device: device)
+        } else if argument.contains("."), Self.endings.contains(argument.split(separator: ".").last?.lowercased() ?? "")
+        {
             self = .recording(path: argument)
         } else {
             self = .port(try MonitoredPort(argument: argument))

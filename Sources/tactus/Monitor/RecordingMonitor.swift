@@ -35,28 +35,17 @@ struct RecordingMonitor {
                 "\(path) has \(file.sampleRate) samples a second; --as \(kind.rawValue) needs "
                     + "\(kind.leastSampleRate) to 768000: record it anew, converting it does not help")
         }
-        var meters = channels.map { _ in kind.meter(sampleRate: Double(file.sampleRate)) }
+        var meters = SoundMeters(kind, sampleRate: file.sampleRate, channels: channels)
         let most = seconds.map { $0 * file.sampleRate } ?? .max
-        var (count, peak) = (0, Float(0))
-        while count < most, !isStopped() {
-            let samples = try read(&file, channels).map { Array($0.prefix(most - count)) }
+        while meters.count < most, !isStopped() {
+            let samples = try read(&file, channels).map { Array($0.prefix(most - meters.count)) }
             guard !samples[0].isEmpty else { break }
-            count += samples[0].count
-            peak = samples[0].reduce(peak) { max($0, abs($1)) }
-            for index in meters.indices { meters[index].take(samples[index]) }
+            meters.take(samples)
         }
-        for index in meters.indices { meters[index].finish() }
-        let difference = against.map { other in
-            RecordingFigures.Against(
-                channel: other, difference: ClockDifference(meters[0].times, against: meters[1].times))
-        }
+        meters.finish()
         return MonitorReport(
             name: "\(Files.name(of: path)), channel \(channel)", stamps: .recording,
-            figures: meters[0].figures(nominal: tempo),
-            recording: RecordingFigures(
-                kind: kind, channel: channel, sampleRate: file.sampleRate,
-                peakDecibels: peak > 0 && peak.isFinite ? 20 * log10(Double(peak)) : nil, clipped: meters[0].clipped,
-                unreadable: meters[0].unreadable, against: difference))
+            figures: meters.figures(nominal: tempo), recording: meters.sound)
     }
 
     private func open() throws(Failure) -> SoundFile {

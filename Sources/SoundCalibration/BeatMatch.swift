@@ -1,0 +1,90 @@
+/// Which of the sounds heard belongs to which beat sent.
+///
+/// Nothing is assumed about how late the machine is: the part of the beat in which most sounds fall is where its hits
+/// are, and each beat has the nearest of them.
+struct BeatMatch {
+    /// A beat and its hit.
+    struct Pair {
+        /// The number of the beat.
+        var beat: Int
+        var sent: Double
+        var hit: Hit
+        /// Microseconds from the beat to its hit.
+        var delay: Double { hit.time - sent }
+    }
+
+    let pairs: [Pair]
+    /// Sounds that belong to no beat.
+    let extras: Int
+    /// Beats that there are.
+    let beats: Int
+    /// Microseconds from one beat to the next.
+    let interval: Double
+    /// Where in the beat the hits are, in microseconds from the nearest beat.
+    let phase: Double
+
+    /// How far from ``phase`` a hit may be, in microseconds; no machine that keeps time varies so much.
+    private static let widest = 20_000.0
+
+    /// - Parameters:
+    ///   - hits: sounds, in order.
+    ///   - beats: when each beat was sent; at least two.
+    init(_ hits: [Hit], _ beats: [Double]) {
+        let interval = median(zip(beats.dropFirst(), beats).map { $0 - $1 })
+        let width = min(Self.widest, interval / 16)
+        let heard = hits.filter { $0.time > beats[0] - interval / 2 && $0.time < beats[beats.count - 1] + interval / 2 }
+        var nearest = 0
+        let phases = heard.map { hit in
+            while nearest + 1 < beats.count, abs(beats[nearest + 1] - hit.time) < abs(beats[nearest] - hit.time) {
+                nearest += 1
+            }
+            return hit.time - beats[nearest]
+        }
+        let phase = Self.densest(phases, width: width, interval: interval)
+        var (pairs, index): ([Pair], Int) = ([], 0)
+        for (number, beat) in beats.enumerated() {
+            let place = beat + phase
+            while index + 1 < heard.count, abs(heard[index + 1].time - place) < abs(heard[index].time - place) {
+                index += 1
+            }
+            guard index < heard.count, abs(heard[index].time - place) <= width else { continue }
+            pairs.append(Pair(beat: number, sent: beat, hit: heard[index]))
+            index += 1
+        }
+        self.pairs = pairs
+        extras = heard.count - pairs.count
+        self.beats = beats.count
+        self.interval = interval
+        self.phase = phase
+    }
+
+    /// The middle of the part of a beat in which most sounds are; the beat is a circle.
+    private static func densest(_ phases: [Double], width: Double, interval: Double) -> Double {
+        let sorted = phases.sorted()
+        guard !sorted.isEmpty else { return 0 }
+        let twice = sorted + sorted.map { $0 + interval }
+        var (best, end) = (0..<1, 0)
+        for start in sorted.indices {
+            end = max(end, start)
+            while end < twice.count, twice[end] - twice[start] <= 2 * width { end += 1 }
+            if end - start > best.count { best = start..<end }
+        }
+        let middle = median(Array(twice[best]))
+        return middle >= interval / 2 ? middle - interval : middle
+    }
+}
+
+/// A sound that was heard, by this machine's clock.
+package struct Hit: Hashable, Sendable {
+    /// When it began, in microseconds.
+    package var time: Double
+    /// How far that may be off because the sound does not begin at once, in microseconds.
+    package var error: Double
+    package var isClipped: Bool
+
+    package init(time: Double, error: Double, isClipped: Bool = false) {
+        self.time = time
+        self.error = error
+        self.isClipped = isClipped
+    }
+}

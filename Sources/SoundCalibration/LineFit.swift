@@ -1,0 +1,46 @@
+/// A straight line through points by least squares.
+struct LineFit {
+    let slope: Double
+    /// Standard deviation of the points from the line.
+    let deviation: Double
+    /// Standard error of ``slope``.
+    let slopeError: Double
+    /// Standard error of the line in its middle.
+    let error: Double
+    private let middle: (x: Double, y: Double)
+
+    init(_ points: [(x: Double, y: Double)]) {
+        let count = Double(max(1, points.count))
+        let middle = (
+            x: points.reduce(0) { $0 + $1.x } / count, y: points.reduce(0) { $0 + $1.y } / count
+        )
+        let squares = points.reduce(0) { $0 + ($1.x - middle.x) * ($1.x - middle.x) }
+        let products = points.reduce(0) { $0 + ($1.x - middle.x) * ($1.y - middle.y) }
+        let slope = squares > 0 ? products / squares : 0
+        let rest = points.reduce(0) { sum, point in
+            let off = point.y - middle.y - slope * (point.x - middle.x)
+            return sum + off * off
+        }
+        self.middle = middle
+        self.slope = slope
+        deviation = (rest / max(1, count - 2)).squareRoot()
+        slopeError = squares > 0 ? deviation / squares.squareRoot() : .infinity
+        error = deviation / count.squareRoot()
+    }
+
+    func value(at x: Double) -> Double { middle.y + slope * (x - middle.x) }
+}
+
+/// What half of the values do not exceed; 0 of none.
+func median(_ values: [Double]) -> Double {
+    guard !values.isEmpty else { return 0 }
+    let sorted = values.sorted()
+    let middle = sorted.count / 2
+    return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+
+/// Standard deviation that a few strays do not change: 1.48 times the median distance from the median.
+func robustDeviation(_ values: [Double]) -> Double {
+    let middle = median(values)
+    return 1.4826 * median(values.map { abs($0 - middle) })
+}

@@ -1,0 +1,239 @@
+/// Decides what is known of a machine from the beats it was sent and the sounds it made.
+///
+/// At first the clock is left alone: from those beats the delay and its spread are taken. Then the clock is moved to and
+/// fro, and the sounds must follow it, by as much and on the same beat. Whatever else may be heard, from a clock on the
+/// wall to a voice, does not.
+package struct SoundJudgement {
+    /// Sounds of the machine, in microseconds like all times here.
+    package var hits: [Hit]
+    /// Sounds that it is compared with, or none.
+    package var others: [Hit]?
+    /// When each beat was sent.
+    package var beats: [Double]
+    /// By how much the clock is moved.
+    package var shift: Double
+    /// What the sound card adds to each delay; of no account if there are others.
+    package var inputLatency = 0.0
+    /// The output's offset while it is left alone.
+    package var offset = 0.0
+    /// Standard error of the times of all hits together.
+    package var clockError = 0.0
+    /// Decibels of the loudest sample.
+    package var decibels: Double?
+
+    /// Beats with the clock left alone.
+    package static let measuredBeats = 48
+    /// Beats after which the clock is moved again.
+    package static let shiftedBeats = 8
+    /// How often it is moved at least, and at most, if the machine's spread hides that it follows.
+    package static let movements = 4...40
+    /// After so many beats there must be a sound.
+    package static let firstLook = 12
+
+    /// This share of the beats must have a hit.
+    private static let leastMatched = 0.75
+    /// So many sounds a beat may belong to none.
+    private static let mostExtras = 0.3
+    /// A delay is told up to this share of a beat; more may be a hit programmed on another sixteenth.
+    private static let unambiguous = 0.125
+    /// Drift that is let pass, in microseconds over the time measured.
+    private static let mostDrift = 1_000.0
+    /// What is farther from the median than so many deviations is a stray.
+    private static let stray = 5.0
+    /// Deviations are not trusted to be smaller than this, in microseconds.
+    private static let resolution = 20.0
+    /// By how much the response may differ from 1.
+    private static let responseTolerance = 0.3
+    /// So many standard errors make a certainty.
+    private static let certainty = 3.0
+
+    /// What the undisturbed beats tell.
+    private struct Measured {
+        var delays: [(beat: Int, delay: Double)]
+        var median: Double
+        var deviation: Double
+        var error: Double
+        var drift: Double
+        var rejected: Int
+    }
+
+    /// Prepares to judge; the rest may be set.
+    package init(hits: [Hit], beats: [Double], shift: Double) {
+        (self.hits, self.beats, self.shift) = (hits, beats, shift)
+    }
+
+    /// Beats that there must be for a result.
+    package static var leastBeats: Int { measuredBeats + movements.lowerBound * shiftedBeats }
+
+    /// Beats after which there is one, or none.
+    package static var mostBeats: Int { measuredBeats + movements.upperBound * shiftedBeats }
+
+    /// What can be said by now; nil if more beats would tell.
+    package var outcome: Result<SoundResult, SoundDoubt>? {
+        do throws(SoundDoubt) {
+            if beats.count < Self.measuredBeats {
+                try checkSound()
+            } else if beats.count < Self.leastBeats {
+                _ = try measuredDelays()
+            } else if let result = try result() {
+                return .success(result)
+            } else if beats.count >= Self.mostBeats {
+                throw .scattered(spread: try measuredDelays().0.deviation)
+            }
+            return nil
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Sees whether there are sounds at all: better after some seconds than after a minute.
+    private func checkSound() throws(SoundDoubt) {
+        guard beats.count >= Self.firstLook else { return }
+        let match = BeatMatch(hits, beats)
+        let heard = match.pairs.count + match.extras
+        guard heard >= beats.count / 4 else { throw .noHits(heard: heard, beats: beats.count, decibels: decibels) }
+    }
+
+    private func result() throws(SoundDoubt) -> SoundResult? {
+        let (own, compared) = try measuredDelays()
+        let match = BeatMatch(hits, beats)
+        guard Double(match.pairs.count) >= Self.leastMatched * Double(beats.count) else {
+            throw .uneven(matched: match.pairs.count, beats: beats.count)
+        }
+        let moved = try movement()
+        let near = Self.stray * max(own.deviation, Self.resolution) + 1.5 * shift
+        let pairs = match.pairs.filter { abs($0.delay - own.median) < near }
+        let answer = response(of: pairs, to: moved)
+        guard answer.error < Self.responseTolerance / Self.certainty else { return nil }
+        guard abs(answer.response - 1) < Self.responseTolerance else {
+            throw .doesNotFollow(response: answer.response)
+        }
+        let evidence = [-1, 1].map { certaintyOfBeat(pairs, insteadOf: $0) }
+        if evidence.contains(where: { $0 < -Self.certainty }) { throw .wholeBeat }
+        guard evidence.allSatisfy({ $0 > Self.certainty }) else { return nil }
+        let reference = try self.reference(moved)
+        guard let reference else { return nil }
+        let delays = compared ?? own
+        let delay = delays.median - (compared == nil ? inputLatency : 0)
+        let errors = own.error + (compared?.error ?? 0)
+        let statistical = 1.2533 * delays.deviation / Double(delays.delays.count).squareRoot()
+        let clock = compared == nil ? clockError : 0
+        return SoundResult(
+            delay: delay, uncertainty: 2 * (statistical * statistical + clock * clock).squareRoot() + errors,
+            spread: own.deviation, drift: delays.drift, used: delays.delays.count, rejected: own.rejected,
+            response: answer.response, offset: (reference == .machine ? offset : 0) - delay, reference: reference,
+            hits: delays.delays.map { SoundResult.Delay(beat: $0.beat, microseconds: $0.delay) })
+    }
+
+    /// The delays of the undisturbed beats: behind the beat, and behind the others' sounds if there are any.
+    private func measuredDelays() throws(SoundDoubt) -> (Measured, compared: Measured?) {
+        let sent = Array(beats.prefix(Self.measuredBeats))
+        let match = BeatMatch(hits, sent)
+        let heard = match.pairs.count + match.extras
+        guard heard >= sent.count / 4 else { throw .noHits(heard: heard, beats: sent.count, decibels: decibels) }
+        let isMatched = Double(match.pairs.count) >= Self.leastMatched * Double(sent.count)
+        guard Double(match.extras) <= Self.mostExtras * Double(sent.count) else {
+            throw isMatched
+                ? .several(perBeat: Double(heard) / Double(sent.count))
+                : .uneven(matched: match.pairs.count, beats: sent.count)
+        }
+        guard isMatched else { throw .uneven(matched: match.pairs.count, beats: sent.count) }
+        guard 2 * match.pairs.count(where: { $0.hit.isClipped }) <= match.pairs.count else { throw .clipping }
+        let own = measure(match.pairs.map { ($0.beat, $0.delay, $0.hit.error) }, match)
+        var compared: Measured?
+        if let others {
+            let reference = BeatMatch(others, sent)
+            guard Double(reference.pairs.count) >= Self.leastMatched * Double(sent.count) else {
+                throw .noReference(matched: reference.pairs.count, beats: sent.count)
+            }
+            let both = compare(match, with: reference)
+            guard 2 * both.delays.count > sent.count else {
+                throw .noReference(matched: both.delays.count, beats: sent.count)
+            }
+            compared = both
+        }
+        let result = compared ?? own
+        let delay = result.median - (compared == nil ? inputLatency : 0)
+        guard abs(delay) <= Self.unambiguous * match.interval else {
+            throw .wrongBeat(microseconds: delay, interval: match.interval)
+        }
+        let minutes = Double(Self.measuredBeats) * match.interval / 60_000_000
+        let most = Self.mostDrift + Self.certainty * result.deviation * (12 / Double(Self.measuredBeats)).squareRoot()
+        guard abs(result.drift) * minutes <= most else { throw .drift(perMinute: result.drift) }
+        return (own, compared)
+    }
+
+    private func measure(_ delays: [(beat: Int, delay: Double, error: Double)], _ match: BeatMatch) -> Measured {
+        let middle = median(delays.map(\.delay))
+        let most = Self.stray * max(robustDeviation(delays.map(\.delay)), Self.resolution)
+        let kept = delays.filter { abs($0.delay - middle) <= most }
+        let line = LineFit(kept.map { (Double($0.beat), $0.delay) })
+        return Measured(
+            delays: kept.map { ($0.beat, $0.delay) }, median: median(kept.map(\.delay)), deviation: line.deviation,
+            error: median(kept.map(\.error)), drift: line.slope * 60_000_000 / match.interval,
+            rejected: match.beats - kept.count + match.extras)
+    }
+
+    /// By how much hits come after others' on the same beat, whole beats apart or not.
+    private func compare(_ match: BeatMatch, with others: BeatMatch) -> Measured {
+        let apart = match.phase - others.phase
+        let around = (apart / match.interval).rounded()
+        let byBeat = Dictionary(uniqueKeysWithValues: others.pairs.map { ($0.beat, $0.hit) })
+        let delays = match.pairs.compactMap { pair -> (beat: Int, delay: Double, error: Double)? in
+            guard let other = byBeat[pair.beat + Int(around)] else { return nil }
+            return (pair.beat, pair.hit.time - other.time, other.error)
+        }
+        return measure(delays, match)
+    }
+
+    /// By how much each beat was moved, in microseconds, from a straight line through all of them.
+    private func movement() throws(SoundDoubt) -> [Double] {
+        let line = LineFit(beats.enumerated().map { (Double($0), $1) })
+        let moved = beats.enumerated().map { $1 - line.value(at: Double($0)) }
+        guard moved.allSatisfy({ abs($0) < 3 * shift }) else { throw .tempoChanged }
+        guard line.deviation > 0.2 * shift else { throw .clockUnmoved }
+        return moved
+    }
+
+    /// By how much hits move if the clock moves by 1.
+    private func response(of pairs: [BeatMatch.Pair], to moved: [Double]) -> (response: Double, error: Double) {
+        let line = LineFit(pairs.map { (Double($0.beat), $0.delay) })
+        let fit = LineFit(pairs.map { (moved[$0.beat], $0.delay - line.value(at: Double($0.beat))) })
+        return (1 + fit.slope, fit.slopeError)
+    }
+
+    /// How certain it is that hits belong to the beats they are nearest to, in standard errors.
+    ///
+    /// When the clock moves, a hit moves with its own beat. If it were that of another beat, it would move earlier or
+    /// later than the beat it is nearest to.
+    private func certaintyOfBeat(_ pairs: [BeatMatch.Pair], insteadOf distance: Int) -> Double {
+        let pairs = pairs.filter { beats.indices.contains($0.beat + distance) }
+        let own = Self.straight(pairs.map { (Double($0.beat), $0.delay) })
+        let other = Self.straight(pairs.map { (Double($0.beat), $0.hit.time - beats[$0.beat + distance]) })
+        func squares(_ values: [Double]) -> Double { values.reduce(0) { $0 + $1 * $1 } }
+        let difference = squares(zip(own, other).map { $0 - $1 }).squareRoot()
+        let rest = min(squares(own), squares(other)) / Double(max(1, pairs.count - 2))
+        let deviation = max(rest.squareRoot(), Self.resolution)
+        return (squares(other) - squares(own)) / max(2 * deviation * difference, .leastNormalMagnitude)
+    }
+
+    /// Values less the straight line through them.
+    private static func straight(_ points: [(x: Double, y: Double)]) -> [Double] {
+        let line = LineFit(points)
+        return points.map { $0.y - line.value(at: $0.x) }
+    }
+
+    /// What the delay is measured against; nil if more beats would tell.
+    private func reference(_ moved: [Double]) throws(SoundDoubt) -> SoundResult.Reference? {
+        guard let others else { return .beat }
+        let match = BeatMatch(others, beats)
+        guard Double(match.pairs.count) >= Self.leastMatched * Double(beats.count) else {
+            throw .noReference(matched: match.pairs.count, beats: beats.count)
+        }
+        let answer = response(of: match.pairs, to: moved)
+        guard answer.error < Self.responseTolerance / Self.certainty else { return nil }
+        if abs(answer.response) < Self.responseTolerance { return .machine }
+        if abs(answer.response - 1) < Self.responseTolerance { return .ownClock }
+        throw .unclearReference(response: answer.response)
+    }
+}

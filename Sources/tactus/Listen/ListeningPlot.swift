@@ -1,0 +1,37 @@
+import SoundCalibration
+
+/// The delays of a machine, hit by hit, as a picture.
+enum ListeningPlot {
+    private static let (left, right, top, bottom) = (78.0, 900.0, 78.0, 338.0)
+
+    /// Draws it.
+    static func svg(_ result: SoundResult, of name: String) -> String {
+        let delays = result.hits.map(\.microseconds)
+        let (first, last) = (delays.min() ?? 0, delays.max() ?? 0)
+        let margin = max(50, (last - first) / 10)
+        let values = Axis(first - margin...last + margin, onto: (bottom, top))
+        let beats = Axis(0...Double(max(1, result.hits.last?.beat ?? 1)), onto: (left, right))
+        let rows = values.marks(about: 6).map { mark in
+            let y = values.position(mark)
+            return MonitorPlot.line(left, y, right, y, mark == 0 ? "zero" : "grid")
+                + MonitorPlot.text(left - 8, y + 4, MonitorText.signed(mark), "faint end")
+        }
+        let columns = beats.marks(about: 8).map {
+            MonitorPlot.text(beats.position($0), bottom + 20, StatusText.decimals($0), "faint middle")
+        }
+        let path = result.hits.map { hit in
+            let (x, y) = (beats.position(Double(hit.beat)), values.position(hit.microseconds))
+            return "M\(MonitorPlot.place(x)) \(MonitorPlot.place(y))h0"
+        }
+        let text =
+            "delay of each hit by beat; median \(MonitorText.signed((result.delay / 10).rounded() * 10)), spread "
+            + MonitorText.duration(result.spread)
+        return MonitorPlot.picture(
+            height: 380, of: "Delays of \(name)",
+            """
+            \(MonitorPlot.text(left, 30, MonitorPlot.escaped(name), "title"))
+            \(MonitorPlot.text(left, 52, text, "faint"))
+            \((rows + columns).joined(separator: "\n"))<path class="data dots" d="\(path.joined())"/>
+            """)
+    }
+}

@@ -1,0 +1,47 @@
+import BeatTime
+import ClockMeter
+import Glibc
+
+/// The meters of one or two channels of sound, of a recording or of a sound card.
+struct SoundMeters: Sendable {
+    let kind: SoundKind
+    let sampleRate: Int
+    /// Counted from 1: the one measured, and the one to compare with.
+    let channels: [Int]
+    private var meters: [any ChannelMeter]
+    private var peak = Float(0)
+    /// Samples of each channel.
+    private(set) var count = 0
+
+    init(_ kind: SoundKind, sampleRate: Int, channels: [Int]) {
+        (self.kind, self.sampleRate, self.channels) = (kind, sampleRate, channels)
+        meters = channels.map { _ in kind.meter(sampleRate: Double(sampleRate)) }
+    }
+
+    /// Takes in samples of each channel.
+    mutating func take(_ samples: [[Float]]) {
+        count += samples[0].count
+        peak = samples[0].reduce(peak) { max($0, abs($1)) }
+        for index in meters.indices { meters[index].take(samples[index]) }
+    }
+
+    /// Takes note that sound was lost here.
+    mutating func lost() { for index in meters.indices { meters[index].lost() } }
+
+    /// Takes note that there is no more.
+    mutating func finish() { for index in meters.indices { meters[index].finish() } }
+
+    func figures(nominal: Tempo?) -> ClockFigures { meters[0].figures(nominal: nominal) }
+
+    /// What there is to say besides the clock's figures.
+    var sound: RecordingFigures {
+        let against = channels.dropFirst().first.map { other in
+            RecordingFigures.Against(
+                channel: other, difference: ClockDifference(meters[0].times, against: meters[1].times))
+        }
+        return RecordingFigures(
+            kind: kind, channel: channels[0], sampleRate: sampleRate,
+            peakDecibels: peak > 0 && peak.isFinite ? 20 * log10(Double(peak)) : nil, clipped: meters[0].clipped,
+            unreadable: meters[0].unreadable, against: against)
+    }
+}

@@ -1,0 +1,235 @@
+"""In the lab: what `tactus calibrate --listen` says of two simulated machines that it hears through a loop of sound.
+
+    listening.py RESULT.json SCENE...
+
+The machines hear the clocks of two outputs, as the kernel stamps them, and play clicks or drums into a loop of
+`snd-aloop`, each on a channel of its own and each hit after a delay that is written down. Nothing is judged here.
+"""
+
+import array
+import ctypes
+import json
+import math
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from rig.cards import MODULES, make_cards  # noqa: E402
+from rig.clocks import raw_microseconds  # noqa: E402
+from rig.framed import FramedLine  # noqa: E402
+from rig.gateway import TACTUS, Gateway, environment  # noqa: E402
+from rig.guest import preload  # noqa: E402
+
+TEMPO = 200  # so that eighty beats are soon over
+RATE = 48_000
+PIECE = 480  # frames written at once
+LATENCY = 120_000  # microseconds from a tick to its sound, before the machine's own delay: the loop needs some
+PLAYBACK, CAPTURE = "hw:Loopback,0", "hw:Loopback,1"
+OUTPUTS = ("VirMIDI 0-0", "VirMIDI 0-1")
+IDS = ("virmidi-0-0", "virmidi-0-1")
+OFFSET = 1.5  # milliseconds, of the first output to begin with
+
+
+def shape(sound, chance):
+    """The samples of one hit at full level; short, since they are added up one by one."""
+    if sound == "click":
+        return [math.sin(2 * math.pi * 1_800 * at / RATE) * math.exp(-at / RATE / 0.004) for at in range(RATE // 40)]
+    if sound == "kick":
+        samples = []
+        for at in range(RATE // 10):
+            second = at / RATE
+            turns = 50 * second + 3.9 * (1 - math.exp(-second / 0.03))
+            fading = math.exp(-second / 0.02) * (1 - 10 * second)  # to nothing: a step at the end is a sound, too
+            samples.append(min(1, second / 0.0008) * math.sin(2 * math.pi * turns) * fading)
+        return samples
+    # A snare: a tone and noise.
+    return [
+        min(1, at / RATE / 0.0002) * math.exp(-at / RATE / 0.012)
+        * (0.5 * math.sin(2 * math.pi * 190 * at / RATE) + 0.5 * chance.uniform(-1, 1)) for at in range(RATE // 15)]
+
+
+class Machine:
+    """Hears one output's clock and plays a hit on each beat."""
+
+    def __init__(self, number, sound, delay, spread, seed, follows=True):
+        self.line = FramedLine(number)
+        self.chance = random.Random(seed)
+        self.samples = array.array("h", (round(14_000 * value) for value in shape(sound, self.chance)))
+        self.delay, self.spread, self.follows = delay, spread, follows
+        self.seen = self.tick = 0
+        self.playing = False
+        self.first = None
+        self.delays, self.times = [], []
+
+    def hits(self):
+        """When, in microseconds of RAW, those hits sound whose beats have come since the last call."""
+        self.line.read()
+        for name, at in self.line.events[self.seen:]:
+            if name in ("start", "continue"):
+                self.playing, self.tick = True, 0
+            elif name == "stop":
+                self.playing = False
+            elif name == "clock" and self.playing:
+                if self.tick % 24 == 0:
+                    late = self.delay + self.chance.gauss(0, self.spread)
+                    self.delays.append(late)
+                    if self.first is None:
+                        self.first = at
+                    beat = len(self.delays) - 1
+                    self.times.append((at if self.follows else self.first + beat * 60e6 / TEMPO) + LATENCY + late)
+                    yield self.times[-1]
+                self.tick += 1
+        self.seen = len(self.line.events)
+
+
+class Player(threading.Thread):
+    """Writes what machines play into the loop, each on a channel, until it is stopped."""
+
+    def __init__(self, machines):
+        super().__init__()
+        self.machines, self.stopping = machines, threading.Event()
+        self.alsa = ctypes.CDLL("libasound.so.2")
+        self.pcm = ctypes.c_void_p()
+        assert self.alsa.snd_pcm_open(ctypes.byref(self.pcm), PLAYBACK.encode(), 0, 0) == 0
+        # 16 bits, interleaved, two channels, no conversion, 80 ms of memory.
+        assert self.alsa.snd_pcm_set_params(self.pcm, 2, 3, 2, RATE, 0, 80_000) == 0
+        self.alsa.snd_pcm_writei.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ulong]
+        self.alsa.snd_pcm_writei.restype = ctypes.c_long
+        self.underruns = self.late = 0
+
+    def run(self):
+        # Ahead of the program under test: only the machine's own delays are to vary.
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+        pieces = {}  # by number, what is to be played in it
+        number, start = 0, raw_microseconds()
+        while not self.stopping.is_set():
+            for channel, machine in enumerate(self.machines):
+                for at in machine.hits():
+                    self.late += self.mix(pieces, number, channel, machine.samples, (at - start) * RATE / 1e6)
+            data = pieces.pop(number, None) or array.array("h", bytes(4 * PIECE))
+            written = self.alsa.snd_pcm_writei(self.pcm, data.buffer_info()[0], PIECE)
+            if written < 0:
+                self.underruns += 1
+                self.alsa.snd_pcm_recover(self.pcm, ctypes.c_int(written), 1)
+            number += 1
+        self.alsa.snd_pcm_close(self.pcm)
+
+    @staticmethod
+    def mix(pieces, now, channel, samples, place):
+        """Adds a hit; its beginning is off by half a sample at the most."""
+        first = round(place)
+        for index, value in enumerate(samples):
+            piece, frame = divmod(first + index, PIECE)
+            if piece < now:
+                continue
+            if piece not in pieces:
+                pieces[piece] = array.array("h", bytes(4 * PIECE))
+            pieces[piece][2 * frame + channel] += value
+        return first < now * PIECE
+
+    def stop(self):
+        self.stopping.set()
+        self.join()
+
+
+def calibrate(gateway, machines, *words, interrupt=None):
+    """Has `tactus calibrate` listen to the first machine; returns what it said, and the machines' true delays."""
+    player = Player(machines)
+    player.start()
+    process = subprocess.Popen(
+        [TACTUS, "calibrate", IDS[0], "--listen", CAPTURE, *words], env=environment(gateway.folder),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if interrupt:
+        while process.poll() is None and not interrupt(machines):
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+    text, complaint = process.communicate(timeout=300)
+    player.stop()
+    for machine in machines:
+        machine.line.close()
+    return {
+        "code": process.returncode, "stdout": text, "stderr": complaint, "underruns": player.underruns,
+        "late": player.late, "delays": [machine.delays for machine in machines],
+        "times": machines[0].times, "status": gateway.status()}
+
+
+def profiles(gateway):
+    return {path.name: path.read_text() for path in gateway.folder.glob("config/tactus/profiles/*")}
+
+
+BESIDE = ("--against", "2")
+
+
+def click(gateway):
+    machines = [Machine(0, "click", 6_000, 800, 1), Machine(1, "click", -2_000, 100, 2)]
+    return {**calibrate(gateway, machines, *BESIDE, "--json", "--save"), "profiles": profiles(gateway)}
+
+
+def kick(gateway):
+    return calibrate(gateway, [Machine(0, "kick", 6_000, 800, 3), Machine(1, "snare", 0, 100, 4)], *BESIDE, "--json")
+
+
+def other(gateway):
+    """A machine that plays by a tempo of its own."""
+    machines = [Machine(0, "click", 6_000, 300, 5, follows=False), Machine(1, "click", 0, 100, 6)]
+    return {**calibrate(gateway, machines, *BESIDE, "--save"), "profiles": profiles(gateway)}
+
+
+def stopped(gateway):
+    """Ctrl-C while the clock is being moved."""
+    machines = [Machine(0, "click", 6_000, 300, 7), Machine(1, "click", 0, 100, 8)]
+    return calibrate(gateway, machines, *BESIDE, interrupt=lambda machines: len(machines[0].delays) > 54)
+
+
+def missing(gateway):
+    return [ended(gateway, "calibrate", IDS[0], "--listen", device) for device in ("hw:9", "hw:Loopback,7")]
+
+
+def monitored(gateway):
+    player = Player([Machine(0, "click", 0, 0, 11), Machine(1, "click", 3_000, 0, 12)])
+    gateway.request("POST", "/api/v1/transport", {"playing": True})
+    player.start()
+    done = ended(
+        gateway, "monitor", f"pcm:{CAPTURE}", "--as", "clicks", "--channel", 2, *("--against", 1), "--seconds", 8,
+        "--json")
+    player.stop()
+    gateway.request("POST", "/api/v1/transport", {"playing": False})
+    return done
+
+
+def ended(gateway, *words):
+    done = subprocess.run(
+        [TACTUS, *map(str, words)], env=environment(gateway.folder), stdin=subprocess.DEVNULL, capture_output=True,
+        text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+SCENES = {scene.__name__: scene for scene in (click, kick, other, stopped, missing, monitored)}
+
+
+def main(result, *scenes):
+    make_cards(2)
+    subprocess.run(["/bin/busybox", "insmod", str(MODULES / "snd-aloop.ko")], check=True)
+    record = {}
+    words = [word for name in OUTPUTS for word in ("--output", name)]
+    for scene in scenes:
+        with tempfile.TemporaryDirectory() as folder:
+            with Gateway("--no-link", "--tempo", TEMPO, *words, folder=pathlib.Path(folder) / "gateway") as gateway:
+                preload(gateway.process.pid, "self")
+                time.sleep(1)
+                gateway.request("PATCH", f"/api/v1/outputs/{IDS[0]}", {"offsetMilliseconds": OFFSET})
+                record[scene] = SCENES[scene](gateway)
+                gateway.stop()
+    pathlib.Path(result).write_text(json.dumps(record))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

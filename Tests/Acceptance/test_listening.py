@@ -1,0 +1,124 @@
+"""`tactus calibrate --listen` and `tactus monitor pcm:…`: simulated machines, heard through a loop of sound in the lab.
+
+The loop's own clock is coarse, so delays are measured against a second machine on the other channel.
+"""
+
+import json
+import statistics
+
+import pytest
+
+from guest import listening as stage
+from rig.gateway import run_tactus
+from rig.labs import Recordings
+
+MEASURED = 48
+OFFSET = stage.OFFSET
+BOOTS = {"results": ["click", "kick", "monitored"], "refusals": ["other", "stopped", "missing"]}
+
+
+@pytest.fixture(scope="module")
+def heard():
+    made = Recordings()
+    for boot, scenes in BOOTS.items():
+        made.prepare(boot, "listening.py", arguments=scenes, timeout=900)
+    yield lambda scene: next(made[boot] for boot, scenes in BOOTS.items() if scene in scenes)[scene]
+    made.close()
+
+
+def offset(record):
+    """That of the first machine's output afterwards, in milliseconds."""
+    return next(
+        output["offsetMilliseconds"] for output in record["status"]["outputs"] if output["id"] == stage.IDS[0])
+
+
+def truth(record):
+    """By how much the first machine is later than the second, beat by beat; the clock's offset comes on top."""
+    first, second = (delays[:MEASURED] for delays in record["delays"])
+    return [own - other + 1_000 * OFFSET for own, other in zip(first, second)]
+
+
+def deviation(times):
+    """That of even beats; on a busy machine a tick may reach the simulated one late, which then plays late."""
+    slope, start = statistics.linear_regression(range(len(times)), times)
+    return statistics.stdev(time - start - slope * beat for beat, time in enumerate(times))
+
+
+@pytest.mark.parametrize("sound,bound", [("click", 200), ("kick", 500)])
+def test_the_delay_beside_another_machine_and_the_spread_are_found(heard, sound, bound, figure):
+    record = heard(sound)
+    assert (record["code"], record["stderr"], record["underruns"], record["late"]) == (0, "", 0, 0)
+    said = json.loads(record["stdout"])
+    wanted, spread = statistics.median(truth(record)), deviation(record["times"][:MEASURED])
+    figure("delay", f"{said['delayMicroseconds']:.0f} us", f"{wanted:.0f} us, within {bound}")
+    figure("spread", f"{said['spreadMicroseconds']:.0f} us", f"{spread:.0f} us, within 15 %")
+    assert said["reference"] == "machine"
+    assert abs(said["delayMicroseconds"] - wanted) < bound
+    assert said["offsetMilliseconds"] == pytest.approx(OFFSET - said["delayMicroseconds"] / 1000, abs=0.011)
+    assert said["spreadMicroseconds"] == pytest.approx(spread, rel=0.15)
+    assert said["response"] == pytest.approx(1, abs=0.2) and said["used"] > 44
+    assert not record["status"]["playing"]
+
+
+def test_a_sound_that_does_not_follow_is_refused_and_nothing_is_saved(heard):
+    record = heard("other")
+    assert record["code"] == 69 and "its offset is" not in record["stdout"]
+    assert "does not follow" in record["stderr"] or "moves away" in record["stderr"]
+    assert offset(record) == OFFSET and not record["status"]["playing"]
+    assert record["profiles"] == {}
+
+
+def test_ctrl_c_puts_the_clock_back(heard):
+    record = heard("stopped")
+    assert record["code"] == 69 and "stopped before there was a result" in record["stderr"]
+    assert "checking that the sound follows" in record["stdout"]
+    assert offset(record) == OFFSET and not record["status"]["playing"]
+
+
+def test_only_with_save_the_offset_is_set_and_kept_in_a_profile(heard):
+    found = json.loads(heard("click")["stdout"])["offsetMilliseconds"]
+    assert offset(heard("click")) == found
+    (text,) = heard("click")["profiles"].values()
+    assert f"offset: {found}" in text
+    assert offset(heard("kick")) == OFFSET
+
+
+def test_a_card_that_is_not_there_is_named(heard):
+    for code, text, error in heard("missing"):
+        assert (code, text) == (69, "") and "'arecord -l' lists inputs" in error
+
+
+def test_monitor_measures_what_a_card_hears(heard):
+    code, text, error = heard("monitored")
+    assert (code, error) == (0, "")
+    said = json.loads(text)
+    assert said["stamps"] == "sound-card" and said["tempo"]["beatsPerMinute"] == pytest.approx(stage.TEMPO, abs=0.5)
+    difference = said["recording"]["against"]["difference"]
+    assert difference["medianMicroseconds"] == pytest.approx(3_000 - 1_000 * OFFSET, abs=100)
+
+
+@pytest.mark.parametrize("words,told", [
+    (["calibrate", "tr-8s"], "either --listen with a sound card, or --input with a port"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--input", "x"], "either --listen with a sound card"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--seconds", "9"], "--seconds goes with --input"),
+    (["calibrate", "tr-8s", "--input", "x", "--against", "2"], "go with --listen"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--against", "1"], "two different channels"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--channel", "0"], "counted from 1"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--input-latency", "501"], "milliseconds from 0 to 500"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--against", "2", "--input-latency", "3"], "latency cancels"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--plot", "x.png"], "ends in .svg"),
+    (["monitor", "pcm:", "--as", "clicks"], "name a sound card"),
+    (["monitor", "pcm:hw:1"], "say what hw:1 hears"),
+])
+def test_what_cannot_be_meant_is_told(words, told):
+    done = run_tactus(*words)
+    assert (done.returncode, done.stdout) == (64, "") and told in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_machine_without_a_card_or_a_gateway_is_told_so():
+    done = run_tactus("monitor", "pcm:null", "--as", "clicks", "--channel", 300)
+    assert (done.returncode, done.stdout) == (69, "") and "cannot be used (channel 300" in done.stderr
+    done = run_tactus("monitor", "pcm:hw:9", "--as", "clicks")
+    assert (done.returncode, done.stdout) == (69, "") and "'arecord -l' lists inputs" in done.stderr
+    done = run_tactus("calibrate", "tr-8s", "--listen", "hw:9")
+    assert (done.returncode, done.stdout) == (69, "") and "no gateway answers" in done.stderr

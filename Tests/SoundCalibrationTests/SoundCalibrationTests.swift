@@ -1,0 +1,106 @@
+import Simulation
+import SoundCalibration
+import Testing
+
+@Suite
+struct SoundCalibrationTests {
+    /// Fifty machines of all kinds, in all kinds of rooms.
+    private static func studio(_ seed: UInt64) -> VirtualStudio {
+        var random = SeededGenerator(seed: seed).split("studio")
+        var studio = VirtualStudio()
+        studio.sound = Recording.Sound.allCases[Int(seed) % 5]
+        studio.spoiled = [.not, .noise, .hum, .reverb, .all][Int(seed / 5) % 5]
+        if studio.spoiled == .all { studio.spoiled = seed % 2 == 0 ? .noise : .reverb }
+        studio.beatsPerMinute = Double.random(in: 110...200, using: &random)
+        studio.delay = Double.random(in: -15_000...25_000, using: &random)
+        studio.spread = Double.random(in: 300...1_500, using: &random)
+        studio.inputLatency = Double.random(in: 0...5_000, using: &random)
+        studio.offset = Double.random(in: -5_000...5_000, using: &random)
+        return studio
+    }
+
+    @Test(arguments: Seeds.standing(1...50))
+    func `the offset and the spread of any machine are found`(seed: UInt64) throws {
+        let studio = Self.studio(seed)
+        let take = studio.play(seed: seed)
+        let result = try #require(try take.outcome?.get(), "\(studio)")
+        let truth = take.truth.sorted()
+        let middle = (truth[truth.count / 2 - 1] + truth[truth.count / 2]) / 2
+        let bound = [.click, .trigger].contains(studio.sound) ? 200.0 : 500
+        #expect(abs(result.delay - middle) < bound, "\(studio): \(result.delay) for \(middle)")
+        #expect(abs(result.delay - studio.delay) < 1.5 * result.uncertainty, "\(studio)")
+        #expect(result.offset == -result.delay)
+        let mean = truth.reduce(0, +) / Double(truth.count)
+        let spread = (truth.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(truth.count - 1)).squareRoot()
+        #expect(abs(result.spread / spread - 1) < 0.15, "\(studio): \(result.spread) for \(spread)")
+        #expect(abs(result.response - 1) < 0.3 && result.rejected < 4)
+    }
+
+    @Test
+    func `beside another machine the card's latency does not matter, and the offset brings them together`() throws {
+        var studio = VirtualStudio()
+        (studio.other, studio.inputLatency, studio.offset) = (.machine(delay: 9_000), 3_000, 2_500)
+        let take = studio.play(seed: 1)
+        let result = try take.outcome!.get()
+        #expect(result.reference == .machine)
+        // The other is 9 ms late, this one 4 ms behind an offset of 2.5 ms; and 3 ms of the card's on its channel alone.
+        #expect(abs(result.delay - (4_000 + 3_000 - (9_000 - 2_500))) < 200)
+        #expect(result.offset == 2_500 - result.delay)
+    }
+
+    @Test
+    func `beside its own cable the delay is the machine's alone`() throws {
+        var studio = VirtualStudio()
+        (studio.other, studio.inputLatency, studio.offset, studio.spread) = (.cable, 3_000, 2_500, 300)
+        let result = try studio.play(seed: 2).outcome!.get()
+        #expect(result.reference == .ownClock)
+        #expect(abs(result.delay - (4_000 - VirtualStudio.wire)) < 200)
+        #expect(result.offset == -result.delay)
+    }
+
+    /// What cannot be measured, and whether it is told for what it is.
+    @Test
+    func `what is no machine on the beat is refused for what it is`() {
+        func doubt(_ change: (inout VirtualStudio) -> Void) -> SoundDoubt? {
+            var studio = VirtualStudio()
+            change(&studio)
+            guard case .failure(let doubt)? = studio.play(seed: 3).outcome else { return nil }
+            return doubt
+        }
+        #expect(doubt { $0.manner = .silent } == .noHits(heard: 0, beats: 12, decibels: nil))
+        let soft = doubt {
+            $0.level = 0.000_2...0.000_3
+            $0.spoiled = .noise
+        }
+        if case .noHits(0, 12, let decibels?) = soft { #expect(decibels < -40) } else { Issue.record("\(soft as Any)") }
+        #expect(doubt { $0.spoiled = .clipping } == .clipping)
+        if case .several(let perBeat) = doubt({ $0.manner = .several(2) }) {
+            #expect(abs(perBeat - 2) < 0.1)
+        } else {
+            Issue.record("two to a beat")
+        }
+        if case .uneven = doubt({ $0.manner = .skips }) {} else { Issue.record("every second beat") }
+        if case .uneven = doubt({ $0.manner = .talks }) {} else { Issue.record("a voice") }
+        if case .wrongBeat = doubt({ $0.delay = 100_000 }) {} else { Issue.record("a sixteenth late") }
+        if case .drift(let minute) = doubt({ $0.manner = .ownTempo(partsPerMillion: 150) }) {
+            #expect(abs(minute + 9_000) < 1_000)
+        } else {
+            Issue.record("its own tempo")
+        }
+        if case .doesNotFollow(let response) = doubt({ $0.manner = .ownTempo(partsPerMillion: 5) }) {
+            #expect(abs(response) < 0.2)
+        } else {
+            Issue.record("its own tempo, nearly ours")
+        }
+        for delay in [-400_000.0, 395_000, 405_000] {
+            #expect(doubt { $0.delay = delay } == .wholeBeat)
+        }
+        if case .scattered = doubt({ $0.spread = 6_000 }) {} else { Issue.record("6 ms of spread") }
+    }
+
+    /// Five hours for each seed; `make listen-trials` has twenty.
+    @Test(arguments: Seeds.standing(1...1))
+    func `hours of noise, speech and other music never lead to an offset`(seed: UInt64) {
+        #expect(Strangers.offsets(hours: 5, seed: seed) == 0)
+    }
+}
