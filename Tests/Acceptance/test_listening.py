@@ -10,20 +10,18 @@ import pytest
 
 from guest import listening as stage
 from rig.gateway import run_tactus
-from rig.labs import Recordings
+from rig.labs import Boot
 
+sequencer, process = pytest.mark.real("sequencer"), pytest.mark.real("process")
 MEASURED = 48
 OFFSET = stage.OFFSET
-BOOTS = {"results": ["click", "kick", "monitored"], "refusals": ["other", "stopped", "missing"]}
+SCENES = {"results": ["click", "kick", "monitored"], "refusals": ["other", "stopped", "missing"]}
+BOOTS = [Boot({name: ("listening.py", *scenes)}) for name, scenes in SCENES.items()]
 
 
-@pytest.fixture(scope="module")
-def heard():
-    made = Recordings()
-    for boot, scenes in BOOTS.items():
-        made.prepare(boot, "listening.py", arguments=scenes, timeout=900)
-    yield lambda scene: next(made[boot] for boot, scenes in BOOTS.items() if scene in scenes)[scene]
-    made.close()
+@pytest.fixture
+def heard(recordings):
+    return lambda scene: next(recordings[boot] for boot, scenes in SCENES.items() if scene in scenes)[scene]
 
 
 def offset(record):
@@ -44,6 +42,7 @@ def deviation(times):
     return statistics.stdev(time - start - slope * beat for beat, time in enumerate(times))
 
 
+@sequencer
 @pytest.mark.parametrize("sound,bound", [("click", 200), ("kick", 500)])
 def test_the_delay_beside_another_machine_and_the_spread_are_found(heard, sound, bound, figure):
     record = heard(sound)
@@ -60,6 +59,7 @@ def test_the_delay_beside_another_machine_and_the_spread_are_found(heard, sound,
     assert not record["status"]["playing"]
 
 
+@sequencer
 def test_a_sound_that_does_not_follow_is_refused_and_nothing_is_saved(heard):
     record = heard("other")
     assert record["code"] == 69 and "its offset is" not in record["stdout"]
@@ -68,6 +68,7 @@ def test_a_sound_that_does_not_follow_is_refused_and_nothing_is_saved(heard):
     assert record["profiles"] == {}
 
 
+@sequencer
 def test_ctrl_c_puts_the_clock_back(heard):
     record = heard("stopped")
     assert record["code"] == 69 and "stopped before there was a result" in record["stderr"]
@@ -75,6 +76,7 @@ def test_ctrl_c_puts_the_clock_back(heard):
     assert offset(record) == OFFSET and not record["status"]["playing"]
 
 
+@sequencer
 def test_only_with_save_the_offset_is_set_and_kept_in_a_profile(heard):
     found = json.loads(heard("click")["stdout"])["offsetMilliseconds"]
     assert offset(heard("click")) == found
@@ -83,11 +85,13 @@ def test_only_with_save_the_offset_is_set_and_kept_in_a_profile(heard):
     assert offset(heard("kick")) == OFFSET
 
 
+@sequencer
 def test_a_card_that_is_not_there_is_named(heard):
     for code, text, error in heard("missing"):
         assert (code, text) == (69, "") and "'arecord -l' lists inputs" in error
 
 
+@sequencer
 def test_monitor_measures_what_a_card_hears(heard):
     code, text, error = heard("monitored")
     assert (code, error) == (0, "")
@@ -97,7 +101,7 @@ def test_monitor_measures_what_a_card_hears(heard):
     assert difference["medianMicroseconds"] == pytest.approx(3_000 - 1_000 * OFFSET, abs=100)
 
 
-@pytest.mark.parametrize("words,told", [
+UNFIT = [
     (["calibrate", "tr-8s"], "either --listen with a sound card, or --input with a port"),
     (["calibrate", "tr-8s", "--listen", "hw:1", "--input", "x"], "either --listen with a sound card"),
     (["calibrate", "tr-8s", "--listen", "hw:1", "--seconds", "9"], "--seconds goes with --input"),
@@ -109,12 +113,17 @@ def test_monitor_measures_what_a_card_hears(heard):
     (["calibrate", "tr-8s", "--listen", "hw:1", "--plot", "x.png"], "ends in .svg"),
     (["monitor", "pcm:", "--as", "clicks"], "name a sound card"),
     (["monitor", "pcm:hw:1"], "say what hw:1 hears"),
-])
-def test_what_cannot_be_meant_is_told(words, told):
-    done = run_tactus(*words)
-    assert (done.returncode, done.stdout) == (64, "") and told in done.stderr and done.stderr.count("\n") == 1
+]
 
 
+@process
+def test_what_cannot_be_meant_is_told():
+    for words, told in UNFIT:
+        done = run_tactus(*words)
+        assert (done.returncode, done.stdout) == (64, "") and told in done.stderr and done.stderr.count("\n") == 1
+
+
+@process
 def test_a_machine_without_a_card_or_a_gateway_is_told_so():
     done = run_tactus("monitor", "pcm:null", "--as", "clicks", "--channel", 300)
     assert (done.returncode, done.stdout) == (69, "") and "cannot be used (channel 300" in done.stderr
