@@ -10,6 +10,7 @@ DESTDIR ?=
 ARGS ?=
 CMD ?=
 LAB_OPTIONS ?=
+UNIT_OPTIONS ?=
 
 SWIFT ?= swift
 RELEASE := .build/release/tactus
@@ -27,9 +28,9 @@ PYTHON ?= /usr/bin/python3
 VENV := .venv/.installed
 RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
-OUTSIDE := LinkNetworkTests|ALSASequencerTests|GatewayTests|ControlServerTests
+OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 
-.PHONY: help run build programs test check lint format unit network acceptance plan lab bench bench-full bench-micro
+.PHONY: mutants help run build programs test check lint format unit network acceptance plan lab bench bench-full bench-micro
 .PHONY: tsan bench-follower bench-onsets link-trials listen-trials link-fuzz bad-links sizes documents docs install clean packages toolchain
 
 help:  ## list the targets
@@ -71,7 +72,10 @@ format: toolchain  ## lay out every Swift file
 	$(SWIFT) format format --in-place --recursive $(FORMATTED)
 
 unit: toolchain
-	timeout 1200 $(SWIFT) test --skip '$(OUTSIDE)'
+	timeout 1200 $(SWIFT) test $(UNIT_OPTIONS) --skip '$(OUTSIDE)'
+
+mutants: toolchain  ## break one decision after another, and see whether `make check` notices; an hour or two
+	Tests/mutants $(ARGS)
 
 # Building may fetch packages; the tests themselves, real Link sockets among them, see no network but their own.
 network: toolchain

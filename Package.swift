@@ -166,7 +166,7 @@ let package = Package(
         tests(of: "ConfigurationFiles", uses: ["BeatTime", "MIDIClock", "Simulation"], exclude: ["Corpus"]),
         tests(of: "LoopGuard", uses: ["BeatTime", "MIDIClock", "Simulation"]),
         tests(
-            of: "Arbiter", uses: ["BeatTime", "GatewayStatus", "LinkSession", "LoopGuard", "MIDIClock", "Simulation"]),
+            of: "Arbiter", uses: ["BeatTime", "GatewayStatus", "LinkSession", "MIDIClock", "Simulation"]),
         tests(of: "OpenSoundControl", uses: ["Simulation"]),
         tests(
             of: "PlainHTTP",

@@ -13,7 +13,7 @@ package struct Arbiter: Sendable {
     package var quantum: Beats {
         didSet { transport.ticksPerBar = Self.ticksPerBar(quantum) }
     }
-    /// Whether the song stops when a leader that leads falls silent; else it goes on.
+    /// True if the song stops when the leader falls silent; otherwise it plays on.
     package var stopsWhenLost = false
     /// Where ticks fall, and how that has changed.
     package internal(set) var map: TempoMap
@@ -47,7 +47,7 @@ package struct Arbiter: Sendable {
     /// - Parameters:
     ///   - link: what the Link peer says at the start.
     ///   - quantum: 0 to 64 beats; 0 means no quantisation.
-    ///   - choice: which leader may lead while Link is off.
+    ///   - choice: which clock may lead while Link is off.
     ///   - seed: decides what the loop guard asks; nobody else should be able to guess it.
     package init(_ link: LinkView, quantum: Beats, following choice: LeaderChoice, seed: UInt64) {
         loopGuard = LoopGuard(seed: seed)

@@ -53,7 +53,7 @@ extension Arbiter {
         }
     }
 
-    /// The leader that leads, or is nearest to leading.
+    /// The clock that leads; otherwise the one most likely to lead next.
     private var shownLeader: ClockLeader? {
         if let following { return leaders[following.source] }
         let possible = leaders.all.filter { refusal(of: $0.source) == nil }

@@ -33,7 +33,9 @@ extension ClockAccount {
 }
 
 extension ClockAccount {
-    /// Adds what the counters of outputs say; for one thread beside the clock thread.
+    /// Adds the outputs' counters, and clears what they report about broken lines.
+    ///
+    /// Only one thread may call it.
     ///
     /// - Parameters:
     ///   - counters: of the outputs.

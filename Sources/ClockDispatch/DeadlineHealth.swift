@@ -3,11 +3,13 @@ internal import Synchronization
 
 /// When the output thread counts as not meeting its deadlines.
 package enum DeadlineHealth {
-    /// So late the thread is stuck, or not let run, in nanoseconds: it may stay awake for two milliseconds by itself.
+    /// The thread counts as stuck when it is this late, in nanoseconds.
+    ///
+    /// It may busy-wait for 2 ms by itself.
     package static let stuck: Int64 = 100_000_000
     /// Ticks are remembered that long at least, in microseconds, and twice as long at most.
     static let span: Int64 = 5_000_000
-    /// One late tick in so many is one too many, but a few may always be.
+    /// Too many: more than one late tick in this many, and at least ``few``.
     static let share: UInt64 = 100
     static let few: UInt64 = 3
 }

@@ -9,7 +9,7 @@ struct OutputState: BitwiseCopyable {
     var planner = TickPlanner()
     /// What it is to do, by the newest board: taken from there once, because an index into its array copies all of it.
     var slot = OutputBoard.Slot()
-    /// As ``OutputBoard/Slot/occupant`` counted when the slot was last let.
+    /// ``OutputBoard/Slot/occupant`` when this state was last reset; a different number means another output.
     var occupant: UInt32 = 0
     /// As ``OutputBoard/Slot/connections`` counted when the planner last heard of a device.
     var connections: UInt32 = 0
@@ -53,7 +53,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     struct Armed: BitwiseCopyable {
         /// When the queue was started, at the earliest.
         var start: MonotonicTime
-        /// How much later than the grid has it that was at the most, in nanoseconds.
+        /// Upper bound on how late the queue started, in nanoseconds.
         var delay: Int64
         var grid: QueueGrid
         /// Nothing can leave the queue before.
@@ -86,8 +86,9 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     static var furtherMessage: Int64 { 2_000 }
     /// How long after a period's end its messages have left, in nanoseconds.
     static var flight: Int64 { 3_000 }
-    /// So long the thread may stay awake, in nanoseconds, and so long it then sleeps whatever is due: with more to send
-    /// than there is time for, others must still come to run.
+    /// Longest busy-wait per turn, and the pause that follows it, in nanoseconds.
+    ///
+    /// Keeps other threads alive when there is more to send than time.
     static var longestTurn: Int64 { 2_000_000 }
     static var yieldTime: Int64 { 300_000 }
     /// With nothing to send, the board is looked at that often, in nanoseconds, though it announces its changes.

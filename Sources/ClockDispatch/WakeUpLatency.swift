@@ -3,10 +3,10 @@ struct WakeUpLatency {
     /// What 99 of 100 wake-ups stay below, in nanoseconds.
     private(set) var usual: Int64 = 50_000
     private var wakeUps: UInt64 = 0
-    /// The last looks at the machine, the newest last: 1 where other threads ran or waited to.
+    /// The last samples of the machine's load, the newest last: 1 where other threads ran or waited to.
     private var loadSamples: UInt16 = 0
 
-    /// How many of the last sixteen looks have to find other threads for the machine to count as busy.
+    /// How many of the last sixteen samples have to find other threads for the machine to count as busy.
     ///
     /// One that just wakes up with ours is no load.
     private static let enoughSamples = 3
@@ -24,8 +24,7 @@ struct WakeUpLatency {
     /// For one such moment a tick that is never more than half a percent of a core. On a busy machine it is six times
     /// that: who is awake by then keeps away what would shut interrupts out, and what has begun before is over in time.
     /// Where half a percent is too short to take a message back from the queue with certainty, and there is a queue, it
-    /// is no earlier on a busy machine: what it is too late for is the queue's, and waiting awake for 0.1 ms would keep
-    /// little away.
+    /// is no earlier on a busy machine: anything it misses is sent by the queue, and a busy-wait of 0.1 ms would not help.
     ///
     /// - Parameters:
     ///   - tickLength: the time between two such moments, in microseconds.
@@ -43,7 +42,7 @@ struct WakeUpLatency {
     /// Whether to look again how busy the machine is: with the queue as backstop, three times a beat.
     var wantsLook: Bool { wakeUps % 16 == 1 }
 
-    /// Looks once.
+    /// Takes a sample.
     ///
     /// - Parameter otherThreads: how many of them run or wait to, right after a wake-up.
     mutating func look(otherThreads: Int) { loadSamples = loadSamples << 1 | (otherThreads > 0 ? 1 : 0) }

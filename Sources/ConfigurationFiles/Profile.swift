@@ -2,7 +2,7 @@ package import MIDIClock
 
 /// How one kind of device wants to be driven, and what can be believed of it.
 ///
-/// A profile is the defaults and what its file says instead; ``applying(_:)`` lays one more hand's live over it.
+/// A profile is the defaults plus what its file changes; ``applying(_:)`` adds the user's own settings on top.
 package struct Profile: Hashable, Sendable {
     /// The file's name without `.yaml`, by which users name the profile.
     package var id: String

@@ -8,7 +8,7 @@ struct CommandBody {
     private let scalars: [String: Scalar]
 
     /// Reads a body that has these keys and no others; whether one may be left out is for the caller to say.
-    init(_ keys: [String], in body: ByteBuffer) throws(HTTPError) {
+    init(_ keys: [String], in body: ByteBuffer) throws(RequestError) {
         guard let object = try? JSON.value([String: Scalar].self, from: body.readableBytesView) else {
             throw .notJSON(expecting: keys)
         }
@@ -25,7 +25,7 @@ struct CommandBody {
     }
 
     /// Reads a body that may be missing, as may all its keys.
-    init(optional keys: [String], in body: ByteBuffer) throws(HTTPError) {
+    init(optional keys: [String], in body: ByteBuffer) throws(RequestError) {
         try self.init(keys, in: body.readableBytes > 0 ? body : ByteBuffer(string: "{}"))
     }
 
@@ -41,25 +41,25 @@ struct CommandValue {
     fileprivate let key: String
     fileprivate let scalar: Scalar
 
-    func boolean() throws(HTTPError) -> Bool {
+    func boolean() throws(RequestError) -> Bool {
         guard case .boolean(let value) = scalar else { throw .badValue("\(key): true or false") }
         return value
     }
 
-    func integer(in range: ClosedRange<Int>) throws(HTTPError) -> Int {
+    func integer(in range: ClosedRange<Int>) throws(RequestError) -> Int {
         guard case .number(let value) = scalar, let whole = Int(exactly: value), range.contains(whole) else {
             throw .badValue("\(key): a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return whole
     }
 
-    func text() throws(HTTPError) -> String {
+    func text() throws(RequestError) -> String {
         guard case .text(let value) = scalar else { throw .badValue("\(key): a text") }
         return value
     }
 
     /// One of a few words.
-    func choice<Value>(among choices: KeyValuePairs<String, Value>) throws(HTTPError) -> Value {
+    func choice<Value>(among choices: KeyValuePairs<String, Value>) throws(RequestError) -> Value {
         guard case .text(let text) = scalar, let choice = choices.first(where: { $0.key == text }) else {
             throw .badValue("\(key): \(choices.map { "\"\($0.key)\"" }.joined(separator: " or "))")
         }
@@ -67,7 +67,7 @@ struct CommandValue {
     }
 
     /// Two numbers, the second at least twice the first.
-    func octave(in range: ClosedRange<Double>) throws(HTTPError) -> ClosedRange<Double> {
+    func octave(in range: ClosedRange<Double>) throws(RequestError) -> ClosedRange<Double> {
         guard case .numbers(let values) = scalar, values.count == 2, values.allSatisfy(range.contains),
             values[1] >= 2 * values[0]
         else {
@@ -78,7 +78,7 @@ struct CommandValue {
         return values[0]...values[1]
     }
 
-    func number(in range: ClosedRange<Double>) throws(HTTPError) -> Double {
+    func number(in range: ClosedRange<Double>) throws(RequestError) -> Double {
         guard case .number(let value) = scalar, range.contains(value) else {
             throw .badValue("\(key): \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))")
         }
@@ -93,7 +93,7 @@ struct CommandValue {
 }
 
 extension CommandValue {
-    func followChoice() throws(HTTPError) -> FollowChoice {
+    func followChoice() throws(RequestError) -> FollowChoice {
         guard case .text(let text) = scalar else { throw .badValue("\(key): auto, off, or a port such as TR-8S") }
         do {
             return try FollowChoice(text)

@@ -102,7 +102,7 @@ final class Serving: Sendable {
 
     func start(_ gateway: Gateway) { self.gateway.withLock { $0 = gateway } }
 
-    func running() throws(HTTPError) -> Gateway {
+    func running() throws(RequestError) -> Gateway {
         guard let gateway = gateway.withLock(\.self) else { throw .starting }
         return gateway
     }

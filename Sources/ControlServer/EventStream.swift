@@ -17,7 +17,7 @@ final class StreamPlaces: Sendable {
         deinit { places.taken.subtract(1, ordering: .relaxed) }
     }
 
-    func take() throws(HTTPError) -> Place {
+    func take() throws(RequestError) -> Place {
         let place = taken.add(1, ordering: .relaxed).newValue <= Self.most
         guard place else {
             taken.subtract(1, ordering: .relaxed)

@@ -14,10 +14,10 @@ struct OwnOriginOnly<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard isOwn(request.head.authority) else { throw HTTPError.foreign("Host") }
+        guard isOwn(request.head.authority) else { throw RequestError.foreign("Host") }
         for origin in request.headers[values: .origin] {
             guard origin.hasPrefix("http://"), isOwn(String(origin.dropFirst("http://".count))) else {
-                throw HTTPError.foreign("Origin")
+                throw RequestError.foreign("Origin")
             }
         }
         return try await next(request, context)
@@ -47,7 +47,9 @@ struct TokenRequired<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard let header = request.headers[.authorization], token.matches(header) else { throw HTTPError.unauthorized }
+        guard let header = request.headers[.authorization], token.matches(header) else {
+            throw RequestError.unauthorized
+        }
         return try await next(request, context)
     }
 }

@@ -38,7 +38,7 @@ extension Router where Context == BasicRequestContext {
             return textResponse(ByteBuffer(string: metrics.text), type: Metrics.contentType)
         }
         serve("/healthz", .get) { _, _ in
-            if let trouble = try serving.running().clockTrouble() { throw HTTPError.late(trouble) }
+            if let trouble = try serving.running().clockTrouble() { throw RequestError.late(trouble) }
             return try jsonResponse(["status": "ok"])
         }
     }
@@ -75,7 +75,7 @@ extension Router where Context == BasicRequestContext {
             do throws(CommandError) {
                 try await gateway.reload()
             } catch {
-                throw HTTPError(error)
+                throw RequestError(error)
             }
             return try jsonResponse(gateway.status())
         }
@@ -92,14 +92,14 @@ extension Router where Context == BasicRequestContext {
 }
 
 /// When a tap fell by the sender's own clock, which tells distances better than the network does; nil if it does not say.
-private func tapTime(_ body: ByteBuffer) throws(HTTPError) -> HostTime? {
+private func tapTime(_ body: ByteBuffer) throws(RequestError) -> HostTime? {
     guard let time = try CommandBody(optional: ["milliseconds"], in: body).optional("milliseconds") else { return nil }
     return HostTime(microseconds: Int64(try time.number(in: 0...1e15) * 1_000))
 }
 
 extension Realignment {
     /// `{}` or no body at all is the next bar.
-    fileprivate init(_ body: ByteBuffer) throws(HTTPError) {
+    fileprivate init(_ body: ByteBuffer) throws(RequestError) {
         guard let when = try CommandBody(optional: ["when"], in: body).optional("when") else {
             self = .atBar
             return
@@ -123,7 +123,7 @@ extension OutputAdjustment {
         "offsetMilliseconds", "multiply", "divide", "swing", "range", "enabled", "markSeconds",
     ]
 
-    fileprivate init(_ body: CommandBody) throws(HTTPError) {
+    fileprivate init(_ body: CommandBody) throws(RequestError) {
         self.init(
             offset: try body.optional("offsetMilliseconds")?.number(in: Self.offsets),
             multiply: try body.optional("multiply")?.integer(in: Self.multipliers),
@@ -142,7 +142,7 @@ extension Serving {
         do throws(CommandError) {
             try await gateway.perform(command)
         } catch {
-            throw HTTPError(error)
+            throw RequestError(error)
         }
         return try jsonResponse(gateway.status())
     }
@@ -157,7 +157,7 @@ extension Router where Context == BasicRequestContext {
         on(path, method: method) { request, context in try await answer(request, context) }
         let answered: Set<HTTPRequest.Method> = method == .get ? [.get, .head] : [method]
         for other in Set([.get, .head, .post, .put, .patch, .delete, .options]).subtracting(answered) {
-            on(path, method: other) { _, _ -> Response in throw HTTPError.methodNotAllowed(method) }
+            on(path, method: other) { _, _ -> Response in throw RequestError.methodNotAllowed(method) }
         }
     }
 

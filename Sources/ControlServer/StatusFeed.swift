@@ -10,7 +10,7 @@ internal import Synchronization
 final class StatusFeed: Sendable {
     /// How often a second the status is looked at, and so an event sent, at most.
     private static let checksPerSecond: Int64 = 20
-    /// After how many looks an event comes though nothing has happened: a quarter of a second.
+    /// After how many checks an event comes though nothing has happened: a quarter of a second.
     ///
     /// Whoever watches counts the beats in between; the network is the session's, and should carry little.
     private static let rest: Int64 = 5

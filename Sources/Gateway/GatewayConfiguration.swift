@@ -16,7 +16,7 @@ package struct GatewayConfiguration: Sendable {
     package var live = LiveConfiguration()
     /// Replaces the quantum of ``live`` until one is set or configured.
     package var quantum: Beats?
-    /// Replaces whom ``live`` follows; likewise.
+    /// Replaces whom ``live`` follows, until that is set or configured.
     package var follow: FollowChoice?
     /// A raw MIDI device to read a clock from, as libasound names it, `hw:CARD,DEVICE`.
     package var clockInDevice: String?

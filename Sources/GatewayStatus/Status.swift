@@ -114,7 +114,7 @@ package struct Status: Codable, Hashable, Sendable {
         /// Ticks sent more than a millisecond after they were due.
         package var lateTicks: Int
         package var offsetMilliseconds: Double
-        /// Pulses for each tick, and ticks for each pulse, as wished.
+        /// Pulses for each tick, and ticks for each pulse, as configured.
         package var multiply: Int
         package var divide: Int
         /// Percent; 50 is straight.

@@ -11,7 +11,7 @@ internal import RealTime
 public final class RealTimeSession: @unchecked Sendable {
     // Safe because `capture` and `commit` are called by one real-time thread, which alone touches `own` and the counts
     // below it; `publish` and `takeCommit` by the network thread, which alone touches `taken`. Between them are two
-    // snapshots, each with one writer and one reader.
+    // triple buffers, each with one writer and one reader.
     private let seen: TripleBuffer<Seen>
     private let committed: TripleBuffer<Commit>
     private let wakeUp: WakeUp

@@ -29,7 +29,7 @@ struct Measurement: Sendable {
     }
 
     /// The time to wait for a pong, in microseconds.
-    private static let retryTime: Int64 = 50_000
+    private static let pongTimeout: Int64 = 50_000
     private static let retryLimitInRow = 5
     /// The usual peer gives up after five losses in all, and so never joins over a network that loses every tenth
     /// datagram; a little patience is all that it takes.
@@ -53,7 +53,7 @@ struct Measurement: Sendable {
         self.target = target
         self.length = length
         start = now
-        retryAt = now.advanced(byMicroseconds: Self.retryTime)
+        retryAt = now.advanced(byMicroseconds: Self.pongTimeout)
     }
 
     /// No pong came in time: `goOn` means to ping again.
@@ -61,7 +61,7 @@ struct Measurement: Sendable {
         guard retriesInRow < Self.retryLimitInRow, retries < Self.retryLimit else { return .failed }
         retriesInRow += 1
         retries += 1
-        retryAt = now.advanced(byMicroseconds: Self.retryTime)
+        retryAt = now.advanced(byMicroseconds: Self.pongTimeout)
         return .goOn
     }
 
@@ -80,7 +80,7 @@ struct Measurement: Sendable {
         }
         if isEnough { return .succeeded(trips) }
         guard pongs < Self.pongLimit else { return .failed }
-        retryAt = now.advanced(byMicroseconds: Self.retryTime)
+        retryAt = now.advanced(byMicroseconds: Self.pongTimeout)
         return .goOn
     }
 

@@ -40,11 +40,13 @@ struct EchoTest: Sendable {
     private static let largestShare = 0.98
     /// An echo repeats all of the displacement; so much of it is allowed to be missing.
     private static let leastGain = 0.75
-    /// Gains that make an echo of what depends on our tosses.
+    /// Gains that make an echo of a clock that depends on our tosses and has its port to itself.
     ///
-    /// A leader that has to wait for our ticks, such as a program on the one processor there is, depends on them as well:
-    /// our late ticks hold it up and our early ones do not, a gain of 0.5 at most.
-    private static let echoGains = 0.6...2
+    /// A program that has to wait for our ticks, on the one processor there is, depends on them as well: our late ticks
+    /// hold it up and our early ones do not, which is a gain of about 0.5.
+    private static let gainsAlone = 0.6...2
+    /// The same where there are several clocks: of two at one place each is taken for the other half of the time.
+    private static let gainsAmongOthers = 0.25...2
 
     init(_ probe: Probe, lags: ClosedRange<Int64>) {
         self.probe = probe
@@ -62,13 +64,14 @@ struct EchoTest: Sendable {
     /// - Parameters:
     ///   - segment: the newest arrivals. When they are ``segmentLength`` they are counted in for good.
     ///   - amplitude: of the probe, in microseconds.
+    ///   - isAlone: whether no other clock in the port is in step with us.
     /// - Returns: what is known now.
-    mutating func judge(_ segment: Residuals, amplitude: Double) -> Outcome {
+    mutating func judge(_ segment: Residuals, amplitude: Double, isAlone: Bool) -> Outcome {
         var present = tallies
         let scaled = segment.straightened(expected: amplitude).map { $0 / amplitude }
         for (index, lag) in lags.enumerated() { count(segment, scaled, lag, in: &present[index]) }
         if segment.count >= Self.segmentLength { tallies = present }
-        return outcome(present)
+        return outcome(present, gains: isAlone ? Self.gainsAlone : Self.gainsAmongOthers)
     }
 
     private func count(_ segment: Residuals, _ scaled: [Double], _ lag: Int64, in tally: inout Tally) {
@@ -94,14 +97,14 @@ struct EchoTest: Sendable {
         return min(max(bounded * (27 + square) / (27 + 9 * square), -largestShare), largestShare)
     }
 
-    private func outcome(_ tallies: [Tally]) -> Outcome {
+    private func outcome(_ tallies: [Tally], gains: ClosedRange<Double>) -> Outcome {
         // Stakes on several lags at once share what there is to stake.
         let needed = Self.billion + logarithm(Double(tallies.count))
         var isExcluded = true
         for tally in tallies {
             let gain = tally.agreement / max(1, tally.count)
             let deviation = tally.power.squareRoot() / max(1, tally.count)
-            if tally.stake >= needed, Self.echoGains.contains(gain) { return .echo }
+            if tally.stake >= needed, gains.contains(gain) { return .echo }
             isExcluded =
                 isExcluded && tally.count >= Double(Self.shortestLook - 4)
                 && gain + 3.5 * deviation < Self.leastGain

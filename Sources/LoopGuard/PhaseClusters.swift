@@ -38,7 +38,9 @@ struct PhaseClusters: Sendable {
         if let best {
             histories[best.index].begin(question, prior: prior)
             histories[best.index].append(best.arrival)
-            histories[best.index].judge(best.arrival, amplitude: Double(max(1, Probe.amplitude(map.line))))
+            histories[best.index].judge(
+                best.arrival, amplitude: Double(max(1, Probe.amplitude(map.line))),
+                isAlone: histories.count(where: \.isInStep) < 2)
         } else if histories.count < Self.mostClocks {
             var history = PhaseHistory(Self.arrival(time, near: 0, map))
             history.begin(question, prior: prior)

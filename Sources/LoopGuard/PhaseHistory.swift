@@ -126,14 +126,15 @@ struct PhaseHistory: Sendable {
     /// - Parameters:
     ///   - arrival: the newest.
     ///   - amplitude: of the probe, in microseconds.
-    mutating func judge(_ arrival: Residuals.Arrival, amplitude: Double) {
+    ///   - isAlone: whether no other clock in the port is in step with us.
+    mutating func judge(_ arrival: Residuals.Arrival, amplitude: Double, isAlone: Bool) {
         guard outcome == .open else { return }
         switch test {
         case .none: break
         case .echo(var echo):
             segment.append(arrival)
             guard EchoTest.isLook(segment.count) else { return }
-            outcome = echo.judge(segment, amplitude: amplitude)
+            outcome = echo.judge(segment, amplitude: amplitude, isAlone: isAlone)
             test = .echo(echo)
             if segment.count >= EchoTest.segmentLength { segment.removeAll() }
         case .regeneration(var regeneration):

@@ -4,6 +4,8 @@
 BACKGROUND-4 and -5 are about app hosts that exist only on iOS, and have no counterpart here.
 """
 
+import statistics
+
 import pytest
 
 from rig.events import EventStream
@@ -108,7 +110,9 @@ def test_tempo_4_the_gateway_stays_in_sync_at_20_and_at_999(partner, start, line
         both_at(near, partner, gateway)
         partner.nudge_tempo(step * 3)
         both_at(end, partner, gateway)
-        _, (interval, _) = steady(line.wait_ticks(48))
+        # Of many pairs, since a busy machine may leave ticks out after a stall.
+        ticks = line.wait_ticks(48)
+        interval = statistics.median((later - earlier) / 12 for earlier, later in zip(ticks, ticks[12:]))
         assert 60e6 / 24 / interval == pytest.approx(end, rel=0.02)
 
 

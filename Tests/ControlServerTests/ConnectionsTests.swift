@@ -58,9 +58,9 @@ struct ConnectionsTests {
     func `streams have places, and give them back`() throws {
         let places = StreamPlaces()
         var taken = try (0..<StreamPlaces.most).map { _ in try places.take() }
-        #expect(throws: HTTPError.self) { try places.take() }
+        #expect(throws: RequestError.self) { try places.take() }
         taken.removeLast()
         taken.append(try places.take())
-        #expect(throws: HTTPError.self) { try places.take() }
+        #expect(throws: RequestError.self) { try places.take() }
     }
 }

@@ -100,11 +100,11 @@ struct GuardTests {
 
     @Test
     func `a refusal of the gateway has its status and names the leader`() {
-        let refusal = HTTPError(.notLeader("TR-8S"))
+        let refusal = RequestError(.notLeader("TR-8S"))
         #expect(refusal.status.code == 409)
         #expect(refusal.code == "not-leader")
         #expect(refusal.message == "TR-8S leads; 'tactus link on' or 'tactus follow off' first")
-        #expect(HTTPError(.busy).status.code == 503)
-        #expect(HTTPError(.busy).code == "busy")
+        #expect(RequestError(.busy).status.code == 503)
+        #expect(RequestError(.busy).code == "busy")
     }
 }

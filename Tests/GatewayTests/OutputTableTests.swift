@@ -61,6 +61,10 @@ struct OutputTableTests {
         func free(_ table: inout OutputTable, ports: UInt64, inUse: UInt64, at time: HostTime) -> Bool {
             table.free(ClockAccount(generationInUse: inUse, existingPorts: ports), 6, at: time)
         }
+        // The output thread has not heard of it yet, however long that lasts.
+        let early = soon.advanced(byMicroseconds: -1_000_000)
+        #expect(!free(&table, ports: 1, inUse: 5, at: early))
+        #expect(!free(&table, ports: 1, inUse: 5, at: soon))
         // Its Stop may still be to leave.
         #expect(!free(&table, ports: 1, inUse: 6, at: soon))
         #expect(free(&table, ports: 1, inUse: 6, at: late))

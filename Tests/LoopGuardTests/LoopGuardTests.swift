@@ -51,6 +51,16 @@ import Testing
         }
     }
 
+    @Test func `an echo on the very ticks of a leader in the same port is fenced more often than not`() {
+        let fenced = Seeds.standing(1...20).count { seed in
+            var world = LoopWorld(seed: seed)
+            world.loops = [(0, Way(), Self.port)]
+            world.addLeader(beatsPerMinute: 120, start: 104_667, jitter: .gaussian(30), seed: seed)
+            return world.ticksUntilFenced(within: 600) != nil
+        }
+        #expect(fenced >= 10)
+    }
+
     @Test func `an echo of divided or multiplied ticks is fenced`() {
         for (multiply, divide) in [(2, 1), (1, 2), (4, 1), (1, 3)] as [(Int64, Int64)] {
             var world = LoopWorld(seed: 5)

@@ -51,7 +51,9 @@ enum GatewayAnswer: Sendable {
     case controlsNotOpened(String)
 }
 
-/// An output that may have gone, and its slot be another's, by the time of an answer.
+/// Names an output in a question and its answer.
+///
+/// By the time of the answer the slot may belong to another output.
 struct OutputPlace: Hashable, Sendable {
     var slot: Int
     var occupant: UInt32

@@ -46,7 +46,7 @@ struct Output: Sendable {
     var hearers = 0
     /// Whether its one device was there and has gone.
     private(set) var hasLostDevice = false
-    /// Whether its device is the clock that leads, which hears nothing of what is made of it.
+    /// True if this device leads; it is then not sent any clock.
     private(set) var isLeader = false
     /// Why it is away, when there is more to say than that.
     var trouble: String?
@@ -71,7 +71,8 @@ struct Output: Sendable {
 
     enum Presence: Hashable, Sendable {
         case here
-        /// It is no longer wanted; its device is being stopped, by a board of that generation, in use since then.
+        /// No longer wanted; its device is being stopped. The generation is that of the first board without it, nil until
+        /// the next turn; since then the clock thread has been seen to use that board.
         case leaving(generation: UInt64?, since: HostTime?)
         /// Its device has been stopped; the output thread is to let go of its port, by a board of that generation.
         case closing(generation: UInt64)

@@ -47,14 +47,14 @@ extension OutputTable {
     }
 
     private mutating func settle(_ slot: Int, _ request: OutputRequest) {
-        // A profile that has recognised the device still does, unless it is gone; one that was named counts no longer.
+        // A profile that recognised the device stays, if it still exists. One that the user no longer names is dropped.
         let recognised = all[slot].request.profile == nil ? all[slot].profile?.id : nil
         let profile = request.profile ?? recognised.flatMap { try? configuration.library.profile(id: $0) }
         guard request != all[slot].request || profile != all[slot].profile else { return }
         all[slot].configure(request, profile: profile)
     }
 
-    /// Makes outputs of the configuration that are none yet, and counts anew for how many there is no slot.
+    /// Adds the configured outputs that are missing, and counts those without a free slot.
     ///
     /// - Returns: whether one was made.
     @discardableResult

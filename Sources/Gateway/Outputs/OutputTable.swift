@@ -37,7 +37,7 @@ struct OutputTable: Sendable {
     private var occupants: UInt32 = 0
     private var markSeed: UInt64
 
-    /// Makes the outputs that are wanted; devices are connected by ``connect(_:own:_:at:)``.
+    /// Makes the outputs that are wanted; devices are connected by ``connect(_:own:_:)``.
     ///
     /// - Parameters:
     ///   - configuration: what the user wants.
@@ -240,6 +240,7 @@ struct OutputTable: Sendable {
         return changed
     }
 
-    /// How long the output thread may take to send the Stop of an output that is leaving, in microseconds.
+    /// How long a device may take to accept its Stop once the clock thread has the board without its output, in
+    /// microseconds.
     private static let stopGrace: Int64 = 200_000
 }

@@ -66,10 +66,3 @@ class EventStream:
             event = self.next()
             if condition(event):
                 return event
-
-    def wait_end(self):
-        """Waits for the other side to end the stream."""
-        self.socket.settimeout(PATIENCE)
-        with contextlib.suppress(ConnectionError):
-            while self.socket.recv(65536):
-                pass

@@ -61,7 +61,9 @@ def steady(ticks):
     reading, which a busy machine may give at any time, moves no other.
     """
     assert len(ticks) >= 3, "hardly a tick came"
-    interval = statistics.median(b - a for a, b in zip(ticks, ticks[1:]))
+    # Over many ticks at a time: what single readings are late by must not add up.
+    lag = min(24, len(ticks) // 3)
+    interval = statistics.median((b - a) / lag for a, b in zip(ticks, ticks[lag:]))
     edge = min(24, len(ticks) // 3)
     first = statistics.median(at - interval * number for number, at in enumerate(ticks[:edge]))
     last = statistics.median(at - interval * number for number, at in enumerate(ticks[-edge:], len(ticks) - edge))

@@ -33,8 +33,6 @@ struct GatewayScene {
 
     mutating func press(_ arrivals: [ControlArrival]) { world.take(.controls(arrivals), at: 0) }
 
-    mutating func watch() { world.nodes[0].watchedAt = now }
-
     /// A line that is open takes no more.
     mutating func breakLine(_ slot: Int) { world.nodes[0].clockThread.breakLine(slot) }
 

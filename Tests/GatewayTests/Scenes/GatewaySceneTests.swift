@@ -82,6 +82,41 @@ struct GatewaySceneTests {
     }
 
     @Test
+    func `a machine is let go only once its Stop has left, however long the clock thread is held up`() throws {
+        var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
+        scene.sequencer.plug(Self.drums)
+        scene.run(for: 10)
+        scene.command(.setPlaying(true))
+        scene.run(for: 1_000)
+        #expect(scene.machines[Self.drums.address]?.isPlaying == true)
+        scene.isClockThreadStuck = true
+        scene.command(.configure(try Self.configuration([:]).live))
+        scene.run(for: 2_000)
+        #expect(scene.sequencer.subscriptions.contains { $0.receiver.client == 24 })
+        scene.isClockThreadStuck = false
+        scene.run(for: 2_000)
+        #expect(scene.machines[Self.drums.address]?.isPlaying == false && scene.broken.isEmpty)
+    }
+
+    @Test
+    func `a machine that refuses its Stop is stopped once it takes messages again`() throws {
+        var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
+        scene.sequencer.plug(Self.drums)
+        scene.run(for: 10)
+        scene.command(.setPlaying(true))
+        scene.run(for: 1_000)
+        scene.sequencer.stuck = [Self.drums.address]
+        scene.command(.setPlaying(false))
+        scene.run(for: 1_000)
+        #expect(scene.machines[Self.drums.address]?.isPlaying == true)
+        scene.sequencer.stuck = []
+        scene.run(for: 500)
+        let isPlaying = scene.machines[Self.drums.address]?.isPlaying
+        #expect(isPlaying == false)
+        #expect(scene.broken == [])
+    }
+
+    @Test
     func `a command is answered when the status shows it`() throws {
         var scene = GatewayScene(try Self.configuration())
         let offset = scene.command(.adjust(output: "Clock", OutputAdjustment(offset: 12)))
@@ -219,11 +254,13 @@ struct GatewaySceneTests {
         #expect(scene.status.leadership.mode == .follow)
         scene.command(.follow(.off))
         #expect(scene.sequencer.subscriptions.count == 1, "what the user has subscribed stays")
+        #expect(scene.broken.isEmpty)
     }
 
     /// `SIM_SEED=1...10000` runs the whole ten thousand.
     @Test(arguments: Seeds.standing(1...40))
-    func `whatever is plugged, pulled, commanded and reloaded, nothing is lost or doubled`(seed: UInt64) throws {
+    func `whatever is plugged, pulled, commanded and reloaded, every machine is where it should be`(seed: UInt64) throws
+    {
         var random = SeededGenerator(seed: seed)
         let machines = (0..<4).map { PortDescription.device(24 + $0, "Box \($0)", "Box \($0) MIDI 1", card: $0) }
         let library = ["boxes": "match: [Box 0, Box 1]"]

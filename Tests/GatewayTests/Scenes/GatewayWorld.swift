@@ -84,8 +84,10 @@ struct GatewayWorld {
     /// - Throws: the first promise that was broken.
     mutating func run(until seconds: Double) throws {
         for node in nodes.indices { settle(node) }
-        while let event = simulation.next(until: .seconds(seconds)) { try perform(event) }
-        if let promise = nodes.lazy.compactMap(\.broken.first).first { throw broken(promise) }
+        while let event = simulation.next(until: .seconds(seconds)) {
+            try perform(event)
+            if let promise = nodes.lazy.compactMap(\.broken.first).first { throw broken(promise) }
+        }
     }
 
     private mutating func perform(_ event: Event) throws {
@@ -179,6 +181,7 @@ struct GatewayWorld {
         var token: ReplyToken?
         switch request {
         case .edit(let edit, let waiting):
+            if case .goOn = edit, nodes[node].link.isEnabled { nodes[node].fail("a leader's beat reaches the session") }
             touch(node) { engine, now in engine.edit(at: now) { edit.apply(to: &$0, at: now) } }
             token = waiting
         case .setEnabled(let isOn, let waiting):
@@ -195,6 +198,7 @@ struct GatewayWorld {
             touch(node) { engine, now in engine.setActive(isActive, at: now) }
             joinNetworks(node)
         }
+        nodes[node].check()
         if let token { post(.done(token), from: node) }
     }
 

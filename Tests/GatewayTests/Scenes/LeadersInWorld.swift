@@ -13,14 +13,13 @@ extension GatewayWorld {
     ///   - source: where it comes in.
     ///   - node: who hears it.
     ///   - jitter: of its ticks' times.
-    ///   - faults: what goes wrong on the line.
     ///   - seconds: from when to when.
     ///   - seed: of its jitter.
     ///   - tempo: beats per minute from a tick to the next.
     ///   - transport: what it sends 3 ms before a tick.
     mutating func playLeader(
         from source: ClockSource = GatewayWorld.leaderPorts[0], at node: Int, jitter: LeaderClock.Jitter,
-        faults: [LeaderClock.Fault] = [],
+
         seconds: ClosedRange<Double>, seed: UInt64, tempo: (Int) -> Double,
         transport: (Int) -> [ClockMessage] = { _ in [] }
     ) {
@@ -31,7 +30,7 @@ extension GatewayWorld {
             count += 1
         }
         let clock = LeaderClock(
-            count: count, start: seconds.lowerBound * 1e6, jitter: jitter, faults: faults, random: &random, tempo: tempo
+            count: count, start: seconds.lowerBound * 1e6, jitter: jitter, random: &random, tempo: tempo
         )
         var top = leaders[node]?.top
         for (number, time) in clock.truth.prefix(count).enumerated() {
@@ -49,11 +48,11 @@ extension GatewayWorld {
     /// The same at one tempo.
     mutating func playLeader(
         from source: ClockSource = GatewayWorld.leaderPorts[0], at node: Int, tempo: Double, jitter: LeaderClock.Jitter,
-        faults: [LeaderClock.Fault] = [], seconds: ClosedRange<Double>, seed: UInt64,
+        seconds: ClosedRange<Double>, seed: UInt64,
         transport: (Int) -> [ClockMessage] = { _ in [] }
     ) {
         playLeader(
-            from: source, at: node, jitter: jitter, faults: faults, seconds: seconds, seed: seed,
+            from: source, at: node, jitter: jitter, seconds: seconds, seed: seed,
             tempo: { _ in tempo }, transport: transport)
     }
 

@@ -47,7 +47,9 @@ final class VirtualGateway {
 
     private var portNames: [Int: String] = [:]
     private var tokens: UInt64 = 0
-    private var leavingSince: [Int: HostTime] = [:]
+    private var leaving: Set<Int> = []
+    /// The machines that have missed messages, and have not been told since what to do.
+    private var hasMissed: Set<PortAddress> = []
     private var nextDescriptor: Int32 = 10
     private var lastTicks: [UInt8: Int64] = [:]
 
@@ -93,7 +95,7 @@ final class VirtualGateway {
         var effects = engine.take(event, at: now)
         while true {
             let answers = carryOut(effects, at: now)
-            check(at: now)
+            check()
             guard !answers.isEmpty else { return }
             effects = engine.take(.answers(answers), at: now)
         }
@@ -107,7 +109,7 @@ final class VirtualGateway {
         isBoardNew = isBoardNew || effects.isBoardNew
         linkRequests += effects.link
         for subscription in effects.unsubscriptions {
-            noteUnsubscribing(subscription, at: now)
+            noteUnsubscribing(subscription)
             sequencer.unsubscribe(subscription)
         }
         for descriptor in effects.closings {
@@ -181,6 +183,9 @@ final class VirtualGateway {
     private func deliver(_ sent: VirtualKernel.Sent) {
         guard let port = sent.message.port else { return }
         let settings = clockThread.settings(of: sent.message.slot)
+        if let planned = sent.message.planned, sent.time < planned.due {
+            broken.append("\(planned.message) leaves early")
+        }
         if sent.isTaken, let planned = sent.message.planned, planned.message == .timingClock {
             let tick = planned.place.tick
             if let last = lastTicks[port], tick != last + 1, settings.multiply == 1, settings.divide == 1 {
@@ -188,11 +193,16 @@ final class VirtualGateway {
             }
             lastTicks[port] = tick
         }
-        for hearer in Self.hearers(of: port, sequencer) where !sequencer.stuck.contains(hearer) {
+        for hearer in Self.hearers(of: port, sequencer) {
+            guard !sequencer.stuck.contains(hearer) else {
+                hasMissed.insert(hearer)
+                continue
+            }
+            if sent.message.message != .timingClock { hasMissed.remove(hearer) }
             let fault = machines[hearer, default: DrumMachine()].take(
                 sent.message.message, at: sent.time.microseconds, on: clockThread.board.map.line, settings)
-            if sequencer.stuck.isEmpty, let tick = sent.message.planned?.place.tick, !isInPlace(machines[hearer], tick)
-            {
+            let tick = sent.message.planned?.place.tick
+            if let tick, !hasMissed.contains(hearer), !isInPlace(machines[hearer], tick) {
                 broken.append("\(hearer) is at another place of the song than tick \(tick)")
             }
             // A device whose state is unknown gets a Stop, which disturbs none that has stopped.
@@ -216,15 +226,17 @@ final class VirtualGateway {
     }
 
     /// A machine that is let go has had the time to hear its Stop.
-    private func noteUnsubscribing(_ subscription: SubscriptionGraph.Subscription, at now: HostTime) {
+    private func noteUnsubscribing(_ subscription: SubscriptionGraph.Subscription) {
         guard subscription.sender.client == Self.outputs else { return }
         let slot = subscription.sender.port
-        guard let since = leavingSince[slot] else { return }
-        let isPlaying = machines[subscription.receiver]?.isPlaying == true
-        if since.microseconds(to: now) < 200_000 || isPlaying && !sequencer.stuck.contains(subscription.receiver) {
+        guard leaving.contains(slot) else { return }
+        if machines[subscription.receiver]?.isPlaying == true, !sequencer.stuck.contains(subscription.receiver) {
             broken.append("output \(slot) is let go before its Stop has left")
         }
     }
+
+    /// Notes a promise that was broken.
+    func fail(_ promise: String) { broken.append(promise) }
 
     private func checkSlots() {
         let (board, inUse) = (engine.board, clockThread.board)
@@ -233,10 +245,11 @@ final class VirtualGateway {
         }
     }
 
-    private func check(at now: HostTime) {
+    /// Sees whether what must hold does.
+    func check() {
         for (slot, output) in engine.outputs.all.enumerated() {
-            if case .leaving = output.presence { leavingSince[slot] = leavingSince[slot] ?? now }
-            if case .here = output.presence { leavingSince[slot] = nil }
+            if case .leaving = output.presence { leaving.insert(slot) }
+            if case .here = output.presence { leaving.remove(slot) }
             let hearers = sequencer.subscriptions.count { $0.sender == output.source }
             if output.hasOneDevice, hearers > 1 { broken.append("\(output.name) drives \(hearers) machines") }
             if case .line(let descriptor) = output.sink, openLines[descriptor] == nil {
@@ -244,8 +257,7 @@ final class VirtualGateway {
             }
         }
         if isBoardNew { checkSlots() }
-        if engine.arbiter.mode == .follow, engine.arbiter.wantsLink { broken.append("two lead") }
-        if engine.arbiter.following != nil, link.isEnabled { broken.append("a leader is followed in a session") }
+        if engine.arbiter.following != nil, engine.arbiter.isLinkLeading || link.isEnabled { broken.append("two lead") }
         for output in engine.outputs.all where output.presence == .here && kept.offsets[output.id] != output.liveOffset
         {
             if output.liveOffset != nil || kept.offsets[output.id]?.value(over: 0) != nil {

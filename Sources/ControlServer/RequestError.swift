@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import NIOCore
 
 /// A request that is not carried out, as a status and `{"error":{"code":"…","message":"…"}}`.
-struct HTTPError: Error, HTTPResponseError {
+struct RequestError: Error, HTTPResponseError {
     var status: HTTPResponse.Status
     /// A stable word for programs.
     var code: String
@@ -13,43 +13,44 @@ struct HTTPError: Error, HTTPResponseError {
     var message: String
     var headers: HTTPFields = [:]
 
-    static func notJSON(expecting keys: [String]) -> HTTPError {
+    static func notJSON(expecting keys: [String]) -> RequestError {
         let wanted =
             switch keys.count {
             case 0: "without keys, or empty"
             case 1: "with the key \(keys[0])"
             default: "with any of the keys \(keys.joined(separator: ", "))"
             }
-        return HTTPError(status: .badRequest, code: "not-json", message: "the body is to be one JSON object \(wanted)")
+        return RequestError(
+            status: .badRequest, code: "not-json", message: "the body is to be one JSON object \(wanted)")
     }
 
-    static func badValue(_ message: String) -> HTTPError {
-        HTTPError(status: .badRequest, code: "bad-value", message: message)
+    static func badValue(_ message: String) -> RequestError {
+        RequestError(status: .badRequest, code: "bad-value", message: message)
     }
 
-    static func foreign(_ header: String) -> HTTPError {
-        HTTPError(status: .forbidden, code: "foreign", message: "the request's \(header) is not this server's own")
+    static func foreign(_ header: String) -> RequestError {
+        RequestError(status: .forbidden, code: "foreign", message: "the request's \(header) is not this server's own")
     }
 
-    static func methodNotAllowed(_ allowed: HTTPRequest.Method) -> HTTPError {
-        HTTPError(
+    static func methodNotAllowed(_ allowed: HTTPRequest.Method) -> RequestError {
+        RequestError(
             status: .methodNotAllowed, code: "method-not-allowed", message: "only \(allowed.rawValue) is served here",
             headers: [.allow: allowed.rawValue])
     }
 
-    static let unauthorized = HTTPError(
+    static let unauthorized = RequestError(
         status: .unauthorized, code: "unauthorized", message: "the header Authorization: Bearer TOKEN is needed",
         headers: [.wwwAuthenticate: "Bearer"])
 
-    static let starting = HTTPError(
+    static let starting = RequestError(
         status: .serviceUnavailable, code: "starting", message: "the gateway is starting", headers: [.retryAfter: "1"])
 
-    static let tooManyStreams = HTTPError(
+    static let tooManyStreams = RequestError(
         status: .serviceUnavailable, code: "too-many-streams",
         message: "\(StreamPlaces.most) event streams are open, which is the most", headers: [.retryAfter: "10"])
 
-    static func late(_ reason: String) -> HTTPError {
-        HTTPError(status: .serviceUnavailable, code: "late", message: reason)
+    static func late(_ reason: String) -> RequestError {
+        RequestError(status: .serviceUnavailable, code: "late", message: reason)
     }
 
     /// What the gateway itself refuses.
@@ -105,10 +106,10 @@ struct ErrorsAsJSON<Context: RequestContext>: RouterMiddleware {
     ) async throws -> Response {
         do {
             return try await next(request, context)
-        } catch let refusal as HTTPError {
+        } catch let refusal as RequestError {
             return try refusal.response(from: request, context: context)
         } catch let error as any HTTPResponseError {
-            return try HTTPError(error).response(from: request, context: context)
+            return try RequestError(error).response(from: request, context: context)
         }
     }
 }
