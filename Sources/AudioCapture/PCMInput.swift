@@ -87,8 +87,9 @@ struct PCMInput: ~Copyable {
             })
         else { throw ALSAError(operation: "format", code: -EINVAL) }
         try check("snd_pcm_hw_params_set_format", snd_pcm_hw_params_set_format(handle, pointer, format.name))
+        let least = UInt32(clamping: channels)
         guard
-            let count = (UInt32(channels)..<max(UInt32(channels), mostChannels + 1)).first(where: {
+            let count = (least..<max(least, mostChannels + 1)).first(where: {
                 snd_pcm_hw_params_test_channels(handle, pointer, $0) == 0
             })
         else { throw ALSAError(operation: "channel \(channels)", code: -EINVAL) }

@@ -125,8 +125,9 @@ def test_what_cannot_be_meant_is_told():
 
 @process
 def test_a_machine_without_a_card_or_a_gateway_is_told_so():
-    done = run_tactus("monitor", "pcm:null", "--as", "clicks", "--channel", 300)
-    assert (done.returncode, done.stdout) == (69, "") and "cannot be used (channel 300" in done.stderr
+    for channel in (300, 5_000_000_000):
+        done = run_tactus("monitor", "pcm:null", "--as", "clicks", "--channel", channel)
+        assert (done.returncode, done.stdout) == (69, "") and f"cannot be used (channel {channel}" in done.stderr
     done = run_tactus("monitor", "pcm:hw:9", "--as", "clicks")
     assert (done.returncode, done.stdout) == (69, "") and "'arecord -l' lists inputs" in done.stderr
     done = run_tactus("calibrate", "tr-8s", "--listen", "hw:9")
