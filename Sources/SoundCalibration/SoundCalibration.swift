@@ -29,7 +29,6 @@ package struct SoundCalibration: Sendable {
     private var samples = 0
     private var own: HeardChannel
     private var other: HeardChannel?
-    private var isLost = false
     /// Beats at which it is judged next.
     private var nextLook = SoundJudgement.firstLook
     /// How it ended; nil while it goes on.
@@ -71,8 +70,10 @@ package struct SoundCalibration: Sendable {
 
     /// Takes in that ticks or sound were lost on this machine.
     package mutating func lost() {
-        guard !beats.times.isEmpty, outcome == nil else { return }
-        outcome = .failure(.lost)
+        guard outcome == nil else { return }
+        guard beats.times.isEmpty else { return outcome = .failure(.lost) }
+        // Samples before the gap do not say when those after it were taken.
+        clock = SampleClock(sampleRate: sampleRate)
     }
 
     /// Takes in sound.

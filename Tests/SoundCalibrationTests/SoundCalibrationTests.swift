@@ -98,6 +98,16 @@ struct SoundCalibrationTests {
         if case .scattered = doubt({ $0.spread = 6_000 }) {} else { Issue.record("6 ms of spread") }
     }
 
+    @Test
+    func `sound lost before the first beat changes nothing, and later ends it`() throws {
+        var studio = VirtualStudio()
+        (studio.gap, studio.spread) = ((100, 1), 300)
+        let result = try studio.play(seed: 5).outcome!.get()
+        #expect(abs(result.delay - studio.delay) < 200)
+        studio.gap = (100, 10)
+        #expect(studio.play(seed: 5).outcome == .failure(.lost))
+    }
+
     /// Five hours for each seed; `make listen-trials` has twenty.
     @Test(arguments: Seeds.standing(1...1))
     func `hours of noise, speech and other music never lead to an offset`(seed: UInt64) {

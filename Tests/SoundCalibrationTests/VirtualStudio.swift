@@ -17,6 +17,8 @@ struct VirtualStudio {
     var inputLatency = 0.0
     var manner = Manner.follows
     var level = 0.3...0.5
+    /// Milliseconds of sound that this machine loses, and after how many seconds.
+    var gap: (milliseconds: Int, second: Double)?
     /// What is on the second channel, if there is one.
     var other: Other?
 
@@ -69,6 +71,8 @@ struct VirtualStudio {
         var truth: [Double] = []
         calibration.sent(.start, at: HostTime(microseconds: Int64(start) - 500))
         var samples = 0
+        var toLose = gap.map { Int(rate) * $0.milliseconds / 1_000 } ?? 0
+        var taken = 0
         while calibration.outcome == nil, samples < Int(rate * 400) {
             let end = capture.nextPieceEnd + 1_000_000
             while start + Double(tick) * tickLength < end {
@@ -97,7 +101,13 @@ struct VirtualStudio {
             for first in stride(from: 0, to: pieces[0].count, by: 240) {
                 let part = pieces.map { Array($0[first..<min(first + 240, $0.count)]) }
                 samples += part[0].count
-                let stamp = SoundBlock.Stamp(samples: samples, microseconds: capture.stamp(ofSample: samples))
+                if let gap, toLose > 0, Double(samples) > gap.second * rate {
+                    if toLose <= part[0].count { calibration.lost() }
+                    toLose -= part[0].count
+                    continue
+                }
+                taken += part[0].count
+                let stamp = SoundBlock.Stamp(samples: taken, microseconds: capture.stamp(ofSample: samples))
                 calibration.take(SoundBlock(channels: part, stamp: stamp))
             }
         }
