@@ -25,6 +25,9 @@ package struct SoundCalibration: Sendable {
     private let offset: Double
     private let inputLatency: Double
     private var beats = SentBeats()
+    /// By how much the clock is moved, in microseconds; fixed before it is moved, since a clock that glides has longer or
+    /// shorter ticks.
+    private var size = 0.0
     private var clock: SampleClock
     private var samples = 0
     private var own: HeardChannel
@@ -57,14 +60,13 @@ package struct SoundCalibration: Sendable {
         return (moved - 1) / SoundJudgement.shiftedBeats % 2 == 0 ? size : 0
     }
 
-    private var size: Double {
-        min(Self.largestShift.microseconds, (Self.largestShift.ofTick * beats.tickLength).rounded(.down))
-    }
-
     /// Takes in what the output sent.
     package mutating func sent(_ message: ClockMessage, at time: HostTime) {
         guard outcome == nil else { return }
         beats.take(message, at: Double(time.microseconds))
+        if beats.times.count <= SoundJudgement.measuredBeats {
+            size = min(Self.largestShift.microseconds, (Self.largestShift.ofTick * beats.tickLength).rounded(.down))
+        }
         if beats.isInterrupted { outcome = .failure(.interrupted) }
     }
 

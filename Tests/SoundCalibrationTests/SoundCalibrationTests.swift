@@ -99,6 +99,14 @@ struct SoundCalibrationTests {
     }
 
     @Test
+    func `a fast clock is moved by one amount to and fro`() {
+        var studio = VirtualStudio()
+        studio.beatsPerMinute = 190
+        let shifts = studio.play(seed: 4).shifts
+        #expect(shifts.count == 2 && shifts.contains(0) && shifts.allSatisfy { $0 <= 0.4 * 60e6 / 190 / 24 })
+    }
+
+    @Test
     func `sound lost before the first beat changes nothing, and later ends it`() throws {
         var studio = VirtualStudio()
         (studio.gap, studio.spread) = ((100, 1), 300)

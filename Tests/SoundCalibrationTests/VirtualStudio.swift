@@ -52,6 +52,8 @@ struct VirtualStudio {
         /// The true delays of the beats that were measured, in microseconds.
         var truth: [Double]
         var seconds: Double
+        /// By how much the clock was moved, in microseconds.
+        var shifts: Set<Double>
     }
 
     /// Plays until there is an outcome.
@@ -68,7 +70,7 @@ struct VirtualStudio {
         let tickLength = 60_000_000 / beatsPerMinute / 24
         let start = 1_500_000.0
         var (tick, shift, owed) = (0, 0.0, RateAccumulator())
-        var truth: [Double] = []
+        var (truth, shifts) = ([Double](), Set<Double>())
         calibration.sent(.start, at: HostTime(microseconds: Int64(start) - 500))
         var samples = 0
         var toLose = gap.map { Int(rate) * $0.milliseconds / 1_000 } ?? 0
@@ -81,6 +83,7 @@ struct VirtualStudio {
                 if calibration.shift != shift {
                     owed.owe(shift - calibration.shift, at: place)
                     shift = calibration.shift
+                    shifts.insert(shift)
                 }
                 let time = plain + shift + owed.debt(at: place)
                 if tick % 24 == 0 {
@@ -111,7 +114,7 @@ struct VirtualStudio {
                 calibration.take(SoundBlock(channels: part, stamp: stamp))
             }
         }
-        return Take(outcome: calibration.outcome, truth: truth, seconds: Double(samples) / rate)
+        return Take(outcome: calibration.outcome, truth: truth, seconds: Double(samples) / rate, shifts: shifts)
     }
 
     private func play(
