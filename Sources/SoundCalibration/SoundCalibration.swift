@@ -67,7 +67,12 @@ package struct SoundCalibration: Sendable {
         if beats.times.count <= SoundJudgement.measuredBeats {
             size = min(Self.largestShift.microseconds, (Self.largestShift.ofTick * beats.tickLength).rounded(.down))
         }
-        if beats.isInterrupted { outcome = .failure(.interrupted) }
+        if beats.isInterrupted {
+            outcome = .failure(.interrupted)
+        } else if beats.times.count > SoundJudgement.mostBeats + 2 * SoundJudgement.shiftedBeats {
+            // There would be an outcome by now if it were known when the sounds came.
+            outcome = .failure(.noStamps)
+        }
     }
 
     /// Takes in that ticks or sound were lost on this machine.

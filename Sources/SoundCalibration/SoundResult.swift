@@ -89,4 +89,6 @@ package enum SoundDoubt: Error, Hashable, Sendable {
     case interrupted
     /// This machine lost sound or ticks.
     case lost
+    /// The sound card's driver does not say when samples were taken.
+    case noStamps
 }

@@ -99,6 +99,13 @@ struct SoundCalibrationTests {
     }
 
     @Test
+    func `a driver that does not say when samples were taken is told so`() {
+        var studio = VirtualStudio()
+        (studio.hasStamps, studio.beatsPerMinute) = (false, 250)
+        #expect(studio.play(seed: 6).outcome == .failure(.noStamps))
+    }
+
+    @Test
     func `a fast clock is moved by one amount to and fro`() {
         var studio = VirtualStudio()
         studio.beatsPerMinute = 190

@@ -17,6 +17,8 @@ struct VirtualStudio {
     var inputLatency = 0.0
     var manner = Manner.follows
     var level = 0.3...0.5
+    /// Whether the driver says when samples were taken.
+    var hasStamps = true
     /// Milliseconds of sound that this machine loses, and after how many seconds.
     var gap: (milliseconds: Int, second: Double)?
     /// What is on the second channel, if there is one.
@@ -111,7 +113,7 @@ struct VirtualStudio {
                 }
                 taken += part[0].count
                 let stamp = SoundBlock.Stamp(samples: taken, microseconds: capture.stamp(ofSample: samples))
-                calibration.take(SoundBlock(channels: part, stamp: stamp))
+                calibration.take(SoundBlock(channels: part, stamp: hasStamps ? stamp : nil))
             }
         }
         return Take(outcome: calibration.outcome, truth: truth, seconds: Double(samples) / rate, shifts: shifts)

@@ -145,6 +145,8 @@ enum ListeningText {
                 + "another machine (0 %) nor the clock of \(name) itself (100 %)"
         case .interrupted: return "the clock of \(name) was stopped or started anew meanwhile; try again"
         case .lost: return "this machine was too busy and lost sound or ticks; close other programs, and try again"
+        case .noStamps:
+            return "the sound card's driver does not say when its samples were taken; try the card itself, such as hw:1"
         }
     }
 }
