@@ -5,6 +5,7 @@ import Essentials
 import GatewayStatus
 import Glibc
 import MIDIClock
+import RealTime
 import SoundCalibration
 import Synchronization
 
@@ -64,7 +65,8 @@ struct ListeningSession {
         -> SoundResult
     {
         try checkOutput()
-        let stop = try StopRequest()
+        // A terminal that closes ends it in order, too, unless with nohup.
+        let stop = try StopRequest(alsoOn: SignalSource.isIgnored(SIGHUP) ? [] : [SIGHUP])
         let isStopped = Mutex(false)
         let stopping = Task {
             await stop.wait()
