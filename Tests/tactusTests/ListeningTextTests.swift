@@ -31,6 +31,13 @@ struct ListeningTextTests {
     }
 
     @Test
+    func `what could not be put back is told after what went wrong`() {
+        let told = ListeningSession.failure(
+            ["the clock is moved", "the song plays"], after: .failure(Failure(.refused, "no luck")))
+        #expect(told == Failure(.refused, "no luck; and the clock is moved; and the song plays"))
+    }
+
+    @Test
     func `a result says its delay, its offset and a verdict, and is drawn`() {
         let hits = (0..<4).map { SoundResult.Delay(beat: $0, microseconds: 3_000 + 100 * Double($0)) }
         let result = SoundResult(
