@@ -106,7 +106,7 @@ package struct SoundCalibration: Sendable {
     private func judgement(of complete: Int) -> SoundJudgement {
         let beats = Array(self.beats.times.prefix(complete))
         var judgement = SoundJudgement(hits: own.hits(clock), beats: beats, shift: size)
-        judgement.others = other?.hits(clock, near: beats)
+        judgement.other = other?.compared(clock, beats)
         (judgement.inputLatency, judgement.offset) = (inputLatency, offset)
         (judgement.clockError, judgement.decibels) = (clock.error, own.decibels)
         return judgement
@@ -235,15 +235,16 @@ private struct HeardChannel: Sendable {
     /// Sounds, or of a MIDI cable the ticks that are on the beats.
     ///
     /// A tick looks like any other: one that is a quarter of a tick off may be that of another beat's.
-    func hits(_ clock: SampleClock, near beats: [Double]) -> [Hit] {
-        guard beats.count > 1, ticks.count >= Self.ticksOfCable * beats.count else { return hits(clock) }
+    func compared(_ clock: SampleClock, _ beats: [Double]) -> SoundJudgement.Other {
+        guard beats.count > 1, ticks.count >= Self.ticksOfCable * beats.count else { return .sounds(hits(clock)) }
         let times = ticks.compactMap { clock.time(ofSample: $0) }
         let reach = median(zip(beats.dropFirst(), beats).map { $0 - $1 }) / Self.ticksPerBeat / 4
         var index = 0
-        return beats.compactMap { beat in
+        let nearest: [Hit] = beats.compactMap { beat in
             while index + 1 < times.count, abs(times[index + 1] - beat) < abs(times[index] - beat) { index += 1 }
             guard index < times.count, abs(times[index] - beat) < reach else { return nil }
             return Hit(time: times[index], error: 10)
         }
+        return .cable(nearest)
     }
 }

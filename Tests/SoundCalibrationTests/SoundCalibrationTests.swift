@@ -58,6 +58,13 @@ struct SoundCalibrationTests {
         #expect(result.offset == -result.delay)
     }
 
+    @Test
+    func `beside another machine at the same output there is no offset`() {
+        var studio = VirtualStudio()
+        studio.other = .machineAtSameOutput(delay: 9_000)
+        #expect(studio.play(seed: 7).outcome == .failure(.sameClock))
+    }
+
     /// What cannot be measured, and whether it is told for what it is.
     @Test
     func `what is no machine on the beat is refused for what it is`() {

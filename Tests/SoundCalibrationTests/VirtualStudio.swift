@@ -38,10 +38,11 @@ struct VirtualStudio {
         case silent
     }
 
-    /// What the second channel hears: clicks of a machine at another output, so many microseconds after the beat, or
-    /// the output's own cable.
+    /// What the second channel hears: clicks of a machine at another output or at the same, so many microseconds after
+    /// the beat, or the output's own cable.
     enum Other: Hashable {
         case machine(delay: Double)
+        case machineAtSameOutput(delay: Double)
         case cable
     }
 
@@ -92,8 +93,12 @@ struct VirtualStudio {
                     let late = delay + spread * chance.gaussian()
                     if truth.count < 48 { truth.append(late) }
                     play(beat: tick / 24, at: time, plain: plain, late: late, &capture, &chance)
-                    if case .machine(let delay) = other {
+                    switch other {
+                    case .machine(let delay)?:
                         second.add(.click, atMicroseconds: plain - offset + delay, level: 0.4)
+                    case .machineAtSameOutput(let delay)?:
+                        second.add(.click, atMicroseconds: time + delay, level: 0.4)
+                    case .cable?, nil: break
                     }
                 }
                 if other == .cable { second.add(0xF8, atMicroseconds: time + Self.wire + inputLatency) }

@@ -143,6 +143,10 @@ enum ListeningText {
             return
                 "when the clock was moved, channel \(against ?? 0) moved by \(fixed(100 * response, 0)) % of that: neither "
                 + "another machine (0 %) nor the clock of \(name) itself (100 %)"
+        case .sameClock:
+            return
+                "channel \(against ?? 0) follows the clock of \(name), too, so one offset moves both; have a machine on "
+                + "another output play there, or connect a MIDI cable (docs/calibrating.md)"
         case .interrupted: return "the clock of \(name) was stopped or started anew meanwhile; try again"
         case .lost: return "this machine was too busy and lost sound or ticks; close other programs, and try again"
         case .noStamps:
