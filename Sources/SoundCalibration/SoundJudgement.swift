@@ -27,10 +27,13 @@ package struct SoundJudgement {
         case sounds([Hit])
         /// The ticks of a MIDI cable that are on the beats.
         case cable([Hit])
+        /// A MIDI cable on which no Start was heard, so that nothing says which tick is on a beat.
+        case cableWithoutStart
 
         var hits: [Hit] {
             switch self {
             case .sounds(let hits), .cable(let hits): hits
+            case .cableWithoutStart: []
             }
         }
     }
@@ -156,6 +159,7 @@ package struct SoundJudgement {
         let own = measure(match.pairs.map { ($0.beat, $0.delay, $0.hit.error) }, match)
         var compared: Measured?
         if let other {
+            if case .cableWithoutStart = other { throw .noStart }
             let reference = BeatMatch(other.hits, sent)
             guard Double(reference.pairs.count) >= Self.leastMatched * Double(sent.count) else {
                 throw .noReference(matched: reference.pairs.count, beats: sent.count)

@@ -83,6 +83,8 @@ package enum SoundDoubt: Error, Hashable, Sendable {
     case scattered(spread: Double)
     /// The second channel has no hit on each beat.
     case noReference(matched: Int, beats: Int)
+    /// The second channel is a MIDI cable on which no Start was heard.
+    case noStart
     /// The second channel moves by this much if the clock moves by 1; a machine's would by 0, the clock's own by 1.
     case unclearReference(response: Double)
     /// The second channel hears a machine that follows the very clock that is moved.

@@ -48,14 +48,23 @@ struct SoundCalibrationTests {
         #expect(result.offset == 2_500 - result.delay)
     }
 
-    @Test
-    func `beside its own cable the delay is the machine's alone`() throws {
+    /// Of 20.8 ms for a tick at 120 BPM, the latencies are up to a whole one.
+    @Test(arguments: [3_000.0, 8_000, 17_000, 21_000])
+    func `beside its own cable the delay is the machine's alone, however late the card is`(latency: Double) throws {
         var studio = VirtualStudio()
-        (studio.other, studio.inputLatency, studio.offset, studio.spread) = (.cable, 3_000, 2_500, 300)
+        (studio.other, studio.inputLatency, studio.offset, studio.spread) = (.cable, latency, 2_500, 300)
+        studio.beatsPerMinute = 120
         let result = try studio.play(seed: 2).outcome!.get()
         #expect(result.reference == .ownClock)
         #expect(abs(result.delay - (4_000 - VirtualStudio.wire)) < 200)
         #expect(result.offset == -result.delay)
+    }
+
+    @Test
+    func `a cable on which no Start was heard does not say which tick is a beat`() {
+        var studio = VirtualStudio()
+        studio.other = .cableWithoutStart
+        #expect(studio.play(seed: 2).outcome == .failure(.noStart))
     }
 
     @Test

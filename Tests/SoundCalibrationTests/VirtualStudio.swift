@@ -44,6 +44,8 @@ struct VirtualStudio {
         case machine(delay: Double)
         case machineAtSameOutput(delay: Double)
         case cable
+        /// The same, connected after the Start.
+        case cableWithoutStart
     }
 
     /// Microseconds from the output to the cable's end.
@@ -75,6 +77,7 @@ struct VirtualStudio {
         var (tick, shift, owed) = (0, 0.0, RateAccumulator())
         var (truth, shifts) = ([Double](), Set<Double>())
         calibration.sent(.start, at: HostTime(microseconds: Int64(start) - 500))
+        if other == .cable { second.add(0xFA, atMicroseconds: start - 500 + Self.wire + inputLatency) }
         var samples = 0
         var toLose = gap.map { Int(rate) * $0.milliseconds / 1_000 } ?? 0
         var taken = 0
@@ -98,10 +101,12 @@ struct VirtualStudio {
                         second.add(.click, atMicroseconds: plain - offset + delay, level: 0.4)
                     case .machineAtSameOutput(let delay)?:
                         second.add(.click, atMicroseconds: time + delay, level: 0.4)
-                    case .cable?, nil: break
+                    case .cable?, .cableWithoutStart?, nil: break
                     }
                 }
-                if other == .cable { second.add(0xF8, atMicroseconds: time + Self.wire + inputLatency) }
+                if other == .cable || other == .cableWithoutStart {
+                    second.add(0xF8, atMicroseconds: time + Self.wire + inputLatency)
+                }
                 calibration.sent(
                     .timingClock, at: HostTime(microseconds: Int64(time + Double.random(in: 0...40, using: &chance))))
                 tick += 1

@@ -138,7 +138,10 @@ enum ListeningText {
                 + "try a shorter, drier, louder sound, or a slower tempo"
         case .noReference(let matched, let beats):
             return "\(matched) of \(beats) beats have a sound on channel \(against ?? 0), which it is compared with; "
-                + "have that play on every beat, too, or connect a MIDI cable that is less than a quarter of a tick late"
+                + "have that play on every beat, too, or connect a MIDI cable"
+        case .noStart:
+            return "no Start was heard on the MIDI cable at channel \(against ?? 0), which says which tick is a beat; see "
+                + "that the cable gets all that \(name) gets, and try again"
         case .unclearReference(let response):
             return
                 "when the clock was moved, channel \(against ?? 0) moved by \(fixed(100 * response, 0)) % of that: neither "
