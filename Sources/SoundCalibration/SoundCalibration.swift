@@ -81,6 +81,8 @@ package struct SoundCalibration: Sendable {
         guard beats.times.isEmpty else { return outcome = .failure(.lost) }
         // Samples before the gap do not say when those after it were taken.
         clock = SampleClock(sampleRate: sampleRate)
+        own.forget()
+        other?.forget()
     }
 
     /// Takes in sound.
@@ -209,6 +211,9 @@ private struct HeardChannel: Sendable {
         detector = OnsetDetector(sampleRate: sampleRate)
         bytes = readsMIDI ? MIDIByteDetector(sampleRate: sampleRate) : nil
     }
+
+    /// Forgets the sounds and ticks that were heard.
+    mutating func forget() { (onsets, ticks, firstTicks, isFirst) = ([], [], [], false) }
 
     var count: Int { onsets.count }
     var decibels: Double? { Self.decibels(peak) }

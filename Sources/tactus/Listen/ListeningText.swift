@@ -140,7 +140,8 @@ enum ListeningText {
             return "\(matched) of \(beats) beats have a sound on channel \(against ?? 0), which it is compared with; "
                 + "have that play on every beat, too, or connect a MIDI cable"
         case .noStart:
-            return "no Start was heard on the MIDI cable at channel \(against ?? 0), which says which tick is a beat; see "
+            return
+                "no Start was heard on the MIDI cable at channel \(against ?? 0), which says which tick is a beat; see "
                 + "that the cable gets all that \(name) gets, and try again"
         case .unclearReference(let response):
             return
