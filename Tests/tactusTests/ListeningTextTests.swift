@@ -43,7 +43,11 @@ struct ListeningTextTests {
         let result = SoundResult(
             delay: 3_150, uncertainty: 80, spread: 120, drift: -10, used: 4, rejected: 1, response: 1.01,
             offset: -3_150, reference: .beat, hits: hits)
-        let lines = ListeningText.lines(result, of: "TR-8S").joined(separator: "\n")
+        func text(isLatencyKnown: Bool) -> String {
+            ListeningText.lines(result, of: "TR-8S", isLatencyKnown: isLatencyKnown).joined(separator: "\n")
+        }
+        let lines = text(isLatencyKnown: true)
+        #expect(!lines.contains("latency") && text(isLatencyKnown: false).contains("give it as --input-latency"))
         #expect(lines.contains("sounds 3.15 ms after the beat") && lines.contains("its offset is -3.15 ms"))
         #expect(lines.contains("steady") && lines.contains("4 used, 1 rejected") && lines.contains("followed by 101 %"))
         let plot = ListeningPlot.svg(result, of: "TR-<8S>")

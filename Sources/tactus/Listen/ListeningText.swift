@@ -46,13 +46,21 @@ enum ListeningText {
     static func side(_ delay: Double) -> String { delay < 0 ? "early" : "late" }
 
     /// What was found.
-    static func lines(_ result: SoundResult, of name: String) -> [String] {
+    ///
+    /// - Parameters:
+    ///   - result: the figures.
+    ///   - name: of the machine.
+    ///   - isLatencyKnown: whether the sound card's own latency was given.
+    static func lines(_ result: SoundResult, of name: String, isLatencyKnown: Bool) -> [String] {
         let behind =
             switch result.reference {
             case .beat: "the beat as this machine sends it"
             case .machine: "what is on the other channel"
             case .ownClock: "its own clock on the other channel"
             }
+        let latency =
+            "the sound card's own latency is in this; measure it once (docs/calibrating.md) and give it as "
+            + "--input-latency, or use --against"
         return [
             "\(name): sounds \(MonitorText.duration(abs(result.delay))) \(result.delay < 0 ? "before" : "after") \(behind), "
                 + "give or take \(MonitorText.duration(result.uncertainty))",
@@ -62,7 +70,7 @@ enum ListeningText {
             "checked: when the clock moved, the sound followed by \(fixed(100 * result.response, 0)) %",
             "delays: \(histogram(result))",
             "to be on the beat there, its offset is \(fixed(offset(result), 2)) ms",
-        ]
+        ] + (result.reference == .beat && !isLatencyKnown ? [latency] : [])
     }
 
     /// Milliseconds, to a hundredth.
