@@ -51,6 +51,7 @@ enum ListeningText {
     ///   - result: the figures.
     ///   - name: of the machine.
     ///   - isLatencyKnown: whether the sound card's own latency was given.
+    /// - Returns: one line each.
     static func lines(_ result: SoundResult, of name: String, isLatencyKnown: Bool) -> [String] {
         let behind =
             switch result.reference {
