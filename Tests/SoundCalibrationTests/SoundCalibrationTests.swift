@@ -132,10 +132,10 @@ struct SoundCalibrationTests {
     @Test
     func `sound lost before the first beat changes nothing, and later ends it`() throws {
         var studio = VirtualStudio()
-        (studio.gap, studio.spread) = ((100, 1), 300)
+        (studio.gap, studio.start, studio.spread) = ((100, 6), 12e6, 300)
         let result = try studio.play(seed: 5).outcome!.get()
         #expect(abs(result.delay - studio.delay) < 200)
-        studio.gap = (100, 10)
+        studio.gap = (100, 18)
         #expect(studio.play(seed: 5).outcome == .failure(.lost))
     }
 

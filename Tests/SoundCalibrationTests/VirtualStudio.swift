@@ -8,6 +8,8 @@ struct VirtualStudio {
     var sound = Recording.Sound.click
     var spoiled = StudioTake.Spoiled.not
     var beatsPerMinute = 150.0
+    /// When the first beat is, in microseconds.
+    var start = 1_500_000.0
     /// Microseconds from a beat to the machine's hit.
     var delay = 4_000.0
     /// Standard deviation of that.
@@ -73,7 +75,6 @@ struct VirtualStudio {
             sampleRate: rate, offset: offset, inputLatency: inputLatency, isCompared: other != nil)
         var chance = random.split("machine")
         let tickLength = 60_000_000 / beatsPerMinute / 24
-        let start = 1_500_000.0
         var (tick, shift, owed) = (0, 0.0, RateAccumulator())
         var (truth, shifts) = ([Double](), Set<Double>())
         calibration.sent(.start, at: HostTime(microseconds: Int64(start) - 500))
