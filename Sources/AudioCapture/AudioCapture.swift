@@ -96,7 +96,9 @@ package final class AudioCapture: Sendable {
             try pcm.start()
             while !isStopping.load(ordering: .acquiring) {
                 switch try pcm.read() {
-                case .nothing: poll(&descriptors, until: nil)
+                case .nothing:
+                    poll(&descriptors, until: nil)
+                    pcm.acknowledge(descriptors.dropFirst())
                 case .overrun: receive(.overrun)
                 case .sound(let frames):
                     let samples = channels.map { pcm.samples(ofChannel: $0 - 1, frames: frames) }

@@ -87,8 +87,9 @@ struct PCMInput: ~Copyable {
             })
         else { throw ALSAError(operation: "format", code: -EINVAL) }
         try check("snd_pcm_hw_params_set_format", snd_pcm_hw_params_set_format(handle, pointer, format.name))
+        let least = UInt32(clamping: channels)
         guard
-            let count = (UInt32(channels)..<max(UInt32(channels), mostChannels + 1)).first(where: {
+            let count = (least..<max(least, mostChannels + 1)).first(where: {
                 snd_pcm_hw_params_test_channels(handle, pointer, $0) == 0
             })
         else { throw ALSAError(operation: "channel \(channels)", code: -EINVAL) }
@@ -130,6 +131,14 @@ struct PCMInput: ~Copyable {
         return Array(descriptors.prefix(max(0, Int(filled))))
     }
 
+    /// Tells libasound what `poll` reported of ``descriptors``.
+    ///
+    /// Plug-ins such as dsnoop clear their wake-up only there; without it `poll` returns at once for ever.
+    func acknowledge(_ descriptors: ArraySlice<pollfd>) {
+        var (descriptors, events) = (Array(descriptors), UInt16(0))
+        snd_pcm_poll_descriptors_revents(handle, &descriptors, UInt32(descriptors.count), &events)
+    }
+
     /// Reads what has come, as much as is read at once.
     ///
     /// - Throws: when the card is gone.
@@ -154,11 +163,14 @@ struct PCMInput: ~Copyable {
         return format.samples(ofChannel: channel, of: channelCount, in: bytes)
     }
 
-    /// How many frames there were, read or not, when the driver last looked; one that has no stamps looked now.
+    /// How many frames there were, read or not, when the driver last looked, or now.
+    ///
+    /// Only a card's own driver stamps for sure with the clock that was asked for. Plug-ins may ignore it, or stamp when
+    /// they were asked last.
     func stamp() -> CapturedSound.Stamp? {
         guard snd_pcm_status(handle, status.pointer) == 0 else { return nil }
         var time = timespec()
-        snd_pcm_status_get_htstamp(status.pointer, &time)
+        if snd_pcm_type(handle) == SND_PCM_TYPE_HW { snd_pcm_status_get_htstamp(status.pointer, &time) }
         if time.tv_sec == 0, time.tv_nsec == 0 { clock_gettime(CLOCK_MONOTONIC_RAW, &time) }
         return CapturedSound.Stamp(
             samples: frames + Int(snd_pcm_status_get_avail(status.pointer)),

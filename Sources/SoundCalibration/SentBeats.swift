@@ -6,6 +6,8 @@ struct SentBeats: Sendable {
     private(set) var times: [Double] = []
     /// How the ticks between the newest two beats were apart, in microseconds.
     private(set) var tickLength = 0.0
+    /// When the first tick after the newest Start or Continue was sent, in microseconds.
+    private(set) var firstTick: Double?
     /// Whether the clock was stopped, or started anew, after the first beat.
     private(set) var isInterrupted = false
     /// The number of the next tick in the song; nil while it is not playing.
@@ -26,6 +28,7 @@ struct SentBeats: Sendable {
         case .timingClock:
             guard let tick = next else { return }
             next = tick + 1
+            firstTick = firstTick ?? microseconds
             guard tick % Self.ticksPerBeat == 0 else { return }
             if let last = times.last { tickLength = (microseconds - last) / Double(Self.ticksPerBeat) }
             times.append(microseconds)
@@ -34,6 +37,6 @@ struct SentBeats: Sendable {
 
     private mutating func begin(_ tick: Int) {
         if !times.isEmpty { isInterrupted = true }
-        next = tick
+        (next, firstTick) = (tick, nil)
     }
 }

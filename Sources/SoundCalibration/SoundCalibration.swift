@@ -25,11 +25,13 @@ package struct SoundCalibration: Sendable {
     private let offset: Double
     private let inputLatency: Double
     private var beats = SentBeats()
+    /// By how much the clock is moved, in microseconds; fixed before it is moved, since a clock that glides has longer or
+    /// shorter ticks.
+    private var size = 0.0
     private var clock: SampleClock
     private var samples = 0
     private var own: HeardChannel
     private var other: HeardChannel?
-    private var isLost = false
     /// Beats at which it is judged next.
     private var nextLook = SoundJudgement.firstLook
     /// How it ended; nil while it goes on.
@@ -58,21 +60,29 @@ package struct SoundCalibration: Sendable {
         return (moved - 1) / SoundJudgement.shiftedBeats % 2 == 0 ? size : 0
     }
 
-    private var size: Double {
-        min(Self.largestShift.microseconds, (Self.largestShift.ofTick * beats.tickLength).rounded(.down))
-    }
-
     /// Takes in what the output sent.
     package mutating func sent(_ message: ClockMessage, at time: HostTime) {
         guard outcome == nil else { return }
         beats.take(message, at: Double(time.microseconds))
-        if beats.isInterrupted { outcome = .failure(.interrupted) }
+        if beats.times.count <= SoundJudgement.measuredBeats {
+            size = min(Self.largestShift.microseconds, (Self.largestShift.ofTick * beats.tickLength).rounded(.down))
+        }
+        if beats.isInterrupted {
+            outcome = .failure(.interrupted)
+        } else if beats.times.count > SoundJudgement.mostBeats + 2 * SoundJudgement.shiftedBeats {
+            // There would be an outcome by now if it were known when the sounds came.
+            outcome = .failure(.noStamps)
+        }
     }
 
     /// Takes in that ticks or sound were lost on this machine.
     package mutating func lost() {
-        guard !beats.times.isEmpty, outcome == nil else { return }
-        outcome = .failure(.lost)
+        guard outcome == nil else { return }
+        guard beats.times.isEmpty else { return outcome = .failure(.lost) }
+        // Samples before the gap do not say when those after it were taken.
+        clock = SampleClock(sampleRate: sampleRate)
+        own.forget()
+        other?.forget()
     }
 
     /// Takes in sound.
@@ -98,7 +108,7 @@ package struct SoundCalibration: Sendable {
     private func judgement(of complete: Int) -> SoundJudgement {
         let beats = Array(self.beats.times.prefix(complete))
         var judgement = SoundJudgement(hits: own.hits(clock), beats: beats, shift: size)
-        judgement.others = other?.hits(clock, near: beats)
+        judgement.other = other?.compared(clock, beats, firstTick: self.beats.firstTick)
         (judgement.inputLatency, judgement.offset) = (inputLatency, offset)
         (judgement.clockError, judgement.decibels) = (clock.error, own.decibels)
         return judgement
@@ -177,15 +187,20 @@ private struct HeardChannel: Sendable {
     private var onsets: [Onset] = []
     /// Samples at which a MIDI tick came.
     private var ticks: [Double] = []
+    /// Those of them that were the first after a Start or Continue.
+    private var firstTicks: [Double] = []
+    private var isFirst = false
     private(set) var clipped = 0
     private var peak: Float = 0
     /// The loudest of late; a tenth is left after half a second.
     private var recentPeak: Float = 0
 
-    private static let tick: UInt8 = 0xF8
+    private static let (tick, start, `continue`): (UInt8, UInt8, UInt8) = (0xF8, 0xFA, 0xFB)
     /// So many ticks for each beat make a MIDI cable.
     private static let ticksOfCable = 12
     private static let ticksPerBeat = 24.0
+    /// A first tick that is farther from the one that was sent, in microseconds, is of another Start.
+    private static let largestLead = 500_000.0
     /// After so many failures it is no MIDI cable, and to go on would take time for nothing.
     private static let mostFailures = 1_000
     private static let fading = 4.6
@@ -196,6 +211,9 @@ private struct HeardChannel: Sendable {
         detector = OnsetDetector(sampleRate: sampleRate)
         bytes = readsMIDI ? MIDIByteDetector(sampleRate: sampleRate) : nil
     }
+
+    /// Forgets the sounds and ticks that were heard.
+    mutating func forget() { (onsets, ticks, firstTicks, isFirst) = ([], [], [], false) }
 
     var count: Int { onsets.count }
     var decibels: Double? { Self.decibels(peak) }
@@ -214,7 +232,16 @@ private struct HeardChannel: Sendable {
         onsets += new.prefix(max(0, most - onsets.count))
         guard let read = bytes?.take(samples), let failures = bytes?.failures else { return }
         if failures > Self.mostFailures { bytes = nil }
-        ticks += read.filter { $0.value == Self.tick }.prefix(max(0, most - ticks.count)).map(\.time)
+        for byte in read where ticks.count < most {
+            switch byte.value {
+            case Self.start, Self.continue: isFirst = true
+            case Self.tick:
+                ticks.append(byte.time)
+                if isFirst { firstTicks.append(byte.time) }
+                isFirst = false
+            default: break
+            }
+        }
     }
 
     func hits(_ clock: SampleClock) -> [Hit] {
@@ -226,16 +253,22 @@ private struct HeardChannel: Sendable {
 
     /// Sounds, or of a MIDI cable the ticks that are on the beats.
     ///
-    /// A tick looks like any other: one that is a quarter of a tick off may be that of another beat's.
-    func hits(_ clock: SampleClock, near beats: [Double]) -> [Hit] {
-        guard beats.count > 1, ticks.count >= Self.ticksOfCable * beats.count else { return hits(clock) }
+    /// Ticks look all alike, and the card and the cable may well be a tick late. So the first tick after the Start, as
+    /// it was sent and as it was heard, says how late they are.
+    func compared(_ clock: SampleClock, _ beats: [Double], firstTick: Double?) -> SoundJudgement.Other {
+        guard beats.count > 1, ticks.count >= Self.ticksOfCable * beats.count else { return .sounds(hits(clock)) }
+        let leads = firstTicks.compactMap { first in clock.time(ofSample: first).map { $0 - (firstTick ?? .infinity) } }
+        guard let lead = leads.min(by: { abs($0) < abs($1) }), abs(lead) < Self.largestLead else {
+            return .cableWithoutStart
+        }
         let times = ticks.compactMap { clock.time(ofSample: $0) }
-        let reach = median(zip(beats.dropFirst(), beats).map { $0 - $1 }) / Self.ticksPerBeat / 4
+        let reach = median(zip(beats.dropFirst(), beats).map { $0 - $1 }) / Self.ticksPerBeat / 2
         var index = 0
-        return beats.compactMap { beat in
+        let nearest: [Hit] = beats.map { $0 + lead }.compactMap { beat in
             while index + 1 < times.count, abs(times[index + 1] - beat) < abs(times[index] - beat) { index += 1 }
             guard index < times.count, abs(times[index] - beat) < reach else { return nil }
             return Hit(time: times[index], error: 10)
         }
+        return .cable(nearest)
     }
 }

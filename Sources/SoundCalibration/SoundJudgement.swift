@@ -6,13 +6,13 @@
 package struct SoundJudgement {
     /// Sounds of the machine, in microseconds like all times here.
     package var hits: [Hit]
-    /// Sounds that it is compared with, or none.
-    package var others: [Hit]?
+    /// What it is compared with, or nothing.
+    package var other: Other?
     /// When each beat was sent.
     package var beats: [Double]
     /// By how much the clock is moved.
     package var shift: Double
-    /// What the sound card adds to each delay; of no account if there are others.
+    /// What the sound card adds to each delay; of no account if it is compared.
     package var inputLatency = 0.0
     /// The output's offset while it is left alone.
     package var offset = 0.0
@@ -20,6 +20,23 @@ package struct SoundJudgement {
     package var clockError = 0.0
     /// Decibels of the loudest sample.
     package var decibels: Double?
+
+    /// What is heard on the second channel.
+    package enum Other: Sendable {
+        /// Sounds of another machine.
+        case sounds([Hit])
+        /// The ticks of a MIDI cable that are on the beats.
+        case cable([Hit])
+        /// A MIDI cable on which no Start was heard, so that nothing says which tick is on a beat.
+        case cableWithoutStart
+
+        var hits: [Hit] {
+            switch self {
+            case .sounds(let hits), .cable(let hits): hits
+            case .cableWithoutStart: []
+            }
+        }
+    }
 
     /// Beats with the clock left alone.
     package static let measuredBeats = 48
@@ -141,8 +158,9 @@ package struct SoundJudgement {
         guard 2 * match.pairs.count(where: { $0.hit.isClipped }) <= match.pairs.count else { throw .clipping }
         let own = measure(match.pairs.map { ($0.beat, $0.delay, $0.hit.error) }, match)
         var compared: Measured?
-        if let others {
-            let reference = BeatMatch(others, sent)
+        if let other {
+            if case .cableWithoutStart = other { throw .noStart }
+            let reference = BeatMatch(other.hits, sent)
             guard Double(reference.pairs.count) >= Self.leastMatched * Double(sent.count) else {
                 throw .noReference(matched: reference.pairs.count, beats: sent.count)
             }
@@ -225,15 +243,19 @@ package struct SoundJudgement {
 
     /// What the delay is measured against; nil if more beats would tell.
     private func reference(_ moved: [Double]) throws(SoundDoubt) -> SoundResult.Reference? {
-        guard let others else { return .beat }
-        let match = BeatMatch(others, beats)
+        guard let other else { return .beat }
+        let match = BeatMatch(other.hits, beats)
         guard Double(match.pairs.count) >= Self.leastMatched * Double(beats.count) else {
             throw .noReference(matched: match.pairs.count, beats: beats.count)
         }
         let answer = response(of: match.pairs, to: moved)
         guard answer.error < Self.responseTolerance / Self.certainty else { return nil }
         if abs(answer.response) < Self.responseTolerance { return .machine }
-        if abs(answer.response - 1) < Self.responseTolerance { return .ownClock }
-        throw .unclearReference(response: answer.response)
+        guard abs(answer.response - 1) < Self.responseTolerance else {
+            throw .unclearReference(response: answer.response)
+        }
+        // A machine's own delay is not known, so only a cable tells when the clock came.
+        guard case .cable = other else { throw .sameClock }
+        return .ownClock
     }
 }

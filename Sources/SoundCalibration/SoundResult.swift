@@ -27,7 +27,7 @@ package struct SoundResult: Hashable, Sendable {
         case beat
         /// Another machine, on a second channel.
         case machine
-        /// The output's own clock, heard on a second channel.
+        /// The output's own clock, read from a MIDI cable on a second channel.
         case ownClock
     }
 
@@ -83,10 +83,16 @@ package enum SoundDoubt: Error, Hashable, Sendable {
     case scattered(spread: Double)
     /// The second channel has no hit on each beat.
     case noReference(matched: Int, beats: Int)
+    /// The second channel is a MIDI cable on which no Start was heard.
+    case noStart
     /// The second channel moves by this much if the clock moves by 1; a machine's would by 0, the clock's own by 1.
     case unclearReference(response: Double)
+    /// The second channel hears a machine that follows the very clock that is moved.
+    case sameClock
     /// The clock stopped, or was started anew.
     case interrupted
     /// This machine lost sound or ticks.
     case lost
+    /// The sound card's driver does not say when samples were taken.
+    case noStamps
 }

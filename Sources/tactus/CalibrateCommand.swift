@@ -122,20 +122,28 @@ struct CalibrateCommand: AsyncParsableCommand {
         let place = "\(listen), channel \(channel ?? 1)\(against.map { ", against \($0)" } ?? "")"
         let view = ListeningView(isQuiet: remote.json, name: target.name, place: place)
         let result = try await session.run(showing: view, from: sender, to: client)
-        try show(SoundFigures(result), ListeningText.lines(result, of: target.name))
-        if let plot {
-            do {
-                try WholeFile.replace(plot, with: Array(ListeningPlot.svg(result, of: target.name).utf8))
-            } catch {
-                throw Failure(.system, "no plot at \(plot): \(error)")
+        try show(
+            SoundFigures(result),
+            ListeningText.lines(result, of: target.name, isLatencyKnown: inputLatency != nil))
+        // A plot that cannot be written does not keep the offset from being saved, nor the other way round.
+        let drawing = Swift.Result { try draw(result, of: target.name) }
+        if save {
+            let offset = ListeningText.offset(result)
+            guard OutputAdjustment.offsets.contains(offset) else {
+                throw Failure(.refused, "an offset of \(fixed(offset, 2)) ms is more than an output can have, 500")
             }
+            try await keep(offset, for: target, recognisedBy: Self.device(of: target, ports))
         }
-        guard save else { return }
-        let offset = ListeningText.offset(result)
-        guard OutputAdjustment.offsets.contains(offset) else {
-            throw Failure(.refused, "an offset of \(fixed(offset, 2)) ms is more than an output can have, 500")
+        try drawing.get()
+    }
+
+    private func draw(_ result: SoundResult, of name: String) throws {
+        guard let plot else { return }
+        do {
+            try WholeFile.replace(plot, with: Array(ListeningPlot.svg(result, of: name).utf8))
+        } catch {
+            throw Failure(.system, "no plot at \(plot): \(error)")
         }
-        try await keep(offset, for: target, recognisedBy: Self.device(of: target, ports))
     }
 
     private func target(among outputs: [Status.Output]) throws -> Status.Output {

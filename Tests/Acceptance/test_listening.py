@@ -15,7 +15,7 @@ from rig.labs import Boot
 sequencer, process = pytest.mark.real("sequencer"), pytest.mark.real("process")
 MEASURED = 48
 OFFSET = stage.OFFSET
-SCENES = {"results": ["click", "kick", "monitored"], "refusals": ["other", "stopped", "missing"]}
+SCENES = {"results": ["click", "kick", "monitored"], "refusals": ["other", "stopped", "hung_up", "missing"]}
 BOOTS = [Boot({name: ("listening.py", *scenes)}) for name, scenes in SCENES.items()]
 
 
@@ -69,8 +69,9 @@ def test_a_sound_that_does_not_follow_is_refused_and_nothing_is_saved(heard):
 
 
 @sequencer
-def test_ctrl_c_puts_the_clock_back(heard):
-    record = heard("stopped")
+@pytest.mark.parametrize("scene", ["stopped", "hung_up"])
+def test_ctrl_c_and_a_terminal_that_closes_put_the_clock_back(heard, scene):
+    record = heard(scene)
     assert record["code"] == 69 and "stopped before there was a result" in record["stderr"]
     assert "checking that the sound follows" in record["stdout"]
     assert offset(record) == OFFSET and not record["status"]["playing"]
@@ -125,8 +126,9 @@ def test_what_cannot_be_meant_is_told():
 
 @process
 def test_a_machine_without_a_card_or_a_gateway_is_told_so():
-    done = run_tactus("monitor", "pcm:null", "--as", "clicks", "--channel", 300)
-    assert (done.returncode, done.stdout) == (69, "") and "cannot be used (channel 300" in done.stderr
+    for channel in (300, 5_000_000_000):
+        done = run_tactus("monitor", "pcm:null", "--as", "clicks", "--channel", channel)
+        assert (done.returncode, done.stdout) == (69, "") and f"cannot be used (channel {channel}" in done.stderr
     done = run_tactus("monitor", "pcm:hw:9", "--as", "clicks")
     assert (done.returncode, done.stdout) == (69, "") and "'arecord -l' lists inputs" in done.stderr
     done = run_tactus("calibrate", "tr-8s", "--listen", "hw:9")

@@ -48,14 +48,30 @@ struct SoundCalibrationTests {
         #expect(result.offset == 2_500 - result.delay)
     }
 
-    @Test
-    func `beside its own cable the delay is the machine's alone`() throws {
+    /// Of 20.8 ms for a tick at 120 BPM, the latencies are up to a whole one.
+    @Test(arguments: [3_000.0, 8_000, 17_000, 21_000])
+    func `beside its own cable the delay is the machine's alone, however late the card is`(latency: Double) throws {
         var studio = VirtualStudio()
-        (studio.other, studio.inputLatency, studio.offset, studio.spread) = (.cable, 3_000, 2_500, 300)
+        (studio.other, studio.inputLatency, studio.offset, studio.spread) = (.cable, latency, 2_500, 300)
+        studio.beatsPerMinute = 120
         let result = try studio.play(seed: 2).outcome!.get()
         #expect(result.reference == .ownClock)
         #expect(abs(result.delay - (4_000 - VirtualStudio.wire)) < 200)
         #expect(result.offset == -result.delay)
+    }
+
+    @Test
+    func `a cable on which no Start was heard does not say which tick is a beat`() {
+        var studio = VirtualStudio()
+        studio.other = .cableWithoutStart
+        #expect(studio.play(seed: 2).outcome == .failure(.noStart))
+    }
+
+    @Test
+    func `beside another machine at the same output there is no offset`() {
+        var studio = VirtualStudio()
+        studio.other = .machineAtSameOutput(delay: 9_000)
+        #expect(studio.play(seed: 7).outcome == .failure(.sameClock))
     }
 
     /// What cannot be measured, and whether it is told for what it is.
@@ -96,6 +112,31 @@ struct SoundCalibrationTests {
             #expect(doubt { $0.delay = delay } == .wholeBeat)
         }
         if case .scattered = doubt({ $0.spread = 6_000 }) {} else { Issue.record("6 ms of spread") }
+    }
+
+    @Test
+    func `a driver that does not say when samples were taken is told so`() {
+        var studio = VirtualStudio()
+        (studio.hasStamps, studio.beatsPerMinute) = (false, 250)
+        #expect(studio.play(seed: 6).outcome == .failure(.noStamps))
+    }
+
+    @Test
+    func `a fast clock is moved by one amount to and fro`() {
+        var studio = VirtualStudio()
+        studio.beatsPerMinute = 190
+        let shifts = studio.play(seed: 4).shifts
+        #expect(shifts.count == 2 && shifts.contains(0) && shifts.allSatisfy { $0 <= 0.4 * 60e6 / 190 / 24 })
+    }
+
+    @Test
+    func `sound lost before the first beat changes nothing, and later ends it`() throws {
+        var studio = VirtualStudio()
+        (studio.gap, studio.start, studio.spread) = ((100, 6), 12e6, 300)
+        let result = try studio.play(seed: 5).outcome!.get()
+        #expect(abs(result.delay - studio.delay) < 200)
+        studio.gap = (100, 18)
+        #expect(studio.play(seed: 5).outcome == .failure(.lost))
     }
 
     /// Five hours for each seed; `make listen-trials` has twenty.

@@ -8,6 +8,8 @@ struct VirtualStudio {
     var sound = Recording.Sound.click
     var spoiled = StudioTake.Spoiled.not
     var beatsPerMinute = 150.0
+    /// When the first beat is, in microseconds.
+    var start = 1_500_000.0
     /// Microseconds from a beat to the machine's hit.
     var delay = 4_000.0
     /// Standard deviation of that.
@@ -17,6 +19,10 @@ struct VirtualStudio {
     var inputLatency = 0.0
     var manner = Manner.follows
     var level = 0.3...0.5
+    /// Whether the driver says when samples were taken.
+    var hasStamps = true
+    /// Milliseconds of sound that this machine loses, and after how many seconds.
+    var gap: (milliseconds: Int, second: Double)?
     /// What is on the second channel, if there is one.
     var other: Other?
 
@@ -34,11 +40,14 @@ struct VirtualStudio {
         case silent
     }
 
-    /// What the second channel hears: clicks of a machine at another output, so many microseconds after the beat, or
-    /// the output's own cable.
+    /// What the second channel hears: clicks of a machine at another output or at the same, so many microseconds after
+    /// the beat, or the output's own cable.
     enum Other: Hashable {
         case machine(delay: Double)
+        case machineAtSameOutput(delay: Double)
         case cable
+        /// The same, connected after the Start.
+        case cableWithoutStart
     }
 
     /// Microseconds from the output to the cable's end.
@@ -50,6 +59,8 @@ struct VirtualStudio {
         /// The true delays of the beats that were measured, in microseconds.
         var truth: [Double]
         var seconds: Double
+        /// By how much the clock was moved, in microseconds.
+        var shifts: Set<Double>
     }
 
     /// Plays until there is an outcome.
@@ -64,11 +75,13 @@ struct VirtualStudio {
             sampleRate: rate, offset: offset, inputLatency: inputLatency, isCompared: other != nil)
         var chance = random.split("machine")
         let tickLength = 60_000_000 / beatsPerMinute / 24
-        let start = 1_500_000.0
         var (tick, shift, owed) = (0, 0.0, RateAccumulator())
-        var truth: [Double] = []
+        var (truth, shifts) = ([Double](), Set<Double>())
         calibration.sent(.start, at: HostTime(microseconds: Int64(start) - 500))
+        if other == .cable { second.add(0xFA, atMicroseconds: start - 500 + Self.wire + inputLatency) }
         var samples = 0
+        var toLose = gap.map { Int(rate) * $0.milliseconds / 1_000 } ?? 0
+        var taken = 0
         while calibration.outcome == nil, samples < Int(rate * 400) {
             let end = capture.nextPieceEnd + 1_000_000
             while start + Double(tick) * tickLength < end {
@@ -77,17 +90,24 @@ struct VirtualStudio {
                 if calibration.shift != shift {
                     owed.owe(shift - calibration.shift, at: place)
                     shift = calibration.shift
+                    shifts.insert(shift)
                 }
                 let time = plain + shift + owed.debt(at: place)
                 if tick % 24 == 0 {
                     let late = delay + spread * chance.gaussian()
                     if truth.count < 48 { truth.append(late) }
                     play(beat: tick / 24, at: time, plain: plain, late: late, &capture, &chance)
-                    if case .machine(let delay) = other {
+                    switch other {
+                    case .machine(let delay)?:
                         second.add(.click, atMicroseconds: plain - offset + delay, level: 0.4)
+                    case .machineAtSameOutput(let delay)?:
+                        second.add(.click, atMicroseconds: time + delay, level: 0.4)
+                    case .cable?, .cableWithoutStart?, nil: break
                     }
                 }
-                if other == .cable { second.add(0xF8, atMicroseconds: time + Self.wire + inputLatency) }
+                if other == .cable || other == .cableWithoutStart {
+                    second.add(0xF8, atMicroseconds: time + Self.wire + inputLatency)
+                }
                 calibration.sent(
                     .timingClock, at: HostTime(microseconds: Int64(time + Double.random(in: 0...40, using: &chance))))
                 tick += 1
@@ -97,11 +117,17 @@ struct VirtualStudio {
             for first in stride(from: 0, to: pieces[0].count, by: 240) {
                 let part = pieces.map { Array($0[first..<min(first + 240, $0.count)]) }
                 samples += part[0].count
-                let stamp = SoundBlock.Stamp(samples: samples, microseconds: capture.stamp(ofSample: samples))
-                calibration.take(SoundBlock(channels: part, stamp: stamp))
+                if let gap, toLose > 0, Double(samples) > gap.second * rate {
+                    if toLose <= part[0].count { calibration.lost() }
+                    toLose -= part[0].count
+                    continue
+                }
+                taken += part[0].count
+                let stamp = SoundBlock.Stamp(samples: taken, microseconds: capture.stamp(ofSample: samples))
+                calibration.take(SoundBlock(channels: part, stamp: hasStamps ? stamp : nil))
             }
         }
-        return Take(outcome: calibration.outcome, truth: truth, seconds: Double(samples) / rate)
+        return Take(outcome: calibration.outcome, truth: truth, seconds: Double(samples) / rate, shifts: shifts)
     }
 
     private func play(

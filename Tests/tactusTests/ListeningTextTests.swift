@@ -10,7 +10,7 @@ struct ListeningTextTests {
         .several(perBeat: 2), .uneven(matched: 20, beats: 48), .wrongBeat(microseconds: 125_000, interval: 500_000),
         .wholeBeat, .drift(perMinute: 9_000), .doesNotFollow(response: 0.02), .clockUnmoved, .tempoChanged,
         .scattered(spread: 6_000), .noReference(matched: 3, beats: 48), .unclearReference(response: 0.5), .interrupted,
-        .lost,
+        .lost, .noStamps, .sameClock, .noStart,
     ]
 
     @Test(arguments: doubts)
@@ -31,12 +31,23 @@ struct ListeningTextTests {
     }
 
     @Test
+    func `what could not be put back is told after what went wrong`() {
+        let told = ListeningSession.failure(
+            ["the clock is moved", "the song plays"], after: .failure(Failure(.refused, "no luck")))
+        #expect(told == Failure(.refused, "no luck; and the clock is moved; and the song plays"))
+    }
+
+    @Test
     func `a result says its delay, its offset and a verdict, and is drawn`() {
         let hits = (0..<4).map { SoundResult.Delay(beat: $0, microseconds: 3_000 + 100 * Double($0)) }
         let result = SoundResult(
             delay: 3_150, uncertainty: 80, spread: 120, drift: -10, used: 4, rejected: 1, response: 1.01,
             offset: -3_150, reference: .beat, hits: hits)
-        let lines = ListeningText.lines(result, of: "TR-8S").joined(separator: "\n")
+        func text(isLatencyKnown: Bool) -> String {
+            ListeningText.lines(result, of: "TR-8S", isLatencyKnown: isLatencyKnown).joined(separator: "\n")
+        }
+        let lines = text(isLatencyKnown: true)
+        #expect(!lines.contains("latency") && text(isLatencyKnown: false).contains("give it as --input-latency"))
         #expect(lines.contains("sounds 3.15 ms after the beat") && lines.contains("its offset is -3.15 ms"))
         #expect(lines.contains("steady") && lines.contains("4 used, 1 rejected") && lines.contains("followed by 101 %"))
         let plot = ListeningPlot.svg(result, of: "TR-<8S>")

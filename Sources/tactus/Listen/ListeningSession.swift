@@ -5,6 +5,7 @@ import Essentials
 import GatewayStatus
 import Glibc
 import MIDIClock
+import RealTime
 import SoundCalibration
 import Synchronization
 
@@ -52,7 +53,7 @@ struct ListeningSession {
 
     /// Listens until there is a result.
     ///
-    /// Whatever happens, the output's offset and the transport are afterwards as they were.
+    /// Whatever happens, the output's offset and the transport are put back, or it is told that they could not be.
     ///
     /// - Parameters:
     ///   - view: shows how far it has come.
@@ -64,7 +65,8 @@ struct ListeningSession {
         -> SoundResult
     {
         try checkOutput()
-        let stop = try StopRequest()
+        // A terminal that closes ends it in order, too, unless with nohup.
+        let stop = try StopRequest(alsoOn: SignalSource.isIgnored(SIGHUP) ? [] : [SIGHUP])
         let isStopped = Mutex(false)
         let stopping = Task {
             await stop.wait()
@@ -80,20 +82,20 @@ struct ListeningSession {
         defer { capture.stop() }
         try client.hear(sender)
         let wasPlaying = try await remote.status().playing
+        let outcome: Result<SoundResult, any Error>
         do {
             if wasPlaying {
                 _ = try await remote.client.ask("outputs/\(output.id)/realign", #"{"when":"bar"}"#)
             } else {
                 _ = try await remote.client.ask("transport", #"{"playing":true}"#)
             }
-            let outcome = try await follow(shared, client, view, from: sender) { isStopped.withLock { $0 } }
-            try await putBack(wasPlaying: wasPlaying)
-            return outcome
+            outcome = .success(try await follow(shared, client, view, from: sender) { isStopped.withLock { $0 } })
         } catch {
-            // What is wrong is more than that it cannot be put back.
-            try? await putBack(wasPlaying: wasPlaying)
-            throw error
+            outcome = .failure(error)
         }
+        let left = await putBack(wasPlaying: wasPlaying)
+        guard left.isEmpty else { throw Self.failure(left, after: outcome) }
+        return try outcome.get()
     }
 
     private func checkOutput() throws(Failure) {
@@ -111,10 +113,41 @@ struct ListeningSession {
         }
     }
 
-    private func putBack(wasPlaying: Bool) async throws {
-        _ = try await remote.adjust(output.id, #"{"offsetMilliseconds":\#(output.offsetMilliseconds)}"#)
-        if !wasPlaying { _ = try await remote.client.ask("transport", #"{"playing":false}"#) }
+    /// Puts offset and transport back, each whether the other can be or not.
+    ///
+    /// - Returns: what could not be put back, and what to do by hand.
+    private func putBack(wasPlaying: Bool) async -> [String] {
+        var left: [String] = []
+        do {
+            _ = try await remote.adjust(output.id, #"{"offsetMilliseconds":\#(output.offsetMilliseconds)}"#)
+        } catch {
+            left.append(
+                "the offset of \(output.name) could not be put back (\(Self.reason(error))): set it to "
+                    + "\(StatusText.decimals(output.offsetMilliseconds)) ms; 'tactus status' shows it, 'tactus nudge' "
+                    + "moves it")
+        }
+        guard !wasPlaying else { return left }
+        do {
+            _ = try await remote.client.ask("transport", #"{"playing":false}"#)
+        } catch {
+            left.append("the transport could not be stopped (\(Self.reason(error))): give 'tactus stop'")
+        }
+        return left
     }
+
+    /// What to say when something was not put back: what ended the session comes first.
+    static func failure(_ left: [String], after outcome: Result<SoundResult, any Error>) -> Failure {
+        switch outcome {
+        case .success(let result):
+            let offset = "to be on the beat the offset is \(fixed(ListeningText.offset(result), 2)) ms"
+            return Failure(.unavailable, ([offset] + left).joined(separator: "; but "))
+        case .failure(let error):
+            let status = (error as? Failure)?.status ?? .unavailable
+            return Failure(status, ([reason(error)] + left).joined(separator: "; and "))
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String { (error as? Failure)?.text ?? "\(error)" }
 
     private func follow(
         _ shared: Shared, _ client: ListeningClient, _ view: ListeningView, from sender: PortAddress,
@@ -125,9 +158,7 @@ struct ListeningSession {
         var (sound, beat) = (Newest(), Newest())
         while true {
             try? await Task.sleep(for: Self.interval)
-            if isStopped() {
-                throw Failure(.unavailable, "stopped before there was a result; \(output.name) is as it was")
-            }
+            if isStopped() { throw Failure(.unavailable, "stopped before there was a result") }
             client.input.take(into: &events)
             let came = events
             events.removeAll(keepingCapacity: true)

@@ -46,13 +46,22 @@ enum ListeningText {
     static func side(_ delay: Double) -> String { delay < 0 ? "early" : "late" }
 
     /// What was found.
-    static func lines(_ result: SoundResult, of name: String) -> [String] {
+    ///
+    /// - Parameters:
+    ///   - result: the figures.
+    ///   - name: of the machine.
+    ///   - isLatencyKnown: whether the sound card's own latency was given.
+    /// - Returns: one line each.
+    static func lines(_ result: SoundResult, of name: String, isLatencyKnown: Bool) -> [String] {
         let behind =
             switch result.reference {
             case .beat: "the beat as this machine sends it"
             case .machine: "what is on the other channel"
             case .ownClock: "its own clock on the other channel"
             }
+        let latency =
+            "the sound card's own latency is in this; measure it once (docs/calibrating.md) and give it as "
+            + "--input-latency, or use --against"
         return [
             "\(name): sounds \(MonitorText.duration(abs(result.delay))) \(result.delay < 0 ? "before" : "after") \(behind), "
                 + "give or take \(MonitorText.duration(result.uncertainty))",
@@ -62,7 +71,7 @@ enum ListeningText {
             "checked: when the clock moved, the sound followed by \(fixed(100 * result.response, 0)) %",
             "delays: \(histogram(result))",
             "to be on the beat there, its offset is \(fixed(offset(result), 2)) ms",
-        ]
+        ] + (result.reference == .beat && !isLatencyKnown ? [latency] : [])
     }
 
     /// Milliseconds, to a hundredth.
@@ -138,13 +147,23 @@ enum ListeningText {
                 + "try a shorter, drier, louder sound, or a slower tempo"
         case .noReference(let matched, let beats):
             return "\(matched) of \(beats) beats have a sound on channel \(against ?? 0), which it is compared with; "
-                + "have that play on every beat, too, or connect a MIDI cable that is less than a quarter of a tick late"
+                + "have that play on every beat, too, or connect a MIDI cable"
+        case .noStart:
+            return
+                "no Start was heard on the MIDI cable at channel \(against ?? 0), which says which tick is a beat; see "
+                + "that the cable gets all that \(name) gets, and try again"
         case .unclearReference(let response):
             return
                 "when the clock was moved, channel \(against ?? 0) moved by \(fixed(100 * response, 0)) % of that: neither "
                 + "another machine (0 %) nor the clock of \(name) itself (100 %)"
+        case .sameClock:
+            return
+                "channel \(against ?? 0) follows the clock of \(name), too, so one offset moves both; have a machine on "
+                + "another output play there, or connect a MIDI cable (docs/calibrating.md)"
         case .interrupted: return "the clock of \(name) was stopped or started anew meanwhile; try again"
         case .lost: return "this machine was too busy and lost sound or ticks; close other programs, and try again"
+        case .noStamps:
+            return "the sound card's driver does not say when its samples were taken; try the card itself, such as hw:1"
         }
     }
 }

@@ -140,7 +140,7 @@ class Player(threading.Thread):
         self.join()
 
 
-def calibrate(gateway, machines, *words, interrupt=None):
+def calibrate(gateway, machines, *words, interrupt=None, by=signal.SIGINT):
     """Has `tactus calibrate` listen to the first machine; returns what it said, and the machines' true delays."""
     player = Player(machines)
     player.start()
@@ -150,7 +150,7 @@ def calibrate(gateway, machines, *words, interrupt=None):
     if interrupt:
         while process.poll() is None and not interrupt(machines):
             time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(by)
     text, complaint = process.communicate(timeout=300)
     player.stop()
     for machine in machines:
@@ -183,10 +183,15 @@ def other(gateway):
     return {**calibrate(gateway, machines, *BESIDE, "--save"), "profiles": profiles(gateway)}
 
 
-def stopped(gateway):
+def stopped(gateway, by=signal.SIGINT):
     """Ctrl-C while the clock is being moved."""
     machines = [Machine(0, "click", 6_000, 300, 7), Machine(1, "click", 0, 100, 8)]
-    return calibrate(gateway, machines, *BESIDE, interrupt=lambda machines: len(machines[0].delays) > 54)
+    return calibrate(gateway, machines, *BESIDE, interrupt=lambda machines: len(machines[0].delays) > 54, by=by)
+
+
+def hung_up(gateway):
+    """The terminal closes while the clock is being moved."""
+    return stopped(gateway, signal.SIGHUP)
 
 
 def missing(gateway):
@@ -212,7 +217,7 @@ def ended(gateway, *words):
     return done.returncode, done.stdout, done.stderr
 
 
-SCENES = {scene.__name__: scene for scene in (click, kick, other, stopped, missing, monitored)}
+SCENES = {scene.__name__: scene for scene in (click, kick, other, stopped, hung_up, missing, monitored)}
 
 
 def main(result, *scenes):
