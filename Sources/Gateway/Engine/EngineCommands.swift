@@ -39,8 +39,9 @@ extension GatewayEngine {
             try inputs.requireClear(choice, among: patchbay.list.senders(except: own))
             let configured = configuration.follow
             keep { $0.follow = Replacement(choice.text, insteadOf: configured.text) }
+            // Outputs ask again, too: what nobody is known to refuse is not looked after.
             patchbay.retry()
-            hearDevices(following: choice, at: now)
+            portsChanged(following: choice, at: now)
             reply(.success(()), to: token)
         case .setQuantum(let quantum):
             let configured = configuration.quantum

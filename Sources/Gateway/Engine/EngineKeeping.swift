@@ -24,6 +24,7 @@ extension GatewayEngine {
     /// Keeps which devices play.
     mutating func keepStarted() {
         started.update(outputs.all, board, account)
+        outputs.leftPlaying = started.ids
         let ids = started.ids.sorted()
         keep { $0.playing = ids }
     }

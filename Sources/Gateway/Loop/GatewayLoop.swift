@@ -10,8 +10,8 @@ internal import RealTime
 /// What the gateway thread does: it waits for events, hands them to the engine, and carries out what that returns.
 ///
 /// It decides nothing, lives on that thread alone, and shares nothing but the ``GatewayExchange``.
-final class GatewayLoop {
-    private var engine: GatewayEngine
+final class GatewayLoop: EffectPerformer {
+    var engine: GatewayEngine
     private let exchange: GatewayExchange
     private let parts: Parts
     private let log: Logger
@@ -98,37 +98,7 @@ final class GatewayLoop {
         }
     }
 
-    /// Hands an event to the engine and carries out what follows from it.
-    private func take(_ event: GatewayEvent) {
-        var effects = engine.take(event, at: .now())
-        while true {
-            let answers = carryOut(effects)
-            guard !answers.isEmpty else { return }
-            effects = engine.take(.answers(answers), at: .now())
-        }
-    }
-
-    /// Carries effects out, in the order of their fields.
-    ///
-    /// - Returns: the answers to their questions.
-    private func carryOut(_ effects: GatewayEffects) -> [GatewayAnswer] {
-        for (port, name) in effects.portNames { parts.sequencer?.name(port: port, name) }
-        if effects.isBoardNew { parts.board.publish(engine.board) }
-        for request in effects.link { ask(request) }
-        for subscription in effects.unsubscriptions {
-            control?.unsubscribe(subscription.receiver, from: subscription.sender)
-        }
-        for descriptor in effects.closings { lines.close(descriptor) }
-        if effects.closesControls { controls = nil }
-        let answers = effects.questions.map(answer)
-        if let (state, change) = effects.kept { parts.keeper?.keep(state, change) }
-        for entry in effects.log { log.write(entry) }
-        if let status = effects.status { exchange.publish(status) }
-        for (token, outcome) in effects.replies { waiting.removeValue(forKey: token)?(outcome) }
-        return answers
-    }
-
-    private func ask(_ request: LinkRequest) {
+    func ask(_ request: LinkRequest) {
         switch request {
         case .edit(let edit, let token):
             parts.peer.edit({ edit.apply(to: &$0, at: $1) }, whenDone: whenDone(token))
@@ -144,7 +114,7 @@ final class GatewayLoop {
         return { [mailbox = exchange.mailbox] in mailbox.postAnswer(.done(token)) }
     }
 
-    private func answer(_ question: GatewayQuestion) -> GatewayAnswer {
+    func answer(_ question: GatewayQuestion) -> GatewayAnswer {
         switch question {
         case .subscribe(let subscription):
             do throws(ALSAError) {
@@ -170,6 +140,22 @@ final class GatewayLoop {
                 return .controlsNotOpened(error.description)
             }
         }
+    }
+
+    func hostTime() -> HostTime { .now() }
+    func name(port: Int, _ name: String) { parts.sequencer?.name(port: port, name) }
+    func publish(_ board: OutputBoard) { parts.board.publish(board) }
+    func close(_ descriptor: Int32) { lines.close(descriptor) }
+    func closeControls() { controls = nil }
+    func keep(_ state: KeptState, _ change: WriteSchedule.Change) { parts.keeper?.keep(state, change) }
+    func write(_ entry: LogEntry) { log.write(entry) }
+    func publish(_ status: StatusPicture) { exchange.publish(status) }
+    func reply(_ outcome: Result<Void, CommandError>, to token: ReplyToken) {
+        waiting.removeValue(forKey: token)?(outcome)
+    }
+
+    func unsubscribe(_ subscription: SubscriptionGraph.Subscription) {
+        control?.unsubscribe(subscription.receiver, from: subscription.sender)
     }
 
     private func end() {

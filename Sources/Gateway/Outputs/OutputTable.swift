@@ -30,8 +30,8 @@ struct OutputTable: Sendable {
     private var portNames: [(port: Int, name: String)] = []
     /// Offsets set in this run and earlier ones, in milliseconds, by the outputs' IDs, for outputs that come back.
     private(set) var offsets: [String: Replacement<Double>]
-    /// IDs of the outputs whose devices a crashed run has left playing.
-    private let leftPlaying: Set<String>
+    /// IDs of the outputs whose devices have been started and have taken no Stop since, in this run or a crashed one.
+    var leftPlaying: Set<String>
     /// Whether such devices hear nothing yet.
     private var holdsBack = true
     private var occupants: UInt32 = 0
@@ -177,7 +177,9 @@ struct OutputTable: Sendable {
         var output = Output(
             name: name, target: target, request: request, source: source, takenIDs: ids, occupant: occupants)
         if let offset = offsets[output.id] { output.restore(offset) }
-        if leftPlaying.contains(output.id) {
+        // Its device may be the one that an output of the same name is still to stop.
+        let mayPlay = all.contains { $0.isLeaving && $0.target == target } || leftPlaying.contains(output.id)
+        if mayPlay {
             output.holdBack()
             if !holdsBack { output.release() }
         }

@@ -34,6 +34,8 @@ struct GatewayWorld {
         var lastNews = WorldTime.seconds(0)
         /// Whether the gateway thread is about to read the sequencer's announcements.
         var isAnnounced = false
+        /// How often the gateway thread has woken by itself, and since when that is counted.
+        var (wakeUps, wakeUpsSince) = (0, WorldTime.seconds(0))
         /// Counts the times that the clock thread was told when to wake.
         var clockAlarm = 0
     }
@@ -83,7 +85,7 @@ struct GatewayWorld {
     /// - Parameter seconds: until when, since the world began.
     /// - Throws: the first promise that was broken.
     mutating func run(until seconds: Double) throws {
-        for node in nodes.indices { settle(node) }
+        for node in nodes.indices { noteAnnouncements(of: node) }
         while let event = simulation.next(until: .seconds(seconds)) {
             try perform(event)
             if let promise = nodes.lazy.compactMap(\.broken.first).first { throw broken(promise) }
@@ -106,6 +108,7 @@ struct GatewayWorld {
         case .gatewayWakes(let node, let time):
             guard threads[node].gatewayWakesAt == time else { return }
             threads[node].gatewayWakesAt = nil
+            noteWakeUp(of: node)
             settle(node)
         case .announcements(let node):
             threads[node].isAnnounced = false
@@ -113,7 +116,7 @@ struct GatewayWorld {
         case .clockWakes(let node, let alarm): if alarm == threads[node].clockAlarm { runClock(node) }
         case .action(let action):
             try action(&self)
-            for node in nodes.indices { settle(node) }
+            for node in nodes.indices { noteAnnouncements(of: node) }
         }
     }
 
@@ -164,15 +167,28 @@ struct GatewayWorld {
         // News wake the clock thread.
         if nodes[node].isBoardNew { wakeClock(of: node, at: later(5...150, at: node)) }
         nodes[node].isBoardNew = false
-        if nodes[node].sequencer.hasAnnouncement, !threads[node].isAnnounced {
-            threads[node].isAnnounced = true
-            simulation.schedule(.announcements(node), at: later(20...200, at: node))
-        }
+        noteAnnouncements(of: node)
         guard let deadline = nodes[node].engine.nextDeadline(after: now) else { return }
         let time = max(deadline, now.advanced(byMicroseconds: 500))
         if let known = threads[node].gatewayWakesAt, known > now, known <= time { return }
         threads[node].gatewayWakesAt = time
         simulation.schedule(.gatewayWakes(node, time), at: nodes[node].clock.worldTime(of: time))
+    }
+
+    /// Counts the times that the gateway thread wakes though nothing has happened.
+    private mutating func noteWakeUp(of node: Int) {
+        if now.microseconds - threads[node].wakeUpsSince.microseconds > 1_000_000 {
+            (threads[node].wakeUpsSince, threads[node].wakeUps) = (now, 0)
+        }
+        threads[node].wakeUps += 1
+        if threads[node].wakeUps == 200 { nodes[node].fail("the gateway thread wakes 200 times a second") }
+    }
+
+    /// Has the gateway thread woken by what the sequencer has announced.
+    private mutating func noteAnnouncements(of node: Int) {
+        guard nodes[node].sequencer.hasAnnouncement, !threads[node].isAnnounced else { return }
+        threads[node].isAnnounced = true
+        simulation.schedule(.announcements(node), at: later(20...200, at: node))
     }
 
     // The Link thread.
@@ -247,7 +263,7 @@ struct GatewayWorld {
         var wakeAt = nodes[node].clock.worldTime(of: nodes[node].runClock(at: hostTime(of: node)))
         trace.record("sends", node: node, at: now)
         // Ports that have come or gone are announced.
-        if ports != nodes[node].clockThread.ports { settle(node) }
+        if ports != nodes[node].clockThread.ports { noteAnnouncements(of: node) }
         wakeAt.microseconds += .random(in: 0...150, using: &nodes[node].random)
         wakeClock(of: node, at: wakeAt)
     }

@@ -30,7 +30,8 @@ extension GatewayWorld {
         return node
     }
 
-    private mutating func plugLeaders(into node: Int) {
+    /// Plugs the leaders in; the user has connected them.
+    mutating func plugLeaders(into node: Int) {
         for (number, client) in [20, 21].enumerated() {
             let name = "Leader \(number + 1)"
             let address = PortAddress(client: client, port: 0)
@@ -55,7 +56,7 @@ extension GatewayWorld {
     }
 
     /// What a gateway's drum machine has heard.
-    func machine(of node: Int) -> DrumMachine { nodes[node].machines[Self.drums] ?? DrumMachine() }
+    func machine(of node: Int) -> DrumMachine { nodes[node].machines[.port(Self.drums)] ?? DrumMachine() }
 
     /// What the song does at a gateway.
     func transport(of node: Int) -> PlannedTransport { nodes[node].engine.board.transport }

@@ -20,19 +20,27 @@ final class VirtualClockThread {
         dispatcher = Dispatcher(machine: VirtualKernel.Side(kernel: kernel), mode: .direct, counters: counters)
     }
 
+    /// Whether somebody who hears a port takes nothing.
+    var refuses: (UInt8) -> Bool {
+        get { kernel.refuses }
+        set { kernel.refuses = newValue }
+    }
+
+    /// How many bytes a line takes at once, by its descriptor.
+    var room: (Int32) -> Int {
+        get { kernel.room }
+        set { kernel.room = newValue }
+    }
+
     /// Does what is due.
     ///
     /// - Parameters:
     ///   - newest: the newest board.
     ///   - now: the present time.
-    ///   - refuses: whether somebody who hears a port takes nothing.
     /// - Returns: what has left and when, in its order, and when to be woken again.
-    func turn(
-        _ newest: OutputBoard, at now: HostTime, refuses: @escaping (UInt8) -> Bool
-    ) -> (sent: [VirtualKernel.Sent], wakeAt: HostTime) {
+    func turn(_ newest: OutputBoard, at now: HostTime) -> (sent: [VirtualKernel.Sent], wakeAt: HostTime) {
         board = newest
         kernel.now = max(kernel.now, now)
-        kernel.refuses = refuses
         var deadline = dispatcher.turn(board)
         while dispatcher.changePort(before: deadline) { deadline = dispatcher.turn(board) }
         defer { kernel.sent = [] }
@@ -52,26 +60,25 @@ final class VirtualClockThread {
     /// Makes the ports that there are from the start.
     func makePort(_ port: Int) { kernel.ports |= 1 << UInt64(port) }
 
-    /// What an output makes of the song and its ticks.
-    func settings(of slot: Int) -> OutputSettings { board.slots[slot].settings }
-
     /// The ports there are, one bit each.
     var ports: UInt64 { kernel.ports }
 }
 
 /// The kernel as the clock thread sees it: time passes by a few microseconds with each call, and nothing is queued.
 final class VirtualKernel {
-    /// A message that has left by a port, and whether it was taken.
-    struct Sent {
-        var message: ScheduledMessage
-        var time: HostTime
-        var isTaken: Bool
+    /// What has left, and when.
+    enum Sent {
+        /// A message by a port; a receiver may have refused it.
+        case message(ScheduledMessage, HostTime)
+        /// The bytes that a line has taken, of that many.
+        case bytes([UInt8], of: Int, line: Int32, HostTime)
     }
 
     var now = HostTime(microseconds: 0)
     var sent: [Sent] = []
     var ports: UInt64 = 0
     var refuses: (UInt8) -> Bool = { _ in false }
+    var room: (Int32) -> Int = { _ in .max }
 
     private func pass() { now = now.advanced(byMicroseconds: 5) }
 
@@ -96,12 +103,17 @@ final class VirtualKernel {
             for index in messages.indices {
                 guard let port = messages[index].port else { continue }
                 messages[index].wasRefused = kernel.refuses(port)
-                kernel.sent.append(
-                    Sent(message: messages[index], time: kernel.now, isTaken: !messages[index].wasRefused))
+                kernel.sent.append(.message(messages[index], kernel.now))
             }
         }
 
-        mutating func write(_ bytes: LineBytes, to line: Int32) -> Int? { bytes.count }
+        mutating func write(_ bytes: LineBytes, to line: Int32) -> Int? {
+            let taken = min(bytes.count, kernel.room(line))
+            let all = (0..<bytes.count).map { UInt8(truncatingIfNeeded: bytes.word >> UInt64(8 * $0)) }
+            kernel.sent.append(.bytes(Array(all.prefix(taken)), of: all.count, line: line, kernel.now))
+            return taken
+        }
+
         mutating func startQueue() -> Bool { false }
         mutating func arm(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {}
         mutating func removeQueued() {}

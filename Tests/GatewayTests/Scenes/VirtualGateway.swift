@@ -16,8 +16,8 @@ import Simulation
 ///
 /// ``GatewayWorld`` has its threads run. After each event it checks what must hold whatever happens; ``broken`` gathers
 /// what did not.
-final class VirtualGateway {
-    private(set) var engine: GatewayEngine
+final class VirtualGateway: EffectPerformer {
+    var engine: GatewayEngine
     /// The Link peer; its thread is the world.
     var link: Engine
     var sequencer = VirtualSequencer()
@@ -30,28 +30,46 @@ final class VirtualGateway {
     private(set) var replies: [ReplyToken: Result<Void, CommandError>] = [:]
     /// The paths of lines that can be opened.
     var lines: Set<String> = []
+    /// The most bytes that a line takes at once, by its path; all if it is not here.
+    var lineRooms: [String: Int] = [:]
     private(set) var openLines: [Int32: String] = [:]
-    /// What machines have heard, by their ports.
-    private(set) var machines: [PortAddress: DrumMachine] = [:]
+    /// What machines have heard.
+    private(set) var machines: [Receiver: DrumMachine] = [:]
     /// Promises that were not kept.
     private(set) var broken: [String] = []
     /// Whether the clock thread is held up.
-    var isClockThreadStuck = false
+    var isClockThreadStuck = false { didSet { if isClockThreadStuck { tickWatch.excuseAll() } } }
     /// How often a train of ticks was broken: a number left out or repeated.
-    private(set) var breaks = 0
+    var breaks: Int { tickWatch.breaks }
 
     // What the world is to see to.
     var linkRequests: [LinkRequest] = []
     var isBoardNew = true
     var watchedAt: HostTime
 
+    private var now: HostTime
+    /// The newest board that the clock thread may take.
+    private var published: OutputBoard
     private var portNames: [Int: String] = [:]
     private var tokens: UInt64 = 0
     private var leaving: Set<Int> = []
     /// The machines that have missed messages, and have not been told since what to do.
-    private var hasMissed: Set<PortAddress> = []
+    private var hasMissed: Set<Receiver> = []
+    /// Ticks in a bar when a machine was started last.
+    private var barsAtStart: [Receiver: Int64] = [:]
     private var nextDescriptor: Int32 = 10
-    private var lastTicks: [UInt8: Int64] = [:]
+    private var parsers: [String: ClockByteParser] = [:]
+    private var tickWatch = TickWatch()
+    private var stepWatch = StepWatch()
+    private var commandWatch = CommandWatch()
+
+    /// A machine that hears the gateway.
+    enum Receiver: Hashable {
+        /// At a port of the sequencer.
+        case port(PortAddress)
+        /// At the end of the line of that path.
+        case line(String)
+    }
 
     static let (outputs, control, clockIn, controls) = (128, 129, 130, 131)
 
@@ -60,7 +78,7 @@ final class VirtualGateway {
         at time: WorldTime
     ) {
         var random = random
-        let now = clock.hostTime(at: time)
+        now = clock.hostTime(at: time)
         link = Engine(tempo: configuration.tempo, seed: random.next(), at: now)
         engine = GatewayEngine(
             configuration,
@@ -69,6 +87,7 @@ final class VirtualGateway {
                 clockIn: ClockEntrance(port: PortAddress(client: Self.clockIn, port: 0)), kept: kept,
                 seed: random.next()),
             at: now)
+        published = engine.board
         clockThread = VirtualClockThread(engine.board, at: now)
         status = StatusPicture(engine)
         watchedAt = now.advanced(byMicroseconds: -10_000_000)
@@ -87,48 +106,57 @@ final class VirtualGateway {
     func command(_ command: Command, at now: HostTime) -> ReplyToken {
         tokens += 1
         let token = ReplyToken(number: tokens)
-        take(.command(command, token), at: now)
+        commandWatch.given(command, token, self)
+        self.now = now
+        take(.command(command, token))
+        commandWatch.taken(command, isRefused: refusal(token) != nil)
+        check()
         return token
     }
 
     func take(_ event: GatewayEvent, at now: HostTime) {
-        var effects = engine.take(event, at: now)
-        while true {
-            let answers = carryOut(effects, at: now)
-            check()
-            guard !answers.isEmpty else { return }
-            effects = engine.take(.answers(answers), at: now)
-        }
+        self.now = now
+        take(event)
+        check()
     }
 
-    private func carryOut(_ effects: GatewayEffects, at now: HostTime) -> [GatewayAnswer] {
-        for (port, name) in effects.portNames {
-            if clockThread.ports >> UInt64(port) & 1 == 1 { broken.append("port \(port) is named while it exists") }
-            portNames[port] = name
-        }
-        isBoardNew = isBoardNew || effects.isBoardNew
-        linkRequests += effects.link
-        for subscription in effects.unsubscriptions {
-            noteUnsubscribing(subscription)
-            sequencer.unsubscribe(subscription)
-        }
-        for descriptor in effects.closings {
-            if openLines.removeValue(forKey: descriptor) == nil { broken.append("\(descriptor) is closed twice") }
-            if uses(clockThread.board, descriptor) { broken.append("\(descriptor) is closed while it is in use") }
-        }
-        if effects.closesControls { sequencer.unplug(PortAddress(client: Self.controls, port: 0)) }
-        let answers = effects.questions.map { answer($0) }
-        if let (state, _) = effects.kept { kept = state }
-        log += effects.log
-        if let status = effects.status { self.status = status }
-        if !effects.replies.isEmpty, engine.isStatusStale { broken.append("a reply comes before the status") }
-        for (token, outcome) in effects.replies where replies.updateValue(outcome, forKey: token) != nil {
-            broken.append("\(token) has two replies")
-        }
-        return answers
+    func hostTime() -> HostTime { now }
+
+    func name(port: Int, _ name: String) {
+        if clockThread.ports >> UInt64(port) & 1 == 1 { broken.append("port \(port) is named while it exists") }
+        portNames[port] = name
     }
 
-    private func answer(_ question: GatewayQuestion) -> GatewayAnswer {
+    func publish(_ board: OutputBoard) {
+        checkSlots(of: board)
+        published = board
+        isBoardNew = true
+    }
+
+    func ask(_ request: LinkRequest) { linkRequests.append(request) }
+
+    func unsubscribe(_ subscription: SubscriptionGraph.Subscription) {
+        noteUnsubscribing(subscription)
+        sequencer.unsubscribe(subscription)
+    }
+
+    func close(_ descriptor: Int32) {
+        if openLines.removeValue(forKey: descriptor) == nil { broken.append("\(descriptor) is closed twice") }
+        if uses(clockThread.board, descriptor) { broken.append("\(descriptor) is closed while it is in use") }
+    }
+
+    func closeControls() { sequencer.unplug(PortAddress(client: Self.controls, port: 0)) }
+    func keep(_ state: KeptState, _ change: WriteSchedule.Change) { kept = state }
+    func write(_ entry: LogEntry) { log.append(entry) }
+    func publish(_ status: StatusPicture) { self.status = status }
+
+    func reply(_ outcome: Result<Void, CommandError>, to token: ReplyToken) {
+        if engine.isStatusStale { broken.append("a reply comes before the status") }
+        if replies.updateValue(outcome, forKey: token) != nil { broken.append("\(token) has two replies") }
+        if case .success = outcome, let promise = commandWatch.fault(ofReplyTo: token, self) { broken.append(promise) }
+    }
+
+    func answer(_ question: GatewayQuestion) -> GatewayAnswer {
         switch question {
         case .subscribe(let subscription):
             do throws(ALSAError) {
@@ -157,12 +185,14 @@ final class VirtualGateway {
     func runClock(at now: HostTime) -> HostTime {
         isBoardNew = false
         // What comes back has been off.
-        for address in sequencer.unplugged { machines[address] = nil }
+        for address in sequencer.unplugged { machines[.port(address)] = nil }
         sequencer.unplugged = []
-        let (before, sequencer) = (clockThread.ports, sequencer)
-        let (sent, wakeAt) = clockThread.turn(engine.board, at: now) { port in
-            !sequencer.stuck.isDisjoint(with: Self.hearers(of: port, sequencer))
-        }
+        let before = clockThread.ports
+        let sequencer = sequencer
+        clockThread.refuses = { port in !sequencer.stuck.isDisjoint(with: Self.hearers(of: port, sequencer)) }
+        let rooms = openLines.mapValues { [lineRooms] in lineRooms[$0] ?? .max }
+        clockThread.room = { rooms[$0] ?? 0 }
+        let (sent, wakeAt) = clockThread.turn(published, at: now)
         for port in 0..<OutputBoard.capacity where (before ^ clockThread.ports) >> UInt64(port) & 1 == 1 {
             if clockThread.ports >> UInt64(port) & 1 == 0 {
                 self.sequencer.unplug(PortAddress(client: Self.outputs, port: port))
@@ -172,7 +202,13 @@ final class VirtualGateway {
                 broken.append("port \(port) has no name")
             }
         }
-        for message in sent { deliver(message) }
+        for sent in sent {
+            switch sent {
+            case .message(let message, let time): deliver(message, at: time)
+            case .bytes(let bytes, let wanted, let line, let time): deliver(bytes, of: wanted, to: line, at: time)
+            }
+        }
+        watchMachines(at: now)
         return wakeAt
     }
 
@@ -180,45 +216,84 @@ final class VirtualGateway {
         sequencer.subscriptions.filter { $0.sender == PortAddress(client: outputs, port: Int(port)) }.map(\.receiver)
     }
 
-    private func deliver(_ sent: VirtualKernel.Sent) {
-        guard let port = sent.message.port else { return }
-        let settings = clockThread.settings(of: sent.message.slot)
-        if let planned = sent.message.planned, sent.time < planned.due {
-            broken.append("\(planned.message) leaves early")
-        }
-        if sent.isTaken, let planned = sent.message.planned, planned.message == .timingClock {
-            let tick = planned.place.tick
-            if let last = lastTicks[port], tick != last + 1, settings.multiply == 1, settings.divide == 1 {
-                breaks += 1
-            }
-            lastTicks[port] = tick
-        }
+    private func deliver(_ message: ScheduledMessage, at time: HostTime) {
+        guard let port = message.port else { return }
+        if let planned = message.planned, time < planned.due { broken.append("\(planned.message) leaves early") }
+        if let fault = tickWatch.fault(of: message, on: clockThread.board) { broken.append(fault) }
         for hearer in Self.hearers(of: port, sequencer) {
+            let receiver = Receiver.port(hearer)
             guard !sequencer.stuck.contains(hearer) else {
-                hasMissed.insert(hearer)
+                hasMissed.insert(receiver)
                 continue
             }
-            if sent.message.message != .timingClock { hasMissed.remove(hearer) }
-            let fault = machines[hearer, default: DrumMachine()].take(
-                sent.message.message, at: sent.time.microseconds, on: clockThread.board.map.line, settings)
-            let tick = sent.message.planned?.place.tick
-            if let tick, !hasMissed.contains(hearer), !isInPlace(machines[hearer], tick) {
+            hear(message.message, at: time, slot: message.slot, receiver)
+            let tick = message.planned?.place.tick
+            if let tick, !hasMissed.contains(receiver), !isInPlace(receiver, tick, slot: message.slot) {
                 broken.append("\(hearer) is at another place of the song than tick \(tick)")
             }
-            // A device whose state is unknown gets a Stop, which disturbs none that has stopped.
-            if let fault, sent.message.message != .stop { broken.append("\(hearer) hears \(fault)") }
+        }
+    }
+
+    private func deliver(_ bytes: [UInt8], of wanted: Int, to line: Int32, at time: HostTime) {
+        guard let path = openLines[line] else { return broken.append("bytes are written to a closed line") }
+        let slot = (0..<clockThread.board.count).first { clockThread.board.slots[$0].sink == .line(line) }
+        guard let slot else { return broken.append("bytes are written to a line that no output has") }
+        if bytes.count < wanted { hasMissed.insert(.line(path)) }
+        for byte in bytes {
+            guard let message = parsers[path, default: ClockByteParser()].received(byte) else { continue }
+            hear(message, at: time, slot: slot, .line(path))
+        }
+    }
+
+    private func hear(_ message: ClockMessage, at time: HostTime, slot: Int, _ receiver: Receiver) {
+        if message != .timingClock { hasMissed.remove(receiver) }
+        let board = clockThread.board
+        if message == .start { barsAtStart[receiver] = board.transport.ticksPerBar }
+        let fault = machines[receiver, default: DrumMachine()].take(
+            message, at: time.microseconds, on: board.map.line, board.slots[slot].settings)
+        // A device whose state is unknown gets a Stop, which disturbs none that has stopped.
+        if let fault, message != .stop, !hasMissed.contains(receiver) { broken.append("\(receiver) hears \(fault)") }
+    }
+
+    private func watchMachines(at now: HostTime) {
+        let board = clockThread.board
+        for slot in 0..<board.count {
+            let receivers: [Receiver] =
+                switch board.slots[slot].sink {
+                case .port(let port): Self.hearers(of: port, sequencer).map { .port($0) }
+                case .line(let line): openLines[line].map { [.line($0)] } ?? []
+                case .away, .discard: []
+                }
+            for receiver in receivers {
+                let isReachable =
+                    switch receiver {
+                    case .port(let address): !sequencer.stuck.contains(address)
+                    case .line(let path): lineRooms[path] == nil
+                    }
+                let promise = stepWatch.fault(
+                    of: receiver, machines[receiver] ?? DrumMachine(), slot, board,
+                    isReachable: isReachable && !isClockThreadStuck, at: now)
+                if let promise { broken.append(promise) }
+            }
         }
     }
 
     // What must hold.
 
-    /// Whether a machine that has just heard a tick, if it plays, is where the song is; song positions are of 14 bits.
-    private func isInPlace(_ machine: DrumMachine?, _ tick: Int64) -> Bool {
-        guard let machine, machine.isPlaying, machine.events.last?.message == .timingClock else { return true }
-        let transport = clockThread.board.transport
+    /// Whether a machine that has just heard a tick, if it plays, is where the song is.
+    private func isInPlace(_ receiver: Receiver, _ tick: Int64, slot: Int) -> Bool {
+        let (settings, transport) = (clockThread.board.slots[slot].settings, clockThread.board.transport)
+        guard let machine = machines[receiver], machine.isPlaying, machine.events.last?.message == .timingClock,
+            settings.multiply == 1, settings.divide == 1, settings.tempos == .all
+        else { return true }
+        let ahead = machine.songPosition - 1 - (tick - transport.startTick)
+        guard settings.takesSongPosition else {
+            // It counts from the bar at which it was started.
+            return barsAtStart[receiver] != transport.ticksPerBar || ahead % transport.ticksPerBar == 0
+        }
+        // Song positions are of 14 bits.
         let sixteenthsPerBar = transport.ticksPerBar / 6
-        let cycle = 16_384 / sixteenthsPerBar * sixteenthsPerBar * 6
-        return (machine.songPosition - 1 - (tick - transport.startTick)) % cycle == 0
+        return ahead % (16_384 / sixteenthsPerBar * sixteenthsPerBar * 6) == 0
     }
 
     private func uses(_ board: OutputBoard, _ descriptor: Int32) -> Bool {
@@ -229,8 +304,12 @@ final class VirtualGateway {
     private func noteUnsubscribing(_ subscription: SubscriptionGraph.Subscription) {
         guard subscription.sender.client == Self.outputs else { return }
         let slot = subscription.sender.port
-        guard leaving.contains(slot) else { return }
-        if machines[subscription.receiver]?.isPlaying == true, !sequencer.stuck.contains(subscription.receiver) {
+        // Another output may have started it again.
+        let isDrivenAgain = sequencer.subscriptions.contains {
+            $0.receiver == subscription.receiver && $0.sender.client == Self.outputs && $0 != subscription
+        }
+        guard leaving.contains(slot), !isDrivenAgain else { return }
+        if machines[.port(subscription.receiver)]?.isPlaying == true, !sequencer.stuck.contains(subscription.receiver) {
             broken.append("output \(slot) is let go before its Stop has left")
         }
     }
@@ -238,8 +317,8 @@ final class VirtualGateway {
     /// Notes a promise that was broken.
     func fail(_ promise: String) { broken.append(promise) }
 
-    private func checkSlots() {
-        let (board, inUse) = (engine.board, clockThread.board)
+    private func checkSlots(of board: OutputBoard) {
+        let inUse = clockThread.board
         for slot in 0..<min(board.count, inUse.count) where board.slots[slot].occupant != inUse.slots[slot].occupant {
             if inUse.ports >> UInt64(slot) & 1 == 1 { broken.append("slot \(slot) is another's too early") }
         }
@@ -247,6 +326,7 @@ final class VirtualGateway {
 
     /// Sees whether what must hold does.
     func check() {
+        if let fault = commandWatch.fault(ofKept: kept) { broken.append(fault) }
         for (slot, output) in engine.outputs.all.enumerated() {
             if case .leaving = output.presence { leaving.insert(slot) }
             if case .here = output.presence { leaving.remove(slot) }
@@ -256,7 +336,6 @@ final class VirtualGateway {
                 broken.append("\(output.name) writes to a closed line")
             }
         }
-        if isBoardNew { checkSlots() }
         if engine.arbiter.following != nil, engine.arbiter.isLinkLeading || link.isEnabled { broken.append("two lead") }
         for output in engine.outputs.all where output.presence == .here && kept.offsets[output.id] != output.liveOffset
         {

@@ -1,0 +1,55 @@
+internal import ALSASequencer
+internal import BeatTime
+internal import ClockDispatch
+
+/// Carries out what the engine decides: ``GatewayLoop`` on the real system, tests in virtual time.
+///
+/// The order of effects is kept here alone, so that both keep the same.
+protocol EffectPerformer: AnyObject {
+    var engine: GatewayEngine { get set }
+    /// The present time.
+    func hostTime() -> HostTime
+    /// Takes the name of an output port that does not exist yet.
+    func name(port: Int, _ name: String)
+    /// Hands a board to the clock thread.
+    func publish(_ board: OutputBoard)
+    func ask(_ request: LinkRequest)
+    func unsubscribe(_ subscription: SubscriptionGraph.Subscription)
+    /// Closes the line of an output.
+    func close(_ descriptor: Int32)
+    /// Closes the port that hears buttons and pedals.
+    func closeControls()
+    func answer(_ question: GatewayQuestion) -> GatewayAnswer
+    func keep(_ state: KeptState, _ change: WriteSchedule.Change)
+    func write(_ entry: LogEntry)
+    func publish(_ status: StatusPicture)
+    func reply(_ outcome: Result<Void, CommandError>, to token: ReplyToken)
+}
+
+extension EffectPerformer {
+    /// Hands an event to the engine and carries out everything that follows from it.
+    func take(_ event: GatewayEvent) {
+        var effects = engine.take(event, at: hostTime())
+        while true {
+            let answers = carryOut(effects)
+            guard !answers.isEmpty else { return }
+            effects = engine.take(.answers(answers), at: hostTime())
+        }
+    }
+
+    /// Carries effects out in the order of their fields, and returns the answers to their questions.
+    private func carryOut(_ effects: GatewayEffects) -> [GatewayAnswer] {
+        for (port, name) in effects.portNames { self.name(port: port, name) }
+        if effects.isBoardNew { publish(engine.board) }
+        for request in effects.link { ask(request) }
+        for subscription in effects.unsubscriptions { unsubscribe(subscription) }
+        for descriptor in effects.closings { close(descriptor) }
+        if effects.closesControls { closeControls() }
+        let answers = effects.questions.map(answer)
+        if let (state, change) = effects.kept { keep(state, change) }
+        for entry in effects.log { write(entry) }
+        if let status = effects.status { publish(status) }
+        for (token, outcome) in effects.replies { reply(outcome, to: token) }
+        return answers
+    }
+}

@@ -1,0 +1,301 @@
+import ALSASequencer
+import Arbiter
+import BeatTime
+import ClockDispatch
+import ConfigurationFiles
+import MIDIClock
+import Simulation
+
+@testable import Gateway
+
+/// What may happen to a gateway that drives four machines and a line, beside a second gateway in its network.
+enum SceneStep: Hashable {
+    case plug(Int)
+    case pull(Int)
+    /// Another program has the machine to itself, or lets it go.
+    case take(Int, Bool)
+    /// The machine takes nothing for now, or takes messages again.
+    case stick(Int, Bool)
+    case command(Command)
+    /// Loads another configuration.
+    case configure(SceneConfiguration)
+    /// The file of the line is there, or not.
+    case line(Bool)
+    case breakLine
+    /// How many bytes the line takes at once; nil is all.
+    case clog(Int?)
+    case holdClockThread(Bool)
+    /// One of two leaders plays its clock for some seconds, with or without Start.
+    case lead(Int, beatsPerMinute: Int, seconds: Int, starts: Bool)
+    case plugLeaders
+    case pullLeaders
+    /// Somebody does something at the other gateway.
+    case peer(Command)
+    /// The other gateway's network cable.
+    case network(Bool)
+    /// Somebody looks at the status.
+    case watch
+}
+
+/// What a scene wants of its gateway.
+struct SceneConfiguration: Hashable {
+    var outputs: Set<OutputAddress> = []
+    var connectsRecognised = true
+    var quantum = 4
+    var follow = FollowChoice.auto
+    var stopsWhenLost = false
+    var deactivatesWhenIdle = false
+
+    static let wanted: [OutputAddress] = [
+        .name("Box 0"), .name("Box 3"), .virtual("Side"), .raw(path: "/dev/midi", bitsPerSecond: 31_250),
+    ]
+    /// Box 0 and Box 1 take everything; Box 2 knows no song position.
+    private static let library = [
+        "boxes": "match: [Box 0, Box 1]", "simple": "match: [Box 2]\ntransport: { song-position: false }",
+    ]
+
+    func live() throws -> LiveConfiguration {
+        var live = LiveConfiguration()
+        live.outputs.library = try .of(Self.library)
+        live.outputs.outputs = Self.wanted.filter(outputs.contains).map { OutputRequest($0) }
+        live.outputs.connectsRecognised = connectsRecognised
+        live.quantum = Beats(Double(quantum))
+        live.follow = follow
+        live.stopsWhenLost = stopsWhenLost
+        live.deactivatesWhenIdle = deactivatesWhenIdle
+        return live
+    }
+
+    init() {}
+
+    init(using random: inout SeededGenerator) {
+        outputs = Set(Self.wanted.filter { _ in random.chance(0.5) })
+        connectsRecognised = random.chance(0.7)
+        quantum = random.chance(0.7) ? 4 : Int.random(in: 0...8, using: &random)
+        follow = random.chance(0.8) ? .auto : .off
+        stopsWhenLost = random.chance(0.3)
+        deactivatesWhenIdle = random.chance(0.2)
+    }
+}
+
+/// A scene drawn at random: steps, each with the milliseconds that pass after it.
+struct RandomScene {
+    struct Timed: Hashable {
+        var step: SceneStep
+        var wait: Int64
+    }
+
+    let seed: UInt64
+    let isLinkEnabled: Bool
+    let start: SceneConfiguration
+    var steps: [Timed]
+
+    init(seed: UInt64, count: Int = 60) {
+        var random = SeededGenerator(seed: seed)
+        self.seed = seed
+        isLinkEnabled = random.chance(0.5)
+        start = SceneConfiguration(using: &random)
+        steps = (0..<count).map { _ in
+            Timed(step: SceneStep(using: &random), wait: .random(in: 0...(random.chance(0.1) ? 3_000 : 300), using: &random))
+        }
+    }
+
+    private static let machines = (0..<4).map {
+        PortDescription.device(24 + $0, "Box \($0)", "Box \($0) MIDI 1", card: $0)
+    }
+
+    /// Plays the scene and then mends everything, so that every machine can be where it should.
+    ///
+    /// - Returns: the first promise that is broken; nil if all are kept.
+    func brokenPromise() -> BrokenPromise? {
+        var world = GatewayWorld("random scene", seed: seed)
+        do throws(BrokenPromise) {
+            try play(&world)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Plays the scene, and tells what the gateway and its machines made of it.
+    func account() -> [String] {
+        var world = GatewayWorld("random scene", seed: seed)
+        var lines: [String] = []
+        do throws(BrokenPromise) { try play(&world) } catch { lines = ["\(error.promise), at \(error.time)"] }
+        let gateway = world.nodes[0]
+        lines += gateway.log.map { "\($0.text) \($0.metadata)" }
+        for (receiver, machine) in gateway.machines {
+            let moves = machine.events.filter { $0.message != .timingClock }
+            lines.append("\(receiver): " + moves.map { "\($0.message) at \(gateway.clock.worldTime(of: HostTime(microseconds: $0.at)))" }.joined(separator: ", "))
+        }
+        return lines
+    }
+
+    /// Leaves out what a failure does not need: halves first, then quarters, down to single steps.
+    ///
+    /// - Parameter fails: whether a scene fails.
+    /// - Returns: a scene that fails, of whose steps none can be left out alone.
+    func shrunk(_ fails: (RandomScene) -> Bool) -> RandomScene {
+        var scene = self
+        var size = max(1, steps.count / 2)
+        while true {
+            var start = 0
+            var hasShrunk = false
+            while start < scene.steps.count {
+                let range = start..<min(start + size, scene.steps.count)
+                guard let smaller = [scene.dropping(range), scene.waiting(for: range)].first(where: fails) else {
+                    start = range.upperBound
+                    continue
+                }
+                scene = smaller
+                hasShrunk = true
+            }
+            guard size > 1 || hasShrunk else { return scene }
+            size = max(1, size / 2)
+        }
+    }
+
+    private func dropping(_ range: Range<Int>) -> RandomScene {
+        var scene = self
+        scene.steps.removeSubrange(range)
+        return scene
+    }
+
+    /// Nothing happens in some steps, but their time passes.
+    private func waiting(for range: Range<Int>) -> RandomScene {
+        var scene = dropping(range)
+        let time = steps[range].map(\.wait).reduce(0, +)
+        if range.lowerBound > 0 { scene.steps[range.lowerBound - 1].wait += time }
+        return scene
+    }
+
+    private func play(_ world: inout GatewayWorld) throws(BrokenPromise) {
+        do {
+            var configuration = GatewayConfiguration()
+            configuration.isLinkEnabled = isLinkEnabled
+            configuration.live = try start.live()
+            _ = world.addGateway(configuration)
+            world.plugLeaders(into: 0)
+            _ = try world.addNode(tempo: 97)
+            var tokens: [ReplyToken] = []
+            for timed in steps {
+                try perform(timed.step, in: &world, &tokens)
+                try run(&world, for: timed.wait)
+            }
+            for step in [.holdClockThread(false), .clog(nil), .line(true)] as [SceneStep] {
+                try perform(step, in: &world, &tokens)
+            }
+            world.nodes[0].sequencer.taken = []
+            world.nodes[0].sequencer.stuck = []
+            // A bar at the slowest tempo, and the time that a device is given.
+            try run(&world, for: 12_000)
+            try expectAll(of: world, tokens)
+        } catch let promise as BrokenPromise {
+            throw promise
+        } catch {
+            throw BrokenPromise("\(error)", scenario: "random scene", seed: seed, time: .seconds(0), trace: Trace())
+        }
+    }
+
+    private func run(_ world: inout GatewayWorld, for milliseconds: Int64) throws {
+        try world.run(until: Double(world.now.microseconds + milliseconds * 1_000) / 1e6)
+    }
+
+    private func perform(_ step: SceneStep, in world: inout GatewayWorld, _ tokens: inout [ReplyToken]) throws {
+        let gateway = world.nodes[0]
+        switch step {
+        case .plug(let number):
+            if !gateway.sequencer.ports.contains(Self.machines[number]) {
+                gateway.sequencer.plug(Self.machines[number])
+            }
+        case .pull(let number): gateway.sequencer.unplug(Self.machines[number].address)
+        case .take(let number, let isTaken):
+            let address = Self.machines[number].address
+            if isTaken { gateway.sequencer.taken.insert(address) } else { gateway.sequencer.taken.remove(address) }
+        case .stick(let number, let isStuck):
+            let address = Self.machines[number].address
+            if isStuck { gateway.sequencer.stuck.insert(address) } else { gateway.sequencer.stuck.remove(address) }
+        case .command(let command): tokens.append(world.command(command, at: 0))
+        case .configure(let configuration): tokens.append(world.command(.configure(try configuration.live()), at: 0))
+        case .line(let isThere): gateway.lines = isThere ? ["/dev/midi"] : []
+        case .breakLine:
+            for (slot, output) in gateway.engine.outputs.all.enumerated() where !output.hasOneDevice && output.name == "/dev/midi" {
+                gateway.clockThread.breakLine(slot)
+            }
+        case .clog(let room): gateway.lineRooms["/dev/midi"] = room
+        case .holdClockThread(let isHeld): gateway.isClockThreadStuck = isHeld
+        case .lead(let number, let tempo, let seconds, let starts):
+            let now = Double(world.now.microseconds) / 1e6
+            world.playLeader(
+                from: GatewayWorld.leaderPorts[number], at: 0, tempo: Double(tempo), jitter: .none,
+                seconds: now...(now + Double(seconds)), seed: seed,
+                transport: { starts && $0 == 24 ? [.start] : [] })
+        case .plugLeaders: if !gateway.sequencer.ports.contains(where: { $0.address.client == 20 }) { world.plugLeaders(into: 0) }
+        case .pullLeaders: for client in [20, 21] { gateway.sequencer.unplug(PortAddress(client: client, port: 0)) }
+        case .peer(let command): world.command(command, at: 1)
+        case .network(let isPlugged):
+            if isPlugged { world.medium.plug(1) } else { world.medium.unplug(1) }
+        case .watch: gateway.watchedAt = world.hostTime(of: 0)
+        }
+    }
+
+    /// Checks what must be so once everything is mended.
+    private func expectAll(of world: GatewayWorld, _ tokens: [ReplyToken]) throws(BrokenPromise) {
+        let gateway = world.nodes[0]
+        guard tokens.allSatisfy({ gateway.replies[$0] != nil }) else { throw world.broken("a command has no reply") }
+        for output in gateway.status.outputs where output.presence == .here && output.hasOneDevice {
+            let isThere = gateway.sequencer.ports.contains { output.name.hasPrefix($0.clientName) }
+            guard (output.connectedTo != nil) == isThere || output.isLeader else {
+                throw world.broken("\(output.name) is \(isThere ? "not " : "")connected")
+            }
+        }
+        guard gateway.status.outputs.allSatisfy({ !$0.isLeaving }) else { throw world.broken("an output never leaves") }
+        guard gateway.openLines.count <= 1 else { throw world.broken("a line stays open") }
+    }
+}
+
+extension SceneStep {
+    /// Draws a step.
+    init(using random: inout SeededGenerator) {
+        let machine = Int.random(in: 0..<4, using: &random)
+        let isOn = random.chance(0.5)
+        self =
+            switch Int.random(in: 0..<24, using: &random) {
+            case 0, 1, 2: .plug(machine)
+            case 3: .pull(machine)
+            case 4: .take(machine, isOn)
+            case 5: .stick(machine, random.chance(0.4))
+            case 6, 7: .configure(SceneConfiguration(using: &random))
+            case 8: .line(isOn)
+            case 9: .breakLine
+            case 10: .clog(isOn ? nil : Int.random(in: 0...2, using: &random))
+            case 11: .holdClockThread(random.chance(0.3))
+            case 12:
+                .lead(
+                    machine % 2, beatsPerMinute: .random(in: 60...200, using: &random),
+                    seconds: .random(in: 1...8, using: &random), starts: isOn)
+            case 13: isOn ? .plugLeaders : .pullLeaders
+            case 14, 15: .peer(Self.command(using: &random))
+            case 16: .network(random.chance(0.7))
+            case 17: .watch
+            default: .command(Self.command(using: &random))
+            }
+    }
+
+    private static func command(using random: inout SeededGenerator) -> Command {
+        let isOn = random.chance(0.5)
+        return switch Int.random(in: 0..<12, using: &random) {
+        case 0: .enableLink(isOn)
+        case 1: .toggleLink
+        case 2: .enableStartStopSync(isOn)
+        case 3, 4: .setPlaying(random.chance(0.7))
+        case 5: .togglePlaying
+        case 6: .setTempo(Tempo(beatsPerMinute: Double(Int.random(in: 60...200, using: &random))))
+        case 7: .adjust(output: isOn ? nil : "Clock", OutputAdjustment(offset: Double(Int.random(in: -100...100, using: &random))))
+        case 8: .realign(output: nil, isOn ? .atBar : .now)
+        case 9: .follow(isOn ? .auto : .off)
+        case 10: .setQuantum(Beats(Double(Int.random(in: 1...8, using: &random))))
+        default: .adjust(output: isOn ? nil : "Box 0", OutputAdjustment(isEnabled: random.chance(0.7)))
+        }
+    }
+}
