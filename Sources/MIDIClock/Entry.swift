@@ -7,6 +7,8 @@ internal import BeatTime
 struct Entry: Hashable, BitwiseCopyable {
     /// The song's beat 0 this entry belongs to.
     let startTick: Int64
+    /// Ticks of the bars among which it was chosen.
+    let ticksPerBar: Int64
     /// The pulse with which the device begins to move, counted from the song's beat 0.
     let pulse: Int64
     let cue: Cue
@@ -40,7 +42,7 @@ struct Entry: Hashable, BitwiseCopyable {
     }
 
     private init(_ cue: Cue, at pulse: Int64, _ plan: OutputPlan, isStopping: Bool = false) {
-        startTick = plan.transport.startTick
+        (startTick, ticksPerBar) = (plan.transport.startTick, plan.transport.ticksPerBar)
         self.pulse = pulse
         self.cue = cue
         stage = isStopping && plan.settings.sendsStop ? .stop : cue.isLocating ? .locate : .move
@@ -111,9 +113,11 @@ struct Entry: Hashable, BitwiseCopyable {
         }
     }
 
-    /// Whether it is what newer settings would have the device told, too.
-    func suits(_ settings: OutputSettings) -> Bool {
-        cue == (pulse == 0 ? settings.topCue : settings.laterCue) && (stage != .stop || settings.sendsStop)
+    /// Whether it is what a newer plan would have the device told, too: in the same song, at a place that is still one.
+    func suits(_ plan: OutputPlan) -> Bool {
+        let (transport, settings) = (plan.transport, plan.settings)
+        guard startTick == transport.startTick, pulse == 0 || ticksPerBar == transport.ticksPerBar else { return false }
+        return cue == (pulse == 0 ? settings.topCue : settings.laterCue) && (stage != .stop || settings.sendsStop)
     }
 
     /// Whether this entry's next message can still leave in time.

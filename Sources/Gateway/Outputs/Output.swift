@@ -267,7 +267,13 @@ struct Output: Sendable {
     }
 
     /// Its device has been left playing by a run that crashed, and hears nothing until ``release()``.
-    mutating func holdBack() { (isHeldBack, connections) = (true, 1) }
+    mutating func holdBack() {
+        isHeldBack = true
+        expectPlaying()
+    }
+
+    /// Another output has not stopped its device yet, so the first to come here is treated like one that comes back.
+    mutating func expectPlaying() { connections = max(connections, 1) }
 
     /// Treats its device like one that has come back, and may have played on.
     mutating func release() {

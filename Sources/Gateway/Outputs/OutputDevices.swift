@@ -101,6 +101,8 @@ extension OutputTable {
             case .there:
                 all[slot].recognise(port, configuration.library.profile(of: port))
                 isThere = true
+                let place = port.address.description
+                if all.contains(where: { $0.isLeaving && $0.connectedTo == place }) { all[slot].expectPlaying() }
             // Away until the answer; a subscription that was lost and is made again is a device that has come again.
             case .asked: (isTaken, trouble) = (all[slot].isTaken, all[slot].trouble)
             case .refused(let error):

@@ -177,9 +177,7 @@ struct OutputTable: Sendable {
         var output = Output(
             name: name, target: target, request: request, source: source, takenIDs: ids, occupant: occupants)
         if let offset = offsets[output.id] { output.restore(offset) }
-        // Its device may be the one that an output of the same name is still to stop.
-        let mayPlay = all.contains { $0.isLeaving && $0.target == target } || leftPlaying.contains(output.id)
-        if mayPlay {
+        if leftPlaying.contains(output.id) {
             output.holdBack()
             if !holdsBack { output.release() }
         }
@@ -224,7 +222,8 @@ struct OutputTable: Sendable {
                 let since = account.isInUse(generation) ? now : nil
                 all[slot].presence = .leaving(generation: generation, since: since)
                 continue
-            case .leaving(_, let since?) where since.microseconds(to: now) >= Self.stopGrace:
+            case .leaving(_, let since?)
+            where since.microseconds(to: now) >= (mayTakeStop(slot, account) ? Self.longestStopGrace : Self.stopGrace):
                 if case .line(let descriptor) = all[slot].sink { retired.append((slot, descriptor, published + 1)) }
                 let source = all[slot].source
                 patchbay.unsubscribe(except: [], where: { $0.sender == source }, &effects)
@@ -242,7 +241,13 @@ struct OutputTable: Sendable {
         return changed
     }
 
-    /// How long a device may take to accept its Stop once the clock thread has the board without its output, in
-    /// microseconds.
+    /// Whether an output's device is there and has not taken its Stop yet.
+    private func mayTakeStop(_ slot: Int, _ account: ClockAccount) -> Bool {
+        account.mayPlay(slot) && all[slot].connectedTo != nil && all[slot].boardSink.hasReceiver
+    }
+
+    /// How long a Stop may take on its way once the clock thread has the board without the output, in microseconds.
     private static let stopGrace: Int64 = 200_000
+    /// How long a device is offered its Stop again that has refused it, in microseconds.
+    private static let longestStopGrace: Int64 = 1_000_000
 }

@@ -31,6 +31,9 @@ struct StepWatch {
     /// Time for what is sent before a machine moves, and for a Stop that is sent again, in microseconds.
     private static let grace: Int64 = 700_000
 
+    /// Whatever machines do now, they have a bar's time to follow.
+    mutating func excuseAll() { records = [:] }
+
     /// Takes a look at a machine that hears an output.
     ///
     /// - Parameters:

@@ -38,7 +38,7 @@ final class VirtualGateway: EffectPerformer {
     /// Promises that were not kept.
     private(set) var broken: [String] = []
     /// Whether the clock thread is held up.
-    var isClockThreadStuck = false { didSet { if isClockThreadStuck { tickWatch.excuseAll() } } }
+    var isClockThreadStuck = false { didSet { excuseMachines() } }
     /// How often a train of ticks was broken: a number left out or repeated.
     var breaks: Int { tickWatch.breaks }
 
@@ -59,6 +59,8 @@ final class VirtualGateway: EffectPerformer {
     private var barsAtStart: [Receiver: Int64] = [:]
     private var nextDescriptor: Int32 = 10
     private var parsers: [String: ClockByteParser] = [:]
+    /// When machines were last seen that took nothing.
+    private var lastStuck: [Receiver: HostTime] = [:]
     private var tickWatch = TickWatch()
     private var stepWatch = StepWatch()
     private var commandWatch = CommandWatch()
@@ -255,7 +257,14 @@ final class VirtualGateway: EffectPerformer {
         if let fault, message != .stop, !hasMissed.contains(receiver) { broken.append("\(receiver) hears \(fault)") }
     }
 
+    /// What a clock thread that is held up leaves out is nobody's fault.
+    private func excuseMachines() {
+        tickWatch.excuseAll()
+        stepWatch.excuseAll()
+    }
+
     private func watchMachines(at now: HostTime) {
+        for address in sequencer.stuck { lastStuck[.port(address)] = now }
         let board = clockThread.board
         for slot in 0..<board.count {
             let receivers: [Receiver] =
@@ -308,8 +317,11 @@ final class VirtualGateway: EffectPerformer {
         let isDrivenAgain = sequencer.subscriptions.contains {
             $0.receiver == subscription.receiver && $0.sender.client == Self.outputs && $0 != subscription
         }
-        guard leaving.contains(slot), !isDrivenAgain else { return }
-        if machines[.port(subscription.receiver)]?.isPlaying == true, !sequencer.stuck.contains(subscription.receiver) {
+        let receiver = Receiver.port(subscription.receiver)
+        // One that takes something again is sent its Stop again in a quarter of a second.
+        let wasStuck = lastStuck[receiver].map { $0.microseconds(to: now) < 300_000 } ?? false
+        guard leaving.contains(slot), !isDrivenAgain, !wasStuck else { return }
+        if machines[receiver]?.isPlaying == true {
             broken.append("output \(slot) is let go before its Stop has left")
         }
     }
