@@ -32,8 +32,8 @@ struct OutputTable: Sendable {
     private(set) var offsets: [String: Replacement<Double>]
     /// IDs of the outputs whose devices have been started and have taken no Stop since, in this run or a crashed one.
     var leftPlaying: Set<String>
-    /// Whether such devices hear nothing yet.
-    private var holdsBack = true
+    /// Whether such devices hear nothing yet: those of a crashed run, until it is known what they should do.
+    private var holdsBack: Bool
     private var occupants: UInt32 = 0
     private var markSeed: UInt64
 
@@ -52,6 +52,7 @@ struct OutputTable: Sendable {
         self.configuration = configuration
         self.client = client
         self.leftPlaying = Set(leftPlaying)
+        holdsBack = !leftPlaying.isEmpty
         self.offsets = offsets
         markSeed = seed
         addMissing()
@@ -177,7 +178,9 @@ struct OutputTable: Sendable {
         var output = Output(
             name: name, target: target, request: request, source: source, takenIDs: ids, occupant: occupants)
         if let offset = offsets[output.id] { output.restore(offset) }
-        if leftPlaying.contains(output.id) {
+        // Nor may one whose output is just leaving have taken its Stop; this one's ID is another then.
+        let isLeftPlaying = all.contains { $0.isLeaving && $0.target == target && leftPlaying.contains($0.id) }
+        if isLeftPlaying || leftPlaying.contains(output.id) {
             output.holdBack()
             if !holdsBack { output.release() }
         }

@@ -1,21 +1,26 @@
+import BeatTime
 import MIDIClock
 
 @testable import ClockDispatch
 
-/// Sees that no tick of an output is left out or sent twice.
+/// Sees that no tick of an output is left out or sent twice, unless something forces it.
 struct TickWatch {
-    private struct Record {
-        var tick: Int64
+    /// What allows the next tick to have any number, when it has changed.
+    private struct Circumstances: Hashable {
         var occupant: UInt32
         var connections: UInt32
+        var sink: Sink
+        var isEnabled: Bool
         var settings: OutputSettings
+        /// Counts the times that the song has gone to another place, as for a session that was joined.
+        var jumps: UInt32
     }
 
-    /// How often a number was left out or repeated, whether or not something excuses it.
+    /// How often a number was left out or repeated, whether or not something forced it.
     private(set) var breaks = 0
-    private var records: [Int: Record] = [:]
+    private var records: [Int: (tick: Int64, Circumstances)] = [:]
 
-    /// A fault forces the next ticks of all outputs to be left out.
+    /// What comes next is forced for all outputs.
     mutating func excuseAll() { records = [:] }
 
     /// Takes a message that leaves.
@@ -27,14 +32,16 @@ struct TickWatch {
     mutating func fault(of message: ScheduledMessage, on board: OutputBoard) -> String? {
         guard let planned = message.planned, planned.message == .timingClock else { return nil }
         let slot = board.slots[message.slot]
+        let circumstances = Circumstances(
+            occupant: slot.occupant, connections: slot.connections, sink: slot.sink, isEnabled: slot.isEnabled,
+            settings: slot.settings, jumps: board.map.jumps)
         let tick = planned.place.tick
-        let record = Record(
-            tick: tick, occupant: slot.occupant, connections: slot.connections, settings: slot.settings)
-        defer { records[message.slot] = record }
-        guard let last = records[message.slot], last.occupant == record.occupant, record.settings.multiply == 1,
-            record.settings.divide == 1, tick != last.tick + 1
+        defer { records[message.slot] = (tick, circumstances) }
+        guard let (last, before) = records[message.slot], before.occupant == circumstances.occupant,
+            slot.settings.multiply == 1, slot.settings.divide == 1, slot.settings.tempos == .all, tick != last + 1
         else { return nil }
         breaks += 1
-        return nil
+        guard before == circumstances else { return nil }
+        return "tick \(tick) of output \(message.slot) follows tick \(last)"
     }
 }
