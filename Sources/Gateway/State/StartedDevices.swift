@@ -23,6 +23,9 @@ struct StartedDevices: Hashable, Sendable {
     ///   - account: says which devices may play by what they have taken, once a board without the song is in use.
     mutating func update(_ outputs: [Output], _ board: OutputBoard, _ account: ClockAccount) {
         awaitsStop = false
+        // What is known of an output is not known of the next one that is called so.
+        let heard = Set(outputs.filter(\.isHeard).map(\.id))
+        toldToPlay = toldToPlay.filter { heard.contains($0.key) }
         for (slot, output) in outputs.enumerated() where output.isHeard {
             if !output.settings.sendsStop {
                 forget(output.id)
@@ -31,8 +34,11 @@ struct StartedDevices: Hashable, Sendable {
                 guard output.settings.start != .none, ids.count < OutputBoard.capacity else { continue }
                 ids.insert(output.id)
             } else if ids.contains(output.id) {
-                // Until a later board is in use, the account may be of before its Start.
-                let isKnown = account.generationInUse > toldToPlay[output.id] ?? 0
+                // Until a later board is in use, the account may be of before its Start; and until this one is, of
+                // before its output.
+                let told = toldToPlay[output.id, default: max(1, board.generation) - 1]
+                toldToPlay[output.id] = told
+                let isKnown = account.generationInUse > told
                 if !isKnown || account.mayPlay(slot) { awaitsStop = true } else { forget(output.id) }
             }
         }

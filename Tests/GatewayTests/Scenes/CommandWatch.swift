@@ -23,7 +23,9 @@ struct CommandWatch {
         // Who waits for the effect of an older command of the same kind may see that of the newer one.
         waiting = waiting.filter { !Self.isSameKind($0.value, command) }
         waiting[token] = command
-        (configuredFollow, configuredQuantum) = (gateway.engine.configuration.follow, gateway.engine.configuration.quantum)
+        (configuredFollow, configuredQuantum) = (
+            gateway.engine.configuration.follow, gateway.engine.configuration.quantum
+        )
         if case .toggleLink = command { waiting[token] = .enableLink(!gateway.engine.arbiter.wantsLink) }
     }
 
@@ -77,7 +79,8 @@ struct CommandWatch {
             case .follow(let choice): status.follow == choice
             case .configure(let new): status.configuration == new
             case .adjust(let name?, let change):
-                change.offset.map { offset in status.outputs.contains { $0.name == name && $0.offset == offset } } ?? true
+                change.offset.map { offset in status.outputs.contains { $0.name == name && $0.offset == offset } }
+                    ?? true
             default: true
             }
         return isShown ? nil : "the reply to \(command) comes before the status shows it"

@@ -96,7 +96,9 @@ struct RandomScene {
         isLinkEnabled = random.chance(0.5)
         start = SceneConfiguration(using: &random)
         steps = (0..<count).map { _ in
-            Timed(step: SceneStep(using: &random), wait: .random(in: 0...(random.chance(0.1) ? 3_000 : 300), using: &random))
+            Timed(
+                step: SceneStep(using: &random),
+                wait: .random(in: 0...(random.chance(0.1) ? 3_000 : 300), using: &random))
         }
     }
 
@@ -126,7 +128,10 @@ struct RandomScene {
         lines += gateway.log.map { "\($0.text) \($0.metadata)" }
         for (receiver, machine) in gateway.machines {
             let moves = machine.events.filter { $0.message != .timingClock }
-            lines.append("\(receiver): " + moves.map { "\($0.message) at \(gateway.clock.worldTime(of: HostTime(microseconds: $0.at)))" }.joined(separator: ", "))
+            lines.append(
+                "\(receiver): "
+                    + moves.map { "\($0.message) at \(gateway.clock.worldTime(of: HostTime(microseconds: $0.at)))" }
+                    .joined(separator: ", "))
         }
         return lines
     }
@@ -219,7 +224,8 @@ struct RandomScene {
         case .configure(let configuration): tokens.append(world.command(.configure(try configuration.live()), at: 0))
         case .line(let isThere): gateway.lines = isThere ? ["/dev/midi"] : []
         case .breakLine:
-            for (slot, output) in gateway.engine.outputs.all.enumerated() where !output.hasOneDevice && output.name == "/dev/midi" {
+            for (slot, output) in gateway.engine.outputs.all.enumerated()
+            where !output.hasOneDevice && output.name == "/dev/midi" {
                 gateway.clockThread.breakLine(slot)
             }
         case .clog(let room): gateway.lineRooms["/dev/midi"] = room
@@ -230,7 +236,8 @@ struct RandomScene {
                 from: GatewayWorld.leaderPorts[number], at: 0, tempo: Double(tempo), jitter: .none,
                 seconds: now...(now + Double(seconds)), seed: seed,
                 transport: { starts && $0 == 24 ? [.start] : [] })
-        case .plugLeaders: if !gateway.sequencer.ports.contains(where: { $0.address.client == 20 }) { world.plugLeaders(into: 0) }
+        case .plugLeaders:
+            if !gateway.sequencer.ports.contains(where: { $0.address.client == 20 }) { world.plugLeaders(into: 0) }
         case .pullLeaders: for client in [20, 21] { gateway.sequencer.unplug(PortAddress(client: client, port: 0)) }
         case .peer(let command): world.command(command, at: 1)
         case .network(let isPlugged):
@@ -291,7 +298,10 @@ extension SceneStep {
         case 3, 4: .setPlaying(random.chance(0.7))
         case 5: .togglePlaying
         case 6: .setTempo(Tempo(beatsPerMinute: Double(Int.random(in: 60...200, using: &random))))
-        case 7: .adjust(output: isOn ? nil : "Clock", OutputAdjustment(offset: Double(Int.random(in: -100...100, using: &random))))
+        case 7:
+            .adjust(
+                output: isOn ? nil : "Clock",
+                OutputAdjustment(offset: Double(Int.random(in: -100...100, using: &random))))
         case 8: .realign(output: nil, isOn ? .atBar : .now)
         case 9: .follow(isOn ? .auto : .off)
         case 10: .setQuantum(Beats(Double(Int.random(in: 1...8, using: &random))))

@@ -19,7 +19,9 @@ struct RandomSceneTests {
     func `steps that a fault does not need are found`() {
         let scene = RandomScene(seed: 1)
         let (first, second) = (scene.steps[3], scene.steps[44])
-        let found = scene.shrunk { $0.steps.contains { $0.step == first.step } && $0.steps.contains { $0.step == second.step } }
+        let found = scene.shrunk {
+            $0.steps.contains { $0.step == first.step } && $0.steps.contains { $0.step == second.step }
+        }
         #expect(found.steps.map(\.step) == [first.step, second.step])
     }
 }
@@ -28,4 +30,3 @@ extension BrokenPromise {
     /// What is broken, whichever machine and tick it is about.
     fileprivate var kind: String { promise.prefix { $0 != ";" }.filter { !$0.isNumber } }
 }
-
