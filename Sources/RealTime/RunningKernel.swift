@@ -17,7 +17,7 @@ public enum RunningKernel {
 
     /// Whether the words of `uname -v` name such a kernel.
     static func isRealTime(version: String) -> Bool {
-        // Not PREEMPT or PREEMPT_DYNAMIC: however they pre-empt, work under a spin lock holds a thread up.
+        // Not PREEMPT or PREEMPT_DYNAMIC: however they preempt, work under a spin lock holds a thread up.
         version.split(separator: " ").contains("PREEMPT_RT")
     }
 }
