@@ -5,7 +5,6 @@ internal import Synchronization
 ///
 /// Idle connections therefore cannot lock anyone out. Each new connection closes the oldest one that has not sent a
 /// complete request, and a client that asks is answered.
-/// has not said what it wants, and whoever comes to ask is answered.
 final class Connections: Sendable {
     private let most: Int
     private let table = Mutex(Table())

@@ -11,7 +11,6 @@ internal import Synchronization
 ///
 /// It starts before the gateway, so that a port in use is reported before anything is sent to a device. Until
 /// ``serve(_:)`` it answers that the gateway is starting.
-/// ``serve(_:)`` it answers that the gateway is starting.
 package final class ControlServer: Sendable {
     private let services: ServiceGroup
     private let running: Task<Void, any Error>

@@ -13,7 +13,7 @@ package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
     case cutShort
     case notHTTP
 
-    /// The meaning of an error from the network library; nil if the error is not from there. `timeout` is in seconds.
+    /// The meaning of a network error after a timeout in seconds; nil if it is not from the network library.
     init?(_ error: any Error, after timeout: Int64) {
         switch error {
         case let error as HTTPFailure: self = error
