@@ -55,8 +55,7 @@ extension TickPlanner {
     private mutating func validEntry(
         _ place: Entry.Place, _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> Entry {
-        if let entry, nextPulse <= entry.pulse, entry.suits(plan), entry.isInTime(plan, train, on: map, at: now)
-        {
+        if let entry, nextPulse <= entry.pulse, entry.suits(plan), entry.isInTime(plan, train, on: map, at: now) {
             return entry
         }
         if device == .stopped, !plan.settings.isClockAlwaysOn {
