@@ -61,11 +61,17 @@ test: packages $(VENV)  ## install what is missing, run every tier: lint, unit, 
 	[ -z "$$failed" ] || { echo "tactus: tests failed at: $$failed" >&2; exit 1; }
 
 check: toolchain  ## lint, unit tests and simulation only
-	@Packaging/install-packages build
+	@Packaging/install-packages build lint
 	@$(MAKE) lint
 	@$(MAKE) unit
 
-lint: toolchain  ## is every Swift file as `make format` would leave it?
+# Texts whose spelling is checked; what is skipped stands in .codespellrc, words of our own in Tests/vocabulary.
+SPELLED := Sources Tests Examples Benchmarks Packaging Profiles docs README.md CONTRIBUTING.md CHANGELOG.md Makefile \
+	Package.swift .ci/run
+
+lint: toolchain  ## is every Swift file as `make format` would leave it, and every word spelled right?
+	@Packaging/install-packages lint
+	codespell $(SPELLED)
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)
 
 format: toolchain  ## lay out every Swift file
@@ -192,7 +198,7 @@ clean:  ## remove everything made here
 	rm -rf .build .lab .venv
 
 packages: toolchain
-	@Packaging/install-packages build test
+	@Packaging/install-packages build lint test
 
 toolchain:
 	@command -v $(SWIFT) >/dev/null || { echo "tactus: Swift 6.3 or later is needed: https://swift.org/install" >&2; exit 1; }

@@ -56,6 +56,8 @@ let package = Package(
         .systemLibrary(name: "CSndFile", providers: [.apt(["libsndfile1-dev"])]),
         .target(name: "CLinux"),
         .plugin(name: "EmbedProfiles", capability: .buildTool(), path: "Packaging/EmbedProfiles"),
+        .plugin(
+            name: "ExtractExamples", capability: .buildTool(), path: "Tests/ExtractExamples"),
         part("BeatTime", linking: ["m"]),
         part("RealTime", uses: ["BeatTime", "CLinux"]),
         // What Foundation would be for: it is the one user of FoundationEssentials, for its JSON coders. All of Foundation
@@ -195,5 +197,9 @@ let package = Package(
             ],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
+        // The examples in the libraries' documentation, compiled as a user's program is: with what is public.
+        .testTarget(
+            name: "ExampleTests", dependencies: ["BeatTime", "LinkNetwork", "LinkSession", "MIDIClock", "RealTime"],
+            packageAccess: false, swiftSettings: strict, plugins: ["ExtractExamples"]),
     ],
 )

@@ -4,7 +4,7 @@ The way of the data: candidates/ and loads.py are what is measured, under what; 
 records it in the lab, gateway.py what concerns Tactus alone; measures.py makes figures of records, goals.py holds them
 against what is asked, report.py and plot.py write them down.
 
-Two guests run side by side, one for each pre-emption model of the kernel, after two short ones for what concerns Tactus
+Two guests run side by side, one for each preemption model of the kernel, after two short ones for what concerns Tactus
 alone. Records go to .build/bench, so that `--report` can write the report again without measuring. TACTUS in the
 environment names another executable than the release build.
 """

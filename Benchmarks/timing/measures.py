@@ -64,7 +64,7 @@ def measure(record):
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures of all blocks of one candidate under one load and pre-emption model."""
+    """The figures of all blocks of one candidate under one load and preemption model."""
 
     count: int
     sd: float

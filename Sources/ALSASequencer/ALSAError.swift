@@ -2,7 +2,7 @@ internal import CALSA
 internal import Glibc
 internal import Synchronization
 
-/// A libasound call that failed: which one, and its (negative) code.
+/// A failed libasound call: its name and its (negative) error code.
 package struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
     package var operation: String
     package var code: Int32
@@ -14,10 +14,10 @@ package struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(operation): \(String(cString: snd_strerror(code)))" }
 
-    /// Whether what was wanted is another program's for now.
+    /// Whether another program is using what was asked for.
     package var isTaken: Bool { code == -EBUSY || code == -EAGAIN }
 
-    /// Whether the port or its device is there no longer.
+    /// Whether the port or its device no longer exists.
     package var isGone: Bool { [-ENODEV, -ENXIO, -ENOENT, -EINVAL].contains(code) }
 }
 
@@ -28,11 +28,11 @@ package func check(_ operation: String, _ result: Int32) throws(ALSAError) -> In
     return result
 }
 
-/// libasound's own complaints, which would otherwise go straight to the terminal.
+/// Error messages that libasound would otherwise print to the terminal.
 package enum ALSAComplaints {
     private static let sink = Mutex<@Sendable (String) -> Void>({ _ in })
 
-    /// Sends every complaint to `report` from now on; it is called on whatever thread called libasound.
+    /// Passes every message to `report` from now on, on the thread that called libasound.
     package static func capture(_ report: @escaping @Sendable (String) -> Void) {
         sink.withLock { $0 = report }
         calsa_capture_complaints()

@@ -1,12 +1,12 @@
 internal import CALSA
 
-/// A structure of libasound's that hides what is in it, freed with its owner.
+/// An opaque libasound structure, freed with its owner.
 package struct ALSAStructure: ~Copyable {
     /// For calls of libasound; valid as long as this value.
     package let pointer: OpaquePointer
     private let free: @convention(c) (OpaquePointer?) -> Void
 
-    /// Allocates a structure by the pair of functions that libasound has for its kind.
+    /// Allocates a structure with libasound's pair of functions for its kind.
     ///
     /// - Throws: when there is no memory.
     package init(

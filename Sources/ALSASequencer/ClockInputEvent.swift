@@ -1,8 +1,8 @@
 package import MIDIClock
 
-/// What an input gives of other machines' clocks, in the order it came.
+/// An event of an input for other machines' clocks.
 package enum ClockInputEvent: Hashable, Sendable, BitwiseCopyable {
     case arrival(ClockArrival)
-    /// Here an unknown number of messages is lost: the kernel had no more room for them.
+    /// An unknown number of messages was lost here: the kernel had no more room.
     case overflow
 }

@@ -2,31 +2,31 @@ package import BeatTime
 internal import CALSA
 package import MIDIClock
 
-/// The client that hears buttons and pedals at its port `Controls`; one thread uses it.
+/// The client that receives buttons and pedals at its port `Controls`; for one thread.
 ///
-/// A client of its own, so that whatever a keyboard pours out never takes the place of a clock's ticks.
+/// It is a separate client, so that a flood from a keyboard never displaces a clock's ticks.
 package final class ControlInput {
     private let port: StampedPort
 
     /// Opens the client and its port.
     ///
-    /// - Parameter name: as other programs list the client.
-    /// - Throws: with the code -ENOENT where the kernel has no sequencer.
+    /// - Parameter name: of the client, as other programs list it.
+    /// - Throws: -ENOENT if the kernel has no sequencer.
     package init(name: String) throws(ALSAError) {
         port = try StampedPort(name: name, portName: "Controls")
     }
 
-    /// The port that others subscribe.
+    /// The port that others subscribe to.
     package var address: PortAddress { port.address }
 
-    /// Readable when something has come.
+    /// Readable when messages have arrived.
     package var descriptor: Int32 { port.descriptor }
 
-    /// Takes what has come, as much as is read at once; ``descriptor`` stays readable if there is more.
+    /// Reads one batch of messages; ``descriptor`` stays readable if there are more.
     ///
-    /// What was lost in a flood is a press that did nothing, and nobody can say more of it.
+    /// Messages lost in a flood are presses without effect; nothing more is known of them.
     ///
-    /// - Returns: the messages in the order they came.
+    /// - Returns: the messages in order of arrival.
     package func take() -> [ControlArrival] {
         var arrivals: [ControlArrival] = []
         port.take { event, time in
@@ -50,7 +50,7 @@ package final class ControlInput {
         }
     }
 
-    /// A message as MIDI has it; other programs may put anything into an event.
+    /// The message of an event, limited to MIDI's ranges: other programs may put anything into an event.
     private static func message(
         _ kind: ChannelMessage.Kind, _ number: Int, channel: UInt8, value: Int
     ) -> ChannelMessage? {
@@ -59,10 +59,10 @@ package final class ControlInput {
     }
 }
 
-/// A message of some button or pedal, and when it came.
+/// A message of a button or pedal, with its time of arrival.
 package struct ControlArrival: Hashable, Sendable, BitwiseCopyable {
     package var message: ChannelMessage
-    /// When it came, as the kernel stamped it where it can.
+    /// When it arrived, by the kernel's stamp if possible.
     package var time: HostTime
     package var source: PortAddress
 

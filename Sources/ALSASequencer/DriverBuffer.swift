@@ -1,12 +1,13 @@
 internal import Essentials
 
-/// How a device's driver fares with what it was given: what it has handed over, and what still waits.
+/// How much of its output a device's driver has passed on, and how much still waits.
 ///
-/// The sequencer tells nobody whether a device takes what is sent to it: a full driver drops it. The kernel's list does.
+/// The sequencer does not report whether a device accepts what it is sent: a full driver drops it. The kernel's list
+/// does.
 package struct DriverBuffer: Hashable, Sendable {
-    /// Bytes that the device has been handed since it was plugged in.
+    /// Bytes passed to the device since it was plugged in.
     package var sent: Int
-    /// Bytes that wait until it takes them.
+    /// Bytes that still wait.
     package var waiting: Int
 
     package init(sent: Int, waiting: Int) {
@@ -14,22 +15,22 @@ package struct DriverBuffer: Hashable, Sendable {
         self.waiting = waiting
     }
 
-    /// Looks at the driver behind a port.
+    /// Reads the state of the driver behind a port.
     ///
-    /// - Parameter port: one that something is sent to.
-    /// - Returns: nil where the port is a program's, or the kernel does not tell.
+    /// - Parameter port: a port that receives.
+    /// - Returns: nil if the port belongs to a program, or the kernel does not tell.
     package static func behind(_ port: PortDescription) -> DriverBuffer? {
         guard port.isHardware, let card = port.card?.number else { return nil }
-        // The kernel numbers the ports of a card's client by raw device, and in it by cable.
+        // The kernel numbers the ports of a card's client by raw device, then by cable.
         let (device, cable) = port.address.port.quotientAndRemainder(dividingBy: portsPerDevice)
         return KernelText.read("/proc/asound/card\(card)/midi\(device)").flatMap { read($0, cable: cable) }
     }
 
     private static let portsPerDevice = 32
 
-    /// Reads the kernel's account of a raw device.
+    /// Parses the kernel's report on a raw device.
     ///
-    /// It has a paragraph for each cable of each direction, such as:
+    /// It has a paragraph for each cable and direction, such as:
     ///
     ///     Output 0
     ///       Tx bytes     : 4711
@@ -39,9 +40,9 @@ package struct DriverBuffer: Hashable, Sendable {
     ///       Avail        : 4096
     ///
     /// - Parameters:
-    ///   - text: the account.
+    ///   - text: the report.
     ///   - cable: the number of the output.
-    /// - Returns: nil for an output that is not listed, or that nobody has opened.
+    /// - Returns: nil for an output that is not listed, or not open.
     static func read(_ text: String, cable: Int) -> DriverBuffer? {
         var values: [String: Int] = [:]
         var isInside = false

@@ -1,15 +1,15 @@
 internal import CALSA
 
 extension SequencerSender {
-    /// A message that the witness has heard, or the kernel's word that a subscriber refused one that the queue sent.
+    /// A message heard by the witness, or the kernel's note that a subscriber refused a queued one.
     package struct Heard: Sendable, Hashable, BitwiseCopyable {
         /// The output port it came from.
         package var port: UInt8
-        /// 0 if it was sent directly.
+        /// Its tag in the queue; 0 if it was sent directly.
         package var tag: UInt8
-        /// When, in nanoseconds of queue time.
+        /// Its time, in nanoseconds of queue time.
         package var queueTime: Int64
-        /// Whether a subscriber refused it; the port alone counts then.
+        /// Whether a subscriber refused it; only the port is meaningful then.
         package var isRefusal: Bool
 
         package init(port: UInt8, tag: UInt8, queueTime: Int64, isRefusal: Bool = false) {
@@ -22,20 +22,21 @@ extension SequencerSender {
 }
 
 extension SequencerSender.Heard {
-    /// Picks out of what was read what is ours; anyone may send to our ports.
+    /// Selects our own messages from the events read; anyone may send to our ports.
     ///
     /// - Parameters:
-    ///   - events: as the kernel gives them: data of any length lies right behind its event, in places for events.
-    ///   - client: our number.
-    ///   - heard: room for as many.
-    /// - Returns: how many are ours.
+    ///   - events: as the kernel returns them; data of variable length directly follows its event, in event-sized
+    ///     slots.
+    ///   - client: our client number.
+    ///   - heard: has room for as many.
+    /// - Returns: the number of our messages.
     static func read(
         _ events: UnsafeBufferPointer<snd_seq_event_t>, by client: UInt8, into heard: UnsafeMutablePointer<Self>
     ) -> Int {
         var (found, index) = (0, 0)
         while index < events.count {
             let event = events[index]
-            // A refusal's data is a copy of the message, which the witness has heard besides.
+            // The data of a refusal is a copy of the message, which the witness has heard as well.
             index += 1 + placesOfData(behind: event)
             if event.type == UInt8(SND_SEQ_EVENT_BOUNCE.rawValue), event.source.client == UInt8(SND_SEQ_CLIENT_SYSTEM) {
                 heard[found] = Self(port: event.dest.port, tag: 0, queueTime: 0, isRefusal: true)

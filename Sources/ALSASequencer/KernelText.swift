@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A file that the kernel makes up when it is read.
+/// A file whose contents the kernel generates when it is read.
 enum KernelText {
-    /// What it says now; nil if there is no such file.
+    /// Its present contents; nil if there is no such file.
     static func read(_ path: String) -> String? {
         guard let file = fopen(path, "re") else { return nil }
         defer { fclose(file) }

@@ -17,7 +17,7 @@ package struct PortAddress: Hashable, Comparable, Sendable, BitwiseCopyable, Cus
 }
 
 extension PortAddress {
-    /// What a text means where a port's number or its name may stand.
+    /// How a text that may be a port's number or name was understood.
     package enum Reading: Hashable, Sendable {
         case address(PortAddress)
         /// A number that no port can have.
@@ -25,7 +25,7 @@ extension PortAddress {
         case name
     }
 
-    /// Reads `client:port`; a text of digits, a colon and digits is never a name.
+    /// Reads `client:port`; digits, a colon and digits are never a name.
     package static func read(_ text: some StringProtocol) -> Reading {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         func isDigits(_ part: some StringProtocol) -> Bool {
@@ -39,20 +39,20 @@ extension PortAddress {
     }
 }
 
-/// A sequencer port as others see it.
+/// A sequencer port as other programs see it.
 package struct PortDescription: Hashable, Sendable {
     package var address: PortAddress
-    /// The name of the client it belongs to, trimmed.
+    /// Name of its client, trimmed.
     package var clientName: String
     /// Its own name, trimmed: drivers pad names with spaces.
     package var portName: String
-    /// Whether others may subscribe to what it sends.
+    /// Whether others may subscribe to receive from it.
     package var isReadable: Bool
-    /// Whether others may send to it by subscription.
+    /// Whether others may subscribe to send to it.
     package var isWritable: Bool
-    /// Whether a driver stands behind it that hands what it is sent to a machine.
+    /// Whether a driver passes what it receives to a machine.
     package var isHardware: Bool
-    /// The card it belongs to; nil for a program's port.
+    /// The sound card it belongs to; nil for a program's port.
     package var card: SoundCard?
 
     package init(

@@ -1,13 +1,13 @@
-/// Why the sequencer gives no queue that can send in the output thread's place.
+/// Why no sequencer queue can send in place of the output thread.
 package enum QueueFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kernel refused a step of setting it up.
+    /// The kernel refused a step of the setup.
     case refused(Step, ALSAError)
-    /// What was laid into it never came out.
+    /// A message put into it never came out.
     case silent
-    /// Its first period took so many nanoseconds, far more than it was asked to take.
+    /// Its first period took this many nanoseconds, far more than it should.
     case slow(Int64)
 
-    /// What is done to have one, in this order.
+    /// The steps of the setup, in order.
     package enum Step: String, CaseIterable, Sendable {
         case room = "reserving room for events"
         case filter = "choosing the events to hear"
@@ -26,7 +26,7 @@ package enum QueueFailure: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Does a step, and says which it was if it fails.
+    /// Runs a step; an error names the step.
     static func at<Result>(
         _ step: Step, _ body: () throws(ALSAError) -> Result
     ) throws(QueueFailure) -> Result {

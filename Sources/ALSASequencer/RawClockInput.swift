@@ -4,25 +4,26 @@ internal import Glibc
 internal import MIDIClock
 internal import RealTime
 
-/// A raw MIDI device that a clock is read from, past the sequencer.
+/// A raw MIDI device that a clock is read from, without the sequencer.
 ///
-/// Hardware input reaches the sequencer through a work queue of the kernel, which may be late. Here the kernel (5.14 or
-/// later) stamps the bytes as the driver receives them, with Link's clock. Owned by one thread, which polls
-/// ``descriptor``.
+/// Hardware input reaches the sequencer through a kernel work queue, which may be late. Here the kernel (5.14 or later)
+/// stamps the bytes when the driver receives them, by Link's clock. Owned by one thread, which polls ``descriptor``.
 package struct RawClockInput: ~Copyable {
     private let handle: OpaquePointer
     private let status: ALSAStructure
     private var parser = ClockByteParser()
-    /// Readable when something has come, or when the device is gone.
+    /// Readable when bytes have arrived, or when the device is gone.
     package let descriptor: Int32
-    /// Whether the kernel stamps what comes; an older one cannot, and then it is stamped when it is read.
+    /// Whether the kernel stamps bytes; older kernels cannot, and then they are stamped when read.
     package private(set) var hasKernelStamps = false
 
-    /// A tick fills a frame of 32 bytes, so this is five seconds of clock at 999 BPM.
+    /// Size in bytes: a tick fills a frame of 32 bytes, so this is five seconds of clock at 999 BPM.
     private static let buffer = 64 * 1024
     private static let bytesAtOnce = 256
-    /// Readings of one turn: more than the kernel's buffer holds, so that what is lost shows behind what came before it;
-    /// and not without end, so that a device that floods does not keep the thread.
+    /// Most reads in one turn.
+    ///
+    /// That is more than the kernel's buffer holds, so a loss is reported after what came before it. It is limited, so
+    /// that a device that floods cannot block the thread.
     private static let readsAtOnce = 4096
 
     private init(handle: OpaquePointer, status: consuming ALSAStructure) {
@@ -37,11 +38,11 @@ package struct RawClockInput: ~Copyable {
 
     /// Opens a device for reading.
     ///
-    /// - Parameter name: as libasound knows it, `hw:CARD,DEVICE`.
-    /// - Returns: the device; it is closed when the value ends.
-    /// - Throws: with the code -ENOENT or -ENODEV where it is not there, -EBUSY where another program reads it.
+    /// - Parameter name: its ALSA name, `hw:CARD,DEVICE`.
+    /// - Returns: the device, closed when the value is destroyed.
+    /// - Throws: -ENOENT or -ENODEV if it does not exist, -EBUSY if another program reads it.
     package static func open(_ name: String) throws(ALSAError) -> RawClockInput {
-        // Asked first, since libasound complains of every opening that fails, and a device that is away is asked for often.
+        // Check first: libasound complains about every failed attempt, and an absent device is tried often.
         if let card = name.split(separator: ":").last?.split(separator: ",").first {
             try check("card \(card)", snd_card_get_index(String(card)))
         }
@@ -52,7 +53,7 @@ package struct RawClockInput: ~Copyable {
         var input = RawClockInput(handle: handle!, status: status)
         input.hasKernelStamps = (try? input.configure(stamping: true)) != nil
         if !input.hasKernelStamps { try input.configure(stamping: false) }
-        // The kernel begins to receive at the first reading; what lay there before has no time.
+        // The kernel starts receiving at the first read; anything from before has no time.
         var stale: [ClockInputEvent] = []
         try input.take(into: &stale)
         return input
@@ -78,9 +79,9 @@ package struct RawClockInput: ~Copyable {
         try check("snd_rawmidi_params", snd_rawmidi_params(handle, parameters))
     }
 
-    /// Takes what has come, as much as one turn allows; ``descriptor`` stays readable if there is more.
+    /// Reads as much as one turn allows; ``descriptor`` stays readable if there is more.
     ///
-    /// - Parameter events: receives it at its end.
+    /// - Parameter events: the new events are appended.
     /// - Throws: when the device is gone.
     package mutating func take(into events: inout [ClockInputEvent]) throws(ALSAError) {
         for _ in 0..<Self.readsAtOnce {
@@ -88,12 +89,12 @@ package struct RawClockInput: ~Copyable {
         }
         try check("snd_rawmidi_status", snd_rawmidi_status(handle, status.pointer))
         guard snd_rawmidi_status_get_xruns(status.pointer) > 0 else { return }
-        // What is lost may be the end of a message, or its middle.
+        // The lost bytes may include part of a message.
         parser = ClockByteParser()
         events.append(.overflow)
     }
 
-    /// Reads the bytes that have one stamp.
+    /// Reads the bytes of one stamp.
     ///
     /// - Returns: whether there may be more.
     private mutating func readOnce(into events: inout [ClockInputEvent]) throws(ALSAError) -> Bool {
@@ -120,7 +121,7 @@ package struct RawClockInput: ~Copyable {
 }
 
 extension HostTime {
-    /// A stamp of CLOCK_MONOTONIC_RAW.
+    /// Converts a stamp of CLOCK_MONOTONIC_RAW.
     fileprivate init(_ stamp: timespec) {
         self.init(microseconds: Int64(stamp.tv_sec) * 1_000_000 + Int64(stamp.tv_nsec) / 1000)
     }

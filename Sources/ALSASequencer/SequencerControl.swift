@@ -4,18 +4,18 @@ internal import Glibc
 
 /// The client that watches the sequencer and makes subscriptions between others; it carries no clock.
 ///
-/// An object, since several parts of one thread share it: outputs and inputs. That thread polls ``descriptor``.
+/// An object, because outputs and inputs share it. One thread uses it and polls ``descriptor``.
 package final class SequencerControl {
     private let handle: SequencerHandle
     /// The client's number.
     package let client: Int
-    /// Readable when an announcement has come.
+    /// Readable when an announcement has arrived.
     package let descriptor: Int32
 
     /// Opens the client and subscribes it to the sequencer's announcements.
     ///
     /// - Parameter name: as other programs list it.
-    /// - Throws: with the code -ENOENT where the kernel has no sequencer.
+    /// - Throws: -ENOENT if the kernel has no sequencer.
     package init(name: String) throws(ALSAError) {
         handle = try SequencerHandle.open(name: name)
         try Self.watchAnnouncements(handle.pointer)
@@ -37,10 +37,10 @@ package final class SequencerControl {
                 handle, port, Int32(SND_SEQ_CLIENT_SYSTEM), Int32(SND_SEQ_PORT_SYSTEM_ANNOUNCE)))
     }
 
-    /// Takes all waiting announcements.
+    /// Reads all waiting announcements.
     ///
-    /// - Returns: whether ports, clients or subscriptions may have changed. An overflow counts as a change: what was
-    ///   lost is found again by looking.
+    /// - Returns: whether ports, clients or subscriptions may have changed. An overflow counts as a change; reading the
+    ///   port list makes up for what was lost.
     package func takeAnnouncements() -> Bool {
         var changed = false
         while true {
@@ -52,7 +52,7 @@ package final class SequencerControl {
         }
     }
 
-    /// All ports others may use, in order of their numbers.
+    /// All ports that others may use, ordered by number.
     package func ports() -> [PortDescription] {
         var found: [PortDescription] = []
         let cards = SoundCard.all()
@@ -66,7 +66,7 @@ package final class SequencerControl {
         return found
     }
 
-    /// Calls `body` for every client there is, in order of their numbers.
+    /// Calls `body` for every client, ordered by number.
     func forEachClient(_ body: (OpaquePointer) -> Void) {
         var client: OpaquePointer?
         guard snd_seq_client_info_malloc(&client) == 0, let client else { return }
@@ -99,10 +99,10 @@ package final class SequencerControl {
             isHardware: snd_seq_port_info_get_type(port) & UInt32(SND_SEQ_PORT_TYPE_HARDWARE) != 0, card: card)
     }
 
-    /// The ports of others that receive what a port sends.
+    /// The ports of other clients that receive from a port.
     package func subscribers(of source: PortAddress) -> [PortAddress] { others(at: source, SND_SEQ_QUERY_SUBS_READ) }
 
-    /// The ports of others that a port receives from.
+    /// The ports of other clients that a port receives from.
     package func senders(to destination: PortAddress) -> [PortAddress] {
         others(at: destination, SND_SEQ_QUERY_SUBS_WRITE)
     }
@@ -121,39 +121,39 @@ package final class SequencerControl {
             guard snd_seq_query_port_subscribers(handle.pointer, query) == 0 else { return found }
             index += 1
             let address = snd_seq_query_subscribe_get_addr(query).pointee
-            // A client that listens to itself, as our witness does, is nobody's device.
+            // Skip clients that listen to themselves, as our witness does.
             guard Int(address.client) != port.client else { continue }
             found.append(PortAddress(client: Int(address.client), port: Int(address.port)))
         }
     }
 
-    /// Subscribes one port to another; having done so already is no error.
+    /// Subscribes a port to another; an existing subscription is no error.
     ///
     /// - Parameters:
-    ///   - destination: the port that is to receive.
+    ///   - destination: the port that will receive.
     ///   - source: the port that sends.
-    /// - Returns: whether it is a new subscription.
-    /// - Throws: when either port is gone, or may not be subscribed; with ``ALSAError/isTaken`` if another program has the
-    ///   device to itself.
+    /// - Returns: whether the subscription is new.
+    /// - Throws: when either port is gone or refuses; with ``ALSAError/isTaken`` if another program has exclusive use
+    ///   of the device.
     @discardableResult
     package func subscribe(_ destination: PortAddress, to source: PortAddress) throws(ALSAError) -> Bool {
         try withSubscription(of: destination, to: source) { subscription throws(ALSAError) in
             let result = snd_seq_subscribe_port(handle.pointer, subscription)
-            // So the kernel says, too, if another has either port to itself.
+            // The kernel returns the same code if another program has exclusive use of a port.
             if result == -EBUSY, subscribers(of: source).contains(destination) { return false }
             try check("snd_seq_subscribe_port \(source) to \(destination)", result)
             return true
         }
     }
 
-    /// Undoes a subscription; if it is gone already, nothing happens.
+    /// Removes a subscription; does nothing if it does not exist.
     ///
     /// - Parameters:
     ///   - destination: the port that receives.
     ///   - source: the port that sends.
     package func unsubscribe(_ destination: PortAddress, from source: PortAddress) {
         _ = try? withSubscription(of: destination, to: source) { subscription throws(ALSAError) in
-            // Fails only if a port or the subscription is gone, and then this is done.
+            // Fails only if a port or the subscription no longer exists, which is fine.
             snd_seq_unsubscribe_port(handle.pointer, subscription)
         }
     }

@@ -1,10 +1,10 @@
 internal import CALSA
 
 extension SequencerControl {
-    /// Reads who hears whom.
+    /// Reads all subscriptions.
     ///
     /// - Parameter ports: as ``ports()`` has just listed them.
-    /// - Returns: all subscriptions between different clients, and what stands behind every client.
+    /// - Returns: all subscriptions between different clients, and the owner of every client.
     package func subscriptionGraph(among ports: [PortDescription]) -> SubscriptionGraph {
         var graph = SubscriptionGraph()
         forEachClient { client in

@@ -1,6 +1,6 @@
 internal import CALSA
 
-/// A client of the sequencer that never blocks, closed with its owner.
+/// A non-blocking sequencer client, closed with its owner.
 struct SequencerHandle: ~Copyable {
     /// For calls of libasound; valid as long as this value.
     let pointer: OpaquePointer
@@ -13,7 +13,7 @@ struct SequencerHandle: ~Copyable {
     ///
     /// - Parameter name: as other programs list it.
     /// - Returns: the client.
-    /// - Throws: with the code -ENOENT where the kernel has no sequencer.
+    /// - Throws: -ENOENT if the kernel has no sequencer.
     static func open(name: String) throws(ALSAError) -> SequencerHandle {
         var opened: OpaquePointer?
         try check("snd_seq_open", snd_seq_open(&opened, "default", SND_SEQ_OPEN_DUPLEX, SND_SEQ_NONBLOCK))

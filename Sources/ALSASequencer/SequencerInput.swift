@@ -4,7 +4,7 @@ internal import MIDIClock
 
 /// The client that receives other machines' clocks at its port `Clock In`.
 ///
-/// A client of its own, because all ports of a client share one input queue and its calls exclude one another. One
+/// It is a separate client, because all ports of a client share one input queue and its calls lock each other out. One
 /// thread opens it and hands it over to the one that polls ``descriptor``.
 package final class SequencerInput: @unchecked Sendable {
     // Safe because of the rule above.
@@ -13,25 +13,25 @@ package final class SequencerInput: @unchecked Sendable {
     /// Opens the client and its port.
     ///
     /// - Parameters:
-    ///   - name: as other programs list the client.
-    ///   - portName: as they list the port.
-    /// - Throws: with the code -ENOENT where the kernel has no sequencer.
+    ///   - name: of the client, as other programs list it.
+    ///   - portName: of the port.
+    /// - Throws: -ENOENT if the kernel has no sequencer.
     package init(name: String, portName: String) throws(ALSAError) {
         port = try StampedPort(name: name, portName: portName)
     }
 
-    /// The port that others subscribe.
+    /// The port that others subscribe to.
     package var address: PortAddress { port.address }
 
-    /// Readable when something has come.
+    /// Readable when messages have arrived.
     package var descriptor: Int32 { port.descriptor }
 
-    /// Whether the kernel stamps what comes; without a queue it is stamped when it is read.
+    /// Whether the kernel stamps messages; without a queue they are stamped when read.
     package var hasKernelStamps: Bool { port.hasKernelStamps }
 
-    /// Takes what has come, as much as is read at once; ``descriptor`` stays readable if there is more.
+    /// Reads one batch of messages; ``descriptor`` stays readable if there are more.
     ///
-    /// - Parameter events: receives it at its end.
+    /// - Parameter events: the new events are appended.
     package func take(into events: inout [ClockInputEvent]) {
         port.take { event, time in
             guard let event else { return events.append(.overflow) }
@@ -48,7 +48,7 @@ package final class SequencerInput: @unchecked Sendable {
         case SND_SEQ_EVENT_CONTINUE: return .continue
         case SND_SEQ_EVENT_STOP: return .stop
         case SND_SEQ_EVENT_SONGPOS:
-            // 14 bits on a wire; other programs may put anything into an event.
+            // 14 bits on a wire, but other programs may put anything into an event.
             let value = event.data.control.value
             return (0...0x3FFF).contains(value) ? .songPosition(UInt16(value)) : nil
         default: return nil

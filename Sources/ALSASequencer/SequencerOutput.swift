@@ -4,28 +4,28 @@ internal import RealTime
 
 /// The client whose ports carry the clocks, with the queue that sends when the output thread cannot.
 ///
-/// Besides its outputs it has one input, the witness: a port nobody else can subscribe to, which hears everything the
-/// outputs send. Once the output thread has taken the sender it alone uses the client, and makes and deletes ports, too,
-/// since a client's calls exclude one another in the kernel.
+/// Besides its outputs it has one input, the witness: a private port that hears everything the outputs send. Once the
+/// output thread has taken the sender, only that thread uses the client. It creates and deletes ports too, because a
+/// client's calls lock each other out in the kernel.
 package final class SequencerOutput: @unchecked Sendable {
     // Safe because of the rule above: one thread sets up, then hands over to one thread for good.
     private let handle: SequencerHandle
     /// The client's number.
     package let client: Int
     private let blueprints: PageArray<PortBlueprint>
-    /// What sends, until the output thread takes it.
+    /// The sender, until the output thread takes it.
     private var sender: SequencerSender?
-    /// Why there is no queue to send in the output thread's place; nil if there is one.
+    /// Why no queue can send in place of the output thread; nil if there is one.
     package private(set) var queueFailure: QueueFailure?
 
     private static let witness = Int32(SequencerSender.witness)
-    /// Cells for everything that may wait in the queue, and for what the witness has not read yet.
+    /// Event slots for everything that may wait in the queue, and for what the witness has not read yet.
     private static let pools = (output: 600, input: 2000)
 
     /// Opens the client.
     ///
     /// - Parameter name: as other programs list it.
-    /// - Throws: with the code -ENOENT where the kernel has no sequencer.
+    /// - Throws: -ENOENT if the kernel has no sequencer.
     package init(name: String) throws(ALSAError) {
         handle = try SequencerHandle.open(name: name)
         let number = snd_seq_client_id(handle.pointer)
@@ -42,17 +42,17 @@ package final class SequencerOutput: @unchecked Sendable {
         }
     }
 
-    /// Whether there is a queue fine enough to send in the output thread's place.
+    /// Whether a sufficiently precise queue can send in place of the output thread.
     package var hasQueue: Bool { queueFailure == nil }
 
-    /// Says what a port that does not exist yet will be called, from any one thread.
+    /// Sets the name of a port that does not exist yet; any one thread.
     ///
     /// - Parameters:
     ///   - port: its number, 0 to 63.
     ///   - name: as other programs list it.
     package func name(port: Int, _ name: String) { blueprints[port].name(name) }
 
-    /// Makes a port that has been named, before the output thread starts; later that thread does it.
+    /// Creates a named port before the output thread starts; later that thread does it.
     ///
     /// - Throws: when the kernel refuses.
     package func makePort(_ port: Int) throws(ALSAError) {
@@ -62,15 +62,15 @@ package final class SequencerOutput: @unchecked Sendable {
         }
     }
 
-    /// The ports made before the output thread starts, one bit each.
+    /// The ports created before the output thread starts, one bit each.
     package var existingPorts: UInt64 { sender?.existingPorts ?? 0 }
 
-    /// Hands over what sends, for good.
+    /// Hands over the sender, permanently.
     ///
-    /// - Returns: nil if another has it already.
+    /// - Returns: nil if it was already taken.
     package func takeSender() -> SequencerSender? { sender.take() }
 
-    /// Makes the queues and the witness, and sees that the queue keeps the time it should.
+    /// Creates the queues and the witness, and checks that the queue is precise enough.
     private func makeQueue() throws(QueueFailure) {
         try QueueFailure.at(.room) { () throws(ALSAError) in
             try check(
@@ -92,7 +92,7 @@ package final class SequencerOutput: @unchecked Sendable {
         try sender?.tryQueue()
     }
 
-    /// Has the kernel say which messages of the queue a receiver has refused.
+    /// Makes the kernel report queued messages that a receiver refused.
     private func reportRefusals() -> Int32 {
         var info: OpaquePointer?
         guard snd_seq_client_info_malloc(&info) == 0 else { return -ENOMEM }
@@ -120,7 +120,7 @@ package final class SequencerOutput: @unchecked Sendable {
         snd_seq_port_info_set_port(port, Self.witness)
         snd_seq_port_info_set_port_specified(port, 1)
         snd_seq_port_info_set_name(port, "Witness")
-        // Without SUBS_WRITE nobody but ourselves may subscribe it, and without export nobody is shown it.
+        // Without SUBS_WRITE only we may subscribe it, and NO_EXPORT hides it from others.
         snd_seq_port_info_set_capability(port, UInt32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_NO_EXPORT))
         snd_seq_port_info_set_type(port, UInt32(SND_SEQ_PORT_TYPE_APPLICATION))
         snd_seq_port_info_set_timestamping(port, 1)

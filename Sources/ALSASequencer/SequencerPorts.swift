@@ -1,14 +1,14 @@
 internal import CALSA
 
-/// What the kernel is told of an output port when it is made.
+/// Prepared parameters for creating an output port.
 ///
-/// Two threads use it, never at the same time: one names the port while it does not exist, the other makes it once told.
+/// Two threads use it, never at the same time: one names the port before it exists, the other then creates it.
 struct PortBlueprint: ~Copyable {
     fileprivate let info: ALSAStructure
-    /// The subscription by which the witness hears the port.
+    /// The subscription that lets the witness hear the port.
     fileprivate let wire: ALSAStructure
 
-    /// Prepares to make a port.
+    /// Prepares to create a port.
     ///
     /// - Parameters:
     ///   - port: its number.
@@ -19,7 +19,7 @@ struct PortBlueprint: ~Copyable {
         let wire = try ALSAStructure(snd_seq_port_subscribe_malloc, snd_seq_port_subscribe_free)
         snd_seq_port_info_set_port(info.pointer, Int32(port))
         snd_seq_port_info_set_port_specified(info.pointer, 1)
-        // Writable, though nobody can subscribe to write: there the kernel says what a receiver refused.
+        // Writable, though nobody can subscribe to write: the kernel returns refused messages there.
         snd_seq_port_info_set_capability(
             info.pointer, UInt32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ | SND_SEQ_PORT_CAP_WRITE))
         snd_seq_port_info_set_type(
@@ -32,40 +32,40 @@ struct PortBlueprint: ~Copyable {
         self.wire = wire
     }
 
-    /// Says what the port, which does not exist, will be called.
+    /// Sets the name of the port, which must not exist yet.
     func name(_ name: String) { snd_seq_port_info_set_name(info.pointer, name) }
 }
 
-/// The output ports of a client, made and deleted without allocating: what the kernel is told of them lies ready.
+/// The output ports of a client, created and deleted without allocating.
 struct SequencerPorts: ~Copyable {
     private let handle: OpaquePointer
     private let blueprints: UnsafePointer<PortBlueprint>
-    /// Those that exist, one bit each.
+    /// The existing ports, one bit each.
     private(set) var existing: UInt64 = 0
-    /// Those that the kernel has refused to make, until they are deleted.
+    /// The ports that the kernel refused to create, one bit each, until they are deleted.
     private(set) var refused: UInt64 = 0
 
-    /// How many there can be: the bits of a word.
+    /// Most ports: the bits of a word.
     static let capacity = 64
 
     /// No ports yet.
     ///
     /// - Parameters:
-    ///   - handle: the client's.
-    ///   - blueprints: of all ports there can be; they have to outlive this value.
+    ///   - handle: of the client.
+    ///   - blueprints: of all possible ports; they must outlive this value.
     init(_ handle: OpaquePointer, _ blueprints: UnsafePointer<PortBlueprint>) {
         self.handle = handle
         self.blueprints = blueprints
     }
 
-    /// Makes a port that others can subscribe to.
+    /// Creates a port that others can subscribe to.
     ///
     /// - Parameters:
-    ///   - port: its number, which has been named.
-    ///   - isWitnessed: whether the witness is to hear it.
+    ///   - port: its number, already named.
+    ///   - isWitnessed: whether the witness should hear it.
     mutating func make(_ port: UInt8, isWitnessed: Bool) {
         let bit = UInt64(1) << UInt64(port)
-        // First of all subscribers: whoever else hears a message, the witness has heard it before.
+        // Subscribed first, so that the witness hears each message before anyone else.
         guard snd_seq_create_port(handle, blueprints[Int(port)].info.pointer) >= 0,
             !isWitnessed || snd_seq_subscribe_port(handle, blueprints[Int(port)].wire.pointer) >= 0
         else {

@@ -3,10 +3,10 @@ internal import Glibc
 package import MIDIClock
 package import RealTime
 
-/// What the output thread does with its client: batches of messages at once or by the queue, and taking those back.
+/// The output thread's access to its client: sends batches directly or by the queue, and takes queued ones back.
 ///
-/// It owns what it needs for that, but not the client, so using it counts no references. Nothing here allocates, locks or
-/// waits. One thread only: there is one for each ``SequencerOutput``, which has to outlive it.
+/// It owns what it needs for that, but not the client, so using it counts no references. Nothing here allocates, locks
+/// or waits. For one thread: each ``SequencerOutput`` has one sender and must outlive it.
 package struct SequencerSender: ~Copyable {
     private let handle: OpaquePointer
     private let descriptor: Int32
@@ -21,24 +21,24 @@ package struct SequencerSender: ~Copyable {
     private var count = 0
     /// The output ports.
     private var ports: SequencerPorts
-    /// The queue that sends; nil where the kernel has none fine enough.
+    /// The queue that sends; nil if none is precise enough.
     var queue: Int32?
-    /// A queue that holds no events: while it runs, the kernel's one timer beats at our pace.
+    /// A queue without events: while it runs, the kernel's one timer fires at our rate.
     var pacemaker: Int32?
 
-    /// The most events of one batch.
+    /// Most events in one batch.
     package static let capacity = 520
-    /// Nanoseconds between two moments at which the queue can send: the finest that the kernel allows.
+    /// Nanoseconds between moments at which the queue can send: the finest that the kernel allows.
     package static let queuePeriod: Int64 = 160_000
-    /// The most that ``takeHeard(_:)`` gives at once.
+    /// Most messages that ``takeHeard(_:)`` returns at once.
     package static let heardCapacity = 64
 
-    /// The witness's port: the first number after those of the outputs.
+    /// The witness's port: the first number after the outputs.
     package static let witness = UInt8(SequencerPorts.capacity)
 
     static let eventTypes = [
         SND_SEQ_EVENT_CLOCK, SND_SEQ_EVENT_START, SND_SEQ_EVENT_CONTINUE, SND_SEQ_EVENT_STOP, SND_SEQ_EVENT_SONGPOS,
-        // By this the kernel gives back what a receiver refused.
+        // The kernel returns refused messages as this event.
         SND_SEQ_EVENT_BOUNCE,
     ]
 
@@ -69,9 +69,9 @@ package struct SequencerSender: ~Copyable {
         return removal
     }
 
-    /// Keeps what is used here in memory.
+    /// Locks in memory what is used here.
     ///
-    /// - Parameter events: the most there will be in a batch, besides those for the queue.
+    /// - Parameter events: the most in a batch, besides those for the queue.
     /// - Returns: whether the system allowed it.
     package func lockMemory(events: Int) -> Bool {
         outgoing.lock(first: min(events + 1, Self.capacity)) && incoming.lock(first: Self.heardCapacity)
@@ -79,13 +79,13 @@ package struct SequencerSender: ~Copyable {
 
     // Ports
 
-    /// The output ports there are, one bit each.
+    /// The existing output ports, one bit each.
     package var existingPorts: UInt64 { ports.existing }
 
-    /// Those that the kernel has refused to make, until they are deleted.
+    /// The ports that the kernel refused to create, one bit each, until they are deleted.
     package var refusedPorts: UInt64 { ports.refused }
 
-    /// Makes an output port that has been named, or deletes it: some tens of microseconds in the kernel.
+    /// Creates a named output port, or deletes it; takes some tens of microseconds in the kernel.
     package mutating func setPort(_ port: UInt8, exists: Bool) {
         if exists { ports.make(port, isWitnessed: queue != nil) } else { ports.delete(port) }
     }
@@ -105,8 +105,8 @@ package struct SequencerSender: ~Copyable {
     /// - Parameters:
     ///   - message: what to send.
     ///   - port: one of the client's outputs.
-    ///   - tag: names the messages that are taken back together, 1 to 255.
-    ///   - queueTime: the queue sends it at its first period that ends then or later.
+    ///   - tag: common to messages that are taken back together, 1 to 255.
+    ///   - queueTime: the queue sends the message at its first period that ends then or later.
     package mutating func add(_ message: ClockMessage, from port: UInt8, tag: UInt8, at queueTime: Int64) {
         guard let queue else { return }
         let event = fill(message, from: port)
@@ -114,10 +114,10 @@ package struct SequencerSender: ~Copyable {
         calsa_schedule(event, queue, queueTime)
     }
 
-    /// Adds the start of the queue: its time begins anew at 0, and what waited in it is forgotten.
+    /// Adds the start of the queue: its time restarts at 0, and anything waiting in it is dropped.
     package mutating func addQueueStart() { addControl(SND_SEQ_EVENT_START, of: queue) }
 
-    /// Adds the end of the queue's beating.
+    /// Adds the stop of the queue.
     package mutating func addQueueStop() { addControl(SND_SEQ_EVENT_STOP, of: queue) }
 
     /// Adds the start or the end of the pacemaker.
@@ -132,7 +132,7 @@ package struct SequencerSender: ~Copyable {
     }
 
     private mutating func fill(_ message: ClockMessage, from port: UInt8) -> UnsafeMutablePointer<snd_seq_event_t> {
-        // Beyond the capacity, which callers know, the last one is overwritten rather than memory.
+        // Beyond the capacity, which callers know, the last event is overwritten rather than other memory.
         let event = outgoing.start + min(count, Self.capacity - 1)
         count = min(count + 1, Self.capacity)
         calsa_clear(event)
@@ -150,12 +150,12 @@ package struct SequencerSender: ~Copyable {
         return event
     }
 
-    /// Hands the batch to the kernel in one call.
+    /// Passes the batch to the kernel in one call.
     ///
-    /// - Parameter first: the first event not handed over yet.
-    /// - Returns: the number of the first event that was not taken whole, because a subscriber of its port refused it or
-    ///   there was no room; the number of events in the batch if all went well. A direct message that is refused has
-    ///   reached the port's other subscribers, so it must not be written again.
+    /// - Parameter first: the first event not passed yet.
+    /// - Returns: the index of the first event that was not fully accepted, because a subscriber refused it or there
+    ///   was no room; the number of events if all went well. A refused direct message has reached the port's other
+    ///   subscribers, so it must not be written again.
     package func write(from first: Int) -> Int {
         guard first < count else { return count }
         let size = MemoryLayout<snd_seq_event_t>.stride
@@ -163,24 +163,24 @@ package struct SequencerSender: ~Copyable {
         return first + max(0, written) / size
     }
 
-    // What the queue holds
+    // The contents of the queue.
 
-    /// Takes back everything that waits in the queue; what is just leaving it leaves.
+    /// Takes back everything in the queue, except what is just leaving it.
     package func removeQueued() { snd_seq_remove_events(handle, removal.pointer) }
 
-    /// Takes back what waits in the queue under a tag; what is just leaving it leaves.
+    /// Takes back everything with a tag from the queue, except what is just leaving it.
     package func removeQueued(tag: UInt8) {
         snd_seq_remove_events_set_tag(removalByTag.pointer, Int32(tag))
         snd_seq_remove_events(handle, removalByTag.pointer)
     }
 
-    /// Whether nothing is waiting in the queue or just leaving it.
+    /// Whether nothing waits in the queue or is just leaving it.
     package var isQueueEmpty: Bool {
         guard snd_seq_get_client_pool(handle, pool.pointer) >= 0 else { return true }
         return snd_seq_client_pool_get_output_free(pool.pointer) >= snd_seq_client_pool_get_output_pool(pool.pointer)
     }
 
-    /// The monotonic time at which the queue's time was 0, as it runs now.
+    /// The monotonic time at which the queue's time was 0, since its last start.
     package func queueOrigin() -> MonotonicTime? {
         guard let queue else { return nil }
         let before = MonotonicTime.now()
@@ -191,10 +191,10 @@ package struct SequencerSender: ~Copyable {
         return MonotonicTime(nanoseconds: (before.nanoseconds + after.nanoseconds) / 2 - elapsed)
     }
 
-    /// Takes what the witness has heard.
+    /// Reads what the witness has heard.
     ///
-    /// - Parameter heard: room for ``heardCapacity``.
-    /// - Returns: how many there are, 0 if nothing is left; nil if the kernel had to throw some away.
+    /// - Parameter heard: has room for ``heardCapacity``.
+    /// - Returns: the number of messages, 0 if there are none; nil if the kernel had to drop some.
     package func takeHeard(_ heard: UnsafeMutablePointer<Heard>) -> Int? {
         let size = MemoryLayout<snd_seq_event_t>.stride
         let nothing = UInt8(SND_SEQ_EVENT_NONE.rawValue)
@@ -203,21 +203,22 @@ package struct SequencerSender: ~Copyable {
         guard result >= 0 else {
             if errno == ENOSPC { return nil }
             guard incoming[0].type != nothing else { return 0 }
-            // A stranger's event that is too long for us, and would keep back all that comes behind it.
+            // An event from another program that is too long for us would block everything behind it.
             snd_seq_remove_events(handle, inputRemoval.pointer)
             return nil
         }
         let events = UnsafeBufferPointer(start: incoming.start, count: result / size)
         let found = Heard.read(events, by: client, into: heard)
-        // Strangers' events are none, but there may be more behind them.
+        // Only events from other programs were read, but there may be more behind them.
         return found == 0 && result > 0 ? takeHeard(heard) : found
     }
 
-    /// Has the queue send one message to the witness, by a subscription as the outputs have one.
+    /// Sends one message to the witness by the queue, through a subscription like an output's.
     ///
-    /// Without its timer the kernel silently takes a slower one. Waits some milliseconds, so it is for setting up.
+    /// If its timer is missing, the kernel silently uses a slower one. Waits some milliseconds, so it is for setup
+    /// only.
     ///
-    /// - Throws: what fails, or how fast the queue beats if that is too slow.
+    /// - Throws: what failed, or the queue's actual period if it is too long.
     mutating func tryQueue() throws(QueueFailure) {
         guard let queue else { return }
         var wire: OpaquePointer?

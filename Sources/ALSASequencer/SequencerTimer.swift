@@ -2,18 +2,18 @@ internal import CALSA
 
 /// The kernel's timers that a queue can run on.
 enum SequencerTimer {
-    /// The one all programs' queues share, to the nanosecond.
+    /// The nanosecond timer that all programs' queues share.
     case highResolution
-    /// The scheduler's, every few milliseconds.
+    /// The scheduler's timer, with periods of some milliseconds.
     case system
 
-    /// Has a queue run on this timer.
+    /// Sets the timer of a queue.
     ///
     /// - Parameters:
-    ///   - queue: one that does not run yet.
+    ///   - queue: one that is not running yet.
     ///   - handle: its owner.
-    ///   - frequency: how often it is to beat, in hertz; 0 for as often as queues do by default.
-    /// - Throws: when the kernel does not know the queue; whether it has the timer shows only when the queue runs.
+    ///   - frequency: ticks per second; 0 for the default of queues.
+    /// - Throws: when the kernel does not know the queue. A missing timer shows only when the queue runs.
     func drive(_ queue: Int32, of handle: OpaquePointer, frequency: UInt32) throws(ALSAError) {
         var timer: OpaquePointer?
         var id: OpaquePointer?

@@ -1,12 +1,12 @@
 internal import Essentials
 
-/// A sound card, as the kernel lists it: what stands behind the ports of one device.
+/// A sound card as the kernel lists it; it owns all ports of one device.
 package struct SoundCard: Hashable, Sendable {
-    /// Changes with the order in which devices are plugged in.
+    /// Its number, which depends on the order of plugging in.
     package var number: Int
-    /// The kernel's short name, unique among the cards there are, such as `TR8S` and `TR8S_1`.
+    /// The kernel's short name, unique among the present cards, such as `TR8S` and `TR8S_1`.
     package var id: String
-    /// Its long name, which for a USB device says the socket it is plugged into.
+    /// Its long name, which for a USB device includes the socket.
     package var place: String
 
     package init(number: Int, id: String, place: String) {
@@ -15,20 +15,20 @@ package struct SoundCard: Hashable, Sendable {
         self.place = place
     }
 
-    /// All there are now, by their numbers; none where the kernel has no sound.
+    /// All present cards by number; none if the kernel has no sound.
     static func all() -> [Int: SoundCard] {
         KernelText.read("/proc/asound/cards").map(list) ?? [:]
     }
 
-    /// Reads the kernel's list.
+    /// Parses the kernel's list.
     ///
-    /// It has two lines a card, such as:
+    /// It has two lines for each card, such as:
     ///
     ///      1 [TR8S           ]: USB-Audio - TR-8S
     ///                           Roland TR-8S at usb-0000:00:14.0-2, high speed
     ///
-    /// - Parameter text: the list; lines that are otherwise are passed over.
-    /// - Returns: the cards by their numbers.
+    /// - Parameter text: the list; other lines are skipped.
+    /// - Returns: the cards by number.
     static func list(_ text: String) -> [Int: SoundCard] {
         var cards: [Int: SoundCard] = [:]
         var last: Int?

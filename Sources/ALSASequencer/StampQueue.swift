@@ -2,25 +2,25 @@ internal import BeatTime
 internal import CALSA
 internal import RealTime
 
-/// A sequencer queue that sends nothing: the kernel stamps what arrives at a port with its time.
+/// A sequencer queue that sends nothing: with it the kernel stamps what arrives at a port.
 ///
-/// It runs on the system timer. On the high-resolution timer, which all programs' queues share, it would lend the
-/// outputs' queue its beat. Stamps are interpolated to nanoseconds whatever the beat, but how late the timer's last
-/// interrupt was is an error of the queue's time until the next. So the queue's time is read again after each batch of
-/// events: the error is in the reading as it is in the stamps, and cancels.
+/// It runs on the system timer. On the high-resolution timer, which all programs' queues share, it would impose its
+/// period on the outputs' queue. Stamps are interpolated to nanoseconds at any period, but they are off by the lateness
+/// of the timer's last interrupt. The queue's time is therefore read again after each batch of events: the reading has
+/// the same error as the stamps, and the two cancel.
 struct StampQueue: ~Copyable {
     let number: Int32
     private let status: ALSAStructure
     private var reading: Reading?
 
-    /// The queue's time and both clocks at one moment.
+    /// The queue's time and both clocks, read at one moment.
     private struct Reading {
-        /// By how much monotonic time is ahead of the queue's, in nanoseconds.
+        /// Nanoseconds by which monotonic time is ahead of the queue's.
         var offset: Int64
         var clocks: ClockReading
     }
 
-    /// What is stamped longer ago than this, in nanoseconds, or later than now, is not a stamp of the kernel.
+    /// A stamp older than this, in nanoseconds, or later than now, is not one of the kernel's.
     private static let longestWait: Int64 = 60_000_000_000
     private static let largestLead: Int64 = 1_000_000
 
@@ -29,11 +29,11 @@ struct StampQueue: ~Copyable {
         self.status = status
     }
 
-    /// Makes the queue and starts it; the kernel frees it with the client.
+    /// Creates the queue and starts it; the kernel frees it with the client.
     ///
-    /// - Parameter handle: a client that may also send, which starting takes.
+    /// - Parameter handle: a client that may also send, which starting a queue requires.
     /// - Returns: the queue.
-    /// - Throws: when other programs hold all queues, or have no timer left.
+    /// - Throws: when other programs hold all queues or timers.
     static func start(_ handle: OpaquePointer) throws(ALSAError) -> StampQueue {
         let status = try ALSAStructure(snd_seq_queue_status_malloc, snd_seq_queue_status_free)
         let queue = StampQueue(number: snd_seq_alloc_queue(handle), status: status)
@@ -45,7 +45,7 @@ struct StampQueue: ~Copyable {
         return queue
     }
 
-    /// Relates the queue's time to both clocks, now.
+    /// Reads the queue's time and both clocks.
     mutating func read(_ handle: OpaquePointer) {
         var narrowest = Int64.max
         var offset: Int64 = 0
@@ -61,9 +61,9 @@ struct StampQueue: ~Copyable {
         reading = Reading(offset: offset, clocks: ClockReading.take(after: reading?.clocks))
     }
 
-    /// The host time at which an event came.
+    /// The host time at which an event arrived.
     ///
-    /// - Parameter event: not much younger than the last reading.
+    /// - Parameter event: from about the time of the last reading.
     /// - Returns: that time; nil if the kernel has not stamped the event with this queue's time.
     func hostTime(of event: snd_seq_event_t) -> HostTime? {
         guard let reading, Int32(event.queue) == number, event.flags & Self.realStamp != 0 else { return nil }

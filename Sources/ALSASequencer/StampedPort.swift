@@ -3,23 +3,23 @@ internal import CALSA
 internal import Glibc
 internal import RealTime
 
-/// A client with one port that receives, and the time at which each event came.
+/// A client with one receiving port, and the time at which each event arrived.
 ///
-/// One thread opens it and hands it over to the one that polls ``descriptor``; libasound ties a handle to no thread, and
-/// there is one user at a time.
+/// One thread opens it and hands it over to the one that polls ``descriptor``. libasound does not tie a handle to a
+/// thread, and there is one user at a time.
 final class StampedPort {
     private let handle: SequencerHandle
     private var stamps: StampQueue?
-    /// The port that others subscribe.
+    /// The port that others subscribe to.
     let address: PortAddress
-    /// Readable when something has come.
+    /// Readable when events have arrived.
     let descriptor: Int32
-    /// Whether the kernel stamps what comes; without a queue it is stamped when it is read.
+    /// Whether the kernel stamps events; without a queue they are stamped when read.
     let hasKernelStamps: Bool
 
-    /// Events that the kernel keeps until they are read: the most it allows, five seconds of clock at 999 BPM.
+    /// Events that the kernel stores until they are read: the most it allows, five seconds of clock at 999 BPM.
     ///
-    /// There is no filter on kinds of events: a program whose notes are refused here may see it as an error of its own.
+    /// Kinds of events are not filtered: a program whose notes are refused here might report an error.
     private static let pool = 2000
 
     /// Opens the client and its port.
@@ -30,7 +30,7 @@ final class StampedPort {
     /// - Throws: with the code -ENOENT where the kernel has no sequencer.
     init(name: String, portName: String) throws(ALSAError) {
         handle = try SequencerHandle.open(name: name)
-        // A smaller pool overflows earlier, and that is noticed.
+        // A smaller pool overflows earlier, which is noticed.
         snd_seq_set_client_pool_input(handle.pointer, Self.pool)
         stamps = try? StampQueue.start(handle.pointer)
         let queue = stamps?.number
@@ -58,9 +58,9 @@ final class StampedPort {
         return snd_seq_port_info_get_port(port)
     }
 
-    /// Takes what has come, as much as is read at once; ``descriptor`` stays readable if there is more.
+    /// Reads one batch of events; ``descriptor`` stays readable if there are more.
     ///
-    /// - Parameter body: takes each event with its time, or nil where an unknown number of events is lost.
+    /// - Parameter body: receives each event with its time, or nil if an unknown number of events was lost.
     func take(_ body: (snd_seq_event_t?, HostTime) -> Void) {
         var event: UnsafeMutablePointer<snd_seq_event_t>?
         var result = snd_seq_event_input(handle.pointer, &event)
@@ -68,7 +68,7 @@ final class StampedPort {
         stamps?.read(handle.pointer)
         let arrival = HostTime.now()
         while true {
-            // Else the kernel has emptied its queue (-ENOSPC), or what it gave is cut short.
+            // Otherwise the kernel has emptied its queue (-ENOSPC), or the data is incomplete.
             let received = result >= 0 ? event?.pointee : nil
             body(received, received.flatMap { stamps?.hostTime(of: $0) } ?? arrival)
             guard snd_seq_event_input_pending(handle.pointer, 0) > 0 else { return }

@@ -1,16 +1,16 @@
-/// Who hears whom on the sequencer, and which clients belong to one thing.
+/// The sequencer's subscriptions, and which clients belong together.
 package struct SubscriptionGraph: Hashable, Sendable {
-    /// What stands behind a client: what one of its ports takes, any of its ports may give again.
+    /// The owner of a client: what arrives at one of its ports may leave from any of its ports.
     package enum Box: Hashable, Sendable {
-        /// A sound card: the device behind a cable.
+        /// A sound card, for the device behind a cable.
         case card(Int)
-        /// A program, with all clients it has opened.
+        /// A program, with all its clients.
         case process(Int)
         /// A client of the kernel's own, such as Midi Through.
         case client(Int)
     }
 
-    /// One port hearing another.
+    /// A port that receives from another.
     package struct Subscription: Hashable, Sendable, Comparable {
         package var sender: PortAddress
         package var receiver: PortAddress
@@ -25,7 +25,7 @@ package struct SubscriptionGraph: Hashable, Sendable {
         }
     }
 
-    /// The boxes by the numbers of their clients; a client that is not in it stands for itself.
+    /// The boxes by client number; a client that is not listed is a box of its own.
     package var boxes: [Int: Box]
     package var subscriptions: Set<Subscription>
 
@@ -34,30 +34,29 @@ package struct SubscriptionGraph: Hashable, Sendable {
         self.subscriptions = subscriptions
     }
 
-    /// The box a client belongs to.
+    /// The box that a client belongs to.
     package func box(of client: Int) -> Box { boxes[client] ?? .client(client) }
 
-    /// Those of our own ports whose messages can come back to us from a source.
+    /// Those of our own ports whose messages may come back to us from a source.
     ///
-    /// A port reaches the source if a way of subscriptions leads from it into the source's box. What runs through the
-    /// client of `ports` itself, or any other of the same program, is no such way: it knows what it sends. A source that
-    /// is one of `ports` is reached by itself alone.
+    /// A port reaches the source if subscriptions lead from it into the source's box. Ways through the client of
+    /// `ports`, or through another client of the same program, do not count: that program knows what it sends. A source
+    /// that is one of `ports` is reached only by itself.
     ///
     /// - Parameters:
     ///   - ports: output ports of one program.
     ///   - source: the port that a clock comes from.
-    /// - Returns: those that reach it, in their order.
+    /// - Returns: the ports that reach it, in order.
     package func outputs(among ports: [PortAddress], reaching source: PortAddress) -> [PortAddress] {
         ports.filter { way(from: $0, to: source) != nil }
     }
 
-    /// The shortest way that messages may take from one of our own ports into the box of a source.
+    /// The shortest way from one of our own ports into the box of a source.
     ///
     /// - Parameters:
-    ///   - port: the port of ours.
+    ///   - port: our port.
     ///   - source: the port that a clock comes from.
-    /// - Returns: the subscriptions from one box to the next; none if the source is the port itself, nil if no way is
-    ///   there.
+    /// - Returns: the subscriptions from box to box; empty if the source is the port itself, nil if there is no way.
     package func way(from port: PortAddress, to source: PortAddress) -> [Subscription]? {
         if source == port { return [] }
         let ourBox = box(of: port.client)
@@ -77,12 +76,12 @@ package struct SubscriptionGraph: Hashable, Sendable {
         return nil
     }
 
-    /// The boxes not seen before that subscriptions lead to.
+    /// The boxes that subscriptions lead to and that were not visited before.
     private func step(
         from edges: Set<Subscription>, behind way: [Subscription], _ seen: inout Set<Box>
     ) -> [Box: [Subscription]] {
         var reached: [Box: [Subscription]] = [:]
-        // In a fixed order, so that of two equal ways it is always the same one.
+        // In a fixed order, so that of two equal ways the same one is always chosen.
         for edge in edges.sorted() where seen.insert(box(of: edge.receiver.client)).inserted {
             reached[box(of: edge.receiver.client)] = way + [edge]
         }

@@ -6,10 +6,10 @@ package import MIDIClock
 
 /// Decides who leads, and turns the leader's timeline and transport into one plan for all outputs.
 ///
-/// A pure value: it is told what happened and when, and what it says next is ``map`` and ``transport``. Owned by the
-/// gateway thread.
+/// A pure value: it takes what happened and when, and the result is ``map`` and ``transport``. Owned by the gateway
+/// thread.
 package struct Arbiter: Sendable {
-    /// The shared quantum; a new one moves no tick, and counts from the next boundary on.
+    /// The shared quantum; a new one moves no tick, and applies from the next boundary.
     package var quantum: Beats {
         didSet { transport.ticksPerBar = Self.ticksPerBar(quantum) }
     }
@@ -17,38 +17,38 @@ package struct Arbiter: Sendable {
     package var stopsWhenLost = false
     /// Where ticks fall, and how that has changed.
     package internal(set) var map: TempoMap
-    /// Whether the song plays, and where its top is.
+    /// Whether the song plays, and at which tick it begins.
     package internal(set) var transport: PlannedTransport
     var link: LinkView
-    /// The machines whose clocks come in.
+    /// The machines whose clocks are received.
     var leaders = ClockLeaders()
-    /// The one of them that leads, and how; nil unless the mode is `follow`.
+    /// The machine that leads, and how it is followed; nil unless the mode is `follow`.
     var following: Following?
-    /// The one that led last.
+    /// The machine that led last.
     var lastLeader: ClockSource?
     private(set) var choice: LeaderChoice
-    /// Knows which of them are our own clock come back.
+    /// Recognises our own clock when it comes back.
     var loopGuard: LoopGuard
-    /// What the machines that may send a clock are called.
+    /// Names of the machines that may send a clock.
     private(set) var sourceNames: [ClockSource: String] = [:]
-    /// The machines whose Start, Continue and Stop are a remote control.
+    /// The machines whose Start, Continue and Stop act as a remote control.
     ///
-    /// They play and stop whatever leads, as the user may. Their ticks mean nothing by that.
+    /// They play and stop whoever leads, as the user may. Their ticks are ignored for that.
     private var remotes: Set<ClockSource> = []
     /// Whether the user wants Link.
     package private(set) var wantsLink: Bool
-    /// How often that has been said.
+    /// How often the Link peer has been asked to switch.
     private var switchingsAsked: UInt64
-    /// How many edits the Link peer has been asked for, and how many of them it must have made before its news count.
+    /// Edits that the Link peer was asked for, and how many it must have made before its state counts.
     private var edits: (asked: UInt64, awaited: UInt64)
 
     /// Begins with the Link peer's first state.
     ///
     /// - Parameters:
-    ///   - link: what the Link peer says at the start.
-    ///   - quantum: 0 to 64 beats; 0 means no quantisation.
+    ///   - link: the state of the Link peer.
+    ///   - quantum: 0 to 64 beats; 0 means no quantization.
     ///   - choice: which clock may lead while Link is off.
-    ///   - seed: decides what the loop guard asks; nobody else should be able to guess it.
+    ///   - seed: for the loop guard's probes; others should not be able to guess it.
     package init(_ link: LinkView, quantum: Beats, following choice: LeaderChoice, seed: UInt64) {
         loopGuard = LoopGuard(seed: seed)
         self.link = link
@@ -62,10 +62,10 @@ package struct Arbiter: Sendable {
         if link.state.isPlaying { start() }
     }
 
-    /// Where ticks fall from now on.
+    /// The line that ticks follow from now on.
     package var line: TickLine { map.line }
 
-    /// Who leads: exactly one.
+    /// Who leads: always exactly one.
     package var mode: Mode { isLinkLeading ? .link : following == nil ? .internal : .follow }
 
     /// Whether the session leads: from before the peer is told to join until it has left.
@@ -74,16 +74,16 @@ package struct Arbiter: Sendable {
     /// Whether there are peers in the session.
     package var isConnected: Bool { link.state.isConnected }
 
-    /// Whether the Link switch is on, or off, already, and nothing is under way.
+    /// Whether Link already has this state, with no switch under way.
     package func isLinkSettled(on isOn: Bool) -> Bool {
         wantsLink == isOn && link.isEnabled == isOn && link.switchings == switchingsAsked
     }
 
-    /// The user's hand is on the Link switch; to be called before the Link peer is told.
+    /// Notes that the user switches Link; call it before the Link peer is told.
     ///
-    /// Whoever leads now ceases to before the peer can join a session, and nobody is followed again before it has left.
+    /// A leader stops leading before the peer can join a session. Nobody is followed again before the peer has left.
     ///
-    /// - Returns: an edit that the peer must make before it is switched: it goes on where the clock was that led.
+    /// - Returns: an edit that the peer must make before it is switched, to continue where the leader was.
     package mutating func linkSwitched(on isOn: Bool) -> SessionEdit? {
         wantsLink = isOn
         switchingsAsked &+= 1
@@ -91,9 +91,9 @@ package struct Arbiter: Sendable {
         return handOver
     }
 
-    /// Notes that the Link peer has been asked for an edit; to be called for every one, in order.
+    /// Notes that the Link peer has been asked for an edit; call it for every edit, in order.
     ///
-    /// A timeline that is handed over counts from now on. News from before the peer has it are ignored.
+    /// A timeline handed over counts from now on. States from before the peer had it are ignored.
     package mutating func asked(for edit: SessionEdit, at now: HostTime) {
         edits.asked &+= 1
         guard case .goOn = edit else { return }
@@ -101,12 +101,12 @@ package struct Arbiter: Sendable {
         edit.apply(to: &link.state, at: now)
     }
 
-    /// Says which machines can be heard, and which of them may lead while Link is off.
+    /// Sets which machines can be heard, and which may lead while Link is off.
     ///
     /// - Parameters:
-    ///   - heard: replaces what was said before; a machine that is not among them is gone.
+    ///   - heard: replaces the previous value; a machine that is not in it is gone.
     ///   - now: the present host time.
-    /// - Returns: an edit to make in answer, if that changes who leads.
+    /// - Returns: an edit to make, if this changes who leads.
     package mutating func hear(_ heard: HeardClocks, at now: HostTime) -> SessionEdit? {
         (choice, sourceNames, remotes) = (heard.choice, heard.names, heard.remotes)
         for leader in leaders.all where heard.paths[leader.source] == nil {
@@ -118,13 +118,13 @@ package struct Arbiter: Sendable {
         return followLeader(at: now)
     }
 
-    /// Takes in what other machines' clocks sent, in the order of arrival.
+    /// Takes in what other machines' clocks sent, in order of arrival.
     ///
     /// - Parameters:
     ///   - arrivals: any number.
     ///   - reach: how soon every output can play, in microseconds.
     ///   - now: the present host time.
-    /// - Returns: an edit to make in answer, if the news ask for one.
+    /// - Returns: an edit to make, if one follows.
     package mutating func received(_ arrivals: [ClockArrival], reach: Int64, at now: HostTime) -> SessionEdit? {
         var wish: SessionEdit?
         for arrival in arrivals {
@@ -132,17 +132,17 @@ package struct Arbiter: Sendable {
             wish = press ?? wish
             let refusal = press == nil ? refusal(of: arrival.source) : nil
             leaders.received(arrival, refusal: refusal)
-            // Whoever could lead is looked at, now or later; nobody else is worth moving a tick for.
+            // Only clocks that could lead, now or later, are checked for a loop; a check moves ticks.
             guard arrival.message == .timingClock, [nil, .isEcho, .anotherLeads].contains(refusal) else { continue }
             loopGuard.received(
                 from: arrival.source, at: arrival.time, on: map, isFollowed: arrival.source == following?.source)
         }
         let handOver = followLeader(at: now)
-        // A clock that leads now leads the transport, too.
+        // A clock that has just become the leader also leads the transport.
         return following == nil ? handOver ?? wish : nil
     }
 
-    /// What a message means if it comes from a remote control.
+    /// The effect of a message if it comes from a remote control.
     private mutating func press(_ arrival: ClockArrival, reach: Int64, at now: HostTime) -> SessionEdit? {
         guard remotes.contains(arrival.source), arrival.source != leader, transportLeaderName == nil else { return nil }
         return switch arrival.message {
@@ -152,12 +152,12 @@ package struct Arbiter: Sendable {
         }
     }
 
-    /// Takes note that an unknown number of messages of other machines was lost.
+    /// Notes that an unknown number of other machines' messages was lost.
     package mutating func messagesLost() { leaders.messagesLost() }
 
-    /// Does what has become due; to be called at ``nextDeadline``, and harmless earlier.
+    /// Does what is due; call it at ``nextDeadline``, earlier calls are harmless.
     ///
-    /// - Returns: an edit to make in answer, if one is needed.
+    /// - Returns: an edit to make, if one follows.
     package mutating func timePassed(to now: HostTime) -> SessionEdit? {
         leaders.timePassed(to: now)
         loopGuard.timePassed(to: now, on: map)
@@ -169,7 +169,7 @@ package struct Arbiter: Sendable {
         [leaders.nextDeadline, loopGuard.nextDeadline(on: map)].compactMap(\.self).min()
     }
 
-    /// Why a clock is not obeyed; nil if it leads or may.
+    /// Why a clock is ignored; nil if it leads or may lead.
     func refusal(of source: ClockSource) -> IgnoredClockReason? {
         guard !isLinkLeading else { return .linkLeads }
         switch choice {
@@ -182,17 +182,17 @@ package struct Arbiter: Sendable {
         return following.map { $0.source == source } == false ? .anotherLeads : nil
     }
 
-    /// Takes news from the Link peer.
+    /// Takes a new state of the Link peer.
     ///
     /// - Parameters:
-    ///   - newLink: its newest state; what lay between may have been skipped.
+    ///   - newLink: its newest state; states in between may have been skipped.
     ///   - now: the present host time.
-    /// - Returns: an edit to make in answer, if the news ask for one.
+    /// - Returns: an edit to make, if one follows.
     package mutating func linkChanged(_ newLink: LinkView, at now: HostTime) -> SessionEdit? {
-        // With a switch under way the news are old; what they say, the next ones will.
+        // During a switch this state is outdated; the next one will be complete.
         guard newLink.switchings == switchingsAsked, newLink.edits >= edits.awaited else { return nil }
         guard following == nil else {
-            // The clock that leads says where the beats are.
+            // The clock that leads determines where the beats are.
             link = newLink
             return nil
         }
@@ -214,14 +214,14 @@ package struct Arbiter: Sendable {
             return nil
         }
         guard !transport.isPlaying || !isSameStart || line != old.line else { return nil }
-        // What is still pending stays so: a new tempo, drawn back into the past, must not find an earlier boundary.
+        // A pending start stays pending: a new tempo, extended into the past, must not find an earlier boundary.
         start(notBefore: transport.isPlaying && isPending ? now : nil)
         return newLink.state.isConnected ? .countFrom(top: line.time(ofTick: transport.startTick)) : nil
     }
 
-    /// The song's top: the first quantum boundary, or alone the first tick, at or after the time play was asked for.
+    /// Start of the song: the first quantum boundary, or alone the first tick, at or after the time play was asked for.
     private mutating func start(notBefore earliest: HostTime? = nil) {
-        // A time that came through the session's beats may be off by a microsecond or two.
+        // A time that was converted through the session's beats may be off by a microsecond or two.
         let asked = link.state.timeForIsPlaying.advanced(byMicroseconds: -10)
         let tick = line.firstTick(atOrAfter: max(asked, earliest ?? asked))
         transport.isPlaying = true
@@ -245,18 +245,18 @@ package struct Arbiter: Sendable {
         }
     }
 
-    /// The first tick at or after another that lies on or right after a multiple of the quantum.
+    /// The first tick at or after another one that is on, or right after, a multiple of the quantum.
     private func boundary(atOrAfter tick: Int64) -> Int64 {
         guard quantum.microbeats > 0 else { return tick }
-        // In millionths of a tick, and wide, because a stranger's grid may begin very far away.
+        // In millionths of a tick, and 128 bits wide, because another peer's grid may begin very far away.
         let cycle = Int128(quantum.microbeats) * Int128(TickLine.ticksPerBeat)
-        // A boundary may lie between the tick before and this one, and then this one is its tick.
+        // If a boundary is between the previous tick and this one, this one counts as its tick.
         let distance = Int128(tick - 1 - line.tickOrigin) * 1_000_000 + 1
         let start = distance.dividedUp(by: cycle) * cycle
         return line.tickOrigin + Int64(truncatingIfNeeded: start.dividedUp(by: 1_000_000))
     }
 
-    /// Ticks in a bar: the quantum's if it is a whole number of beats, else a beat's.
+    /// Ticks in a bar: those of the quantum if it is a whole number of beats, else of one beat.
     private static func ticksPerBar(_ quantum: Beats) -> Int64 {
         let beats = quantum.microbeats / 1_000_000
         let isWhole = beats >= 1 && quantum.microbeats % 1_000_000 == 0
@@ -265,8 +265,9 @@ package struct Arbiter: Sendable {
 }
 
 extension TickLine {
-    /// Whether ticks and their numbers are those of another line, but for rounding: what founding a session of one's
-    /// own leaves.
+    /// Whether ticks and their numbers are those of another line, apart from rounding.
+    ///
+    /// That is so after the peer has founded a session of its own.
     fileprivate func isSameGrid(as other: TickLine) -> Bool {
         microsecondsPerBeat == other.microsecondsPerBeat && tickOrigin == other.tickOrigin
             && abs(timeOrigin.microseconds(to: other.timeOrigin)) <= 2
@@ -274,7 +275,7 @@ extension TickLine {
 }
 
 extension Int128 {
-    /// The quotient rounded towards positive infinity; the divisor must be positive.
+    /// The quotient rounded up; the divisor must be positive.
     fileprivate func dividedUp(by divisor: Int128) -> Int128 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder > 0 ? quotient + 1 : quotient

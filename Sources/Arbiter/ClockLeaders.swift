@@ -4,11 +4,11 @@ package import MIDIClock
 
 /// Which machine may lead while Link is off.
 package enum LeaderChoice: Hashable, Sendable {
-    /// Nobody: clocks that come in are refused.
+    /// Nobody: incoming clocks are ignored.
     case none
-    /// Whoever of these is steady first, and as long as it is heard.
+    /// The first of these that is steady, for as long as it is heard.
     case anyOf(Set<ClockSource>)
-    /// That one and no other; nil while it is not there.
+    /// This one and no other; nil while it is absent.
     case only(ClockSource?)
 }
 
@@ -16,13 +16,13 @@ package enum LeaderChoice: Hashable, Sendable {
 package struct HeardClocks: Sendable {
     /// Which of them may lead.
     package var choice: LeaderChoice
-    /// What they are called.
+    /// Their names.
     package var names: [ClockSource: String]
-    /// How our own clock may come to them, as the subscriptions have it: all that can be heard are here.
+    /// By which way our own clock may reach them, from the subscriptions; has an entry for every source.
     package var paths: [ClockSource: LoopPath]
-    /// The earliest and the latest that the outputs' offsets make our ticks leave, in microseconds.
+    /// Earliest and latest shift of our ticks by the outputs' offsets, in microseconds.
     package var offsets: ClosedRange<Int64>
-    /// Those whose Start, Continue and Stop are a remote control.
+    /// Machines whose Start, Continue and Stop act as a remote control.
     package var remotes: Set<ClockSource>
 
     package init(
@@ -37,7 +37,7 @@ package struct HeardClocks: Sendable {
     }
 }
 
-/// Why a clock is not obeyed.
+/// Why a clock is ignored.
 package enum IgnoredClockReason: String, Hashable, Sendable {
     case linkLeads = "Link is enabled"
     case off = "following is off"
@@ -47,7 +47,7 @@ package enum IgnoredClockReason: String, Hashable, Sendable {
     case crowded = "too many clocks at once"
 }
 
-/// What was refused of a clock, by kind.
+/// Counts of ignored messages of a clock, by kind.
 package struct IgnoredCounts: Hashable, Sendable {
     /// Timing Clocks.
     package var ticks = 0
@@ -69,13 +69,13 @@ package struct ClockLeader: Sendable {
     package let source: ClockSource
     /// What its ticks and transport say.
     ///
-    /// It counts even what is refused, so that bars are right once that is obeyed.
+    /// Ignored messages count too, so that bars are right once it leads.
     package internal(set) var follower = ClockFollower()
-    /// What of it was not obeyed, since it was first heard.
+    /// Ignored messages since it was first heard.
     package internal(set) var refused = IgnoredCounts()
-    /// Why the newest refused message was.
+    /// Why its newest message was ignored; nil if it was not.
     package internal(set) var refusal: IgnoredClockReason?
-    /// Whether it has ever sent Start, Continue or Stop: who has not leaves the transport to others.
+    /// Whether it has ever sent Start, Continue or Stop; if not, it leaves the transport to others.
     var controlsTransport = false
     var heardAt: HostTime
 
@@ -85,16 +85,16 @@ package struct ClockLeader: Sendable {
     }
 }
 
-/// All machines whose clocks come in, each followed on its own; none of them leads by being here.
+/// All machines whose clocks are received, each tracked separately; being here does not make one the leader.
 struct ClockLeaders: Sendable {
     /// In the order they were first heard.
     private(set) var all: [ClockLeader] = []
-    /// What was refused in all, since the start.
+    /// Ignored messages since the start, of all machines.
     private(set) var refused = IgnoredCounts()
 
-    /// How many are listened to at once.
+    /// Most machines tracked at once.
     static let most = 8
-    /// How long one must have been silent before another may have its place, in microseconds.
+    /// Silence after which another machine may take its place, in microseconds.
     private static let idleTimeout: Int64 = 2_000_000
 
     subscript(source: ClockSource) -> ClockLeader? { all.first { $0.source == source } }
@@ -102,8 +102,8 @@ struct ClockLeaders: Sendable {
     /// Takes in a message.
     ///
     /// - Parameters:
-    ///   - arrival: what came, when and from whom.
-    ///   - refusal: why it is not obeyed; nil if it is.
+    ///   - arrival: the message, its time and its source.
+    ///   - refusal: why it is ignored; nil if it is not.
     mutating func received(_ arrival: ClockArrival, refusal: IgnoredClockReason?) {
         let index = index(of: arrival.source, isWanted: refusal == nil, at: arrival.time)
         if let refusal = index == nil ? .crowded : refusal {
@@ -124,29 +124,29 @@ struct ClockLeaders: Sendable {
         all[index].follower.received(arrival.message, at: arrival.time)
     }
 
-    /// Forgets what a source has said: its port is gone, and another machine may be behind the next one of that number.
+    /// Forgets a source whose port is gone: another machine may get the same port number.
     mutating func forget(_ source: ClockSource) {
         guard let index = all.firstIndex(where: { $0.source == source }) else { return }
         all[index].follower = ClockFollower()
         all[index].controlsTransport = false
     }
 
-    /// Takes note that an unknown number of messages was lost, whoever sent them.
+    /// Notes that an unknown number of messages was lost, from any source.
     mutating func messagesLost() {
         for index in all.indices { all[index].follower.messagesLost() }
     }
 
-    /// Takes note that nothing else came until now.
+    /// Notes that nothing else arrived until now.
     mutating func timePassed(to now: HostTime) {
         for index in all.indices { all[index].follower.timePassed(to: now) }
     }
 
-    /// When the next of them counts as lost unless it is heard; nil while there is none to lose.
+    /// When the next of them counts as lost unless it is heard; nil if there is none.
     var nextDeadline: HostTime? {
         all.lazy.filter { $0.follower.state != .lost }.compactMap(\.follower.lostAt).min()
     }
 
-    /// The place of a source, which may take that of a silent one; one that may lead, that of any that may not.
+    /// The index of a source; it may replace a silent one, and a possible leader any that may not lead.
     private mutating func index(of source: ClockSource, isWanted: Bool, at now: HostTime) -> Int? {
         if let index = all.firstIndex(where: { $0.source == source }) { return index }
         if all.count == Self.most {

@@ -15,7 +15,7 @@ extension Arbiter {
         }
     }
 
-    /// What the status says of the follower.
+    /// The follower as the status shows it.
     var followerStatus: Status.Follower {
         let state = followerState
         let leader = state == .disabled || state == .off ? nil : shownLeader
@@ -29,17 +29,17 @@ extension Arbiter {
     /// The machine that leads; nil unless the mode is `follow`.
     package var leader: ClockSource? { following?.source }
 
-    /// The machine that leads, by name, while it excludes the user's tempo; else nil.
+    /// Name of the machine that leads, and so excludes the user's tempo; else nil.
     package var leaderName: String? { following.map { name(of: $0.source) } }
 
-    /// The machine that leads the transport, too, by name; nil if the user does.
+    /// Name of the machine that leads the transport too; nil if the user does.
     ///
-    /// A clock without Start, Continue and Stop leaves them to the user, or nobody could play.
+    /// A clock without Start, Continue and Stop leaves them to the user; otherwise nobody could play.
     package var transportLeaderName: String? {
         following.flatMap { leaders[$0.source]?.controlsTransport == true ? name(of: $0.source) : nil }
     }
 
-    /// The name of a clock, or its port's number where it has none.
+    /// The name of a clock, or its port's number if it has none.
     func name(of source: ClockSource) -> String { sourceNames[source] ?? source.description }
 
     private var followerState: Status.FollowerState {
@@ -53,7 +53,7 @@ extension Arbiter {
         }
     }
 
-    /// The clock that leads; otherwise the one most likely to lead next.
+    /// The clock that leads, or else the one most likely to lead next.
     private var shownLeader: ClockLeader? {
         if let following { return leaders[following.source] }
         let possible = leaders.all.filter { refusal(of: $0.source) == nil }

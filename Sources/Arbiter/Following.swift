@@ -3,27 +3,28 @@ internal import LinkSession
 internal import LoopGuard
 internal import MIDIClock
 
-/// How a leader's count of ticks stands to ours while it leads.
+/// How a leader's tick numbers relate to ours while it leads.
 struct Following: Sendable {
     let source: ClockSource
-    /// What makes our number of a tick out of the leader's.
+    /// Added to the leader's number of a tick to get ours.
     var shift: Int64
     /// The shown beat at the map's tick origin.
     var beatOrigin: Beats
-    /// When the song that plays began, as the Link peer is told.
+    /// When the current song began, as reported to the Link peer.
     var playingSince: HostTime?
-    /// What the leader's song was when the map was last brought up to date, and when that was.
+    /// The leader's song at the last update of the map, and the time of that update.
     var song: FollowedSong
     var updatedAt: HostTime
 
-    /// The map is brought up to date so often at most, in microseconds: it remembers 32 tempos, and an output may be half
-    /// a second late.
+    /// Shortest time between updates of the map, in microseconds.
+    ///
+    /// The map remembers 32 tempos, and an output may be half a second late.
     static let updatePeriod: Int64 = 20_000
 }
 
 // How a MIDI clock leader leads.
 extension Arbiter {
-    /// Lets the clocks that come in say who leads, and how fast.
+    /// Lets the received clocks decide who leads, and at which tempo.
     ///
     /// - Returns: an edit that hands the timeline over to the Link peer, if nobody leads any more.
     mutating func followLeader(at now: HostTime) -> SessionEdit? {
@@ -39,7 +40,7 @@ extension Arbiter {
         switch leader.follower.state {
         case .lost, .waiting: return leave(at: now, isSilent: true)
         case .settling:
-            // Its tempo is doubtful just now, its Stop is not.
+            // Its tempo is uncertain now, but its Stop is not.
             self.following?.song = leader.follower.song
             if isNewSong { applySong(leader, at: now) }
         case .locked:
@@ -49,7 +50,7 @@ extension Arbiter {
         return nil
     }
 
-    /// The leader to follow from now on: the one that led before, else the first that is steady.
+    /// The leader to follow: the one that led before, else the first that is steady.
     private var candidate: ClockLeader? {
         let steady = leaders.all.filter {
             $0.follower.state == .locked && refusal(of: $0.source) == nil
@@ -73,8 +74,8 @@ extension Arbiter {
     private mutating func update(_ leader: ClockLeader, at now: HostTime) {
         guard var following, let estimate = leader.follower.estimate else { return }
         let apart = line.position(at: now) - estimate.position(at: now) - Double(following.shift)
-        // Ticks that the leader has sent otherwise than we did: a song that plays has to find its place again, and
-        // when none does, nobody need notice.
+        // The leader has sent ticks other than ours. A song that plays must find its place again; without a song nobody
+        // notices.
         if !transport.isPlaying { following.shift += roundedToInteger(apart) }
         following.updatedAt = now
         following.song = leader.follower.song
@@ -83,13 +84,13 @@ extension Arbiter {
         applySong(leader, at: now)
     }
 
-    /// Where our ticks fall by the leader's, counted from the beat that it says is the first, or from ours.
+    /// Where our ticks fall by the leader's clock, counted from its first beat or from ours.
     private func leaderLine(
         _ follower: ClockFollower, _ estimate: ClockEstimate, shift: Int64, at now: HostTime
     ) -> TickLine {
         var line = estimate.line
         let present = roundedToInteger(estimate.position(at: now))
-        // The tempo is rounded to whole microseconds, so the line is laid through the present.
+        // The tempo is rounded to whole microseconds, so let the line pass through the present.
         line.timeOrigin = HostTime(microseconds: roundedToInteger(estimate.microseconds(ofTick: present)))
         line.tickOrigin = present + shift
         let top = follower.nextTop.map { $0 + shift } ?? map.line.tickOrigin
@@ -114,18 +115,20 @@ extension Arbiter {
         self.following = following
     }
 
-    /// Plays or stops, as the user or a remote control asks: with Link as the session does it, alone from the next tick.
+    /// Plays or stops on request of the user or a remote control.
+    ///
+    /// With Link the session decides when; alone it is the next tick.
     ///
     /// - Parameters:
     ///   - isPlaying: whether to play.
     ///   - reach: how soon every output can play, in microseconds.
     ///   - now: the present host time.
-    /// - Returns: an edit that does it; nil if that is done already, or a leader does it, see ``transportLeaderName``.
+    /// - Returns: an edit that does it; nil if it is already so, or a leader decides, see ``transportLeaderName``.
     package mutating func setPlaying(_ isPlaying: Bool, reach: Int64, at now: HostTime) -> SessionEdit? {
         guard transportLeaderName == nil else { return nil }
         guard var following else { return isPlaying ? .play(reach: reach) : .stop }
         if isPlaying, !transport.isPlaying {
-            // As without a leader: the tick becomes beat 0, and none moves.
+            // As without a leader: the tick becomes beat 0, and no tick moves.
             var line = line
             line.tickOrigin = line.firstTick(atOrAfter: now.advanced(byMicroseconds: reach))
             line.timeOrigin = map.line.time(ofTick: line.tickOrigin)
@@ -140,7 +143,7 @@ extension Arbiter {
         return nil
     }
 
-    /// Has the Link peer go on where the clock that leads is; nil if none does.
+    /// Lets the Link peer continue where the leading clock is; nil if none leads.
     var handOver: SessionEdit? {
         following.map { .goOn(timeline(of: $0), playingSince: $0.playingSince) }
     }
@@ -154,11 +157,12 @@ extension Arbiter {
     /// The timeline of whoever leads, for display.
     package var timeline: HostTimeline { following.map(timeline(of:)) ?? link.state.timeline }
 
-    /// Goes on alone at the leader's last tempo, unless there is another to follow; and stops if it has fallen silent
-    /// and the user wants that.
+    /// Continues alone at the leader's last tempo, unless another can be followed.
+    ///
+    /// The song stops if the leader has fallen silent and the user wants that.
     private mutating func leave(at now: HostTime, isSilent: Bool = false) -> SessionEdit? {
         guard let handOver else { return nil }
-        // Another clock that leads begins where this one has ended.
+        // The next leader begins where this one has ended.
         handOver.apply(to: &link.state, at: now)
         following = nil
         begin(at: now)
@@ -170,8 +174,9 @@ extension Arbiter {
 }
 
 extension ClockFollower {
-    /// The tick that is beat 0 of the leader's song: of the one that plays or is about to, else of the last; nil before
-    /// the first Start or Continue.
+    /// The tick that is beat 0 of the leader's song; nil before its first Start or Continue.
+    ///
+    /// It belongs to the song that plays or is about to, else to the last one.
     fileprivate var nextTop: Int64? {
         song.motion == .pending ? nextTick - song.resumePosition : song.origin
     }

@@ -1,9 +1,9 @@
 package import LoopGuard
 package import MIDIClock
 
-// What the arbiter's loop guard has to say.
+// The results of the arbiter's loop guard.
 extension Arbiter {
-    /// What the loop guard asks the outputs, and which, one bit a slot; nil most of the time.
+    /// The loop guard's current probe and its outputs, one bit a slot; nil most of the time.
     package var probing: (outputs: UInt64, probe: Probe)? { isLinkLeading ? nil : loopGuard.probing }
 
     /// The sources that are known to be our own clock, by name, and why.
@@ -14,6 +14,6 @@ extension Arbiter {
         }
     }
 
-    /// The names of sources that may be our own clock; that is being looked into.
+    /// Names of sources that may be our own clock and are being tested.
     package var likelyLoops: [String] { loopGuard.likelyLoops.map(name(of:)) }
 }

@@ -2,7 +2,7 @@ package import BeatTime
 package import GatewayStatus
 package import MIDIClock
 
-/// Who leads and where the music is, as one picture for display.
+/// Who leads, and where the music is, as one value for display.
 package struct Leadership: Sendable {
     package let mode: Mode
     /// Why this mode, in a few words.
@@ -17,7 +17,7 @@ package struct Leadership: Sendable {
 }
 
 extension Arbiter {
-    /// The present state of affairs.
+    /// Who leads now.
     package var leadership: Leadership {
         Leadership(
             mode: mode, reason: reason, follower: followerStatus, timeline: timeline, line: line, transport: transport,

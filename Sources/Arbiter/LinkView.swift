@@ -9,7 +9,7 @@ package struct LinkView: Sendable {
     /// How often its session has been edited.
     package var edits: UInt64
     package var sessionID: NodeID
-    /// By how much the session's clock has been corrected in all, in microseconds; positive is later.
+    /// Sum of all corrections of the session's clock, in microseconds; positive is later.
     package var clockSteps: Int64
 
     package init(

@@ -2,21 +2,21 @@ package import BeatTime
 package import LinkSession
 internal import MIDIClock
 
-/// A change of the session that the user asks for, to be made on the newest session state there is.
+/// A change of the session by the user, to be made on the newest session state.
 ///
-/// It runs where the Link engine runs and is committed at once, so it can never carry an old tempo into a session
-/// that was joined meanwhile.
+/// It runs where the Link engine runs and is committed at once. It can therefore never carry an old tempo into a
+/// session that was joined meanwhile.
 package enum SessionEdit: Hashable, Sendable {
     case setTempo(Tempo)
-    /// Plays, from the first place that can be reached when that takes some time, in microseconds.
+    /// Plays, from the first place that all outputs can reach in this many microseconds.
     case play(reach: Int64)
     case stop
-    /// Goes on where a MIDI clock leader is; only for a peer that is alone, with Link off.
+    /// Continues where a MIDI clock leader is; only for a peer that is alone, with Link off.
     case goOn(HostTimeline, playingSince: HostTime?)
-    /// Counts the beats shown from the song's top, at the time given; no other peer notices.
+    /// Counts the shown beats from the start of the song; other peers do not notice.
     case countFrom(top: HostTime)
 
-    /// How long news take to reach the output thread at the worst, in microseconds.
+    /// Longest time until a change reaches the output thread, in microseconds.
     package static let newsTime: Int64 = 4_000
 
     /// Makes the change.
@@ -49,10 +49,10 @@ package enum SessionEdit: Hashable, Sendable {
         }
     }
 
-    /// The time that play is asked for.
+    /// The time to ask for when playing starts.
     ///
-    /// With peers the song starts at the quantum, which everyone works out from that time. Alone the next tick
-    /// becomes beat 0: the beats are renamed, no tick moves.
+    /// With peers the song starts at the quantum, which everyone derives from that time. Alone the next tick becomes
+    /// beat 0: beats are renumbered, and no tick moves.
     private static func startTime(of state: inout SessionState, notBefore earliest: HostTime) -> HostTime {
         guard !state.isConnected else { return earliest }
         let line = TickLine(state.timeline, tickOrigin: 0)
@@ -63,7 +63,7 @@ package enum SessionEdit: Hashable, Sendable {
 }
 
 extension TickLine {
-    /// The ticks of a client timeline, whose time origin is a beat.
+    /// The ticks of a client timeline; its time origin is a beat.
     init(_ timeline: HostTimeline, tickOrigin: Int64) {
         self.init(
             microsecondsPerBeat: timeline.tempo.microsecondsPerBeat, timeOrigin: timeline.timeOrigin,

@@ -1,25 +1,25 @@
 package import BeatTime
 
-/// The tempo that somebody taps, worked out from when the taps fell.
+/// Tempo from the times of taps.
 ///
-/// The first tap says nothing; from the second on their mean distance is the tempo. What does not fit, because it
-/// comes too soon or too late after the one before, begins anew.
+/// From the second tap on, it is the mean distance. A tap that comes too soon or too late after the one before starts
+/// over.
 package struct TapTempo: Sendable {
     private var taps: [HostTime] = []
 
-    /// More than that say nothing new of a tempo that may be changing.
+    /// Most taps used; older ones tell nothing about a tempo that may be changing.
     private static let most = 8
-    /// Two taps nearer than that are one, in microseconds: a beat at 999 BPM lasts no longer.
+    /// Shortest distance of two taps, in microseconds, a beat at 999 BPM; anything closer is one tap.
     private static let bounce: Int64 = 60_000
-    /// Two taps further apart than that are not of one tempo, in microseconds: a beat at 20 BPM lasts no longer.
+    /// Longest distance of two taps of one tempo, in microseconds, a beat at 20 BPM.
     private static let longest: Int64 = 3_000_000
 
     package init() {}
 
     /// Takes a tap.
     ///
-    /// - Parameter time: on whatever clock; a tap from another one does not fit, and begins anew.
-    /// - Returns: the tempo tapped so far, to a tenth; nil as long as there is none.
+    /// - Parameter time: on any clock; a tap from another clock does not fit, and starts over.
+    /// - Returns: the tempo so far, rounded to a tenth; nil until there is one.
     package mutating func tapped(at time: HostTime) -> Tempo? {
         if let last = taps.last {
             let distance = last.microseconds(to: time)
@@ -31,14 +31,14 @@ package struct TapTempo: Sendable {
         return tempo
     }
 
-    /// Whether a distance is one of the beats tapped so far, give or take a third.
+    /// Whether a distance is one beat of the taps so far, within a third.
     private func fits(_ distance: Int64) -> Bool {
         guard (Self.bounce...Self.longest).contains(distance) else { return false }
         guard let beat else { return true }
         return (beat * 2 / 3...beat * 4 / 3).contains(Double(distance))
     }
 
-    /// The mean distance of the taps, in microseconds.
+    /// Mean distance of the taps, in microseconds.
     private var beat: Double? {
         guard let first = taps.first, let last = taps.last, taps.count > 1 else { return nil }
         return Double(first.microseconds(to: last)) / Double(taps.count - 1)

@@ -4,14 +4,14 @@ internal import MIDIClock
 
 // How the tempo map follows the Link session's timeline.
 extension TempoMap {
-    /// Takes over a newer timeline.
+    /// Follows a newer timeline.
     ///
-    /// A change of tempo leaves the past where it was; a small step of the grid is one that outputs glide after; and
-    /// what is neither is a jump.
+    /// A change of tempo leaves the past where it was. Outputs glide after a small step of the grid. Anything else is a
+    /// jump.
     ///
     /// - Parameters:
-    ///   - link: what the Link peer says now.
-    ///   - former: what it said before.
+    ///   - link: the Link peer's present state.
+    ///   - former: its state before.
     ///   - ticksPerBar: the length of a bar.
     ///   - now: the present host time.
     mutating func follow(
@@ -34,13 +34,13 @@ extension TempoMap {
         }
     }
 
-    /// Another session: with its bars where ours were it is only a small step away, else it is another grid.
+    /// Changes to another session: a small step if its bars fall where ours did, else a jump.
     private mutating func changeSession(to newLine: TickLine, isSameBar: Bool) {
         guard newLine.microsecondsPerBeat == line.microsecondsPerBeat, isSameBar else { return jump(to: newLine) }
         moveGrid(to: newLine)
     }
 
-    /// The same tempo, and ticks elsewhere.
+    /// Changes where ticks fall, at the same tempo.
     private mutating func moveGrid(to newLine: TickLine) {
         let tick = newLine.tickOrigin
         let moved = line.time(ofTick: tick).microseconds(to: newLine.time(ofTick: tick))
@@ -49,7 +49,7 @@ extension TempoMap {
         restate(newLine)
     }
 
-    /// Another tempo: it counts from where the two lines meet.
+    /// Changes the tempo, from where the two lines meet.
     private mutating func changeTempo(to newLine: TickLine, around now: HostTime) {
         let ticksApart = line.position(at: now) - newLine.position(at: now)
         let apart = ticksApart * Double(newLine.microsecondsPerBeat) / Double(TickLine.ticksPerBeat)
@@ -64,15 +64,15 @@ extension TempoMap {
         changeTempo(to: newLine, at: now)
     }
 
-    /// What rounding to microseconds leaves between two ways to say the same line.
+    /// Largest difference that rounding to microseconds makes between two forms of one line.
     private static var rounding: Int64 { 2 }
-    /// News of a tempo older than this, in microseconds, are no change of tempo but another grid.
+    /// A tempo change older than this, in microseconds, counts as a jump to another grid.
     private static var oldestNews: Double { 1_000_000 }
 }
 
 // How the tempo map follows a MIDI clock leader.
 extension TempoMap {
-    /// Takes over a leader's line: its tempo at once, its ticks gliding.
+    /// Follows a leader's line: its tempo at once, its ticks by gliding.
     ///
     /// - Parameters:
     ///   - newLine: numbered so that its ticks are at most half a tick from ours.
@@ -82,13 +82,13 @@ extension TempoMap {
         changeTempo(to: newLine, at: now)
     }
 
-    /// Takes over a leader's newer line.
+    /// Follows a leader's newer line.
     ///
-    /// What the estimate was off by is glided after. A tempo so different that gliding could not keep up counts from
-    /// where the two lines meet. Beyond half a tick the leader has counted otherwise, and the grid jumps.
+    /// Outputs glide after small errors of the estimate. If the tempo is too different for gliding, the change counts
+    /// from where the two lines meet. Beyond half a tick the leader has counted differently, and the grid jumps.
     ///
     /// - Parameters:
-    ///   - newLine: with the same numbers of ticks.
+    ///   - newLine: with the same numbering of ticks.
     ///   - now: the present host time.
     mutating func follow(_ newLine: TickLine, at now: HostTime) {
         let apart = distance(to: newLine, at: now)

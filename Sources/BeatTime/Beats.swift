@@ -1,4 +1,10 @@
 /// A position or a length in beats (quarter notes), held as whole microbeats.
+///
+/// ```swift
+/// let position = Beats(17.5)
+/// assert(position.microbeats == 17_500_000)
+/// assert(position.phase(quantum: Beats(4)) == Beats(1.5))
+/// ```
 @frozen
 public struct Beats: Hashable, Comparable, Sendable {
     /// Millionths of a beat.
@@ -7,9 +13,9 @@ public struct Beats: Hashable, Comparable, Sendable {
     @inlinable
     public init(microbeats: Int64) { self.microbeats = microbeats }
 
-    /// The nearest whole number of microbeats, halves away from zero.
+    /// Rounds to the nearest microbeat, halves away from zero.
     ///
-    /// - Parameter beats: any number; what no microbeat count can hold is brought to the nearest that can.
+    /// - Parameter beats: any number; values that do not fit are clamped.
     @inlinable
     public init(_ beats: Double) { self.init(microbeats: roundedToInteger(beats * 1e6)) }
 
@@ -31,8 +37,8 @@ public struct Beats: Hashable, Comparable, Sendable {
 
 /// Rounds to the nearest integer, halves away from zero, and never traps.
 ///
-/// Link's arithmetic rounds so everywhere. Values beyond 2^61 in size, and NaN, cannot come from sound input;
-/// they saturate (NaN becomes 0), so that a stranger's numbers can be wrong but cannot stop the program.
+/// All of Link's arithmetic rounds like this. Values beyond 2^61, and NaN, cannot come from valid input. They saturate,
+/// and NaN becomes 0, so that invalid numbers from the network cannot stop the program.
 @inlinable
 public func roundedToInteger(_ value: Double) -> Int64 {
     let limit = 2_305_843_009_213_693_952.0

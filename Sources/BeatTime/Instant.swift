@@ -2,6 +2,12 @@
 ///
 /// Link's arithmetic is the same on host time and on ghost time, so ``Timeline`` is written once over this
 /// protocol while the two kinds of time cannot be mixed up.
+///
+/// ```swift
+/// func span<Time: Instant>(_ first: Time, _ last: Time) -> Int64 { first.microseconds(to: last) }
+///
+/// assert(span(HostTime(microseconds: 1_000), HostTime(microseconds: 3_500)) == 2_500)
+/// ```
 public protocol Instant: Hashable, Comparable, Sendable {
     /// Microseconds since the clock's own zero.
     var microseconds: Int64 { get }
@@ -26,6 +32,11 @@ extension Instant {
 /// A time on this machine's Link clock: microseconds of CLOCK_MONOTONIC_RAW, truncated.
 ///
 /// It cannot be slept on; `RealTime` converts it to the clock that can.
+///
+/// ```swift
+/// let time = HostTime(microseconds: 1_000_000)
+/// assert(time.advanced(byMicroseconds: -500) < time)
+/// ```
 @frozen
 public struct HostTime: Instant {
     public var microseconds: Int64
@@ -35,6 +46,11 @@ public struct HostTime: Instant {
 }
 
 /// A time on a Link session's imagined common clock, in microseconds since the session was founded.
+///
+/// ```swift
+/// let founded = GhostTime(microseconds: 0)
+/// assert(founded.microseconds(to: GhostTime(microseconds: 2_000_000)) == 2_000_000)
+/// ```
 @frozen
 public struct GhostTime: Instant {
     public var microseconds: Int64

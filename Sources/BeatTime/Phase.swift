@@ -1,6 +1,6 @@
-/// Positions inside a cycle of beats, the quantum; a quantum of zero means no cycle at all.
+/// Positions in a cycle of beats, the quantum; a quantum of zero means no cycle.
 extension Beats {
-    /// The position inside the quantum: from zero up to but not including it, for negative beats too.
+    /// The position in the quantum, in `0..<quantum`, for negative beats too.
     @inlinable
     public func phase(quantum: Beats) -> Beats {
         guard quantum.microbeats > 0 else { return .zero }
@@ -8,7 +8,7 @@ extension Beats {
         return Beats(microbeats: remainder < 0 ? remainder + quantum.microbeats : remainder)
     }
 
-    /// The smallest position not below this one that has the phase of `target`.
+    /// The smallest position at or after this one with the phase of `target`.
     @inlinable
     public func nextMatch(phaseOf target: Beats, quantum: Beats) -> Beats {
         guard quantum.microbeats > 0 else { return self }
@@ -16,7 +16,7 @@ extension Beats {
         return self + Beats(microbeats: ahead.microbeats % quantum.microbeats)
     }
 
-    /// The position nearest to this one that has the phase of `target`; of two equally near, the lower.
+    /// The position nearest to this one with the phase of `target`; of two equally near, the lower.
     @inlinable
     public func closestMatch(phaseOf target: Beats, quantum: Beats) -> Beats {
         (self - Beats(0.5 * quantum.value)).nextMatch(phaseOf: target, quantum: quantum)

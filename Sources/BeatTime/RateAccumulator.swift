@@ -6,6 +6,14 @@
 /// and nothing is ever lost: what is owed is all there is to know.
 ///
 /// Times are those of the timeline (nominal times), not those of sending. A plain value that allocates nothing.
+///
+/// ```swift
+/// var owed = RateAccumulator()
+/// let start = HostTime(microseconds: 0)
+/// owed.owe(800, at: start)
+/// assert(owed.debt(at: start) == 800)
+/// assert(owed.debt(at: start.advanced(byMicroseconds: 10_000_000)) < 1)
+/// ```
 public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     /// When the debt was last added to; the two figures below are of that time.
     private var origin = HostTime(microseconds: 0)

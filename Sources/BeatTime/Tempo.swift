@@ -2,6 +2,12 @@
 ///
 /// All arithmetic uses ``microsecondsPerBeat``, the whole number that also travels between Link peers. The stated
 /// number is kept beside it, because 123.4 BPM should read 123.4 where it was typed.
+///
+/// ```swift
+/// let tempo = Tempo(beatsPerMinute: 123.4)
+/// assert(tempo.microsecondsPerBeat == 486_224)
+/// assert(Tempo(beatsPerMinute: 1_500).clamped.beatsPerMinute == 999)
+/// ```
 @frozen
 public struct Tempo: Hashable, Comparable, Sendable {
     /// Beats per minute.

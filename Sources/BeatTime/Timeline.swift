@@ -2,6 +2,13 @@
 ///
 /// The arithmetic is Link's, bit for bit: the order of operations and the rounding are part of the protocol, since
 /// all peers must come to the same microsecond. Any thread; a plain value.
+///
+/// ```swift
+/// let timeline = HostTimeline(
+///     tempo: Tempo(beatsPerMinute: 120), beatOrigin: .zero, timeOrigin: HostTime(microseconds: 1_000_000))
+/// assert(timeline.beats(at: HostTime(microseconds: 2_000_000)) == Beats(2))
+/// assert(timeline.time(of: Beats(3)) == HostTime(microseconds: 2_500_000))
+/// ```
 @frozen
 public struct Timeline<Time: Instant>: Hashable, Sendable {
     public var tempo: Tempo

@@ -2,55 +2,55 @@ internal import BeatTime
 internal import MIDIClock
 internal import RealTime
 
-/// A message on its way out.
+/// A message that is due soon.
 struct ScheduledMessage: BitwiseCopyable {
     var slot: Int
     var sink: Sink
     var message: ClockMessage
-    /// What its planner is told once it has left; nil for a last word.
+    /// The message as its planner gave it, to report once sent; nil for a final Stop.
     var planned: PlannedMessage?
-    /// When it is to leave; never before what goes before it to the same output.
+    /// When to send it; never before earlier messages of the same output.
     var due: HostTime
     /// When the queue would send it, in nanoseconds of queue time.
     var queueTime: Int64 = 0
-    /// Whether it lies in the queue.
+    /// Whether it waits in the queue.
     var isArmed = false
-    /// Names it there, together with those due at the same time.
+    /// Its tag in the queue, shared with messages due at the same time.
     var tag: UInt8 = 0
-    /// Whether it has left.
+    /// Whether it has been sent.
     var hasLeft = false
-    /// Whether a receiver did not take it.
+    /// Whether a receiver refused it.
     var wasRefused = false
     /// Whether its line has failed for good.
     var isLineBroken = false
 
-    /// The sequencer port it leaves from, if it does.
+    /// The sequencer port to send it from; nil if it goes to a line or nowhere.
     var port: UInt8? {
         if case .port(let port) = sink { port } else { nil }
     }
 }
 
-/// What all outputs are going to send next, in order of time.
+/// The next messages of all outputs, in order of time.
 ///
-/// It looks ahead on copies of the planners; the planners themselves learn only of what has left. Nothing is allocated
-/// after `init`.
+/// The agenda looks ahead on copies of the planners. The planners themselves are told only what has been sent. Nothing
+/// is allocated after `init`.
 struct Agenda: ~Copyable {
-    /// Room for the messages, the next one first.
+    /// Storage for the messages, the next one first.
     let entries: PageArray<ScheduledMessage>
     private(set) var count = 0
     private(set) var plannedAt = HostTime(microseconds: .min)
     private let ahead: PageArray<Ahead>
-    /// Whether the planners' copies are where the planners will be once everything here has left.
+    /// Whether the copies of the planners match the state after everything here has been sent.
     private var isAheadValid = false
 
-    /// The most messages of one output: those of 40 ms at the top of the tempo range, or of a group at any.
+    /// Most messages of one output: 40 ms of them at 999 BPM, or one group at any tempo.
     static let capacityPerOutput = 16
-    /// The most messages of all.
+    /// Most messages of all outputs together.
     private static let largestCapacity = 512
 
-    /// A copy of an output's planner, and what it says comes next.
+    /// A copy of an output's planner, and the next message it gives.
     ///
-    /// Not private, because the compiler of Swift 6.3.1 then fails on ``PageArray`` of it.
+    /// Not private: the compiler of Swift 6.3.1 crashes on a ``PageArray`` of a private type.
     struct Ahead: BitwiseCopyable {
         var planner = TickPlanner()
         var next: PlannedMessage?
@@ -63,9 +63,9 @@ struct Agenda: ~Copyable {
         ahead = PageArray(count: outputs) { _ in Ahead() }
     }
 
-    /// Keeps in memory what the first outputs need.
+    /// Locks in memory what the first outputs need.
     ///
-    /// - Parameter outputs: how many of them there are.
+    /// - Parameter outputs: the number of outputs.
     /// - Returns: whether the system allowed it.
     func lockMemory(outputs: Int) -> Bool {
         entries.lock(first: min(outputs * Self.capacityPerOutput, entries.count)) && ahead.lock(first: outputs)
@@ -76,16 +76,16 @@ struct Agenda: ~Copyable {
     /// Forgets everything.
     mutating func clear() { (count, isAheadValid) = (0, false) }
 
-    /// Writes down the next messages of all outputs: those due next, and what follows within a span of time.
+    /// Plans the next messages of all outputs: the first ones due, and those that follow within a span.
     ///
-    /// If all that was written down before has left, what was found to follow it is not asked for again. Whoever has
-    /// another board since, or other planners, has to ``clear()`` before.
+    /// What was already computed after the last sent message is reused. Call ``clear()`` first if the board or the
+    /// planners have changed since.
     ///
     /// - Parameters:
     ///   - board: the timeline and the transport.
-    ///   - states: what the outputs are to do, and what they have done.
+    ///   - states: the plans and the planners of the outputs.
     ///   - now: the present time.
-    ///   - span: microseconds after the first message.
+    ///   - span: length of the span after the first message, in microseconds.
     mutating func plan(
         _ board: borrowing OutputBoard, _ states: borrowing PageArray<OutputState>, at now: HostTime, span: Int64
     ) {
@@ -103,7 +103,7 @@ struct Agenda: ~Copyable {
         }
     }
 
-    /// What an output sends next.
+    /// The next message of an output.
     private func next(
         _ slot: Int, _ board: borrowing OutputBoard, _ states: borrowing PageArray<OutputState>, _ now: HostTime
     ) -> PlannedMessage? {
@@ -115,9 +115,9 @@ struct Agenda: ~Copyable {
         return states[slot].planner.next(plan, on: board.map, at: now)
     }
 
-    /// Writes down all that is due at a time, and moves those outputs on.
+    /// Adds all messages due at a time, and advances the copies of those outputs' planners.
     ///
-    /// - Returns: when the next one is due; nil if there is none, or no room for it.
+    /// - Returns: when the next message is due; nil if there is none, or no room for it.
     private mutating func takeAll(
         at time: HostTime, _ board: borrowing OutputBoard, _ states: borrowing PageArray<OutputState>, _ now: HostTime
     ) -> HostTime? {
@@ -137,20 +137,20 @@ struct Agenda: ~Copyable {
         return earliest
     }
 
-    /// How many of the first messages are due by a time and do not lie in the queue.
+    /// The number of first messages that are due by a time and are not in the queue.
     func countReady(by time: HostTime) -> Int {
         var ready = 0
         while ready < count, entries[ready].due <= time, !entries[ready].isArmed { ready += 1 }
         return ready
     }
 
-    /// The first message that leaves from a sequencer port.
+    /// The index of the first message that leaves from a sequencer port.
     var firstForPort: Int? {
         for index in 0..<count where entries[index].port != nil { return index }
         return nil
     }
 
-    /// The first message in the queue that is due together with the first of all.
+    /// The index of the first queued message that is due together with the first of all.
     var firstArmedOfGroup: Int? {
         for index in 0..<count {
             guard entries[index].due == entries[0].due else { return nil }
@@ -159,14 +159,14 @@ struct Agenda: ~Copyable {
         return nil
     }
 
-    /// How many messages lie in the queue under a tag.
+    /// The number of messages in the queue with a tag.
     func countArmed(under tag: UInt8) -> Int {
         var armed = 0
         for index in 0..<count where entries[index].isArmed && entries[index].tag == tag { armed += 1 }
         return armed
     }
 
-    /// Whether an output has messages in the queue both under a tag and behind it.
+    /// Whether an output has messages in the queue both with a tag and after it.
     func hasFollowers(of tag: UInt8) -> Bool {
         var (first, later): (UInt64, UInt64) = (0, 0)
         for index in 0..<count where entries[index].isArmed {
@@ -176,13 +176,13 @@ struct Agenda: ~Copyable {
         return first & later != 0
     }
 
-    /// When the first message that leaves elsewhere is due.
+    /// When the first message for a line is due.
     var firstForLine: HostTime? {
         for index in 0..<count where entries[index].port == nil { return entries[index].due }
         return nil
     }
 
-    /// When the last message is due that follows a given one within a span.
+    /// When the last message within a span after a given one is due.
     func groupEnd(from index: Int, span: Int64) -> HostTime {
         let end = entries[index].due.advanced(byMicroseconds: span)
         var last = index
@@ -190,7 +190,7 @@ struct Agenda: ~Copyable {
         return entries[last].due
     }
 
-    /// Replaces everything by the last words to devices that play.
+    /// Replaces everything by a final Stop for each device that plays.
     mutating func end(_ board: borrowing OutputBoard, _ planners: borrowing PageArray<OutputState>, at now: HostTime) {
         clear()
         for slot in 0..<board.count {
@@ -201,7 +201,7 @@ struct Agenda: ~Copyable {
         }
     }
 
-    /// Takes out what has left.
+    /// Removes the messages that have been sent.
     mutating func removeDeparted() {
         var kept = 0
         for index in 0..<count where !entries[index].hasLeft {

@@ -1,15 +1,16 @@
 internal import RealTime
 internal import Synchronization
 
-/// What the clock thread has come to; it announces nothing, so it is asked.
+/// What the clock thread reports of itself; others poll it, because it announces nothing.
 package struct ClockAccount: Hashable, Sendable {
-    /// The generation of the board in use; the rest follows it, and older ones will not be looked at again.
+    /// The generation of the board in use; the thread will not read older boards again, and the fields below reflect
+    /// it.
     package var generationInUse: UInt64
-    /// The sequencer ports there are, one bit each; the thread touches nothing of the others until a board wants them.
+    /// The existing sequencer ports, one bit each; the thread leaves all other ports alone until a board asks for them.
     package var existingPorts: UInt64
     /// The slots whose lines have failed for good since the last account, one bit each.
     ///
-    /// All that failed before the board in use are among these, or were among earlier ones.
+    /// Failures under boards older than the one in use are all here or in earlier accounts.
     package var brokenLines: UInt64
     /// The slots whose devices have been started and have not taken a Stop since, one bit each.
     package var mayPlay: UInt64
@@ -25,7 +26,7 @@ package struct ClockAccount: Hashable, Sendable {
 }
 
 extension ClockAccount {
-    /// Whether a board, or one after it, is in use.
+    /// Whether this board, or a later one, is in use.
     package func isInUse(_ generation: UInt64) -> Bool { generation <= generationInUse }
     package func hasPort(_ slot: Int) -> Bool { existingPorts >> UInt64(slot) & 1 == 1 }
     package func isLineBroken(_ slot: Int) -> Bool { brokenLines >> UInt64(slot) & 1 == 1 }
@@ -49,12 +50,12 @@ extension ClockAccount {
 }
 
 extension OutputThread {
-    /// What the thread has come to; for one other thread.
+    /// The thread's present account; only one other thread may call this.
     ///
-    /// - Parameter slots: how many are in use.
+    /// - Parameter slots: the number of slots in use.
     /// - Returns: the account.
     package func account(slots: Int) -> ClockAccount {
-        // The generation first: a line that failed under an older board is then told with this account at the latest.
+        // Read the generation first: a line that failed under an older board is then in this account at the latest.
         var account = ClockAccount(generationInUse: generationInUse, existingPorts: existingPorts)
         account.add(counters, slots: slots)
         return account

@@ -1,22 +1,23 @@
 package import BeatTime
 internal import Synchronization
 
-/// When the output thread counts as not meeting its deadlines.
+/// Limits at which the output thread counts as missing its deadlines.
 package enum DeadlineHealth {
-    /// The thread counts as stuck when it is this late, in nanoseconds.
+    /// Lateness at which the thread counts as stuck, in nanoseconds.
     ///
-    /// It may busy-wait for 2 ms by itself.
+    /// The thread may busy-wait for up to 2 ms by design.
     package static let stuck: Int64 = 100_000_000
-    /// Ticks are remembered that long at least, in microseconds, and twice as long at most.
+    /// How long ticks are remembered, in microseconds; up to twice as long.
     static let span: Int64 = 5_000_000
-    /// Too many: more than one late tick in this many, and at least ``few``.
+    /// Too many late ticks: more than one in this many, and at least ``few``.
     static let share: UInt64 = 100
     static let few: UInt64 = 3
 }
 
 extension OutputCounters {
-    /// Counts a tick: all of a span in the lower half of a word, late ones in the upper, so that whoever reads sees both
-    /// as they were at one time.
+    /// Counts a tick: all ticks in the lower half of the word, late ones in the upper half.
+    ///
+    /// A reader thus sees both counts as of the same moment.
     func noteDeadline(isLate: Bool, at time: HostTime) {
         let age = time.microseconds - recentSince.load(ordering: .relaxed)
         if age >= DeadlineHealth.span {

@@ -4,64 +4,64 @@ internal import Glibc
 internal import MIDIClock
 internal import RealTime
 
-/// What the dispatcher needs: clocks, ways out, the sequencer's queue and the witness of what it sends.
+/// What the dispatcher runs on: clocks, outputs, the sequencer's queue, and the witness of what was sent.
 protocol DispatchMachine: ~Copyable {
-    /// Whether there is a queue; it never sends before its time.
+    /// Whether there is a queue; it never sends early.
     var hasQueue: Bool { get }
     func hostTime() -> HostTime
     func monotonicTime() -> MonotonicTime
     func reading(after earlier: ClockReading?) -> ClockReading
-    /// Sends those of the messages now that leave from sequencer ports, in their order, each once; marks those that a
-    /// receiver refused.
+    /// Sends the messages that leave from sequencer ports, in order and once each, and marks those that a receiver
+    /// refused.
     mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>, stoppingQueue: Bool)
     /// Writes bytes to a line.
     ///
     /// - Returns: how many the line has taken; nil if it has failed for good.
     mutating func write(_ bytes: LineBytes, to line: Int32) -> Int?
-    /// Starts the queue's time anew at 0; what waited in it is forgotten.
+    /// Restarts the queue's time at 0; anything waiting in it is dropped.
     ///
-    /// - Returns: whether the kernel took it.
+    /// - Returns: whether the kernel accepted it.
     mutating func startQueue() -> Bool
-    /// Lays those of the messages that leave from sequencer ports into the queue, and marks them armed.
+    /// Puts the messages that leave from sequencer ports into the queue, and marks them armed.
     mutating func arm(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>)
-    /// Takes back what waits in the queue.
+    /// Removes everything from the queue.
     mutating func removeQueued()
-    /// Takes back what waits in the queue under a tag.
+    /// Removes messages with a tag from the queue.
     mutating func removeQueued(tag: UInt8)
     /// Whether nothing waits in the queue or is just leaving it.
     var isQueueEmpty: Bool { get }
-    /// The time at which the queue's time was 0.
+    /// The moment at which the queue's time was 0; nil if it is not known.
     func queueOrigin() -> MonotonicTime?
     mutating func stopQueue()
     mutating func setPacemaker(_ isRunning: Bool)
-    /// Takes what the witness has heard; 0 if that was all, nil if some was lost.
+    /// Reads what the witness has heard; 0 at the end, nil if some was lost.
     mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int?
-    /// The output ports there are, one bit each.
+    /// The existing output ports, one bit each.
     var existingPorts: UInt64 { get }
-    /// Those that the kernel has refused to make, until they are deleted.
+    /// The ports that the kernel refused to create, one bit each, until they are deleted.
     var refusedPorts: UInt64 { get }
-    /// Makes or deletes an output port.
+    /// Creates or deletes an output port.
     mutating func setPort(_ port: UInt8, exists: Bool)
     func pause(nanoseconds: Int64)
-    /// How many other threads run or wait for a processor just now.
+    /// The number of other threads that run or wait for a processor.
     func countOtherThreads() -> Int
 }
 
-/// The kernel that runs us.
+/// The machine as the kernel provides it.
 struct KernelMachine: DispatchMachine, ~Copyable {
     private var sender: SequencerSender?
     let hasQueue: Bool
 
-    /// Takes over what sends; `sequencer` has to outlive this value.
+    /// Takes over the sender; `sequencer` must outlive this value.
     init(_ sequencer: SequencerOutput?) {
         hasQueue = sequencer?.hasQueue == true
         sender = sequencer?.takeSender()
         RunQueue.prepare()
     }
 
-    /// Keeps in memory what the first outputs need.
+    /// Locks in memory what the first outputs need.
     ///
-    /// - Parameter outputs: how many of them there are.
+    /// - Parameter outputs: the number of outputs.
     /// - Returns: whether the system allowed it.
     func lockMemory(outputs: Int) -> Bool {
         sender?.lockMemory(events: outputs * Agenda.capacityPerOutput) != false
@@ -84,7 +84,7 @@ struct KernelMachine: DispatchMachine, ~Copyable {
         read(0) { $0.takeHeard(heard) }
     }
 
-    /// Reads from the sender; without a sequencer it is `nothing`.
+    /// Reads from the sender; returns `nothing` if there is no sequencer.
     private func read<Value>(_ nothing: Value, _ body: (borrowing SequencerSender) -> Value) -> Value {
         switch sender {
         case .some(let sender): body(sender)
@@ -117,7 +117,7 @@ struct KernelMachine: DispatchMachine, ~Copyable {
             sender?.add(
                 messages[index].message, from: port, tag: messages[index].tag, at: messages[index].queueTime)
         }
-        // Those for which there was no room stay what they were: the thread's to send.
+        // Messages for which there was no room keep their state: the thread sends them.
         guard var accepted = sender?.write(from: 0) else { return }
         for index in messages.indices where messages[index].port != nil {
             messages[index].isArmed = accepted > 0
@@ -134,7 +134,7 @@ struct KernelMachine: DispatchMachine, ~Copyable {
         writeAll(messages)
     }
 
-    /// Writes the batch, going on after every message that a receiver refused.
+    /// Writes the batch, continuing after each message that a receiver refused.
     private func writeAll(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {
         guard var refused = sender?.write(from: 0) else { return }
         var position = 0

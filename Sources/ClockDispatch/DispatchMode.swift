@@ -1,21 +1,21 @@
 internal import RealTime
 
-/// How the user wants ticks to leave.
+/// How the user wants ticks to be sent.
 package enum DispatchChoice: String, CaseIterable, Sendable {
-    /// What the machine allows.
+    /// The best mode that the machine allows.
     case auto
     case direct
     case backstop
     case queue
 }
 
-/// How ticks leave.
+/// How ticks are sent.
 package enum DispatchMode: UInt8, Sendable, BitwiseCopyable, CaseIterable {
-    /// From the output thread, when they are due.
+    /// By the output thread, when they are due.
     case direct
-    /// From the output thread, when they are due; from the sequencer's queue, if the thread could not run by then.
+    /// By the output thread when due, or by the sequencer's queue if the thread could not run in time.
     case backstop
-    /// From the sequencer's queue: for a thread that others may hold up at any time.
+    /// By the sequencer's queue, for a thread that others may hold up at any time.
     case queue
 
     package var name: String {
@@ -29,10 +29,10 @@ package enum DispatchMode: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     /// The mode for a choice on a machine.
     ///
     /// - Parameters:
-    ///   - choice: what the user wants; without a queue it is direct all the same.
+    ///   - choice: what the user wants; without a queue the mode is always direct.
     ///   - scheduling: how the output thread is scheduled.
-    ///   - isRealTimeKernel: whether the kernel lets it run nearly always, and the queue less so.
-    ///   - hasQueue: whether the sequencer can send by itself.
+    ///   - isRealTimeKernel: true for PREEMPT_RT, where the thread is nearly always on time and the queue less so.
+    ///   - hasQueue: whether the sequencer has a queue.
     /// - Returns: the mode to begin with.
     static func chosen(
         _ choice: DispatchChoice, scheduling: Scheduling, isRealTimeKernel: Bool, hasQueue: Bool

@@ -7,33 +7,37 @@ internal import Synchronization
 /// What the output thread knows of one output.
 struct OutputState: BitwiseCopyable {
     var planner = TickPlanner()
-    /// What it is to do, by the newest board: taken from there once, because an index into its array copies all of it.
+    /// Its slot in the newest board.
+    ///
+    /// Kept here because indexing into the board's array copies the whole array.
     var slot = OutputBoard.Slot()
     /// ``OutputBoard/Slot/occupant`` when this state was last reset; a different number means another output.
     var occupant: UInt32 = 0
-    /// As ``OutputBoard/Slot/connections`` counted when the planner last heard of a device.
+    /// Value of ``OutputBoard/Slot/connections`` when the planner last heard of a device.
     var connections: UInt32 = 0
-    /// As ``OutputBoard/Slot/realigning`` was when the planner was last told to realign.
+    /// Value of ``OutputBoard/Slot/realigning`` when the planner was last told to realign.
     var realigning = OutputBoard.Realigning()
-    /// What its line has not taken of a message that it has begun to take.
+    /// The rest of a message that its line has taken only in part.
     var unwritten = LineBytes()
 }
 
-/// Sees to it that every message leaves exactly once, and on time.
+/// Sends every message exactly once, and on time.
 ///
-/// Some milliseconds before messages are due it lays them into the sequencer's queue, for the time they are due. The
-/// thread wakes a little earlier, takes them back and sends them itself at the due time.
-/// If the thread cannot run, the queue sends them, from the timer's interrupt. Which of the two has happened is never
-/// guessed: before the queue's earliest moment nothing can have left, and after it the witness has heard what did.
-/// Planners learn only of what has left, so nothing is lost by a change of plans.
+/// A few milliseconds before messages are due, the dispatcher puts them into the sequencer's queue for their due time.
+/// The thread wakes slightly earlier, takes them back and sends them itself. If the thread cannot run, the queue sends
+/// them, from the timer's interrupt.
 ///
-/// It owns its memory, which is fixed; the machine is a parameter, so that tests can interleave everything.
+/// It never guesses which of the two has sent a message. Before the queue's earliest moment nothing can have left it;
+/// after that moment the witness has heard what did. Planners learn only what was sent, so a change of plans loses
+/// nothing.
+///
+/// It owns its memory, which is fixed. The machine is a parameter, so that tests can interleave everything.
 struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     var machine: Machine
     private(set) var mode: DispatchMode
     let outputs: Int
     let states: PageArray<OutputState>
-    /// The outputs' counters, which somebody else owns.
+    /// The outputs' counters; the caller owns them.
     let counters: UnsafeMutablePointer<OutputCounters>
     let heard: PageArray<SequencerSender.Heard>
     var agenda: Agenda
@@ -41,71 +45,74 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     var latency = WakeUpLatency()
     var foreignTimers = ForeignTimers()
     var generation: UInt64?
-    /// The sequencer ports that are to exist, one bit each.
+    /// The sequencer ports that must exist, one bit each.
     private var wantedPorts: UInt64 = 0
-    /// What lies in the queue; nil if nothing does.
+    /// What is in the queue; nil if nothing is.
     var armed: Armed?
-    /// The tag given last; never 0.
+    /// The last tag used; never 0.
     var tag: UInt8 = 0
     var isQueueRunning = false
     var isPacemakerRunning = false
 
     struct Armed: BitwiseCopyable {
-        /// When the queue was started, at the earliest.
+        /// Earliest moment at which the queue was started.
         var start: MonotonicTime
         /// Upper bound on how late the queue started, in nanoseconds.
         var delay: Int64
         var grid: QueueGrid
-        /// Nothing can leave the queue before.
+        /// Nothing can leave the queue before this moment.
         var earliest: MonotonicTime
-        /// When the first group will usually have left.
+        /// When the first group has usually left.
         var groupEnd: MonotonicTime
     }
 
-    /// How much of its usual latency the thread allows for at most when it wakes to start the queue, in nanoseconds:
-    /// half as early costs half as much, and a wake-up too late for one period is early for the next.
+    /// Most of its usual latency that the thread allows for when it wakes to start the queue, in nanoseconds.
+    ///
+    /// Waking half as early costs half as much. A wake-up too late for one period of the queue is early for the next.
     static var longestArmingMargin: Int64 { 20_000 }
-    /// How long after waking it is ready to start the queue, in nanoseconds, which it allows for besides; who allows less
-    /// misses the period it woke for, and spends all of the next one awake.
+    /// Time from waking to being ready to start the queue, in nanoseconds, allowed for on top.
+    ///
+    /// With less, the thread misses the period it woke for and busy-waits through the next one.
     static var armingWork: Int64 { 15_000 }
-    /// How long before it leaves a message is laid into the queue at most, in nanoseconds: so long the thread may be
-    /// held up, and so long an outdated plan may stay in force while it is.
+    /// Longest time that a message is queued before it is due, in nanoseconds.
+    ///
+    /// It bounds how long the thread may be held up, and how long an outdated plan may stay in force meanwhile.
     static func horizon(_ mode: DispatchMode) -> Int64 { mode == .queue ? 40_000_000 : 5_000_000 }
-    /// How far apart messages of one group are at most, in microseconds: a Start, say, and its tick.
+    /// Largest distance of messages in one group, in microseconds; for example a Start and its tick.
     static var groupSpan: Int64 { 2_500 }
-    /// If starting the queue, and writing each message, takes longer, in nanoseconds, the thread was held up on the
-    /// way.
+    /// If starting the queue or writing a message takes longer, the thread was held up; in nanoseconds.
     static var longStart: Int64 { 40_000 }
     static var longMessage: Int64 { 4_000 }
-    /// How long before messages are due they are taken back, in nanoseconds: until then the queue covers them.
+    /// How long before messages are due they are taken back, in nanoseconds; until then the queue covers them.
     static var takingBack: Int64 { 20_000 }
-    /// With less time than that, in nanoseconds, they are left to the queue: taking back and finding out which of the
-    /// two was first would make them later than the queue ever does.
+    /// With less time left than this, in nanoseconds, the queue keeps the messages.
+    ///
+    /// Taking them back, and finding out which side was first, would make them later than the queue ever does.
     static var shortestTakingBack: Int64 { 8_000 }
-    /// How long after the first message of a batch each further one usually leaves, in nanoseconds.
+    /// Usual time between two messages of a batch, in nanoseconds.
     static var furtherMessage: Int64 { 2_000 }
-    /// How long after a period's end its messages have left, in nanoseconds.
+    /// Time after the end of a period by which its messages have left, in nanoseconds.
     static var flight: Int64 { 3_000 }
     /// Longest busy-wait per turn, and the pause that follows it, in nanoseconds.
     ///
     /// Keeps other threads alive when there is more to send than time.
     static var longestTurn: Int64 { 2_000_000 }
     static var yieldTime: Int64 { 300_000 }
-    /// With nothing to send, the board is looked at that often, in nanoseconds, though it announces its changes.
+    /// How often the board is checked when there is nothing to send, in nanoseconds; changes are announced as well.
     static var longestSleep: Int64 { 1_000_000_000 }
-    /// What leaves later than that, in microseconds, may bring forth another plan.
+    /// A message later than this, in microseconds, may change the plan.
     static var late: Int64 { 100 }
-    /// So much time a port is given to be made in, in nanoseconds; it takes a tenth of that.
+    /// Time reserved for creating a port, in nanoseconds; it usually takes a tenth of that.
     static var portChange: Int64 { 500_000 }
-    /// A wake-up later than that, in nanoseconds, shows that direct dispatch needs the backstop.
+    /// A wake-up later than this, in nanoseconds, shows that direct dispatch needs the backstop.
     static var lateWakeUp: Int64 { 100_000 }
 
-    /// Prepares for a number of outputs, as many as there are counters.
+    /// Prepares as many outputs as there are counters.
     ///
     /// - Parameters:
-    ///   - machine: what to dispatch by, until ``relinquish()``.
-    ///   - mode: who sends.
-    ///   - counters: of the outputs; they have to outlive the dispatcher.
+    ///   - machine: what to send with, until ``relinquish()``.
+    ///   - mode: how ticks are sent.
+    ///   - counters: of the outputs; they must outlive the dispatcher.
     init(machine: consuming Machine, mode: DispatchMode, counters: borrowing PageArray<OutputCounters>) {
         self.mode = mode
         outputs = counters.count
@@ -117,12 +124,12 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         self.machine = machine
     }
 
-    /// Ends the dispatcher, and gives back what it dispatched by.
+    /// Ends the dispatcher, and returns its machine.
     consuming func relinquish() -> Machine { machine }
 
-    /// Keeps in memory what the first outputs need.
+    /// Locks in memory what the first outputs need.
     ///
-    /// - Parameter outputs: how many of them there are.
+    /// - Parameter outputs: the number of outputs.
     /// - Returns: whether the system allowed it.
     func lockMemory(outputs: Int) -> Bool {
         states.lock(first: outputs) && heard.lock(first: heard.count) && agenda.lockMemory(outputs: outputs)
@@ -131,22 +138,22 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// Learns from a timed sleep.
     ///
     /// - Parameters:
-    ///   - lateness: how long after the time asked for it ended, in nanoseconds.
-    ///   - isChoiceFree: whether the mode may be changed for it.
+    ///   - lateness: nanoseconds between the end asked for and the actual end.
+    ///   - isChoiceFree: whether the mode may be changed.
     mutating func wokeUp(lateness: Int64, isChoiceFree: Bool) {
         latency.learn(lateness)
         if latency.wantsLook { latency.look(otherThreads: machine.countOtherThreads()) }
         if isChoiceFree, mode == .direct, machine.hasQueue, lateness > Self.lateWakeUp { mode = .backstop }
     }
 
-    /// Does what is to be done now.
+    /// Does everything that is due now.
     ///
     /// - Parameter board: what the outputs are to do.
-    /// - Returns: when to be called again at the latest; at once if the board changes.
+    /// - Returns: the deadline for the next call; call at once if the board changes.
     mutating func turn(_ board: borrowing OutputBoard) -> MonotonicTime {
         let newest = board.generation
         if mode == .queue || generation != newest { disarm() }
-        // In queue mode everything has been taken back, so plan as far ahead as ever.
+        // In queue mode everything has been taken back, so plan the whole horizon again.
         if mode == .queue { agenda.clear() }
         if generation != newest { takeNews(board) }
         reading = machine.reading(after: reading)
@@ -160,7 +167,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             let hasQueue = mode != .direct && machine.hasQueue && agenda.entries[0].port != nil
             let wakeUpMargin = latency.wakeUpMargin(tickLength: board.map.line.tickLength, hasQueue: hasQueue)
             if let deadline = queueUp(firstDue: due, wakeUpMargin: wakeUpMargin) { return deadline }
-            // What the queue can no longer cover is waited for awake.
+            // What the queue cannot cover is waited for without sleeping.
             let isCovered = !hasQueue || agenda.entries[0].isArmed
             let nearness = isCovered ? wakeUpMargin : max(wakeUpMargin, QueueGrid.period)
             let now = machine.monotonicTime()
@@ -175,12 +182,12 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Makes or deletes one sequencer port if one is to be, and there is time for it before the next message.
+    /// Creates or deletes one sequencer port, if needed and if time allows before the next message.
     ///
-    /// - Parameter deadline: when there is something to do again.
-    /// - Returns: whether it did, and the time has to be looked at again.
+    /// - Parameter deadline: when the next message needs attention.
+    /// - Returns: true if it did; the time must then be read again.
     mutating func changePort(before deadline: MonotonicTime) -> Bool {
-        // One that is wanted no more need not be refused any longer, either.
+        // A refused port that is no longer wanted is deleted too, so that it may be tried again.
         let change = (machine.existingPorts | machine.refusedPorts) ^ wantedPorts
         guard change != 0, machine.monotonicTime().advanced(byNanoseconds: Self.portChange) < deadline else {
             return false
@@ -190,7 +197,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         return true
     }
 
-    /// Takes everything back and says the last words.
+    /// Takes everything back and sends the final Stops.
     mutating func finish(_ board: borrowing OutputBoard) {
         disarm()
         agenda.end(board, states, at: machine.hostTime())
@@ -207,7 +214,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         return deadline
     }
 
-    /// A long sleep is cut short once, to look at the clocks again: their rates may change meanwhile.
+    /// Cuts a long sleep once to read the clocks again: their rates may change meanwhile.
     private mutating func pauseDirect(now: MonotonicTime, until deadline: MonotonicTime) -> MonotonicTime {
         let isLong = deadline.nanoseconds - now.nanoseconds > 50_000_000
         return pause(until: isLong ? deadline.advanced(byNanoseconds: -25_000_000) : deadline)
@@ -247,7 +254,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         for slot in 0..<board.count { report(slot) }
     }
 
-    /// Says where an output's device is.
+    /// Publishes the state of an output's device.
     private func report(_ slot: Int) {
         counters[slot].step.store(states[slot].planner.step.rawValue, ordering: .relaxed)
         counters[slot].mayPlay.store(states[slot].planner.mayPlay, ordering: .relaxed)
@@ -255,11 +262,11 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     // Sending
 
-    /// Waits awake for the first messages to be due and sends them.
+    /// Waits, without sleeping, until the first messages are due, and sends them.
     private mutating func sendFirst(awakeSince: HostTime) {
         var now = machine.hostTime()
         while now < agenda.entries[0].due { now = machine.hostTime() }
-        // After a stall there may be other things to do than what was planned before it.
+        // After a stall the plan from before it may be outdated.
         let isStale = agenda.plannedAt < awakeSince
         guard !isStale || agenda.entries[0].due.microseconds(to: now) <= Self.late else { return planAnew() }
         send(agenda.countReady(by: now))
@@ -271,7 +278,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         agenda.clear()
     }
 
-    /// Sends the first messages, none of which lies in the queue.
+    /// Sends the first messages, none of which is in the queue.
     private mutating func send(_ count: Int) {
         let now = machine.hostTime()
         let stopsQueue = isQueueRunning && armed == nil
@@ -291,7 +298,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         forgetHeard()
     }
 
-    /// Writes a message to its line, after what is left of the one before.
+    /// Writes a message to its line, after the rest of the message before.
     private mutating func write(_ index: Int, to line: Int32) {
         let (slot, message) = (agenda.entries[index].slot, agenda.entries[index].message)
         var bytes = states[slot].unwritten
@@ -302,18 +309,19 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         states[slot].unwritten = bytes.rest(afterTaking: taken ?? 0, of: message)
     }
 
-    /// Notes whether a device took what has been sent to it since the last receipt.
+    /// Notes whether a device accepted what it has been sent since the last receipt.
     ///
-    /// - Returns: whether what follows is to be planned anew.
+    /// - Returns: whether what follows must be planned again.
     mutating func receipt(_ slot: Int, _ wasRefused: Bool) -> Bool {
         guard wasRefused else { return states[slot].planner.taken() }
         counters[slot].dropped.add(1, ordering: .relaxed)
         return states[slot].planner.refused()
     }
 
-    /// Notes that a message has left.
+    /// Notes that a message was sent.
     ///
-    /// - Returns: whether so late that what follows, which may have to keep its distance, is to be planned anew.
+    /// - Returns: true if it was so late that what follows must be planned again, since pulses must keep their
+    ///   distance.
     mutating func note(_ index: Int, leftAt time: HostTime) -> Bool {
         let entry = agenda.entries[index]
         agenda.entries[index].hasLeft = true
@@ -327,9 +335,9 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         return lateness > Self.late
     }
 
-    /// Reads away what the witness has heard of our own sending, so that it always has room.
+    /// Discards what the witness has heard of our own sending, so that it always has room.
     private mutating func forgetHeard() {
-        // What the queue may be sending meanwhile is still to be asked for.
+        // While the queue may be sending, the witness's messages are still needed.
         guard machine.hasQueue, armed == nil else { return }
         while let count = machine.takeHeard(heard.start), count == SequencerSender.heardCapacity {}
     }

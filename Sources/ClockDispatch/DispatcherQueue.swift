@@ -2,14 +2,14 @@ internal import ALSASequencer
 internal import BeatTime
 internal import RealTime
 
-/// Laying messages into the queue, taking them back, and finding out which have left it.
+/// Putting messages into the queue, taking them back, and finding out which have left it.
 extension Dispatcher where Machine: ~Copyable {
-    /// Lays the first messages and those close behind into the queue, if it is time to.
+    /// Puts the first messages and those close behind into the queue, if it is time to.
     ///
     /// - Parameters:
     ///   - firstDue: when the first message of all is due.
-    ///   - wakeUpMargin: how long before that to wake.
-    /// - Returns: when to go on; nil if the queue cannot help with the first message.
+    ///   - wakeUpMargin: how long before that to wake, in nanoseconds.
+    /// - Returns: when to continue; nil if the queue cannot help with the first message.
     mutating func queueUp(firstDue: MonotonicTime, wakeUpMargin: Int64) -> MonotonicTime? {
         guard mode != .direct, machine.hasQueue, let first = agenda.firstForPort else { return nil }
         let wakeUp = firstDue.advanced(byNanoseconds: -wakeUpMargin)
@@ -19,15 +19,16 @@ extension Dispatcher where Machine: ~Copyable {
         let aim = aim(of: first)
         for _ in 0..<3 {
             let now = machine.monotonicTime()
-            // What does not leave by the queue and comes first is the thread's, in every mode.
+            // A first message that does not go through the queue is sent by the thread, in every mode.
             let isInTime = now < wakeUp || mode == .queue && first == 0
             guard isInTime, let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else { return nil }
-            // Not for less than a period: who has woken late takes the next period rather than sleep again.
+            // No sleep of less than a period: after a late wake-up the thread takes the next period instead of sleeping
+            // again.
             let early = grid.start.advanced(
                 byNanoseconds: -min(wakeUpMargin, Self.longestArmingMargin) - Self.armingWork)
             if now.advanced(byNanoseconds: QueueGrid.period) < early { return pause(until: min(early, wakeUp)) }
             if arm(grid.clearOfKernelTick(before: wakeUp), aim: aim, group: group) { break }
-            // Held up on the way: the queue's periods end too late by so much, so try once more.
+            // The thread was held up, so the queue's periods end late by as much: try once more.
             disarm()
         }
         guard let armed else { return nil }
@@ -36,14 +37,14 @@ extension Dispatcher where Machine: ~Copyable {
         return min(armed.groupEnd, reading.monotonicTime(of: line).advanced(byNanoseconds: -wakeUpMargin))
     }
 
-    /// When the queue is to send a message.
+    /// When the queue must send a message.
     private func aim(of index: Int) -> MonotonicTime {
         reading.monotonicTime(of: agenda.entries[index].due)
     }
 
-    /// Starts the queue with all messages that the horizon allows.
+    /// Starts the queue with all messages within the horizon.
     ///
-    /// - Returns: whether that took no longer than it does if nothing holds the thread up.
+    /// - Returns: whether it took no longer than it does when nothing holds the thread up.
     private mutating func arm(_ grid: QueueGrid, aim: MonotonicTime, group: HostTime) -> Bool {
         let end = grid.start.advanced(byNanoseconds: Self.horizon(mode))
         var count = 0
@@ -70,11 +71,11 @@ extension Dispatcher where Machine: ~Copyable {
         return spent < Self.longStart + Int64(count) * Self.longMessage
     }
 
-    /// Takes back what the thread is going to send next, if there is time to; what lies behind it stays in the queue.
+    /// Takes back the messages that the thread sends next, if time allows; later ones stay in the queue.
     ///
-    /// If there is not, everything is taken back, and the agenda may have changed.
+    /// Otherwise everything is taken back, and the agenda may have changed.
     ///
-    /// - Returns: whether the first messages are the thread's to send.
+    /// - Returns: whether the thread is to send the first messages.
     mutating func takeBackFirst() -> Bool {
         guard let armed, let first = agenda.firstArmedOfGroup else { return true }
         let isInTime = machine.monotonicTime() < armed.earliest.advanced(byNanoseconds: -Self.shortestTakingBack)
@@ -85,13 +86,13 @@ extension Dispatcher where Machine: ~Copyable {
             return false
         }
         guard !agenda.hasFollowers(of: tag) else {
-            // Were only the first taken back, what follows it from the same port might overtake it.
+            // Take back everything: if only the first were, what follows from the same port might overtake it.
             disarm()
             return false
         }
         if foreignTimers.wantsLook() { lookAtForeignTimers(armed) }
         machine.removeQueued(tag: tag)
-        // The queue was started after `armed.start`, so before `earliest` it can have sent nothing.
+        // The queue was started after `armed.start`, so it cannot have sent anything before `earliest`.
         guard machine.monotonicTime() < armed.earliest else {
             disarm()
             return false
@@ -112,10 +113,9 @@ extension Dispatcher where Machine: ~Copyable {
 
     /// Whether the kernel's own timer tick falls between taking back and delivery.
     ///
-    /// A thread has to wait for what that does, but the queue's interrupt has not. A queue that may itself be late is no
-    /// help.
+    /// That tick delays a thread, but not the queue's interrupt. A queue that may itself be late is no help.
     ///
-    /// `further` is how long after the first message the last one leaves, in nanoseconds.
+    /// `further` is the time from the first message to the last one, in nanoseconds.
     private func isQueueSafer(_ armed: Armed, further: Int64) -> Bool {
         !isPacemakerRunning && armed.delay < Self.takingBack / 2
             && KernelTick.falls(
@@ -123,14 +123,14 @@ extension Dispatcher where Machine: ~Copyable {
                 until: armed.earliest.advanced(byNanoseconds: KernelTick.write + further))
     }
 
-    /// Waits until the queue has sent its next messages, and finds out whether it really has.
+    /// Waits until the queue has sent its next messages, and checks that it really has.
     private mutating func leaveToQueue(_ armed: Armed, further: Int64) {
         let end = armed.earliest.advanced(byNanoseconds: armed.delay + Self.flight + further)
         while machine.monotonicTime() < end {}
         disarm()
     }
 
-    /// Takes back everything that lies in the queue, and finds out what has left it.
+    /// Takes back everything from the queue, and finds out what has left it.
     mutating func disarm() {
         guard let armed else { return }
         self.armed = nil
@@ -152,9 +152,9 @@ extension Dispatcher where Machine: ~Copyable {
         isPacemakerRunning = isRunning
     }
 
-    /// Has the witness say which messages the queue has sent.
+    /// Asks the witness which messages the queue has sent.
     private mutating func settle(_ armed: Armed) {
-        // Another processor may be sending one just now. Asleep, in case that one waits for this.
+        // Another processor may be sending one just now. Sleep, in case it waits for this one.
         while !machine.isQueueEmpty { machine.pause(nanoseconds: 20_000) }
         reading = machine.reading(after: reading)
         var origin: MonotonicTime?
@@ -167,7 +167,7 @@ extension Dispatcher where Machine: ~Copyable {
                 break
             }
             guard count > 0 else { break }
-            // Not asked for sooner: if nothing was heard, the thread has to send at once.
+            // Read only now: if nothing was heard, the thread had to send at once.
             let start = origin ?? machine.queueOrigin() ?? armed.start
             origin = start
             for index in 0..<count where heard[index].isRefusal { refused |= 1 << UInt64(heard[index].port) }
@@ -184,7 +184,7 @@ extension Dispatcher where Machine: ~Copyable {
         if isLate { agenda.clear() }
     }
 
-    /// Notes the first message in the queue that the one heard can be and that has not left yet.
+    /// Notes the first queued message that matches the one heard and has not left yet.
     private mutating func noteArmed(_ heard: SequencerSender.Heard, leftAt time: HostTime) -> Bool {
         for index in 0..<agenda.count
         where agenda.entries[index].isArmed && !agenda.entries[index].hasLeft
@@ -195,7 +195,9 @@ extension Dispatcher where Machine: ~Copyable {
         return false
     }
 
-    /// Notes what should have left by now, when somebody has flooded the witness: rather a tick less than one twice.
+    /// Notes what should have left by now, after somebody has flooded the witness.
+    ///
+    /// One tick less is better than one tick twice.
     private mutating func noteOverdue(_ armed: Armed) -> Bool {
         let now = machine.monotonicTime()
         var isLate = false

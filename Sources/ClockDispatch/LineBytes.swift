@@ -1,34 +1,34 @@
 internal import MIDIClock
 
-/// Bytes on their way to a line that may take only some of them: what is left leaves first the next time.
+/// Bytes for a line that may accept only some; the rest goes first the next time.
 struct LineBytes: Hashable, BitwiseCopyable {
-    /// The first byte lowest.
+    /// The bytes, the first one lowest.
     private(set) var word: UInt64 = 0
-    /// At most the two that are left of one message, and the three of another.
+    /// Up to two bytes left of one message, and three of the next.
     private(set) var count = 0
 
-    /// Adds a message as it travels.
+    /// Appends the bytes of a message.
     mutating func append(_ message: ClockMessage) {
         let (bytes, length) = message.wire
         word |= UInt64(bytes) << UInt64(8 * count)
         count += length
     }
 
-    /// Takes away the bytes that the line has taken.
+    /// Removes the bytes that the line has accepted.
     mutating func removeFirst(_ taken: Int) {
         word >>= UInt64(8 * taken)
         count -= taken
     }
 
-    /// What is to be kept of these bytes after the last message, when the line has taken only the first ones.
+    /// The bytes to keep after the last message, when the line has accepted only the first ones.
     ///
-    /// A message that was begun has to be finished, so that nobody takes its rest for something else; one that was not
-    /// is given up.
+    /// A message that was begun must be finished, or its rest would be taken for something else. One that was not begun
+    /// is dropped.
     ///
     /// - Parameters:
-    ///   - taken: how many bytes the line has taken.
-    ///   - message: the last that was added.
-    /// - Returns: nothing but the rest of a message that was begun.
+    ///   - taken: the number of bytes that the line has accepted.
+    ///   - message: the last one appended.
+    /// - Returns: the rest of a message that was begun, or nothing.
     func rest(afterTaking taken: Int, of message: ClockMessage) -> LineBytes {
         var rest = self
         let older = count - message.wire.count

@@ -5,7 +5,7 @@ package import Synchronization
 
 /// Where an output's messages go.
 package enum Sink: Hashable, Sendable, BitwiseCopyable {
-    /// Nowhere for now: the device is not there.
+    /// Nowhere for now: the device is absent.
     case away
     /// Nowhere, on purpose: there is no sequencer, but the clock runs and can be watched.
     case discard
@@ -14,7 +14,7 @@ package enum Sink: Hashable, Sendable, BitwiseCopyable {
     /// A descriptor that takes bytes.
     case line(Int32)
 
-    /// Whether somebody may take what is sent there, or refuse it.
+    /// Whether somebody may accept or refuse what is sent there.
     package var hasReceiver: Bool {
         switch self {
         case .away, .discard: false
@@ -23,7 +23,7 @@ package enum Sink: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// What the output thread is to do: the one thing it reads, trivially copyable.
+/// Everything the output thread is told, as one trivially copyable value.
 package struct OutputBoard: Sendable, BitwiseCopyable {
     package static let capacity = 64
 
@@ -31,9 +31,9 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
     package var transport: PlannedTransport
     package var count = 0
     package var slots = InlineArray<64, Slot>(repeating: Slot())
-    /// The sequencer ports that are to exist, one bit each; an output's has the number of its slot.
+    /// The sequencer ports that must exist, one bit each; a port has the number of its output's slot.
     package var ports: UInt64 = 0
-    /// Counts what was published, so that the writer can learn which board is in use.
+    /// Counts published boards, so that the writer can learn which one is in use.
     package var generation: UInt64 = 0
 
     package init(map: TempoMap, transport: PlannedTransport) {
@@ -44,17 +44,17 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
     package struct Slot: Sendable, BitwiseCopyable {
         package var settings = OutputSettings()
         package var sink = Sink.away
-        /// Whether it sends; if not, its device is stopped and hears no clock.
+        /// Whether it sends; if not, its device is stopped and gets no clock.
         package var isEnabled = true
         /// Whether several devices hear it.
         package var isShared = false
-        /// Counts the outputs that have had this slot.
+        /// Counts the outputs that have used this slot.
         package var occupant: UInt32 = 0
-        /// Counts the times a device has come to this output.
+        /// Counts how often a device has been connected to this output.
         package var connections: UInt32 = 0
-        /// The realignment that was asked for last.
+        /// The last realignment asked for.
         package var realigning = Realigning()
-        /// What the loop guard asks at this output, or else marks its ticks.
+        /// The loop guard's probe, or the marks on its ticks for calibration.
         package var probe = Probe.none
 
         package init(
@@ -72,7 +72,7 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
             self.probe = probe
         }
 
-        /// The output's plan while the song does what the board says.
+        /// The output's plan for a transport.
         package func plan(_ transport: PlannedTransport) -> OutputPlan {
             var plan = OutputPlan(transport: transport, settings: settings, probe: probe, isShared: isShared)
             if !isEnabled {
@@ -83,7 +83,7 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
         }
     }
 
-    /// A wish to be realigned, told from the one before by its number.
+    /// A request to realign, with a number that tells it from the one before.
     package struct Realigning: Hashable, Sendable, BitwiseCopyable {
         package private(set) var number: UInt32 = 0
         package private(set) var when = Realignment.atBar
@@ -97,27 +97,27 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
     }
 }
 
-/// What the output thread reports of one output; written by it alone, read by anyone.
+/// Figures the output thread reports of one output; only that thread writes, anyone reads.
 package struct OutputCounters: ~Copyable, Sendable {
     package let ticks = Atomic<Int>(0)
-    /// Ticks more than a millisecond late.
+    /// Ticks sent more than 1 ms late.
     package let lateTicks = Atomic<Int>(0)
-    /// The ticks of the present span of ``DeadlineHealth/span``, and of the one before it.
+    /// Ticks in the current span of ``DeadlineHealth/span``, and in the one before it.
     let recent = Atomic<UInt64>(0)
     let earlier = Atomic<UInt64>(0)
-    /// When the present span began, in microseconds of host time.
+    /// When the current span began, in microseconds of host time.
     let recentSince = Atomic<Int64>(0)
-    /// Messages that a device or a line did not take.
+    /// Messages that a device or a line did not accept.
     package let dropped = Atomic<Int>(0)
     /// A ``TickPlanner/Step``.
     package let step = Atomic(TickPlanner.Step.inStep.rawValue)
-    /// Whether its device has been started, and has not taken a Stop since.
+    /// Whether its device was started, and has not accepted a Stop since.
     let mayPlay = Atomic<Bool>(false)
-    /// Whether the line has failed for good and wants opening anew.
+    /// Whether the line has failed for good and must be opened again.
     package let isLineBroken = Atomic<Bool>(false)
     package let lateness = LatencyHistogram()
 
-    /// Begins anew, for another output in the same slot.
+    /// Resets everything, for another output in the same slot.
     func reset() {
         ticks.store(0, ordering: .relaxed)
         lateTicks.store(0, ordering: .relaxed)
@@ -130,11 +130,11 @@ package struct OutputCounters: ~Copyable, Sendable {
         lateness.reset()
     }
 
-    /// Counts a tick that has left.
+    /// Counts a sent tick.
     ///
     /// - Parameters:
-    ///   - microseconds: how much later than due.
-    ///   - time: when.
+    ///   - microseconds: its lateness.
+    ///   - time: when it was sent.
     func countTick(lateness microseconds: Int64, at time: HostTime) {
         ticks.add(1, ordering: .relaxed)
         lateness.record(microseconds: microseconds)

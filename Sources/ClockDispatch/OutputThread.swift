@@ -4,19 +4,19 @@ internal import MIDIClock
 package import RealTime
 internal import Synchronization
 
-/// The thread that sends: it sleeps until its ``Dispatcher`` has something to do, or the board changes.
+/// The thread that sends: it sleeps until its ``Dispatcher`` has work, or the board changes.
 ///
-/// It allocates nothing once it runs, takes no lock, logs nothing. It reads one ``OutputBoard`` and writes counters;
+/// Once it runs it allocates nothing, takes no lock and logs nothing. It reads one ``OutputBoard`` and writes counters;
 /// the planners are its own.
 package final class OutputThread: @unchecked Sendable {
-    // Safe because everything is atomic or constant; what changes otherwise is local to the thread.
+    // Safe because everything shared is atomic or constant; the rest is local to the thread.
     private let board: TripleBuffer<OutputBoard>
     private let sequencer: SequencerOutput?
     private let choice: DispatchChoice
     private let isRealTimeKernel = RunningKernel.isRealTime
-    /// As many as there may ever be: what is made later must find its place without memory being asked for.
+    /// Allocated for the largest number of outputs, so that later ones need no allocation.
     let counters = PageArray(count: OutputBoard.capacity) { _ in OutputCounters() }
-    /// How long after the time it asked for the thread wakes.
+    /// How late the thread wakes.
     package let wakeUps = LatencyHistogram()
     private let modeInForce = Atomic(DispatchMode.direct.rawValue)
     private let isStopping = Atomic(false)
@@ -25,7 +25,7 @@ package final class OutputThread: @unchecked Sendable {
     private let hasLockedMemory = Atomic(false)
     private let nextTurn = Atomic<Int64>(.max)
 
-    /// What the loop below needs of its stack, in bytes.
+    /// Stack space that the loop below needs, in bytes.
     private static let stackInUse = 24 * 1024
 
     /// Prepares the thread.
@@ -41,30 +41,30 @@ package final class OutputThread: @unchecked Sendable {
         body(counters[slot])
     }
 
-    /// The generation of the board in use; what the counters say follows it, and older ones will not be looked at again.
+    /// The generation of the board in use; the thread will not read older boards again, and the counters reflect it.
     package var generationInUse: UInt64 { boardInUse.load(ordering: .acquiring) }
 
-    /// The sequencer ports there are, one bit each; the thread touches nothing of the others until a board wants them.
+    /// The existing sequencer ports, one bit each; the thread leaves all other ports alone until a board asks for them.
     package var existingPorts: UInt64 { portsInPlace.load(ordering: .acquiring) }
 
-    /// Whether the thread's stack and slots stay in memory.
+    /// Whether the thread's stack and slots are locked in memory.
     package var isMemoryLocked: Bool { hasLockedMemory.load(ordering: .relaxed) }
 
-    /// When the thread meant to be at work again.
+    /// When the thread is due to run next.
     package var wakesAt: MonotonicTime { MonotonicTime(nanoseconds: nextTurn.load(ordering: .relaxed)) }
 
-    /// How messages leave.
+    /// How messages are sent.
     package var mode: DispatchMode { DispatchMode(rawValue: modeInForce.load(ordering: .relaxed)) ?? .direct }
 
     /// Whether there are sequencer ports at all.
     package var hasSequencer: Bool { sequencer != nil }
 
-    /// Why the sequencer's queue does not help; nil if it does, or there is no sequencer.
+    /// Why the sequencer's queue cannot be used; nil if it can, or if there is no sequencer.
     package var queueFailure: QueueFailure? { sequencer?.queueFailure }
 
-    /// Whether there is no queue though it is wanted, for a thread that is scheduled in this way.
+    /// Whether a queue is wanted but missing, for a thread with this scheduling.
     ///
-    /// Without a sequencer nobody misses it but who has asked for it.
+    /// Without a sequencer only a user who asked for the queue misses it.
     package func lacksQueue(scheduling: Scheduling) -> Bool {
         guard sequencer?.hasQueue != true, sequencer != nil || choice != .auto else { return false }
         let wanted = DispatchMode.chosen(
@@ -72,7 +72,7 @@ package final class OutputThread: @unchecked Sendable {
         return wanted != .direct
     }
 
-    /// Makes ``run()`` stop the devices that play, and return.
+    /// Makes ``run()`` send the final Stops, and return.
     package func stop() {
         isStopping.store(true, ordering: .releasing)
         board.wakeReader()
@@ -80,7 +80,7 @@ package final class OutputThread: @unchecked Sendable {
 
     /// The thread's body.
     ///
-    /// If another thread crashes, the process waits until the devices that play have been stopped.
+    /// After a crash of another thread, the process waits until playing devices have been stopped.
     package func run() {
         board.finishBeforeCrash()
         var machine = KernelMachine(sequencer)
@@ -95,7 +95,7 @@ package final class OutputThread: @unchecked Sendable {
         board.finished()
     }
 
-    /// Locks what is in use, not what there may ever be: an ordinary user is allowed little.
+    /// Locks the memory in use, not all that could ever be: ordinary users have a low limit.
     private func lockMemory(_ dispatcher: borrowing Dispatcher<KernelMachine>, outputs: Int) {
         let slots = dispatcher.lockMemory(outputs: outputs) && dispatcher.machine.lockMemory(outputs: outputs)
         let counts = counters.lock(first: outputs)

@@ -1,34 +1,36 @@
 internal import ALSASequencer
 internal import RealTime
 
-/// When the sequencer's queue can send: every 160 us from the moment it is started.
+/// When the sequencer's queue can send: every 160 us from its start.
 ///
-/// So it is started anew for each group of messages, at a moment that puts one of its periods' ends exactly where the
-/// group wants to leave. It is never started before that moment, so it can never send early.
+/// It is therefore restarted for each group of messages, so that one of its periods ends exactly when the group is due.
+/// It is never started before the planned moment, so it can never send early.
 struct QueueGrid: Hashable, BitwiseCopyable {
-    /// When the queue is started, at the earliest.
+    /// Earliest start of the queue.
     let start: MonotonicTime
 
     static let period = SequencerSender.queuePeriod
 
     init(start: MonotonicTime) { self.start = start }
 
-    /// The grid to start next, one of whose periods ends at a time; nil if that is less than a period away.
+    /// The next grid with a period that ends at a given time; nil if that is less than a period away.
     ///
     /// - Parameters:
-    ///   - aim: that time.
+    ///   - aim: the end of the period.
     ///   - now: the earliest possible start.
-    ///   - lead: how long before `aim` to start at most, in nanoseconds.
+    ///   - lead: longest time from the start to `aim`, in nanoseconds.
     init?(aimingAt aim: MonotonicTime, from now: MonotonicTime, lead: Int64) {
         let periods = min(aim.nanoseconds - now.nanoseconds, lead) / Self.period
         guard periods >= 1 else { return nil }
         start = aim.advanced(byNanoseconds: -periods * Self.period)
     }
 
-    /// The next grid whose start the kernel's own timer tick does not hold up, and with it all that leaves the queue.
+    /// The next grid whose start does not coincide with the kernel's own timer tick.
     ///
-    /// - Parameter limit: when it has to be started.
-    /// - Returns: the grid a period later, or itself if it need not wait, or if that would be too late.
+    /// That tick would delay the start, and everything in the queue with it.
+    ///
+    /// - Parameter limit: latest possible start.
+    /// - Returns: a later grid by one period, or this one if there is no conflict or no time.
     func clearOfKernelTick(before limit: MonotonicTime) -> QueueGrid {
         let isHeldUp = KernelTick.falls(
             after: start.advanced(byNanoseconds: -KernelTick.work),
@@ -37,15 +39,14 @@ struct QueueGrid: Hashable, BitwiseCopyable {
         return isHeldUp && next < limit ? QueueGrid(start: next) : self
     }
 
-    /// The queue time that makes a message leave at the end of the first period that does not end before a time.
+    /// The queue time that sends a message at the end of the first period ending at or after a time.
     ///
-    /// It is the middle of that period, so that some microseconds between the start asked for and the start done make
-    /// no difference.
+    /// It is the middle of that period, so a start that is a few microseconds off makes no difference.
     func stamp(notBefore time: MonotonicTime) -> Int64 {
         periods(until: time) * Self.period - Self.period / 2
     }
 
-    /// The end of the period at which a message with such a stamp leaves, at the earliest.
+    /// The earliest end of the period in which a message with this stamp is sent.
     func periodEnd(ofStamp stamp: Int64) -> MonotonicTime {
         start.advanced(byNanoseconds: stamp + Self.period / 2)
     }

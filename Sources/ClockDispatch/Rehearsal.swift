@@ -5,10 +5,9 @@ internal import RealTime
 
 /// A song played through with nobody listening.
 ///
-/// It reads in the code that a Start, a Stop and a relocation run through. Without it the first Start of the evening would
-/// wait for the disk.
+/// It loads the code for Start, Stop and relocation. Otherwise the first Start would have to wait for the disk.
 enum Rehearsal {
-    /// Plays a few seconds of virtual time: clock alone, Start, a jump of the grid, a stall, Stop.
+    /// Plays a few seconds of virtual time: clock only, Start, a jump of the grid, a stall, Stop.
     static func play() {
         var planner = TickPlanner()
         var now = HostTime(microseconds: 0)
@@ -30,9 +29,9 @@ enum Rehearsal {
         _ = planner.finish()
     }
 
-    /// Has the queue send a few ticks to nobody, and takes others back in time.
+    /// Lets the queue send a few ticks to nobody, and takes others back in time.
     ///
-    /// - Parameter machine: whose queue it is.
+    /// - Parameter machine: the owner of the queue.
     /// - Returns: the machine again.
     static func dispatch(_ machine: consuming KernelMachine) -> KernelMachine {
         let counters = PageArray(count: 1) { _ in OutputCounters() }

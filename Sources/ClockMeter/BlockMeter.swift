@@ -1,19 +1,19 @@
-/// Measures jitter in blocks of ticks where the tempo stays what it is from one block to the next.
+/// Measures jitter in blocks of ticks, while the tempo is the same from block to block.
 struct BlockMeter {
     private let kind: PulseKind
     private(set) var jitter = JitterRecord()
-    /// All ticks since the tempo last changed; nil before any of them is measured.
+    /// All ticks since the last change of tempo; nil before any of them is measured.
     private(set) var stretch: SteadyStretch?
-    /// Microseconds from one tick to the next in the slowest and in the fastest block.
+    /// Microseconds per tick in the slowest and in the fastest block.
     private(set) var slowest = -Double.infinity
     private(set) var fastest = Double.infinity
-    /// How often the tempo has changed, or the clock has leapt; a change that lasts is one.
+    /// Number of changes of tempo and leaps of the clock; a lasting change counts once.
     private(set) var changes = 0
-    /// The newest block, until the next one shows whether the tempo stays.
+    /// The newest block, until the next one shows whether the tempo stays the same.
     private var waiting: TickBlock?
-    /// Whether it goes on from the block before.
+    /// Whether it continues the block before.
     private var isInStep = true
-    /// The last ticks measured, where the next block goes on from them.
+    /// The last ticks measured, if the next block continues them.
     private var tail: ArraySlice<Tick> = []
 
     init(_ kind: PulseKind) { self.kind = kind }
@@ -21,7 +21,7 @@ struct BlockMeter {
     /// Takes in the next block of ticks.
     mutating func take(_ ticks: [Tick]) {
         guard let block = TickBlock(ticks, of: kind) else { return breakOff() }
-        // A leap within a block makes a line of no tempo.
+        // A leap within a block makes a meaningless line.
         if block.spread < block.period / 10 {
             slowest = max(slowest, block.period)
             fastest = min(fastest, block.period)
@@ -35,9 +35,9 @@ struct BlockMeter {
         waiting = block
     }
 
-    /// Measures what is left, whatever may follow.
+    /// Measures what is left at the end.
     ///
-    /// - Parameter rest: the last ticks; too short to tell of a change.
+    /// - Parameter rest: the last ticks; too few to show a change.
     mutating func finish(_ rest: [Tick]) {
         if let waiting, isInStep { measure(waiting) }
         guard let rest = TickBlock(rest, of: kind) else { return }
@@ -45,7 +45,7 @@ struct BlockMeter {
         if isInStep, waiting.isContinued(by: rest) { measure(rest) }
     }
 
-    /// What follows is no continuation, though the tempo may be the same.
+    /// Separates what follows, even if the tempo is the same.
     mutating func breakOff() {
         waiting = nil
         isInStep = true
@@ -65,13 +65,13 @@ struct BlockMeter {
 }
 
 extension BlockMeter {
-    /// The tempo since it last changed.
+    /// The tempo since its last change.
     ///
     /// - Parameters:
-    ///   - rough: microseconds from one tick to the next, and their standard deviation, where no block is measured yet.
+    ///   - rough: microseconds per tick and their standard deviation, used before a block is measured.
     ///   - perBeat: ticks in a beat.
-    ///   - nominal: the tempo the clock is meant to have; nil to take a round one near by.
-    /// - Returns: it, in beats per minute.
+    ///   - nominal: the intended tempo in BPM; nil for a round one nearby.
+    /// - Returns: the tempo, in BPM.
     func tempo(
         rough: (period: Double, deviation: Double), perBeat: Double, nominal: Double?
     ) -> ClockFigures.Tempo {

@@ -1,35 +1,35 @@
 internal import MIDIClock
 
-/// By how much one machine comes after another, beat by beat.
+/// How much later one machine is than another, beat by beat.
 ///
-/// Each tick or sound of the first is compared with the nearest of the second, if that is within half an interval; a
-/// whole interval more or less cannot be seen.
+/// Each tick or sound of the first is compared with the nearest of the second, if that is within half an interval. A
+/// difference of whole intervals cannot be seen.
 package struct ClockDifference: Hashable, Sendable, Encodable {
-    /// How many have one to be compared with.
+    /// Number of those with a counterpart.
     package var matched: Int
-    /// How many of either have none.
+    /// Number of those, of either machine, without one.
     package var unmatched: Int
-    /// What half of the differences do not exceed; positive if the first comes later.
+    /// Median difference; positive if the first is later.
     package var medianMicroseconds: Double
-    /// Standard deviation, robust against a few that stray (1.48 times the median absolute deviation).
+    /// Standard deviation, robust against outliers (1.48 times the median absolute deviation).
     package var deviationMicroseconds: Double
     package var leastMicroseconds: Double
     package var greatestMicroseconds: Double
-    /// By how much the difference grows, in microseconds a minute.
+    /// Growth of the difference, in microseconds per minute.
     package var growthMicrosecondsPerMinute: Double
-    /// Each, or the newest of them.
+    /// All differences, or the newest of them.
     package var differences: [Difference]
 
     package struct Difference: Hashable, Sendable, Encodable {
-        /// When the first's came.
+        /// When the first machine's was.
         package var second: Double
         package var microseconds: Double
     }
 
-    /// Differences that are kept one by one.
+    /// Most differences that are kept.
     private static let kept = 10_000
 
-    /// Compares; there is nothing to tell if none of them belong together.
+    /// Compares; nil if nothing matches.
     ///
     /// - Parameters:
     ///   - times: of the first machine, in order, in microseconds.

@@ -1,10 +1,10 @@
 internal import MIDIClock
 
-/// What is known of a clock that is measured; the names are those of the JSON that programs read.
+/// The measured figures of a clock, named as in the JSON for programs.
 ///
-/// What cannot be known yet is absent.
+/// Figures that are not known yet are absent.
 package struct ClockFigures: Hashable, Sendable, Encodable {
-    /// How long has been measured.
+    /// Duration of the measurement so far.
     package var seconds: Double
     /// How well the clock is known: `waiting`, `settling`, `locked` or `lost`.
     package var state: State
@@ -13,9 +13,9 @@ package struct ClockFigures: Hashable, Sendable, Encodable {
     package var jitter: Jitter?
     package var silences: Silences
     package var transport: Transport
-    /// How many ticks came how early or late, in bins of equal width; the outermost hold all that lies beyond.
+    /// Number of ticks by error, in bins of equal width; the outermost include everything beyond.
     package var histogram: [Bin]
-    /// By how much intervals differed from their mean, over the time of measuring.
+    /// Deviations of intervals from their mean, over time.
     package var trace: [Span]
 
     package enum State: String, Sendable, Encodable {
@@ -31,22 +31,22 @@ package struct ClockFigures: Hashable, Sendable, Encodable {
         }
     }
 
-    /// The tempo since it last changed.
+    /// The tempo since its last change.
     package struct Tempo: Hashable, Sendable, Encodable {
         package var beatsPerMinute: Double
-        /// Standard deviation of ``beatsPerMinute``, were each tick's error independent.
+        /// Standard deviation of ``beatsPerMinute``, if tick errors are independent.
         package var deviation: Double
         /// The slowest and the fastest four beats.
         package var slowest: Double
         package var fastest: Double
-        /// How often it changed, or the clock leapt.
+        /// Number of changes of tempo and leaps of the clock.
         package var changes: Int
         package var drift: Drift?
     }
 
     /// How fast the clock runs against this machine's own.
     package struct Drift: Hashable, Sendable, Encodable {
-        /// The tempo that it is meant to have.
+        /// The intended tempo.
         package var nominalTempo: Double
         /// Parts in a million, positive if it is too fast.
         package var partsPerMillion: Double
@@ -55,29 +55,29 @@ package struct ClockFigures: Hashable, Sendable, Encodable {
     }
 
     package struct Ticks: Hashable, Sendable, Encodable {
-        /// Timing Clocks that came.
+        /// Timing Clocks received.
         package var received: Int
-        /// Ticks that never came.
+        /// Missing ticks.
         package var lost: Int
-        /// Timing Clocks that were no tick of their own.
+        /// Timing Clocks that were not ticks.
         package var doubled: Int
-        /// Those that jitter is measured on: what came in four beats of one tempo, and so did those around.
+        /// Ticks used for jitter: in four beats of one tempo, with neighbors of the same tempo.
         package var measured: Int
         /// Messages with an impossible time.
         package var refused: Int
-        /// How often the system could not keep up, and an unknown number of messages was lost on this machine.
+        /// Number of overflows on this machine, each with an unknown number of lost messages.
         package var overflows: Int
     }
 
     package struct Jitter: Hashable, Sendable, Encodable {
-        /// How far ticks were from the straight line through the four beats around them.
+        /// Distances of ticks from a straight line through the four beats around them.
         package var timeIntervalErrorMicroseconds: TimeIntervalError
         package var intervalMicroseconds: Interval
-        /// By how much an interval differed from the one before.
+        /// Differences between successive intervals.
         package var cycleToCycleMicroseconds: CycleToCycle
     }
 
-    /// Magnitudes but for the standard deviation.
+    /// Magnitudes, except for the standard deviation.
     package struct TimeIntervalError: Hashable, Sendable, Encodable {
         package var deviation: Double
         package var p50: Double
@@ -98,7 +98,7 @@ package struct ClockFigures: Hashable, Sendable, Encodable {
         package var max: Double
     }
 
-    /// Times without a tick, of 250 ms or four ticks, whichever is more.
+    /// Times without a tick, of at least 250 ms and four ticks.
     package struct Silences: Hashable, Sendable, Encodable {
         package var count: Int
         package var longestSeconds: Double
@@ -107,11 +107,11 @@ package struct ClockFigures: Hashable, Sendable, Encodable {
     package struct Transport: Hashable, Sendable, Encodable {
         /// `stopped`, `pending` from Start or Continue to the next tick, or `playing`.
         package var motion: Motion
-        /// Beats from the song's top; absent unless it plays.
+        /// Beats from the start of the song; absent unless it plays.
         package var songBeat: Double?
-        /// How many transport messages came.
+        /// Number of transport messages.
         package var messages: Int
-        /// The newest of them.
+        /// The newest transport messages.
         package var newest: [Message]
 
         package enum Motion: String, Sendable, Encodable { case stopped, pending, playing }
@@ -121,9 +121,9 @@ package struct ClockFigures: Hashable, Sendable, Encodable {
     package struct Message: Hashable, Sendable, Encodable {
         /// `start`, `continue`, `stop` or `song-position`.
         package var kind: Kind
-        /// When it came, after measuring began.
+        /// Its time since the start of the measurement.
         package var second: Double
-        /// Of a Song Position Pointer, in sixteenths.
+        /// Position in sixteenths, for a Song Position Pointer.
         package var position: Int?
 
         package enum Kind: String, Sendable, Encodable {
@@ -133,9 +133,9 @@ package struct ClockFigures: Hashable, Sendable, Encodable {
     }
 
     package struct Bin: Hashable, Sendable, Encodable {
-        /// Where it begins; negative is early.
+        /// Lower limit; negative is early.
         package var fromMicroseconds: Double
-        /// How wide it is.
+        /// Width of the bin.
         package var microseconds: Double
         package var ticks: Int
     }

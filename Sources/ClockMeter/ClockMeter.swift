@@ -1,21 +1,21 @@
 package import BeatTime
 package import MIDIClock
 
-/// Measures a MIDI clock: stamped messages in, figures out.
+/// Measures a MIDI clock: takes stamped messages, returns figures.
 ///
-/// Which tick each Timing Clock is, a ``ClockFollower`` tells. Jitter is measured in blocks of four beats, against the
-/// straight line through each, and only where the tempo stays what it is from one block to the next.
+/// A ``ClockFollower`` decides which tick each Timing Clock is. Jitter is measured in blocks of four beats, against the
+/// straight line through each, and only while the tempo is the same from block to block.
 ///
 /// A value for one thread at a time. It reads no clock, and its memory does not grow.
 package struct ClockMeter: Sendable {
     private var follower = ClockFollower()
     private let start: HostTime
-    /// When the newest message came.
+    /// Time of the newest message.
     private var newest: HostTime
-    /// Until when measuring has gone on; messages that came before may still be on their way.
+    /// End of the measurement so far; earlier messages may still arrive.
     private var end: HostTime
     private var lastTick: HostTime?
-    /// The stamp of the newest tick that has been measured.
+    /// Stamp of the newest measured tick.
     private var read = Int64.min
     private var unread = 0
 
@@ -23,21 +23,21 @@ package struct ClockMeter: Sendable {
     private var silences = ClockFigures.Silences(count: 0, longestSeconds: 0)
     private var overflows = 0
     private var refused = 0
-    /// Counted by followers that have been given up.
+    /// Counts of followers that were discarded.
     private var earlier = ClockFollower.Counts()
     private var transportMessages = 0
     private var transport: [ClockFigures.Message] = []
 
-    /// Stamps may step back by so many microseconds: the error of relating two clocks.
+    /// Largest backward step of stamps, in microseconds, by the error of relating two clocks.
     private static let backstep: Int64 = 10_000
-    /// Ticks are measured once so many have come after them: their numbers may still be corrected until then.
+    /// Ticks that must follow before a tick is measured; until then its number may be corrected.
     private static let settled = 144
-    /// Messages of the transport that are kept.
+    /// Most transport messages that are kept.
     private static let transportKept = 64
 
-    /// A meter that has heard nothing.
+    /// A meter without any messages.
     ///
-    /// - Parameter start: when measuring begins: second 0.
+    /// - Parameter start: start of the measurement: second 0.
     package init(start: HostTime) {
         self.start = start
         (newest, end) = (start, start)
@@ -46,8 +46,8 @@ package struct ClockMeter: Sendable {
     /// Takes in a message of the clock.
     ///
     /// - Parameters:
-    ///   - message: in the order of arrival.
-    ///   - time: when it came. What is far before the message before begins the clock anew.
+    ///   - message: in order of arrival.
+    ///   - time: when it arrived. A time far before the previous message restarts the clock.
     package mutating func received(_ message: ClockMessage, at time: HostTime) {
         guard (0..<(1 << 53)).contains(time.microseconds) else { return refused += 1 }
         if time.microseconds < newest.microseconds - Self.backstep {
@@ -64,22 +64,22 @@ package struct ClockMeter: Sendable {
         if unread >= PulseKind.ticks.block + Self.settled { readBlock() }
     }
 
-    /// Takes note that an unknown number of messages was lost on this machine.
+    /// Notes that an unknown number of messages was lost on this machine.
     package mutating func messagesLost() {
         overflows += 1
         follower.messagesLost()
     }
 
-    /// Takes note that nothing came until now.
+    /// Notes that nothing arrived until now.
     package mutating func timePassed(to now: HostTime) {
         guard now > end, now.microseconds < 1 << 53 else { return }
         end = now
         follower.timePassed(to: now)
     }
 
-    /// All there is to say by now.
+    /// The figures so far.
     ///
-    /// - Parameter nominal: the tempo the clock is meant to have, in beats per minute; nil to take a round one near by.
+    /// - Parameter nominal: the intended tempo in BPM; nil for a round one nearby.
     /// - Returns: the figures.
     package func figures(nominal: Double? = nil) -> ClockFigures {
         var finished = self
@@ -125,7 +125,7 @@ package struct ClockMeter: Sendable {
 
 /// Measuring in blocks.
 extension ClockMeter {
-    /// The ticks heard that have not been measured, in order.
+    /// Heard ticks that are not measured yet, in order.
     private func unreadTicks() -> [Tick] {
         var ticks: [Tick] = []
         for age in 0..<follower.ticksHeard {
@@ -149,7 +149,7 @@ extension ClockMeter {
         blocks.take(Array(ticks))
     }
 
-    /// Measures what is left, whatever may follow.
+    /// Measures what is left at the end.
     private mutating func finish() {
         var ticks = unreadTicks()[...]
         while ticks.count >= PulseKind.ticks.block {
@@ -161,14 +161,14 @@ extension ClockMeter {
         unread = 0
     }
 
-    /// What follows is no continuation, though the tempo may be the same.
+    /// Separates what follows, even if the tempo is the same.
     private mutating func breakOff() {
         finish()
         blocks.breakOff()
     }
 }
 
-/// Telling.
+/// Reporting.
 extension ClockMeter {
     private func summary(_ nominal: Double?) -> ClockFigures {
         let counts = follower.counts
@@ -206,7 +206,7 @@ extension ClockMeter {
 }
 
 extension ClockFigures.Drift {
-    /// What is off by more, in parts in a million, is not meant to be the round tempo it is near.
+    /// Largest deviation from a round tempo, in parts per million, at which that tempo is assumed to be intended.
     private static let mostCrystals = 100.0
 
     init?(_ tempo: Double, relativeDeviation: Double, _ nominal: Double?) {

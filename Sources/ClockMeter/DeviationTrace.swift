@@ -1,8 +1,8 @@
-/// The least and the greatest of a figure over equal spans of time, in memory that does not grow.
+/// Minimum and maximum of a value over equal spans of time, in constant memory.
 ///
-/// When the spans are used up, each two neighbours become one of twice the length.
+/// When the spans are used up, each two neighbors become one of twice the length.
 struct DeviationTrace {
-    /// What was seen within one span.
+    /// The values in one span.
     struct Span: Hashable {
         var least = Double.infinity
         var greatest = -Double.infinity
@@ -15,15 +15,15 @@ struct DeviationTrace {
     }
 
     private static let capacity = 512
-    /// Microseconds at first.
+    /// Initial length of a span, in microseconds.
     private static let shortest: Int64 = 50_000
 
     private var spans: [Span] = []
     private var start: Int64 = 0
-    /// How long each is, in microseconds.
+    /// Present length of a span, in microseconds.
     private var length = shortest
 
-    /// Takes in a value; one that is earlier than the first counts as the first.
+    /// Adds a value; one from before the first span counts there.
     mutating func add(_ value: Double, at time: Int64) {
         if spans.isEmpty { start = time }
         while case let index = max(0, time &- start) / length, index >= Self.capacity { halve() }
@@ -39,9 +39,9 @@ struct DeviationTrace {
         }
     }
 
-    /// All that are not empty.
+    /// All spans that are not empty.
     ///
-    /// - Parameter origin: the time that is second 0, in microseconds.
+    /// - Parameter origin: the time of second 0, in microseconds.
     /// - Returns: spans in order.
     func points(since origin: Int64) -> [ClockFigures.Span] {
         spans.indices.filter { !spans[$0].isEmpty }.map { index in

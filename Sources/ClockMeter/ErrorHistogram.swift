@@ -1,26 +1,26 @@
 internal import Histogram
 
-/// How many ticks came how early or late, with three significant digits, in memory that does not grow.
+/// Counts of ticks by error, with three significant digits, in constant memory.
 struct ErrorHistogram {
     private var early = Self.empty
     private var late = Self.empty
 
-    /// A tenth of a microsecond is 1; ten seconds is the most.
+    /// In units of 0.1 µs; at most ten seconds.
     private static let empty = Histogram<UInt64>(highestTrackableValue: most)
     private static let unit = 0.1
     private static let most: UInt64 = 100_000_000
 
-    /// Counts a tick that came so many microseconds late, early if negative.
+    /// Counts a tick with its error in microseconds, negative if early.
     mutating func record(_ error: Double) {
         let magnitude = min((abs(error) / Self.unit).rounded(), Double(Self.most))
         guard magnitude.isFinite else { return }
         if error < 0 { early.record(UInt64(magnitude)) } else { late.record(UInt64(magnitude)) }
     }
 
-    /// How many ticks are counted.
+    /// Number of counted ticks.
     var count: UInt64 { early.totalCount + late.totalCount }
 
-    /// The distances from their places, early or late, that given shares of all ticks do not exceed.
+    /// Error magnitudes that given shares of all ticks do not exceed.
     ///
     /// - Parameter shares: each 0 to 1.
     /// - Returns: microseconds, in the order of the shares.
@@ -30,10 +30,10 @@ struct ErrorHistogram {
         return shares.map { Double(both.valueAtPercentile($0 * 100)) * Self.unit }
     }
 
-    /// The counts in bins of equal width around 0; what lies beyond 99.9 % of all ticks is in the outermost.
+    /// Counts in bins of equal width around 0; the outermost include what is beyond 99.9 % of all ticks.
     ///
-    /// - Parameter most: the most bins on each side.
-    /// - Returns: bins from the earliest ticks to the latest, as many before as after 0; none if nothing is counted.
+    /// - Parameter most: most bins on each side.
+    /// - Returns: bins from the earliest ticks to the latest, symmetric around 0; none if nothing is counted.
     func bins(atMost most: Int) -> [ClockFigures.Bin] {
         guard count > 0 else { return [] }
         let width = Self.niceWidth(atLeast: max(Self.unit, quantiles([0.999])[0] / Double(most)))

@@ -1,11 +1,11 @@
-/// How ticks of a steady clock were off, summed up over any number of them.
+/// Statistics of a steady clock's tick errors.
 struct JitterRecord {
     private(set) var histogram = ErrorHistogram()
     private(set) var trace = DeviationTrace()
     private var errors = Moments()
     private var intervals = Moments()
     private var changes = Moments()
-    /// The lines that errors are taken from have two freedoms each.
+    /// Degrees of freedom used by the fitted lines, two each.
     private var freedoms = 0.0
     private var meanInterval = 0.0
     private var longest = -Double.infinity
@@ -26,11 +26,11 @@ struct JitterRecord {
         func deviation(freedoms: Double = 0) -> Double { (squares / max(1, count - freedoms)).squareRoot() }
     }
 
-    /// Takes in a block.
+    /// Adds a block.
     ///
     /// - Parameters:
     ///   - block: of a steady clock.
-    ///   - before: the ticks just before it that it continues, at most two count.
+    ///   - before: the ticks just before it, if it continues them; at most two are used.
     mutating func add(_ block: TickBlock, after before: ArraySlice<Tick>) {
         freedoms += 2
         for tick in block.ticks {
@@ -40,7 +40,7 @@ struct JitterRecord {
         }
         let ticks = before.suffix(2) + block.ticks
         for index in ticks.indices.dropFirst() where ticks[index].number &- ticks[index - 1].number == 1 {
-            // An interval belongs to the block that its later tick is in.
+            // An interval belongs to the block of its later tick.
             guard index - ticks.startIndex >= before.suffix(2).count else { continue }
             let interval = Double(ticks[index].time &- ticks[index - 1].time)
             take(interval, deviation: interval - block.period, at: ticks[index].time)
@@ -59,7 +59,7 @@ struct JitterRecord {
         trace.add(deviation, at: time)
     }
 
-    /// How many ticks are in it.
+    /// Number of ticks.
     var count: Int { Int(errors.count) }
 
     /// Standard deviation of a tick's time in microseconds.

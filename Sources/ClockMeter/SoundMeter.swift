@@ -1,10 +1,9 @@
 package import BeatTime
 
-/// Measures sounds that follow a beat, such as clicks: times in, the figures of a clock out.
+/// Measures sounds on a beat, such as clicks: takes times, returns the figures of a clock.
 ///
-/// Four in a row that are evenly apart show the beat. From then on a sound off the beat counts as doubled, and a beat
-/// without one as lost; four in a row that are evenly apart in another way are a change. Jitter is measured in blocks of
-/// 16.
+/// Four evenly spaced sounds in a row define the beat. From then on a sound off the beat counts as doubled, and a beat
+/// without one as lost. Four in a row with another even spacing are a change. Jitter is measured in blocks of 16.
 ///
 /// A value for one thread at a time. It reads no clock, and its memory does not grow.
 package struct SoundMeter: Sendable {
@@ -17,28 +16,28 @@ package struct SoundMeter: Sendable {
     private var overflows = 0
     private var silences = ClockFigures.Silences(count: 0, longestSeconds: 0)
     private var blocks = BlockMeter(.sounds)
-    /// The newest, on the beat or not, in microseconds.
+    /// The newest sounds, on the beat or not, in microseconds.
     private var recent: [Int64] = []
-    /// Microseconds from one to the next, once known.
+    /// Microseconds between beats, once known.
     private var period: Double?
-    /// Those counted that are not measured yet.
+    /// Counted sounds that are not measured yet.
     private var ticks: [Tick] = []
     private var newest: Tick?
 
-    /// So many in a row must be evenly apart.
+    /// Sounds in a row that must be evenly spaced.
     private static let beatsToLock = 4
-    /// By so much of the period may one be off its beat.
+    /// Largest distance from the beat, as a share of the period.
     private static let tolerance = 0.25
-    /// After so many beats without one it is a silence.
+    /// Beats without a sound after which it counts as silence.
     private static let silentBeats = 4.0
-    /// The shortest and the longest time between beats, in microseconds: 20 BPM, and 16 to a beat at 300.
+    /// Shortest and longest time between beats, in microseconds: 16 to a beat at 300 BPM, and 20 BPM.
     private static let periods = 10_000.0...3_000_000.0
-    /// By so much each new interval moves the period.
+    /// Share by which each new interval changes the period.
     private static let share = 0.2
 
-    /// A meter that has heard nothing.
+    /// A meter without any sounds.
     ///
-    /// - Parameter start: when measuring begins: second 0.
+    /// - Parameter start: start of the measurement: second 0.
     package init(start: HostTime) {
         self.start = start
         end = start
@@ -46,7 +45,7 @@ package struct SoundMeter: Sendable {
 
     /// Takes in a sound.
     ///
-    /// - Parameter time: when it began; not before the one before.
+    /// - Parameter time: when it began; not before the previous one.
     package mutating func received(at time: HostTime) {
         guard time >= start, time.microseconds > recent.last ?? .min, time.microseconds < 1 << 53 else {
             return refused += 1
@@ -71,19 +70,19 @@ package struct SoundMeter: Sendable {
         take(Tick(number: newest.number + Int64(count), time: time.microseconds))
     }
 
-    /// Takes note that an unknown part of the sound was lost on this machine.
+    /// Notes that an unknown part of the sound was lost on this machine.
     package mutating func soundLost() {
         overflows += 1
         breakOff()
     }
 
-    /// Takes note that nothing came until now.
+    /// Notes that nothing arrived until now.
     package mutating func timePassed(to now: HostTime) { end = max(end, now) }
 
-    /// All there is to say by now.
+    /// The figures so far.
     ///
-    /// - Parameter nominal: the tempo meant, in beats per minute; it also tells how many sounds there are to a beat. nil
-    ///   for one to a beat, and to take a round tempo near by.
+    /// - Parameter nominal: the intended tempo in BPM, which also tells the number of sounds per beat; nil for one per
+    ///   beat and a round tempo nearby.
     /// - Returns: the figures.
     package func figures(nominal: Double? = nil) -> ClockFigures {
         var finished = self
@@ -91,7 +90,7 @@ package struct SoundMeter: Sendable {
         return finished.summary(nominal)
     }
 
-    /// How far the newest are apart if they are evenly so, in microseconds.
+    /// The spacing of the newest sounds in microseconds; nil if they are not even.
     private var evenPeriod: Double? {
         guard recent.count == Self.beatsToLock else { return nil }
         let intervals = zip(recent.dropFirst(), recent).map { Double($0 - $1) }

@@ -1,9 +1,9 @@
 internal import MIDIClock
 
-/// The line through all ticks since the tempo last changed, however many.
+/// The line through all ticks since the last change of tempo.
 struct SteadyStretch {
     private let first: Tick
-    /// Microseconds from one tick to the next, as the first block has it: the sums stay small.
+    /// Microseconds per tick from the first block; keeps the sums small.
     private let roughPeriod: Double
     private var sums = TickSums()
 
@@ -13,7 +13,7 @@ struct SteadyStretch {
         add(block)
     }
 
-    /// Takes in a block that goes on at the same tempo; what comes far from its place has no part.
+    /// Adds a block of the same tempo; outliers are ignored.
     mutating func add(_ block: TickBlock) {
         for tick in block.ticks where block.isNear(tick) {
             let distance = Double(tick.number &- first.number)
@@ -21,9 +21,9 @@ struct SteadyStretch {
         }
     }
 
-    /// Microseconds from one tick to the next.
+    /// Microseconds per tick.
     var period: Double { roughPeriod + sums.line.slope }
 
-    /// Standard deviation of ``period`` for ticks that are off by so many microseconds, independently.
+    /// Standard deviation of ``period`` for independent tick errors of this size, in microseconds.
     func periodDeviation(noise: Double) -> Double { noise / sums.spread.squareRoot() }
 }

@@ -1,28 +1,28 @@
 internal import MIDIClock
 
-/// A tick of the clock that is measured: its number, and when it came in microseconds.
+/// A tick of the measured clock: its number, and its time in microseconds.
 struct Tick: Hashable {
     var number: Int64
     var time: Int64
 }
 
-/// What is counted: how many of them are measured together.
+/// What is counted, and how many are measured together.
 struct PulseKind: Hashable, Sendable {
-    /// How many are measured against one line; slower wander than this is left in the line.
+    /// How many are measured against one line; slower wander is not seen as jitter.
     let block: Int
-    /// The fewest that make a line worth measuring against.
+    /// Fewest for a useful line.
     let fewest: Int
 
-    /// Ticks of a MIDI clock, four beats of them: any swing inside the clock repeats within that.
+    /// Ticks of a MIDI clock, four beats of them; any swing in the clock repeats within that.
     static let ticks = PulseKind(block: 96, fewest: 24)
-    /// Sounds, about one to a beat: few enough that a recording of ten seconds can be measured.
+    /// Sounds, about one per beat; few enough to measure a recording of ten seconds.
     static let sounds = PulseKind(block: 16, fewest: 8)
 }
 
-/// Successive ticks, and the straight line that most of them are on.
+/// Successive ticks, and the straight line through most of them.
 ///
-/// The line is that of least squares through all ticks but those much farther away than nine of ten are, so a few that
-/// come late after a stall do not bend it.
+/// The line is a least-squares fit to all ticks except outliers, much farther away than 90 % of them. A few late ticks
+/// after a stall thus do not bend it.
 struct TickBlock {
     private let kind: PulseKind
     let ticks: [Tick]
@@ -30,21 +30,22 @@ struct TickBlock {
     private(set) var period: Double
     /// Standard deviation of ``period``.
     private(set) var periodDeviation: Double
-    /// Standard deviation of those ticks that the line goes through.
+    /// Standard deviation of the ticks used for the line.
     private(set) var spread: Double
-    /// What the line gives the first tick's time, in microseconds after its stamp.
+    /// Time of the first tick by the line, in microseconds after its stamp.
     private var offset: Double
 
-    /// Ticks farther from the line than so many deviations do not bend it.
+    /// Distance from the line, in deviations, beyond which ticks are outliers.
     private static let gate = 5.0
-    /// Two lines that part by less than this over a block, in microseconds, are of one tempo: coarse timers make as much.
+    /// Two lines have the same tempo if they differ by less over a block, in microseconds; coarse timers cause that
+    /// much.
     private static let sameLine = 2_000.0
-    /// Two lines that part by less than so many deviations are of one tempo, too.
+    /// Two lines also have the same tempo if they differ by fewer deviations than this.
     private static let sameLineDeviations = 4.5
 
-    /// Lays the line; there is none through fewer ticks than are worth it, or if they are no succession.
+    /// Fits the line; nil for too few ticks, or if they are not successive.
     init?(_ ticks: [Tick], of kind: PulseKind = .ticks) {
-        // If more are lost in between than three of four, they are no succession.
+        // If more than three of four are missing, they are not successive.
         guard ticks.count >= kind.fewest, ticks[ticks.count - 1].number &- ticks[0].number < 4 * kind.block,
             let rough = Self.roughPeriod(ticks), rough > 0
         else { return nil }
@@ -56,15 +57,15 @@ struct TickBlock {
         guard period > 0 else { return nil }
     }
 
-    /// By how much a tick came later than the line has it, in microseconds.
+    /// Lateness of a tick relative to the line, in microseconds.
     func error(of tick: Tick) -> Double {
         Double(tick.time &- ticks[0].time) - offset - period * Double(tick.number &- ticks[0].number)
     }
 
-    /// Whether the line goes through a tick, as opposed to one that comes far too late or too early.
+    /// Whether a tick is near the line, and so no outlier.
     func isNear(_ tick: Tick) -> Bool { abs(error(of: tick)) <= Self.gate * max(1, spread) }
 
-    /// Whether the next block goes on at the same tempo, and in step.
+    /// Whether the next block continues at the same tempo, in step.
     func isContinued(by next: TickBlock) -> Bool {
         let deviation = (periodDeviation * periodDeviation + next.periodDeviation * next.periodDeviation).squareRoot()
         let parting = abs(next.period - period) * Double(kind.block)
@@ -86,7 +87,7 @@ struct TickBlock {
     }
 
     private mutating func refine() {
-        // Not the median: of ticks that are either early or late, half can be exactly on a wrong line.
+        // Not the median: if ticks are either early or late, half of them can be exactly on a wrong line.
         let most = Self.quantile(0.9, of: ticks.map { abs(error(of: $0)) }) ?? 0
         let limit = Self.gate * max(1, most / 1.645)
         var sums = TickSums()

@@ -3,11 +3,11 @@ internal import RealTime
 
 /// A profile that is built into the program, as the text of its file.
 ///
-/// The build makes ``all`` of them from the folder `Profiles`: see `Packaging/embed-profiles`.
+/// The build creates ``all`` of them from the folder `Profiles`: see `Packaging/embed-profiles`.
 package struct BuiltInProfile: Hashable, Sendable {
     /// The name of its file without `.yaml`.
     package let id: String
-    /// What its file says, byte for byte.
+    /// The contents of its file, byte for byte.
     package let text: String
 
     /// The built-in profile with an ID; nil if there is none.
@@ -19,10 +19,10 @@ package struct BuiltInProfile: Hashable, Sendable {
 extension BuiltInProfile {
     /// Writes all built-in profiles into a folder, as the files they were made from.
     ///
-    /// - Parameter folder: made if there is none; the folder it is in must exist.
-    /// - Returns: how many files were written; those that say the same already are not.
-    /// - Throws: when a file with one of their names says something else, and then nothing is written; or when the system
-    ///   refuses.
+    /// - Parameter folder: created if missing; its parent must exist.
+    /// - Returns: number of files written; identical ones are skipped.
+    /// - Throws: when a file with one of their names has other contents, and nothing is written then; or when the
+    ///   system refuses.
     package static func export(to folder: String) throws(ExportError) -> Int {
         if mkdir(folder, 0o755) != 0, errno != EEXIST { throw ExportError(folder, errno) }
         var missing: [BuiltInProfile] = []
@@ -52,11 +52,11 @@ extension BuiltInProfile {
     }
 }
 
-/// Why profiles are not exported.
+/// Why profiles were not exported.
 package struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The value of errno; nil if files are in the way.
     package let code: Int32?
-    /// What is wrong and what to do, as a clause.
+    /// What is wrong and how to fix it, as a clause.
     package let description: String
 
     fileprivate init(_ path: String, _ code: Int32) {

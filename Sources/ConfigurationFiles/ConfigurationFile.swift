@@ -1,45 +1,45 @@
 package import BeatTime
 package import MIDIClock
 
-/// What a configuration file says; what it does not say is nil or empty, and stays as the command line or default has it.
+/// The contents of a configuration file; anything not written is nil or empty.
 ///
-/// Names of ports, addresses and other words with a grammar of their own are kept as text with their place, so that
-/// whoever reads that grammar can say where it was broken.
+/// Names of ports, addresses and other words with their own grammar are kept as text with their position. The code that
+/// parses them can then report where they are wrong.
 package struct ConfigurationFile: Hashable, Sendable {
     package var outputs: [Output] = []
-    /// Whether devices that a profile recognises are connected, too: `auto-connect`.
+    /// Whether recognized devices are connected automatically: `auto-connect`.
     package var connectsRecognised: Bool?
     package var follow = Follow()
     package var link = Link()
-    /// Tempos of the session outside of it are folded into it.
+    /// Range for tempos sent to devices; other tempos are folded into it.
     package var tempoRange: TempoRange?
     package var http = HTTP()
     package var osc = OSC()
     package var controls: [Control] = []
     package var log = Log()
 
-    /// A file that says nothing.
+    /// An empty file.
     package init() {}
 
     /// One output.
     package struct Output: Hashable, Sendable {
-        /// As `--output` takes it, without a profile.
+        /// The port as for `--output`, without a profile.
         package var port: Placed<String>
-        /// The ID of a profile; nil takes the one that recognises the port.
+        /// The ID of a profile; nil for the one that recognizes the port.
         package var profile: Placed<String>?
         package var overrides = ProfileOverrides()
     }
 
     /// Whose clock to follow when Link is off.
     package struct Follow: Hashable, Sendable {
-        /// As `--follow` takes it.
+        /// As for `--follow`.
         package var source: Placed<String>?
         package var whenLost: WhenLost?
     }
 
-    /// What becomes of a song whose leader falls silent.
+    /// What happens to a song when its leader falls silent.
     package enum WhenLost: String, CaseIterable, Hashable, Sendable {
-        /// It goes on at the last tempo.
+        /// It continues at the last tempo.
         case hold
         case stop
     }
@@ -48,24 +48,24 @@ package struct ConfigurationFile: Hashable, Sendable {
     package struct Link: Hashable, Sendable {
         /// 0 to 64 beats.
         package var quantum: Beats?
-        /// Network interfaces by name; an empty list stands for all.
+        /// Names of network interfaces; an empty list means all.
         package var interfaces: [Placed<String>] = []
         package var deactivatesWhenIdle: Bool?
     }
 
     /// Where the control server listens.
     package struct HTTP: Hashable, Sendable {
-        /// A number such as `127.0.0.1`.
+        /// A numeric address such as `127.0.0.1`.
         package var address: Placed<String>?
         /// 1 to 65535.
         package var port: Placed<Int>?
         package var tokenFile: Placed<String>?
     }
 
-    /// Where messages of Open Sound Control are taken.
+    /// Where Open Sound Control messages are received.
     package struct OSC: Hashable, Sendable {
         package var isEnabled: Bool?
-        /// A number such as `127.0.0.1`.
+        /// A numeric address such as `127.0.0.1`.
         package var address: Placed<String>?
         /// 1 to 65535.
         package var port: Placed<Int>?
@@ -77,7 +77,7 @@ package struct ConfigurationFile: Hashable, Sendable {
         package var format: LogFormat?
     }
 
-    /// How much to log, by the names that loggers have.
+    /// How much to log, with the usual level names.
     package enum LogLevel: String, CaseIterable, Hashable, Sendable {
         case trace, debug, info, notice, warning, error, critical
     }

@@ -1,21 +1,21 @@
 internal import BeatTime
 
 extension ConfigurationFile {
-    /// Reads a configuration.
+    /// Parses a configuration.
     ///
     /// - Parameters:
-    ///   - bytes: the file's contents, whatever they are.
-    ///   - file: its name, for mistakes.
-    /// - Throws: everything that is wrong with it.
+    ///   - bytes: the file's contents, possibly invalid.
+    ///   - file: its name, for error messages.
+    /// - Throws: all mistakes in it.
     package init(yaml bytes: [UInt8], file: String) throws(Mistakes) {
         self.init()
         try Reading.file(bytes, named: file, keys: Self.keys, into: &self)
     }
 
-    /// Reads a configuration's file.
+    /// Reads a configuration file.
     ///
-    /// - Parameter path: where it is, and how mistakes name it.
-    /// - Throws: why it cannot be read, or everything that is wrong with it.
+    /// - Parameter path: its path, also used in error messages.
+    /// - Throws: why it cannot be read, or all mistakes in it.
     package init(contentsOf path: String) throws(Mistakes) {
         try self.init(yaml: try TextFile.bytes(of: path), file: path)
     }

@@ -1,8 +1,8 @@
 package import MIDIClock
 
-/// A button, pedal or pad that does what a command does.
+/// A button, pedal or pad that gives a command.
 package struct Control: Hashable, Sendable {
-    /// The port it is heard at, by name, by part of it or by number.
+    /// The port it sends to, by name, part of the name, or number.
     package var port: Placed<String>
     package var message: Message
     package var verb: Verb
@@ -16,9 +16,9 @@ package struct Control: Hashable, Sendable {
     /// The MIDI message that it sends.
     package struct Message: Hashable, Sendable {
         package var kind: Kind
-        /// The number in its first data byte, 0 to 127.
+        /// The first data byte, 0 to 127.
         package var number: Int
-        /// 1 to 16; nil hears all.
+        /// The channel, 1 to 16; nil means any.
         package var channel: Int?
 
         package init(_ kind: Kind, _ number: Int, channel: Int? = nil) {
@@ -29,23 +29,23 @@ package struct Control: Hashable, Sendable {
 
         package typealias Kind = ChannelMessage.Kind
 
-        /// Whether a message is this one, whatever its value.
+        /// Whether a message is this one, with any value.
         package func matches(_ message: ChannelMessage) -> Bool {
             kind == message.kind && number == message.number && channel.map { $0 == message.channel } != false
         }
     }
 
-    /// What is done.
+    /// The action.
     package enum Verb: String, CaseIterable, Hashable, Sendable {
         case play
         case stop
-        /// Stops what plays and plays what is stopped.
+        /// Toggles playing.
         case togglePlay = "toggle-play"
         case tap
         case nudgeEarlier = "nudge-earlier"
         case nudgeLater = "nudge-later"
         case realign
-        /// Turns Link off when it is on, and on when it is off.
+        /// Toggles Link.
         case toggleLink = "toggle-link"
         case linkOn = "link-on"
         case linkOff = "link-off"

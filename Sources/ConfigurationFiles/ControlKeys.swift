@@ -17,7 +17,7 @@ extension Kind<[Control]> {
 }
 
 extension Kind<Control.Message> {
-    /// One of the messages by name and number, and maybe a channel.
+    /// A message by its name and number, with an optional channel.
     fileprivate static var message: Self {
         let keys: [Key<WrittenMessage>] = [
             Key("note", \.note, .whole(0...127)),
@@ -41,7 +41,7 @@ extension Kind<Control.Message> {
     }
 }
 
-/// A message as its keys stand in the file.
+/// A message as written in the file.
 private struct WrittenMessage {
     var note: Int?
     var controller: Int?

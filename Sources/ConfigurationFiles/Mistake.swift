@@ -1,4 +1,4 @@
-/// A place in a file, as editors count it.
+/// A position in a file, as editors count.
 package struct Place: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The file's name as it was given.
     package var file: String
@@ -21,10 +21,10 @@ package struct Place: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What is wrong at one place of a file, and what would be right.
+/// A mistake at one position in a file, with its fix.
 package struct Mistake: Error, Hashable, Sendable, CustomStringConvertible {
     package var place: Place
-    /// One clause for a person, such as `unknown key 'ofset' in 'clock'; did you mean 'offset'?`.
+    /// One clause, such as `unknown key 'ofset' in 'clock'; did you mean 'offset'?`.
     package var message: String
 
     package init(_ place: Place, _ message: String) {
@@ -36,17 +36,17 @@ package struct Mistake: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(place): \(message)" }
 }
 
-/// Everything that is wrong with a file, in the order it stands there.
+/// All mistakes in a file, in order of position.
 package struct Mistakes: Error, Hashable, Sendable, CustomStringConvertible {
     /// Never empty.
     package let all: [Mistake]
 
-    /// Mistakes in the order of their places, each once.
+    /// Sorts mistakes by position and removes duplicates.
     ///
     /// - Parameter mistakes: at least one.
     package init(_ mistakes: [Mistake]) {
         var seen: Set<Mistake> = []
-        // What is found at one place stays in the order it was found in.
+        // Mistakes at one position keep their order.
         all = mistakes.filter { seen.insert($0).inserted }.enumerated().sorted {
             ($0.element.place, $0.offset) < ($1.element.place, $1.offset)
         }.map(\.element)
@@ -54,11 +54,11 @@ package struct Mistakes: Error, Hashable, Sendable, CustomStringConvertible {
 
     init(_ place: Place, _ message: String) { all = [Mistake(place, message)] }
 
-    /// One line for each.
+    /// One line for each mistake.
     package var description: String { all.map(\.description).joined(separator: "\n") }
 }
 
-/// A value and where it is written, so that whoever makes sense of it can say where it makes none.
+/// A value with its position, for error messages about it.
 package struct Placed<Value> {
     package var value: Value
     package var place: Place
@@ -68,10 +68,10 @@ package struct Placed<Value> {
         self.place = place
     }
 
-    /// What is wrong with this value.
+    /// A mistake about this value.
     ///
-    /// - Parameter message: what is wrong and what would be right.
-    /// - Returns: the mistake, at the value's place.
+    /// - Parameter message: what is wrong and how to fix it.
+    /// - Returns: the mistake, at the value's position.
     package func mistake(_ message: String) -> Mistake { Mistake(place, message) }
 }
 

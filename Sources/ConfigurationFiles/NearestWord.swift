@@ -1,12 +1,12 @@
-/// The word somebody meant.
+/// Finds the word that a user probably meant.
 package enum NearestWord {
-    /// The word that differs least from the one written, if it differs little enough.
+    /// The existing word most similar to a written one, if it is similar enough.
     ///
     /// - Parameters:
-    ///   - word: as it was written.
-    ///   - words: those that exist.
-    /// - Returns: the first of the nearest, at most a third of its letters away; or else the only one that begins like it.
-    ///   Case and `_` for `-` cost nothing.
+    ///   - word: as written.
+    ///   - words: the existing ones.
+    /// - Returns: the first of the most similar, at most a third of its letters away; or else the only one with the
+    ///   same beginning. Ignores case, and treats `_` as `-`.
     package static func to(_ word: String, among words: some Sequence<String>) -> String? {
         let written = letters(of: word)
         guard !written.isEmpty, written.count <= 64 else { return nil }
@@ -26,7 +26,7 @@ package enum NearestWord {
         word.lowercased().map { $0 == "_" ? "-" : $0 }
     }
 
-    /// How many letters are left out, put in, changed or swapped with their neighbour between two words.
+    /// Number of letters to remove, insert, replace or swap with a neighbor between two words.
     static func steps(from first: [Character], to second: [Character]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...second.count)

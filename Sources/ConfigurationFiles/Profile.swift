@@ -1,40 +1,40 @@
 package import MIDIClock
 
-/// How one kind of device wants to be driven, and what can be believed of it.
+/// How to drive one kind of device, and how reliable that knowledge is.
 ///
-/// A profile is the defaults plus what its file changes; ``applying(_:)`` adds the user's own settings on top.
+/// A profile is the defaults plus its file's changes; ``applying(_:)`` adds the user's own settings.
 package struct Profile: Hashable, Sendable {
-    /// The file's name without `.yaml`, by which users name the profile.
+    /// The file's name without `.yaml`; users refer to the profile by it.
     package var id: String
-    /// Where it was read, as the path was given; nil for one that is built into the program.
+    /// The path of its file; nil if it is built in.
     package internal(set) var file: String?
     /// What people call the device.
     package var name: String
-    /// The names of the ports it is recognised by.
+    /// Names of ports by which it is recognized.
     package var match: [String] = []
-    /// What its sections `clock` and `transport` say, as the tick planner takes it.
+    /// The sections `clock` and `transport`, as the tick planner uses them.
     package var settings = OutputSettings()
-    /// What may be heard from the device.
+    /// What the device may send to us.
     package var input = Input()
-    /// What is known of it, and from where.
+    /// Known facts with their sources.
     package var notes: [Note] = []
 
-    /// What `realign` says; without it the best the device can do.
+    /// The value of `realign`; nil for the best method that the device supports.
     var statedRealign: OutputSettings.Realign?
 
-    /// What may be heard from a device.
+    /// What a device may send to us.
     package struct Input: Hashable, Sendable {
         /// Whether its clock may be followed when Link is off: `role: leader`.
         package var isLeader = false
         /// Whether its Start and Stop buttons act as a remote control, in any mode.
         package var isRemoteControl = false
-        /// Whether it copies what it receives to what it sends.
+        /// Whether it passes on what it receives.
         package var echoes = false
 
         package init() {}
     }
 
-    /// Something known of a device.
+    /// A known fact about a device.
     package struct Note: Hashable, Sendable {
         package var fact: String
         /// Where it is from, or `unsourced`.
@@ -48,9 +48,9 @@ package struct Profile: Hashable, Sendable {
         }
     }
 
-    /// How far a note is to be believed.
+    /// How reliable a note is.
     package enum Confidence: String, CaseIterable, Hashable, Sendable {
-        /// The maker's manual, or a source that was verified.
+        /// The maker's manual, or a verified source.
         case high
         /// Reports of users.
         case medium
@@ -58,13 +58,13 @@ package struct Profile: Hashable, Sendable {
         case low
     }
 
-    /// A device of which nothing is known: everything as by default.
+    /// A profile with only defaults.
     package init(id: String, name: String) {
         self.id = id
         self.name = name
     }
 
-    /// Brings a device back by the best means it has, unless the file names one.
+    /// Uses the best way to realign that the device supports, unless the file names one.
     mutating func settleRealign() {
         let best: OutputSettings.Realign =
             settings.missingForSongPosition == nil ? .songPosition : settings.start == .none ? .none : .restart
@@ -73,13 +73,13 @@ package struct Profile: Hashable, Sendable {
 }
 
 extension Profile {
-    /// What is allowed and yet will not do what it says, each as one clause.
+    /// Settings that are allowed but will not work as written, one clause each.
     package var warnings: [String] {
         var warnings: [String] = []
         if settings.preroll > 0, settings.isClockAlwaysOn {
             warnings.append("'preroll' does nothing with 'when: always'; a device that needs it takes 'when: playing'")
         }
-        // Start leaves no earlier than two fifths of the way from one pulse to the next.
+        // Start is sent no earlier than 40 % of the way from one pulse to the next.
         let longest = settings.lead * 5 * settings.multiply
         let highest = min(settings.tempos.highest, Self.fastestUsual)
         if 3 * 60_000_000_000 * settings.divide < longest * 24 * highest {
@@ -90,6 +90,6 @@ extension Profile {
         return warnings
     }
 
-    /// The fastest tempo at which a profile that names no range is judged, in thousandths of a beat per minute.
+    /// Tempo up to which a profile without a range is checked, in thousandths of a BPM.
     private static let fastestUsual: Int64 = 300_000
 }

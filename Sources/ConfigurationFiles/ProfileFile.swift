@@ -1,12 +1,12 @@
 internal import MIDIClock
 
 extension Profile {
-    /// Reads a profile.
+    /// Parses a profile.
     ///
     /// - Parameters:
-    ///   - bytes: the file's contents, whatever they are.
-    ///   - file: its name; what stands before `.yaml` is the profile's ID.
-    /// - Throws: everything that is wrong with it.
+    ///   - bytes: the file's contents, possibly invalid.
+    ///   - file: its name; the part before `.yaml` is the profile's ID.
+    /// - Throws: all mistakes in it.
     package init(yaml bytes: [UInt8], file: String) throws(Mistakes) {
         let name = file.split(separator: "/").last.map(String.init) ?? file
         self.init(id: name.hasSuffix(".yaml") ? String(name.dropLast(5)) : name, name: "")
@@ -17,17 +17,17 @@ extension Profile {
         settleRealign()
     }
 
-    /// Reads a profile's file.
+    /// Reads a profile file.
     ///
-    /// - Parameter path: where it is, and how mistakes name it.
-    /// - Throws: why it cannot be read, or everything that is wrong with it.
+    /// - Parameter path: its path, also used in error messages.
+    /// - Throws: why it cannot be read, or all mistakes in it.
     package init(contentsOf path: String) throws(Mistakes) {
         try self.init(yaml: try TextFile.bytes(of: path), file: path)
     }
 
-    /// Reads a built-in profile.
+    /// Parses a built-in profile.
     ///
-    /// - Throws: everything that is wrong with it: nothing, if it was tested before it was built in.
+    /// - Throws: all mistakes in it; there are none in a tested build.
     package init(_ builtIn: BuiltInProfile) throws(Mistakes) {
         try self.init(yaml: Array(builtIn.text.utf8), file: "\(builtIn.id).yaml")
         file = nil
@@ -81,10 +81,10 @@ extension Profile {
         Key("confidence", \.confidence, .word).required("it is high, medium or low"),
     ]
 
-    /// What in the section `transport` excludes each other.
+    /// Settings in the section `transport` that contradict each other.
     ///
-    /// - Parameter section: what was read last; a mistake is told at the first key concerned that stands in it.
-    /// - Returns: the mistakes, each with the way out.
+    /// - Parameter section: as last read; a mistake is reported at the first key that is part of it.
+    /// - Returns: the mistakes, each with its fix.
     func contradictions(in section: YAMLNode?) -> [Mistake] {
         var found: [Mistake] = []
         func exclude(_ keys: [String], _ message: String) {
@@ -110,7 +110,7 @@ extension Profile {
 }
 
 extension OutputSettings {
-    /// The first key without which a device that plays cannot be told a new place: Stop, Song Position, Continue.
+    /// The first missing key for placing a playing device: Stop, Song Position, Continue.
     var missingForSongPosition: (key: String, value: String)? {
         if start == .none { return ("start", "none") }
         if !sendsStop { return ("stop", "false") }
@@ -130,7 +130,7 @@ extension Kind<[Profile.Note]> {
 }
 
 extension Kind<[String]> {
-    /// The names of ports, each once.
+    /// Names of ports without duplicates.
     fileprivate static var names: Self {
         let names = Kind<String>.text(example: "TR-8S MIDI 1").placed.list(example: #"["TR-8S MIDI 1"]"#)
         return Kind { node, label, reading in

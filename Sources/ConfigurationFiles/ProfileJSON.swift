@@ -1,6 +1,6 @@
 internal import MIDIClock
 
-/// A profile as programs read it: everything in force, in the units of its file; `file` is null if it is built in.
+/// A profile as JSON: all settings in use, in the units of its file; `file` is null if it is built in.
 extension Profile: Encodable {
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Keys.self)

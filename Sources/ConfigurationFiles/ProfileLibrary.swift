@@ -1,33 +1,33 @@
 internal import Essentials
 
-/// All profiles there are: those built into the program, and those in folders, which win.
+/// All profiles: the built-in ones, and those in folders, which take precedence.
 package struct ProfileLibrary: Hashable, Sendable {
-    /// Every profile in force, in the order of their IDs.
+    /// Every profile in use, ordered by ID.
     package private(set) var profiles: [Profile] = []
-    /// What is wrong with the files and folders left out.
+    /// Mistakes in the files and folders that were left out.
     package private(set) var mistakes: [Mistake] = []
-    /// What is strange about the folders and yet no reason to leave a file out, each with the file it is about.
+    /// Problems that did not exclude a file, each with its file's name.
     package private(set) var warnings: [String] = []
 
-    /// The profiles by which ports are recognised; the first that knows a name wins.
+    /// The profiles that recognize ports; the first with a matching name wins.
     private var recognisers: [Recogniser] = []
 
     private struct Recogniser: Hashable, Sendable {
         var profile: Profile
-        /// Counted from 0; -1 stands for the program itself.
+        /// Index of the folder; -1 for built-in profiles.
         var folder: Int
         var names: Set<String>
     }
 
-    /// No profiles.
+    /// An empty library.
     package init() {}
 
-    /// Reads the built-in profiles and every `*.yaml` of some folders.
+    /// Reads the built-in profiles and all `*.yaml` files of some folders.
     ///
     /// - Parameters:
-    ///   - builtIn: profiles that are built into the program.
-    ///   - folders: of two files with the same name the later folder's counts, and each counts before what is built in. A
-    ///     folder that does not exist is no mistake.
+    ///   - builtIn: built-in profiles.
+    ///   - folders: of files with the same name the one in the last folder wins; files win over built-in profiles. A
+    ///     missing folder is no mistake.
     package init(builtIn: [BuiltInProfile] = [], folders: [String]) {
         var found: [String: (profile: Profile, folder: Int)] = [:]
         for text in builtIn {
@@ -55,7 +55,7 @@ package struct ProfileLibrary: Hashable, Sendable {
         return read { () throws(Mistakes) in try Profile(contentsOf: path) }
     }
 
-    /// What is read; nil once the mistakes that prevent it are noted.
+    /// The value read; nil after recording the mistakes that prevent it.
     private mutating func read<Value>(_ value: () throws(Mistakes) -> Value) -> Value? {
         do throws(Mistakes) {
             return try value()
@@ -65,7 +65,7 @@ package struct ProfileLibrary: Hashable, Sendable {
         }
     }
 
-    /// Profiles of one folder that claim the same name; between folders that is how users replace one.
+    /// Profiles of one folder that claim the same port name; across folders this is how users replace one.
     private var overlaps: [String] {
         var overlaps: [String] = []
         for (index, later) in recognisers.enumerated() {
@@ -81,9 +81,9 @@ package struct ProfileLibrary: Hashable, Sendable {
 }
 
 extension ProfileLibrary {
-    /// The profile a user names.
+    /// The profile with a given ID.
     ///
-    /// - Parameter id: the name of its file without `.yaml`.
+    /// - Parameter id: its file's name without `.yaml`.
     /// - Returns: the profile.
     /// - Throws: when there is none.
     package func profile(id: String) throws(UnknownProfile) -> Profile {
@@ -91,15 +91,15 @@ extension ProfileLibrary {
         throw UnknownProfile(id: id, nearest: NearestWord.to(id, among: profiles.map(\.id)))
     }
 
-    /// The profile that recognises a port.
+    /// The profile that recognizes a port.
     ///
-    /// The last folder is asked first and the built-in profiles last, and in each the port's own name counts before its
-    /// client's. Case and the spaces that drivers put around names do not count.
+    /// The last folder is searched first and the built-in profiles last; in each, the port's name counts before its
+    /// client's. Case-insensitive, and spaces around names are ignored.
     ///
     /// - Parameters:
     ///   - portName: of the port.
-    ///   - clientName: of the client it belongs to.
-    /// - Returns: nil if no profile names it.
+    ///   - clientName: of its client.
+    /// - Returns: nil if no profile matches.
     package func profile(portName: String, clientName: String) -> Profile? {
         let (port, client) = (portName.asPortName, clientName.asPortName)
         let names = [port, client, "\(client):\(port)"]
@@ -113,13 +113,13 @@ extension ProfileLibrary {
     }
 }
 
-/// No profile has the ID that somebody asked for.
+/// No profile has the requested ID.
 package struct UnknownProfile: Error, Hashable, Sendable, CustomStringConvertible {
     package var id: String
-    /// The ID that differs least from it, if that is little.
+    /// The most similar ID, if there is one.
     package var nearest: String?
 
-    /// What is wrong and what would be right, as a clause.
+    /// What is wrong and how to fix it, as a clause.
     package var description: String {
         let advice = nearest.map { "did you mean '\($0)'?" } ?? "'tactus profiles list' names them all"
         return "there is no profile \(id.inQuotes); \(advice)"
@@ -127,6 +127,6 @@ package struct UnknownProfile: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 extension String {
-    /// What counts of a port's name.
+    /// A port's name in the form used for comparison.
     fileprivate var asPortName: String { trimmed.lowercased() }
 }

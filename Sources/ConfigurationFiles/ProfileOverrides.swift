@@ -1,18 +1,18 @@
-/// What a user wants otherwise than a device's profile says, as it is written; see ``Profile/applying(_:)``.
+/// A user's changes to a device's profile, as written; see ``Profile/applying(_:)``.
 package struct ProfileOverrides: Hashable, Sendable {
     var clock: YAMLNode?
     var transport: YAMLNode?
 
-    /// Nothing otherwise.
+    /// No changes.
     package init() {}
 }
 
 extension Profile {
-    /// This profile with what a user wants otherwise.
+    /// This profile with a user's changes.
     ///
-    /// - Parameter overrides: read, and so found right by themselves.
-    /// - Returns: the profile with the keys that are written replaced.
-    /// - Throws: what does not go with the rest of this profile.
+    /// - Parameter overrides: already checked on their own.
+    /// - Returns: the profile with the written keys replaced.
+    /// - Throws: changes that contradict the rest of the profile.
     package func applying(_ overrides: ProfileOverrides) throws(Mistakes) -> Profile {
         var profile = self
         var reading = Reading()

@@ -2,9 +2,9 @@ internal import Essentials
 internal import Glibc
 internal import RealTime
 
-/// Files as bytes, read without waiting for pipes or filling memory, and written whole or not at all.
+/// Reads files without waiting for pipes or filling memory, and writes them completely or not at all.
 enum TextFile {
-    /// The contents of an ordinary file; of a longer one than any text may be, only enough to see that it is.
+    /// The contents of an ordinary file; of one that is too long, only enough to detect that.
     static func bytes(of path: String) throws(Mistakes) -> [UInt8] {
         let place = Place(file: path, line: 1, column: 1)
         var status = stat()
@@ -27,20 +27,20 @@ enum TextFile {
         }
     }
 
-    /// Writes a file that does not exist yet; what cannot be written whole is taken away again.
+    /// Writes a new file; removes it again if it cannot be written completely.
     static func create(_ path: String, _ bytes: [UInt8]) throws(SystemCallError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw SystemCallError(operation: "open", code: errno) }
         let written = write(descriptor, bytes, bytes.count)
         var code = written == bytes.count ? 0 : written < 0 ? errno : ENOSPC
-        // Some disks tell only now that they are full.
+        // Some disks report only now that they are full.
         if close(descriptor) != 0, code == 0 { code = errno }
         guard code != 0 else { return }
         unlink(path)
         throw SystemCallError(operation: "write", code: code)
     }
 
-    /// The names of the files in a folder in order, hidden ones left out; nil where there is no such folder.
+    /// The sorted names of a folder's files without hidden ones; nil if there is no such folder.
     static func names(in folder: String) throws(Mistakes) -> [String]? {
         guard Files.exists(folder) else { return nil }
         let place = Place(file: folder, line: 1, column: 1)

@@ -1,16 +1,16 @@
-/// A secret that a client shows in `Authorization: Bearer …`.
+/// A secret that clients send in `Authorization: Bearer …`.
 package struct BearerToken: Sendable {
-    /// The secret itself, as it is sent.
+    /// The secret, as sent.
     package let text: String
 
-    /// Takes the contents of a token file; nil unless they are one word of printable ASCII.
+    /// Reads the contents of a token file; nil unless it is one word of printable ASCII.
     package init?(_ contents: String) {
         let words = contents.split(whereSeparator: \.isWhitespace)
         guard words.count == 1, words[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
         text = String(words[0])
     }
 
-    /// Whether an `Authorization` header carries this token; takes as long whatever the token is.
+    /// Whether an `Authorization` header has this token; takes the same time for any header.
     func matches(_ header: String) -> Bool {
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return false }

@@ -7,7 +7,7 @@ internal import NIOCore
 struct CommandBody {
     private let scalars: [String: Scalar]
 
-    /// Reads a body that has these keys and no others; whether one may be left out is for the caller to say.
+    /// Reads a body with these keys and no others; the caller checks for missing ones.
     init(_ keys: [String], in body: ByteBuffer) throws(RequestError) {
         guard let object = try? JSON.value([String: Scalar].self, from: body.readableBytesView) else {
             throw .notJSON(expecting: keys)
@@ -24,19 +24,19 @@ struct CommandBody {
         scalars = object
     }
 
-    /// Reads a body that may be missing, as may all its keys.
+    /// Reads a body that may be missing, as may its keys.
     init(optional keys: [String], in body: ByteBuffer) throws(RequestError) {
         try self.init(keys, in: body.readableBytes > 0 ? body : ByteBuffer(string: "{}"))
     }
 
-    /// The value of a key, whether it is there or not.
+    /// The value of a key, even if it is missing.
     func required(_ key: String) -> CommandValue { CommandValue(key: key, scalar: scalars[key] ?? .other) }
 
-    /// The value of a key that may be left out.
+    /// The value of a key; nil if it is missing.
     func optional(_ key: String) -> CommandValue? { scalars[key].map { CommandValue(key: key, scalar: $0) } }
 }
 
-/// One value of a command's body, and the name to complain about it by.
+/// A value in a command's body, with its name for error messages.
 struct CommandValue {
     fileprivate let key: String
     fileprivate let scalar: Scalar
@@ -58,7 +58,7 @@ struct CommandValue {
         return value
     }
 
-    /// One of a few words.
+    /// One of several words.
     func choice<Value>(among choices: KeyValuePairs<String, Value>) throws(RequestError) -> Value {
         guard case .text(let text) = scalar, let choice = choices.first(where: { $0.key == text }) else {
             throw .badValue("\(key): \(choices.map { "\"\($0.key)\"" }.joined(separator: " or "))")
@@ -85,7 +85,7 @@ struct CommandValue {
         return value
     }
 
-    /// A bound as it would be written in JSON.
+    /// A limit as JSON would write it.
     private static func text(_ bound: Double) -> String {
         let text = "\(bound)"
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

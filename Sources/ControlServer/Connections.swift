@@ -1,10 +1,10 @@
 internal import NIOCore
 internal import Synchronization
 
-/// The open connections: if there are too many, one that lets us wait has to go for the next.
+/// The open connections; if there are too many, an idle one is closed for the next.
 ///
-/// So connections that say nothing keep nobody out, however many there are: each newcomer drives out the oldest that
-/// has not said what it wants, and whoever comes to ask is answered.
+/// Idle connections therefore cannot lock anyone out. Each new connection closes the oldest one that has not sent a
+/// complete request, and a client that asks is answered.
 final class Connections: Sendable {
     private let most: Int
     private let table = Mutex(Table())
@@ -17,17 +17,17 @@ final class Connections: Sendable {
     private struct Connection {
         let channel: any Channel
         let number: Int
-        /// Whether its request is complete and is being answered.
+        /// Whether its request is complete and being answered.
         var isBeingAnswered = false
     }
 
-    /// How many there may be.
+    /// Most connections.
     static let most = 128
 
-    /// - Parameter most: how many there may be.
+    /// - Parameter most: most connections.
     init(most: Int = Connections.most) { self.most = most }
 
-    /// Takes in a new connection, perhaps at the cost of another.
+    /// Adds a connection, and closes another if there are too many.
     func opened(_ channel: any Channel) {
         let victim = table.withLock { table -> (any Channel)? in
             table.opened += 1
@@ -42,7 +42,7 @@ final class Connections: Sendable {
         victim.eventLoop.execute { victim.close(promise: nil) }
     }
 
-    /// Notes who lets whom wait on a connection.
+    /// Notes whether a connection waits for its client or is being answered.
     func note(_ channel: any Channel, isBeingAnswered: Bool) {
         table.withLock { $0.open[ObjectIdentifier(channel)]?.isBeingAnswered = isBeingAnswered }
     }

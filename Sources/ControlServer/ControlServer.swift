@@ -7,9 +7,9 @@ internal import NIOCore
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The HTTP side of a gateway: its status, and commands to it.
+/// The HTTP server of a gateway: its status, and commands to it.
 ///
-/// It listens before there is a gateway, so that a port in use is known before anything is sent to a device; until
+/// It starts before the gateway, so that a port in use is reported before anything is sent to a device. Until
 /// ``serve(_:)`` it answers that the gateway is starting.
 package final class ControlServer: Sendable {
     private let services: ServiceGroup
@@ -22,14 +22,14 @@ package final class ControlServer: Sendable {
         self.serving = serving
     }
 
-    /// Listens at an address.
+    /// Starts listening at an address.
     ///
     /// - Parameters:
-    ///   - address: where; any but a loopback address should come with a token.
+    ///   - address: any but a loopback address should have a token.
     ///   - token: what every request must show, if anything.
-    ///   - log: for what goes wrong later.
+    ///   - log: receives later problems.
     /// - Returns: the server, once connections are accepted.
-    /// - Throws: when the address cannot be had, with what to do about it.
+    /// - Throws: when the address cannot be used, with the fix.
     package static func listening(
         at address: HTTPAddress, token: BearerToken?, log: Logger
     ) async throws(ListenError) -> ControlServer {
@@ -53,21 +53,21 @@ package final class ControlServer: Sendable {
     /// The port that was bound.
     package var port: Int { serving.port }
 
-    /// How many descriptors a server opens at most: three for each of its threads, then its connections.
+    /// Most descriptors that a server opens: three for each of its threads, plus its connections.
     ///
-    /// One that has to go for the next is still open for a moment.
+    /// A connection closed for another one is still open for a moment.
     package static var descriptorsNeeded: Int { 3 * System.coreCount + 1 + Connections.most + 16 }
 
-    /// Gives requests the gateway they are about.
+    /// Sets the gateway that requests are about.
     package func serve(_ gateway: Gateway) { serving.start(gateway) }
 
-    /// Accepts no more requests, answers open ones and closes every connection; takes a quarter of a second at most.
+    /// Stops accepting requests, answers open ones, and closes all connections; takes at most 250 ms.
     package func stop() async {
         await services.triggerGracefulShutdown()
         _ = await running.result
     }
 
-    /// The server as the library's value.
+    /// The server as a value of the HTTP library.
     private static func application(
         at address: HTTPAddress, token: BearerToken?, serving: Serving, log: Logger,
         onListening: @escaping @Sendable () -> Void
@@ -108,12 +108,12 @@ final class Serving: Sendable {
     }
 }
 
-/// Why an address could not be served, and what to do about it.
+/// Why an address could not be used, with the fix.
 package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
     package var address: HTTPAddress
     /// The value of errno.
     package var code: Int32
-    /// What to do about it.
+    /// How to fix it.
     package var advice = "choose another address with --http ADDRESS:PORT, or go without with --no-http"
 
     package var description: String {

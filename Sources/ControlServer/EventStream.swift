@@ -2,13 +2,13 @@ internal import Hummingbird
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Places for event streams; there are so many and no more.
+/// A limited number of places for event streams.
 final class StreamPlaces: Sendable {
     static let most = 64
 
     private let taken = Atomic(0)
 
-    /// A place, which is free again when nobody holds this any more.
+    /// A place; free again when nobody holds this object any more.
     final class Place: Sendable {
         private let places: StreamPlaces
 
@@ -27,7 +27,7 @@ final class StreamPlaces: Sendable {
     }
 }
 
-/// An answer that goes on until the client leaves or the server stops: server-sent events.
+/// A response of server-sent events that lasts until the client leaves or the server stops.
 func eventStream(of feed: StatusFeed, at place: StreamPlaces.Place) -> Response {
     Response(
         status: .ok,
@@ -44,5 +44,5 @@ func eventStream(of feed: StatusFeed, at place: StreamPlaces.Place) -> Response 
         })
 }
 
-/// By this the rest of the server knows an answer that has no end.
+/// Marks an endless response for the rest of the server.
 let eventStreamType = "text/event-stream"

@@ -2,24 +2,24 @@ internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Ends a connection whose client lets a request or its answer take too long, or that outlives the server, and says
-/// among all ``Connections`` how it stands with this one.
+/// Closes a connection whose client is too slow, or that outlives the server.
 ///
-/// The library's idle timeout counts from the last part of a request; a client that sends a byte now and then, or that
-/// never reads its answers, would pass it. An event stream has no end, so there each event has its time.
+/// It also reports the connection's state to ``Connections``. The library's idle timeout counts from the last part of a
+/// request. A client that sends a byte now and then, or never reads its answers, would pass it. An event stream has no
+/// end, so there each event has its own deadline.
 final class ExchangeDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// How long a request and its answer may take together.
+    /// Longest time for a request and its answer together.
     static let exchange = TimeAmount.seconds(10)
-    /// How long open requests may still take once the server stops.
+    /// Longest time for open requests after the server stops.
     static let closeGrace = TimeAmount.milliseconds(250)
-    /// What of a stream may wait to be sent, in bytes: the next event is not asked for before it has left.
+    /// Unsent bytes of a stream; the next event is produced only when these are sent.
     static let waiting = ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: 4096)
-    /// What of a stream the kernel may keep unsent, in bytes; twice that, as it counts.
+    /// Unsent bytes of a stream in the kernel, which counts them double.
     static let kept: ChannelOptions.Types.SocketOption.Value = 16384
 
     private let connections: Connections
@@ -27,7 +27,7 @@ final class ExchangeDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     private var unanswered = 0
     private var isStopping = false
     private var isStreaming = false
-    /// Events on their way.
+    /// Events being sent.
     private var unsent = 0
     private var closing: Scheduled<Void>?
 

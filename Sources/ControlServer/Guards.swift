@@ -2,10 +2,10 @@ internal import Essentials
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Refuses requests whose `Host` or `Origin` is not this server's own.
+/// Refuses requests with a `Host` or `Origin` other than this server's own.
 ///
-/// A web page elsewhere can make a browser send requests here, and can even make its own name point to this machine;
-/// these two headers, which a page cannot forge, give it away.
+/// A web page elsewhere can make a browser send requests here, and can even make its own name resolve to this machine.
+/// These two headers, which a page cannot forge, reveal that.
 struct OwnOriginOnly<Context: RequestContext>: RouterMiddleware {
     let address: HTTPAddress
     let serving: Serving
@@ -28,7 +28,7 @@ struct OwnOriginOnly<Context: RequestContext>: RouterMiddleware {
         else { return false }
         if ["localhost", "127.0.0.1", "::1", address.host].contains(authority.host) { return true }
         if address.isLoopback { return false }
-        // Whoever serves more than this machine has set a token; names that only this machine has are welcome then.
+        // A server open to other machines has a token, so names that only this machine knows are fine then.
         return isOwnName(authority.host) || address.isWildcard && HTTPAddress(host: authority.host, port: 0) != nil
     }
 
@@ -39,7 +39,7 @@ struct OwnOriginOnly<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// Refuses requests that do not show the token.
+/// Refuses requests without the token.
 struct TokenRequired<Context: RequestContext>: RouterMiddleware {
     let token: BearerToken
 

@@ -9,7 +9,7 @@ package struct HTTPAddress: Hashable, Sendable, CustomStringConvertible {
     /// Whether only this machine can reach it.
     package let isLoopback: Bool
 
-    /// Reads `ADDRESS:PORT`; nil unless the address is a number (or `localhost`) and the port 1 to 65535.
+    /// Reads `ADDRESS:PORT`; nil unless the address is numeric (or `localhost`) and the port is 1 to 65535.
     package init?(_ text: String) {
         guard let authority = Authority(text, defaultPort: nil), authority.port > 0 else { return nil }
         let host = authority.host == "localhost" ? "127.0.0.1" : authority.host
@@ -25,10 +25,10 @@ package struct HTTPAddress: Hashable, Sendable, CustomStringConvertible {
         isLoopback = spelling.hasPrefix("127.") || spelling == "::1"
     }
 
-    /// Whether it stands for every address of this machine.
+    /// Whether it means all addresses of this machine.
     var isWildcard: Bool { host == "0.0.0.0" || host == "::" }
 
-    /// Where a program of this machine reaches what listens here.
+    /// The address by which programs on this machine reach it.
     package var reachable: String {
         switch host {
         case "0.0.0.0": "127.0.0.1:\(port)"
@@ -40,9 +40,9 @@ package struct HTTPAddress: Hashable, Sendable, CustomStringConvertible {
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// A host and port as the `Host` and `Origin` headers of a request name them.
+/// A host and port from a request's `Host` or `Origin` header.
 package struct Authority: Hashable, Sendable {
-    /// In lower case; an address without brackets and in its shortest spelling.
+    /// Lower case; an address without brackets, in its shortest spelling.
     package var host: String
     package var port: Int
 

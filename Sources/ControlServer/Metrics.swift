@@ -1,8 +1,8 @@
 internal import GatewayStatus
 
-/// A status as Prometheus reads it: the text format, version 0.0.4.
+/// A status in Prometheus's text format, version 0.0.4.
 ///
-/// Names follow its conventions: base units, `_total` for what only grows, `_info` for words.
+/// Names follow its conventions: base units, `_total` for counters, `_info` for text.
 struct Metrics {
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -95,7 +95,7 @@ struct Metrics {
     }
 
     private static func escaped(_ text: String) -> String {
-        // Nearly every label is an output's name, without any of these.
+        // Nearly every label is an output's name without any of these.
         guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 || $0 == 0x0A }) else { return text }
         return text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     }

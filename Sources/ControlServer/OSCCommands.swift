@@ -3,16 +3,16 @@ package import Gateway
 internal import MIDIClock
 package import OpenSoundControl
 
-/// Why a message is no command, as a clause that says what would be right.
+/// Why a message is not a command, as a clause that says what would be right.
 package struct OSCError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String
 }
 
 extension OSCMessage {
-    /// The command that this message is.
+    /// The command that this message means.
     ///
-    /// - Returns: nil if it is a button's being let go, which many controllers send as 0.
-    /// - Throws: when no command has that address, or it takes other values.
+    /// - Returns: nil for the release of a button, which many controllers send as 0.
+    /// - Throws: when no command has that address, or the values are wrong.
     package func command() throws(OSCError) -> Command? {
         switch address {
         case "/tactus/play": isPressed ? .setPlaying(true) : nil
@@ -35,12 +35,12 @@ extension OSCMessage {
         }
     }
 
-    /// As much of the address as may go into a log.
+    /// The address, shortened for a log.
     private var name: String { String(address.prefix(60)) }
 
     private var isPressed: Bool { arguments.first != .number(0) }
 
-    /// The ID or name of an output, where there is one.
+    /// The ID or name of an output, if given.
     private func output(_ index: Int) -> String? {
         guard arguments.indices.contains(index), case .text(let text) = arguments[index] else { return nil }
         return text

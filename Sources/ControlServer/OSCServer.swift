@@ -5,7 +5,7 @@ internal import NIOPosix
 internal import OpenSoundControl
 internal import Synchronization
 
-/// Takes commands over Open Sound Control, on UDP; answers nothing.
+/// Receives commands by Open Sound Control over UDP; never answers.
 package final class OSCServer: Sendable {
     private let channel: any Channel
     private let serving: Serving
@@ -15,13 +15,13 @@ package final class OSCServer: Sendable {
         self.serving = serving
     }
 
-    /// Listens at an address; what comes before ``serve(_:)`` is passed over.
+    /// Starts listening at an address; messages before ``serve(_:)`` are ignored.
     ///
     /// - Parameters:
-    ///   - address: where; whoever can reach it can steer, since the protocol knows no secrets.
-    ///   - log: takes what is not understood or refused.
+    ///   - address: anyone who can reach it can give commands, since the protocol has no secrets.
+    ///   - log: receives invalid and refused messages.
     /// - Returns: the server, once it listens.
-    /// - Throws: when the address cannot be had.
+    /// - Throws: when the address cannot be used.
     package static func listening(at address: HTTPAddress, log: Logger) async throws(ListenError) -> OSCServer {
         let serving = Serving()
         do {
@@ -40,10 +40,10 @@ package final class OSCServer: Sendable {
         }
     }
 
-    /// Gives commands the gateway they are for.
+    /// Sets the gateway that commands are for.
     package func serve(_ gateway: Gateway) { serving.start(gateway) }
 
-    /// Takes no more commands.
+    /// Stops receiving commands.
     package func stop() async { try? await channel.close() }
 }
 
@@ -53,7 +53,7 @@ private final class OSCHandler: ChannelInboundHandler {
 
     private let serving: Serving
     private let log: Logger
-    /// Shared with the gateway's thread, which tells what it refuses.
+    /// Shared with the gateway's thread, which reports refused commands.
     private let complaints = ComplaintLog()
 
     init(serving: Serving, log: Logger) {
@@ -77,12 +77,12 @@ private final class OSCHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Of a datagram that could not be read; the next may be.
+        // The error concerns one datagram; the next may be fine.
         complaints.note("\(error)", log)
     }
 }
 
-/// Logs what is wrong with messages, however many come.
+/// Logs problems with messages, at a limited rate.
 private final class ComplaintLog: Sendable {
     private let gate = Mutex(ComplaintGate())
 
@@ -92,11 +92,11 @@ private final class ComplaintLog: Sendable {
     }
 }
 
-/// Lets through what is news, and never too much of it.
+/// Limits the rate of log messages, and suppresses repeated ones.
 struct ComplaintGate {
     private var last: (text: String, time: ContinuousClock.Instant)?
 
-    /// Whether a text is to be logged: the last was long enough ago, and longer if it was the same.
+    /// Whether to log a text: the last one was long enough ago, and longer if it was the same.
     mutating func lets(_ text: String, at now: ContinuousClock.Instant) -> Bool {
         if let last, last.time.duration(to: now) < .seconds(last.text == text ? 600 : 10) { return false }
         last = (text, now)

@@ -2,11 +2,11 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// The page at `/`: one file that asks for nothing else but the API.
+/// The page at `/`: one file that uses only the API.
 ///
-/// Its parts are files of the folder `Panel`, compiled into the program.
+/// Its parts are files in the folder `Panel`, compiled into the program.
 enum Panel {
-    /// The page, cut where a nonce is to stand.
+    /// The page, split where a nonce is inserted.
     private static let pieces: [String] = {
         func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         let script = [
@@ -19,7 +19,7 @@ enum Panel {
             .split(separator: "{nonce}", omittingEmptySubsequences: false).map(String.init)
     }()
 
-    /// The page, with what a browser may do in it: run and show its own parts, and talk to this server.
+    /// The page, with a policy that allows the browser only its own scripts and this server.
     static func response() -> Response {
         let nonce = (0..<2).map { _ in String(UInt64.random(in: 0 ... .max), radix: 36) }.joined()
         let policy = [

@@ -4,12 +4,12 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// A request that is not carried out, as a status and `{"error":{"code":"…","message":"…"}}`.
+/// A refused request, as an HTTP status and `{"error":{"code":"…","message":"…"}}`.
 struct RequestError: Error, HTTPResponseError {
     var status: HTTPResponse.Status
     /// A stable word for programs.
     var code: String
-    /// For people: what is wrong, and what would be right.
+    /// For people: what is wrong, and how to fix it.
     var message: String
     var headers: HTTPFields = [:]
 
@@ -53,7 +53,7 @@ struct RequestError: Error, HTTPResponseError {
         RequestError(status: .serviceUnavailable, code: "late", message: reason)
     }
 
-    /// What the gateway itself refuses.
+    /// An error from the gateway.
     init(_ refusal: CommandError) {
         let (status, code): (HTTPResponse.Status, String) =
             switch refusal {
@@ -72,7 +72,7 @@ struct RequestError: Error, HTTPResponseError {
             headers: refusal == .busy ? [.retryAfter: "1"] : [:])
     }
 
-    /// What the HTTP library refuses, in our form.
+    /// An error from the HTTP library.
     init(_ error: any HTTPResponseError) {
         switch error.status {
         case .notFound: self.init(status: .notFound, code: "not-found", message: "nothing is served here")
@@ -98,7 +98,7 @@ struct RequestError: Error, HTTPResponseError {
     }
 }
 
-/// Turns every error into a JSON answer.
+/// Turns every error into a JSON response.
 struct ErrorsAsJSON<Context: RequestContext>: RouterMiddleware {
     @concurrent
     func handle(
@@ -114,12 +114,12 @@ struct ErrorsAsJSON<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// An answer of 200 with a value as JSON.
+/// A response of 200 with a value as JSON.
 func jsonResponse(_ value: some Encodable) throws -> Response {
     textResponse(ByteBuffer(bytes: try JSON.bytes(value)), type: "application/json; charset=utf-8")
 }
 
-/// An answer of 200 with a text.
+/// A response of 200 with a text.
 func textResponse(_ text: ByteBuffer, type: String, headers: HTTPFields = [:]) -> Response {
     var all: HTTPFields = [.contentType: type, .cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
     all.append(contentsOf: headers)

@@ -6,15 +6,15 @@ internal import Hummingbird
 internal import MIDIClock
 internal import NIOCore
 
-/// The largest body of a request, in bytes.
+/// Longest body of a request, in bytes.
 let maximumBody = 64 * 1024
 
-/// Everything that is served, and how requests become commands.
+/// All paths of the server, and how requests become commands.
 func routes(at address: HTTPAddress, token: BearerToken?, serving: Serving) -> Router<BasicRequestContext> {
     let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
     router.add(middleware: ErrorsAsJSON())
     router.add(middleware: OwnOriginOnly(address: address, serving: serving))
-    // The page itself tells nothing; what it shows, it asks for with the token.
+    // The page itself contains no secrets; it requests its data with the token.
     router.serve("/", .get) { _, _ in Panel.response() }
     if let token { router.add(middleware: TokenRequired(token: token)) }
     router.addReports(of: serving)
@@ -23,7 +23,7 @@ func routes(at address: HTTPAddress, token: BearerToken?, serving: Serving) -> R
 }
 
 extension Router where Context == BasicRequestContext {
-    /// What can be read.
+    /// Paths that read.
     fileprivate func addReports(of serving: Serving) {
         serve("/api/v1/status", .get) { _, _ in try jsonResponse(try serving.running().status()) }
         serve("/api/v1/ports", .get) { _, _ in try jsonResponse(try serving.running().ports) }
@@ -45,7 +45,7 @@ extension Router where Context == BasicRequestContext {
 }
 
 extension Router where Context == BasicRequestContext {
-    /// What can be done.
+    /// Paths that change something.
     fileprivate func addCommands(to serving: Serving) {
         command("/api/v1/link", "enabled", serving) { .enableLink(try $0.boolean()) }
         command("/api/v1/start-stop-sync", "enabled", serving) { .enableStartStopSync(try $0.boolean()) }
@@ -91,14 +91,14 @@ extension Router where Context == BasicRequestContext {
     }
 }
 
-/// When a tap fell by the sender's own clock, which tells distances better than the network does; nil if it does not say.
+/// Time of a tap by the sender's own clock, which no network delay disturbs; nil if not given.
 private func tapTime(_ body: ByteBuffer) throws(RequestError) -> HostTime? {
     guard let time = try CommandBody(optional: ["milliseconds"], in: body).optional("milliseconds") else { return nil }
     return HostTime(microseconds: Int64(try time.number(in: 0...1e15) * 1_000))
 }
 
 extension Realignment {
-    /// `{}` or no body at all is the next bar.
+    /// `{}` or no body means the next bar.
     fileprivate init(_ body: ByteBuffer) throws(RequestError) {
         guard let when = try CommandBody(optional: ["when"], in: body).optional("when") else {
             self = .atBar
@@ -109,7 +109,7 @@ extension Realignment {
 }
 
 extension BasicRequestContext {
-    /// The output that the path names; the router leaves escapes such as `%2D` as they are.
+    /// The output named in the path; the router does not decode escapes such as `%2D`.
     fileprivate var output: String {
         get throws {
             let id = try parameters.require("id")
@@ -136,7 +136,7 @@ extension OutputAdjustment {
 }
 
 extension Serving {
-    /// Has the gateway carry out a command and answers with the status it led to.
+    /// Carries out a command and answers with the resulting status.
     fileprivate func perform(_ command: Command) async throws -> Response {
         let gateway = try running()
         do throws(CommandError) {
@@ -149,7 +149,7 @@ extension Serving {
 }
 
 extension Router where Context == BasicRequestContext {
-    /// Serves a path with one method and answers 405 to the others.
+    /// Adds a path with one method; other methods get 405.
     fileprivate func serve(
         _ path: RouterPath, _ method: HTTPRequest.Method,
         _ answer: @escaping @Sendable (Request, BasicRequestContext) async throws -> Response
@@ -161,7 +161,7 @@ extension Router where Context == BasicRequestContext {
         }
     }
 
-    /// Serves a command that takes one value by its key and answers with the status it led to.
+    /// Adds a command with one value under its key; the answer is the resulting status.
     fileprivate func command(
         _ path: RouterPath, _ key: String, _ serving: Serving,
         _ command: @escaping @Sendable (CommandValue) throws -> Command

@@ -3,16 +3,15 @@ internal import GatewayStatus
 internal import NIOCore
 internal import Synchronization
 
-/// The newest status as events, for all streams together: however many there are, it is looked at and put into words
-/// once.
+/// The newest status as events, computed once for all streams.
 ///
-/// Nothing is queued: a stream takes what is newest when it has time for it.
+/// Nothing is queued: a stream that is ready takes the newest status.
 final class StatusFeed: Sendable {
-    /// How often a second the status is looked at, and so an event sent, at most.
+    /// Most checks of the status per second, and so most events.
     private static let checksPerSecond: Int64 = 20
-    /// After how many checks an event comes though nothing has happened: a quarter of a second.
+    /// Checks after which an event is sent even without changes: a quarter of a second.
     ///
-    /// Whoever watches counts the beats in between; the network is the session's, and should carry little.
+    /// Clients compute the beats in between. The network belongs to the session, and should carry little.
     private static let rest: Int64 = 5
 
     private static let period = Duration.seconds(1) / Int(checksPerSecond)
@@ -21,17 +20,17 @@ final class StatusFeed: Sendable {
     private let read: @Sendable () throws -> Status
     private let newest = Mutex<Look?>(nil)
 
-    /// A status as it was when it was looked at.
+    /// The status at a check.
     private struct Look {
         let status: Status
-        /// Counts the looks there could have been since the feed began.
+        /// Number of the check, counting all possible ones since the feed began.
         let number: Int64
-        /// Counts what has happened since then.
+        /// Number of changes so far.
         private(set) var happenings = 0
-        /// The status as JSON, once somebody has asked for it.
+        /// The status as JSON, after the first request for it.
         var text: String?
 
-        /// Counts the times that a status was to be sent though nothing had happened.
+        /// Number of events due without changes.
         var round: Int64 { number / StatusFeed.rest }
 
         init(_ status: Status, number: Int64, after earlier: Look?) {
@@ -42,26 +41,26 @@ final class StatusFeed: Sendable {
         }
     }
 
-    /// How far one stream has come.
+    /// The progress of one stream.
     struct Progress {
         fileprivate var happenings: Int?
         fileprivate var round: Int64?
     }
 
-    /// A feed of what `read` returns.
+    /// A feed of the status that `read` returns.
     ///
     /// - Parameters:
-    ///   - began: from when its looks are counted.
-    ///   - read: asked at most once a look, on the thread of whichever stream is first.
+    ///   - began: start of the checks.
+    ///   - read: called at most once per check, on the thread of the first stream that asks.
     init(since began: ContinuousClock.Instant = .now, _ read: @escaping @Sendable () throws -> Status) {
         self.began = began
         self.read = read
     }
 
-    /// When the next look is taken.
+    /// The time of the next check.
     ///
-    /// The same for all streams, so that one interrupt of the machine's timer serves them all: each may come just
-    /// before a tick is due, and hold that up for microseconds.
+    /// It is the same for all streams, so that one timer interrupt serves them all. Each interrupt may come just before
+    /// a tick and delay it by microseconds.
     func nextLook(after now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         began + Self.period * Int(number(at: now) + 1)
     }
@@ -71,13 +70,12 @@ final class StatusFeed: Sendable {
         return seconds * Self.checksPerSecond + attoseconds / (1_000_000_000_000_000_000 / Self.checksPerSecond)
     }
 
-    /// What is to be sent to a stream now.
+    /// The event to send to a stream now.
     ///
     /// - Parameters:
-    ///   - progress: how far the stream has come.
+    ///   - progress: of the stream.
     ///   - now: the present time.
-    /// - Returns: one event: `change` if something has happened since the stream's last, else `status`; nil as long as
-    ///   there is no reason for one.
+    /// - Returns: a `change` event if something changed since the stream's last one, else `status`; nil if none is due.
     /// - Throws: when there is no status.
     func event(after progress: inout Progress, at now: ContinuousClock.Instant) throws -> ByteBuffer? {
         try newest.withLock { newest in
@@ -96,7 +94,7 @@ final class StatusFeed: Sendable {
 }
 
 extension Status {
-    /// This status without what moves by itself: where two of these differ, something has happened between them.
+    /// This status without values that change by themselves; if two of these differ, something has changed.
     var withoutMotion: Status {
         var still = self
         (still.beat, still.phase, still.startsInBeats) = (0, 0, nil)

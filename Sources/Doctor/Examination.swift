@@ -1,7 +1,7 @@
-/// A look at this machine: what it allows, and what is in the way.
+/// An examination of this machine: what it allows, and what causes trouble.
 package enum Examination {
-    /// Looks at everything, which takes about two seconds; nothing is changed, and nothing leaves this machine.
+    /// Examines everything in about two seconds; changes nothing, and sends nothing beyond this machine.
     ///
-    /// - Returns: at least one finding for each thing that applies to this machine, in the order to mend them.
+    /// - Returns: at least one finding for each relevant subject, in the order in which to fix them.
     package static func findings() -> [Finding] { MachineFacts.read(SystemTree(root: "/")).findings }
 }

@@ -1,6 +1,6 @@
-/// One thing that was looked at on this machine: what was found, and what mends it.
+/// A result of the examination, with its fix.
 package struct Finding: Hashable, Sendable {
-    /// What was looked at; the names stay, scripts go by them.
+    /// The subject; these names never change, because scripts use them.
     package enum Code: String, Sendable, CaseIterable {
         case sequencer
         case midiDevices = "midi-devices"
@@ -22,7 +22,7 @@ package struct Finding: Hashable, Sendable {
     /// How it is.
     package enum Level: Int, Sendable, Comparable {
         case ok
-        /// It works, but worse than it could.
+        /// It works, but could be better.
         case warning
         /// Something does not work.
         case problem
@@ -39,12 +39,12 @@ package struct Finding: Hashable, Sendable {
     }
 
     package var code: Code
-    /// Which of several, such as a network's name; nil where there is but one.
+    /// Which of several, such as a network's name; nil if there is only one.
     package var subject: String?
     package var level: Level
     /// What was found.
     package var found: String
-    /// The command that mends it, or what to do where no command can; nil if all is well.
+    /// The command that fixes it, or what to do without a command; nil if all is well.
     package var fix: String?
 
     static func ok(_ code: Code, of subject: String? = nil, _ found: String) -> Finding {
@@ -61,7 +61,7 @@ package struct Finding: Hashable, Sendable {
 }
 
 extension Finding.Code {
-    /// Why it matters to who plays.
+    /// Why it matters to a musician.
     package var why: String {
         switch self {
         case .sequencer:

@@ -3,21 +3,21 @@ package import RealTime
 
 /// Files and folders by their paths.
 package enum Files {
-    /// Whether there is anything at a path; a link that leads nowhere is nothing.
+    /// Whether something exists at a path; false for a broken link.
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     package static func isFolder(_ path: String) -> Bool { kind(of: path) == .folder }
 
-    /// What kind of thing a path leads to.
+    /// The kind of a file.
     package enum Kind: Sendable {
         case folder
-        /// A character device or a FIFO, which takes and gives bytes one after another.
+        /// A character device or a FIFO.
         case byteStream
-        /// An ordinary file, most likely.
+        /// Most likely an ordinary file.
         case other
     }
 
-    /// What a path leads to; nil if it leads nowhere, or where we may not look.
+    /// The kind of file at a path; nil if there is none, or it may not be examined.
     package static func kind(of path: String) -> Kind? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -28,7 +28,7 @@ package enum Files {
         }
     }
 
-    /// What tells the file behind a descriptor from all others here, as `device:inode`; nil if it is not open.
+    /// Identifies the file behind a descriptor, as `device:inode`; nil if it is not open.
     package static func identity(of descriptor: Int32) -> String? {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? "\(status.st_dev):\(status.st_ino)" : nil
@@ -37,17 +37,17 @@ package enum Files {
     /// The contents of a file.
     ///
     /// - Parameters:
-    ///   - path: the file's own.
-    ///   - most: how many bytes are read at most; the rest is left out.
+    ///   - path: of the file.
+    ///   - most: most bytes to read; the rest is left out.
     /// - Returns: its bytes.
-    /// - Throws: when it is not there, or may not be read.
+    /// - Throws: when it does not exist, or may not be read.
     package static func bytes(of path: String, atMost most: Int = 16 << 20) throws(SystemCallError) -> [UInt8] {
         let descriptor = try checked("open \(path)") { open(path, O_RDONLY | O_CLOEXEC) }
         defer { close(descriptor) }
         return try bytes(from: descriptor, atMost: most)
     }
 
-    /// What a descriptor gives until its end.
+    /// The contents of a descriptor until its end.
     package static func bytes(from descriptor: Int32, atMost most: Int) throws(SystemCallError) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < most {
@@ -66,12 +66,12 @@ package enum Files {
         return bytes
     }
 
-    /// The contents of a text file; nil where it is not there, may not be read, or is not UTF-8.
+    /// The contents of a text file; nil if it is missing, unreadable or not UTF-8.
     package static func text(of path: String) -> String? {
         (try? bytes(of: path)).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// The names of what is in a folder, in order; none if it may not be read.
+    /// The sorted names in a folder; empty if it may not be read.
     package static func names(in folder: String) -> [String] {
         guard let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }
@@ -85,7 +85,7 @@ package enum Files {
         return names.sorted()
     }
 
-    /// What a symbolic link says; nil if there is none.
+    /// The target of a symbolic link; nil if there is none.
     package static func link(_ path: String) -> String? {
         let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             count = buffer.withMemoryRebound(to: CChar.self) { max(0, readlink(path, $0.baseAddress!, $0.count)) }
@@ -93,7 +93,7 @@ package enum Files {
         return target.isEmpty ? nil : String(decoding: target, as: UTF8.self)
     }
 
-    /// The file that a path leads to through links, also if it is not there yet.
+    /// The file that a path leads to through links, even if it does not exist yet.
     package static func target(of path: String) -> String {
         if let real = realpath(path, nil) {
             defer { free(real) }
@@ -103,7 +103,7 @@ package enum Files {
         return target.hasPrefix("/") ? target : "\(folder(of: path))/\(target)"
     }
 
-    /// The folder that a path lies in: `/a` for `/a/b`, `.` for a bare name.
+    /// The folder of a path: `/a` for `/a/b`, `.` for a bare name.
     package static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         let folder = path[..<slash]

@@ -1,8 +1,9 @@
 internal import FoundationEssentials
 
-/// Values as JSON, with keys in order and slashes as they are.
+/// JSON with sorted keys and unescaped slashes.
 ///
-/// The one use of FoundationEssentials. The argument parser and Hummingbird bring it anyway, so its coders cost little.
+/// The only use of FoundationEssentials. The argument parser and Hummingbird include it anyway, so its coders cost
+/// little.
 package enum JSON {
     package static func bytes(_ value: some Encodable, isPretty: Bool = false) throws -> [UInt8] {
         let encoder = JSONEncoder()
@@ -11,7 +12,7 @@ package enum JSON {
         return [UInt8](try encoder.encode(value))
     }
 
-    /// One line.
+    /// JSON on one line.
     package static func text(_ value: some Encodable) throws -> String {
         String(decoding: try bytes(value), as: UTF8.self)
     }

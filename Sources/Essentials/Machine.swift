@@ -3,7 +3,7 @@ internal import Glibc
 /// A variable of the environment; nil if it is not set.
 package func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-/// What this machine calls itself.
+/// The name of this machine.
 package func hostName() -> String {
     var system = utsname()
     guard uname(&system) == 0 else { return "localhost" }
@@ -17,7 +17,7 @@ package func millisecondsSince1970() -> Int64 {
     return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
 }
 
-/// Writes all of a text to a descriptor, and waits while it takes none; what it refuses is dropped.
+/// Writes a text to a descriptor and waits while it is full; what is refused is dropped.
 package func write(_ text: String, to descriptor: Int32) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A number with a fixed count of decimals, such as `128.50`.
+/// A number with a fixed number of decimals, such as `128.50`.
 ///
-/// Rounded as printf does. The point is a point in every country, since the program never calls `setlocale`.
+/// Rounded like printf. The decimal point is a point everywhere, since the program never calls `setlocale`.
 package func fixed(_ value: Double, _ decimals: Int, isSigned: Bool = false) -> String {
     withVaList([Int32(clamping: decimals), value]) { arguments in
         // The longest double has 309 digits before the point.
@@ -14,14 +14,14 @@ package func fixed(_ value: Double, _ decimals: Int, isSigned: Bool = false) -> 
     }
 }
 
-/// A number with as few decimals as it needs, and at most so many.
+/// A number with as few decimals as it needs, up to a limit.
 package func shortest(_ value: Double, atMost decimals: Int) -> String {
     let text = fixed(value, decimals)
     guard text.contains(".") else { return text }
     return String(text.reversed().drop { $0 == "0" }.drop { $0 == "." }.reversed())
 }
 
-/// A whole number with zeros in front, such as `07`; for numbers of 0 and above.
+/// A whole number with leading zeros, such as `07`; for numbers of 0 and above.
 package func digits(_ number: some BinaryInteger, _ count: Int) -> String {
     let text = String(number)
     return String(repeating: "0", count: max(0, count - text.count)) + text

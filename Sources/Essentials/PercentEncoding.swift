@@ -1,5 +1,5 @@
 extension String {
-    /// This text as one part of a URL's path: all but ASCII letters and digits as escapes such as `%2D`.
+    /// This text as one part of a URL's path: everything but ASCII letters and digits as escapes such as `%2D`.
     package var percentEncoded: String {
         utf8.map { byte in
             let character = Character(UnicodeScalar(byte))
@@ -8,7 +8,7 @@ extension String {
         }.joined()
     }
 
-    /// This text with its escapes read; nil if one is no escape, or if they make no UTF-8.
+    /// This text with its escapes decoded; nil if one is invalid, or the result is not UTF-8.
     package var percentDecoded: String? {
         var bytes: [UInt8] = []
         var rest = utf8[...]

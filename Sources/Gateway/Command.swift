@@ -5,51 +5,51 @@ package import MIDIClock
 package enum Command: Hashable, Sendable {
     case enableLink(Bool)
     case enableStartStopSync(Bool)
-    /// Link off if it is on, and on if it is off.
+    /// Toggles Link.
     case toggleLink
-    /// Play or stop, quantised.
+    /// Plays or stops, quantized.
     case setPlaying(Bool)
-    /// Stop what plays, play what is stopped.
+    /// Toggles playing.
     case togglePlaying
-    /// Tempo in BPM, 20...999. The caller must reject other values.
+    /// Sets the tempo in BPM, 20...999. The caller must reject other values.
     case setTempo(Tempo)
-    /// A tap in the wanted tempo, and when it fell, on any clock; nil is now.
+    /// A tap in the wanted tempo, at a time on any clock; nil is now.
     case tap(at: HostTime?)
-    /// Whose clock to follow when Link is off.
+    /// Sets whose clock to follow when Link is off.
     case follow(FollowChoice)
-    /// Shared quantum, 0 to 64 beats.
+    /// Sets the shared quantum, 0 to 64 beats.
     case setQuantum(Beats)
-    /// Changes an output's settings while it runs; without a name those of all.
+    /// Changes settings of a running output, or of all if there is no name.
     case adjust(output: String?, OutputAdjustment)
-    /// Has an output that plays stop and enter again; without a name all.
+    /// Stops a playing output's device and lets it enter again; without a name, all devices.
     case realign(output: String?, Realignment)
     /// Applies a new configuration; unchanged parts keep running.
     case configure(LiveConfiguration)
 }
 
-/// Why a command is not carried out.
+/// Why a command was not carried out.
 package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The leader's role excludes it; names the leader.
+    /// Another clock leads; holds the leader's name.
     case notLeader(String)
-    /// A name means nothing that there is, or several things.
+    /// A name matches nothing, or several things.
     case unclearName(UnclearName)
-    /// It would take something out of its range; says what, and what is possible.
+    /// A value would leave its range; says which, and what is possible.
     case outOfRange(String, possible: String)
-    /// The device of the output with that name is not there, so it cannot be realigned; nil if no device is.
+    /// The device of the named output is not connected, so it cannot be realigned; nil if no device is connected.
     case notConnected(String?)
-    /// The song is stopped, or the output is, so nothing can be realigned.
+    /// The song or the named output is stopped, so nothing can be realigned.
     case notPlaying(String?)
-    /// The device of the output with that name cannot be placed in a song.
+    /// The device of the named output cannot be placed in a song.
     case notPlaceable(String)
-    /// Configuration or profiles are wrong; every mistake with its place.
+    /// Configuration or profiles are wrong; every mistake with its position.
     case badConfiguration([String])
     /// Too many commands are waiting.
     case busy
 
-    /// What is wrong, and what would be right where that is known; a line for each mistake.
+    /// What is wrong, and how to fix it if known; one line for each mistake.
     package var description: String { problem + (advice.map { "; \($0)" } ?? "") }
 
-    /// What can be done about it, where ``problem`` does not say so.
+    /// How to fix it, unless ``problem`` already says so.
     var advice: String? {
         switch self {
         case .notLeader: "'tactus link on' or 'tactus follow off' first"
@@ -58,7 +58,7 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What is wrong; a line for each mistake.
+    /// What is wrong, one line for each mistake.
     var problem: String {
         switch self {
         case .notLeader(let leader): "\(leader) leads"

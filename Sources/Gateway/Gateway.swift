@@ -21,14 +21,14 @@ package final class Gateway: Sendable {
 
     /// Starts the gateway.
     ///
-    /// A missing sequencer, a refused real-time priority or an output that is not there yet are no errors: they show
-    /// in the status, with their fix.
+    /// A missing sequencer, a refused real-time priority or an absent output is no error. It shows in the status, with
+    /// its fix.
     ///
     /// - Parameters:
     ///   - configuration: what the user wants.
-    ///   - keeper: keeps what the user sets, and gives back what was kept; nil forgets it.
-    ///   - log: takes what happens, in constant texts with metadata.
-    ///   - reading: reads again what the user wants, for ``reload()``.
+    ///   - keeper: saves what the user sets, and returns what was saved; nil saves nothing.
+    ///   - log: receives events, as constant texts with metadata.
+    ///   - reading: reads the configuration again, for ``reload()``.
     /// - Throws: when the system gives no thread or no descriptor.
     package init(
         _ configuration: GatewayConfiguration, keeper: StateKeeper? = nil, log: Logger,
@@ -38,7 +38,7 @@ package final class Gateway: Sendable {
         self.keeper = keeper
         let mailbox = try Mailbox<GatewayExchange.Message>(capacity: 1024)
         var clients = SequencerClients(configuration)
-        // How soon a Start is heard matters as much as how soon a ping is; the clock thread comes first.
+        // Receiving a Start promptly matters as much as answering a ping, but the clock thread comes first.
         let priority = Int32(clamping: configuration.realtimePriority / 2)
         let input = try clients.input(configuration, priority: priority, into: mailbox)
         let kept = keeper?.found ?? KeptState()
@@ -47,7 +47,7 @@ package final class Gateway: Sendable {
             interfaces: configuration.interfaces, priority: priority,
             resumptionTime: kept.playing.isEmpty ? 0 : Recovery.longest
         ) { state in
-            // News that find no room are made up for when the gateway thread sees the overflow.
+            // If the mailbox is full, the gateway thread notices and reads the present state instead.
             _ = mailbox.post(.link(state))
         }
         var engine = GatewayEngine(
@@ -56,7 +56,7 @@ package final class Gateway: Sendable {
                 link: peer.state, outputClient: clients.output?.client, controlClient: clients.control?.client,
                 clockIn: input?.entrance, kept: kept, seed: .random(in: 0 ... .max)),
             at: .now())
-        // Later ports are made by the clock thread.
+        // The clock thread creates later ports.
         for (port, name) in engine.takePortNames() {
             clients.output?.name(port: port, name)
             try? clients.output?.makePort(port)
@@ -84,24 +84,25 @@ package final class Gateway: Sendable {
         }
     }
 
-    /// How many descriptors a gateway opens at most, with the addresses there are now.
+    /// Most descriptors that a gateway opens, with the present addresses.
     package static func descriptorsNeeded(_ live: LiveConfiguration, interfaces: [String]) -> Int {
         let lines = live.outputs.requests.count { if case .raw = $0.address { true } else { false } }
         return ownDescriptors + lines + LocalAddress.descriptorsNeeded(onlyNamed: interfaces)
     }
 
-    /// Wake-ups, sequencer clients, the state's file, and what is looked up for the status.
+    /// Wake-ups, sequencer clients, the state file, and files read for the status.
     private static let ownDescriptors = 20
 
-    /// The present state of everything.
+    /// The present status.
     package func status() -> Status {
         var status = exchange.picture.status(at: .now(), counters: output, on: machine)
         status.warnings += keeper?.warnings ?? []
         return status
     }
 
-    /// The present state of everything, for somebody who keeps watching: as long as it is asked for every second, Link
-    /// does not leave the network for want of use.
+    /// The present status, for a caller who keeps watching.
+    ///
+    /// Link does not leave the network for lack of use while this is called at least once a second.
     package func watchedStatus() -> Status {
         exchange.noteWatcher()
         return status()
@@ -113,19 +114,19 @@ package final class Gateway: Sendable {
     /// The sequencer's ports that send or take something.
     package var ports: [Port] { Port.all(exchange.picture.list.ports) }
 
-    /// Why the output thread does not meet its deadlines; nil while it does.
+    /// Why the output thread misses its deadlines; nil if it does not.
     package func clockTrouble() -> String? { exchange.picture.clockTrouble(at: .take(), counters: output) }
 
-    /// Carries out a command; returns once ``status()`` shows it.
+    /// Carries out a command; returns once ``status()`` shows its effect.
     package func perform(_ command: Command) async throws(CommandError) {
         try await outcome { exchange, reply in exchange.post(command, reply: reply) }.get()
     }
 
-    /// Has a command carried out and waits for nothing; in a flood of them some are passed over.
+    /// Carries out a command without waiting; in a flood some commands are dropped.
     ///
     /// - Parameters:
-    ///   - command: from someone who expects no answer.
-    ///   - whenRefused: is called, on any thread, if it is not carried out.
+    ///   - command: from a sender that expects no answer.
+    ///   - whenRefused: called on any thread if the command is refused.
     package func submit(_ command: Command, whenRefused: @escaping @Sendable (CommandError) -> Void) {
         exchange.post(command, leaving: 512) { result in
             if case .failure(let refusal) = result { whenRefused(refusal) }
@@ -138,10 +139,10 @@ package final class Gateway: Sendable {
         await withCheckedContinuation { continuation in post(exchange) { continuation.resume(returning: $0) } }
     }
 
-    /// Reads configuration and profiles again, and applies what has changed, all of it or nothing.
+    /// Reads configuration and profiles again, and applies all changes or none.
     package func reload() async throws(CommandError) {
         let outcome = await outcome { exchange, reply in
-            // Of two at once the one that reads later is also carried out later.
+            // Of two concurrent reloads, the one that reads later is applied later.
             reading.withLock { reading in
                 do throws(Mistakes) {
                     exchange.post(.configure(try reading()), reply: reply)
@@ -153,8 +154,9 @@ package final class Gateway: Sendable {
         try outcome.get()
     }
 
-    /// Stops the devices that play, says bye-bye to the peers, keeps the state and ends all threads; returns when that
-    /// has happened.
+    /// Stops the gateway; returns when all its threads have ended.
+    ///
+    /// Playing machines get a Stop, Tactus leaves the session cleanly, and the state is saved.
     package func stop() async {
         exchange.stop()
         thread.join()

@@ -5,45 +5,45 @@ package import GatewayStatus
 
 /// What the user wants of a run of the gateway.
 package struct GatewayConfiguration: Sendable {
-    /// Initial tempo, 20 to 999 beats per minute.
+    /// Initial tempo in BPM, 20...999.
     package var tempo = Tempo(beatsPerMinute: 120)
-    /// The Link switch.
+    /// Whether Link is on.
     package var isLinkEnabled = true
     package var isStartStopSyncEnabled = false
-    /// Start playing once ready.
+    /// Whether to start playing once ready.
     package var playsAtStart = false
     /// The part that a reload may change.
     package var live = LiveConfiguration()
     /// Replaces the quantum of ``live`` until one is set or configured.
     package var quantum: Beats?
-    /// Replaces whom ``live`` follows, until that is set or configured.
+    /// Replaces the follow choice of ``live`` until one is set or configured.
     package var follow: FollowChoice?
-    /// A raw MIDI device to read a clock from, as libasound names it, `hw:CARD,DEVICE`.
+    /// A raw MIDI device to read a clock from, by its ALSA name `hw:CARD,DEVICE`.
     package var clockInDevice: String?
-    /// Network interfaces Link may use besides loopback, by name; empty means all.
+    /// Names of the network interfaces for Link besides loopback; empty means all.
     package var interfaces: [String] = []
-    /// SCHED_FIFO priority of the output thread, 0 to 99; 0 does not ask for it.
+    /// SCHED_FIFO priority of the output thread, 1 to 99; 0 for ordinary scheduling.
     package var realtimePriority = 80
-    /// How ticks leave.
+    /// How ticks are sent.
     package var dispatch = DispatchChoice.auto
 
     package init() {}
 }
 
-/// What the user wants, as far as it can change while the gateway runs.
+/// The configuration that can change while the gateway runs.
 package struct LiveConfiguration: Hashable, Sendable {
     package var outputs = OutputConfiguration()
     /// Shared quantum in beats, 0 to 64.
     package var quantum = Beats(4)
-    /// Whether Link leaves the network while there is nothing to drive.
+    /// Whether Link leaves the network while no output or user needs it.
     package var deactivatesWhenIdle = false
     /// Whose clock to follow when Link is off.
     package var follow = FollowChoice.auto
-    /// Whether the song stops when the clock that leads falls silent; else it goes on.
+    /// Whether the song stops when the leading clock falls silent; otherwise it continues.
     package var stopsWhenLost = false
     /// Buttons and pedals that give commands.
     package var controls: [Control] = []
-    /// What the user should know of how all this was read.
+    /// Warnings from reading the configuration.
     package var warnings: [Status.Warning] = []
 
     package init() {}

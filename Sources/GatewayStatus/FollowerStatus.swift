@@ -1,22 +1,22 @@
 extension Status {
-    /// Who is followed while Link is off, and what is refused.
+    /// Who is followed while Link is off, and which clocks are ignored.
     package struct Follower: Codable, Hashable, Sendable {
         package var state: FollowerState
-        /// Whose clock the user wants followed: `auto`, `off`, or a port; an arbiter, which knows no ports, says `auto`.
+        /// Whose clock the user wants followed: `auto`, `off`, or a port; without ports always `auto`.
         package var choice: String
-        /// The clock it is about, by name; nil where there is none.
+        /// Name of the clock described here; nil if there is none.
         @Nullable package var source: String?
-        /// Beats per minute as measured; nil before there is an estimate, and while the follower is disabled.
+        /// Measured tempo in BPM; nil without an estimate, and while the follower is disabled.
         @Nullable package var tempo: Double?
-        /// Deviation of a single tick's time.
+        /// Standard deviation of a single tick's time.
         @Nullable package var jitterMicroseconds: Double?
-        /// All that was refused since the start, whoever sent it.
+        /// Ignored ticks of all sources since the start.
         package var refusedTicks: Int
         package var refusedTransport: Int
-        /// The clocks that were refused something last, with what and why.
+        /// The clocks whose last messages were ignored, with counts and reasons.
         package var refused: [Refused]
 
-        /// A clock that is not obeyed.
+        /// A clock that is ignored.
         package struct Refused: Codable, Hashable, Sendable {
             /// `client:port`, or `clock-in`.
             package var port: String
@@ -57,11 +57,11 @@ extension Status {
         case off
         /// No clock is heard.
         case waiting
-        /// Ticks come, but do not say clearly enough yet how fast.
+        /// Ticks arrive, but the tempo is not yet clear.
         case settling
         /// A clock is followed.
         case locked
-        /// The clock that was followed has ceased.
+        /// The clock that was followed has fallen silent.
         case lost
     }
 }

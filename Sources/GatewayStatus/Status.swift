@@ -8,15 +8,15 @@ package enum Mode: String, Codable, Sendable {
     case `internal`
 }
 
-/// Everything a panel, a script or a lamp wants to know, as one value; the keys are the public JSON contract.
+/// The whole status as one value, for panels and scripts; its keys are the public JSON contract.
 ///
-/// What a part that does not exist yet would fill in is nil and encodes as `null`: keys never vanish.
+/// A value that does not exist is nil and encodes as `null`: keys never vanish.
 package struct Status: Codable, Hashable, Sendable {
     /// This program's version.
     package static let version = "0.1.0"
 
     package var version: String
-    /// The gateway's process number; nil from a version that does not tell.
+    /// The gateway's process ID; nil from versions that do not report it.
     package var pid: Int?
     package var mode: Mode
     /// Why this mode, in a few words.
@@ -25,13 +25,13 @@ package struct Status: Codable, Hashable, Sendable {
     package var tempo: Double
     /// The shown beat; negative during a count-in.
     package var beat: Double
-    /// The position inside the quantum, in beats.
+    /// The position in the quantum, in beats.
     package var phase: Double
-    /// Beats.
+    /// Length of the quantum in beats.
     package var quantum: Double
     package var playing: Bool
     package var transport: TransportPhase
-    /// Beats until Start; nil unless it is pending.
+    /// Beats until a pending Start; nil if none is pending.
     @Nullable package var startsInBeats: Double?
     package var link: Link
     package var follower: Follower
@@ -65,7 +65,7 @@ package struct Status: Codable, Hashable, Sendable {
 
     package enum TransportPhase: String, Codable, Sendable {
         case stopped
-        /// Start is set and `startsInBeats` counts down.
+        /// Playing begins when `startsInBeats` reaches zero.
         case pending
         case playing
     }
@@ -73,7 +73,7 @@ package struct Status: Codable, Hashable, Sendable {
     package struct Link: Codable, Hashable, Sendable {
         /// The user's switch.
         package var enabled: Bool
-        /// Whether the program takes part; false only while it has been deactivated without touching the switch.
+        /// Whether the program takes part; false only while it was deactivated without changing the switch.
         package var active: Bool
         /// Whether there is at least one peer.
         package var connected: Bool
@@ -105,24 +105,24 @@ package struct Status: Codable, Hashable, Sendable {
         package var id: String
         package var name: String
         @Nullable package var profile: String?
-        /// `client:port` of the device, or the path of a raw line; nil while it is away.
+        /// `client:port` of the device, or the path of a raw line; nil while it is absent.
         @Nullable package var port: String?
         package var connected: Bool
         package var enabled: Bool
-        /// Ticks sent since the gateway started, while the device was there.
+        /// Ticks sent since the gateway started, while the device was connected.
         package var ticks: Int
-        /// Ticks sent more than a millisecond after they were due.
+        /// Ticks sent more than 1 ms late.
         package var lateTicks: Int
         package var offsetMilliseconds: Double
-        /// Pulses for each tick, and ticks for each pulse, as configured.
+        /// Pulses per tick, and ticks per pulse, as configured.
         package var multiply: Int
         package var divide: Int
         /// Percent; 50 is straight.
         package var swing: Double
-        /// Nil before the first tick, and while the device is away.
+        /// Nil before the first tick, and while the device is absent.
         @Nullable package var latenessMicroseconds: Lateness?
 
-        /// Whether its device is not there, so that there are no figures to show.
+        /// Whether its device is absent, so that there are no figures.
         package var isAway: Bool { port == nil && latenessMicroseconds == nil }
 
         package init(
@@ -146,7 +146,7 @@ package struct Status: Codable, Hashable, Sendable {
         }
     }
 
-    /// How long after its time something happened, in microseconds.
+    /// Distribution of delays, in microseconds.
     package struct Lateness: Codable, Hashable, Sendable {
         package var p50: Double
         package var p99: Double
@@ -160,16 +160,16 @@ package struct Status: Codable, Hashable, Sendable {
             self.histogram = histogram
         }
 
-        /// How often it happened how late.
+        /// Counts of delays by size.
         package struct Histogram: Codable, Hashable, Sendable {
             /// Limits in microseconds, rising.
             package var below: [Int]
-            /// How many lie below each limit and not below the one before, and at last how many below none.
+            /// The number below each limit and not below the one before; the last counts the rest.
             package var counts: [Int]
-            /// All of it together, in microseconds.
+            /// Sum of all delays, in microseconds.
             package var sum: Int
 
-            /// What there is to tell, each limit twice the one before.
+            /// The limits used here, each twice the one before.
             package static let limits = (3...13).map { 1 << $0 }
 
             package init(counts: [Int] = Array(repeating: 0, count: limits.count + 1), sum: Int = 0) {
@@ -185,9 +185,9 @@ package struct Status: Codable, Hashable, Sendable {
         package var scheduling: String
         package var priority: Int
         package var memoryLocked: Bool
-        /// How ticks leave: `direct`, `backstop` or `queue`.
+        /// How ticks are sent: `direct`, `backstop` or `queue`.
         package var dispatch: String
-        /// How long after the time it asked for the output thread wakes; nil before it first has.
+        /// How late the output thread wakes; nil before its first wake-up.
         @Nullable package var wakeUpLatencyMicroseconds: Lateness?
 
         package init(
@@ -202,7 +202,7 @@ package struct Status: Codable, Hashable, Sendable {
         }
     }
 
-    /// Something the user should know, with what to do about it.
+    /// A problem for the user to know, with its fix.
     package struct Warning: Codable, Hashable, Sendable {
         /// A stable word for programs, such as `no-sequencer`.
         package var code: String
@@ -217,7 +217,7 @@ package struct Status: Codable, Hashable, Sendable {
     }
 }
 
-/// An optional whose absence is written as `null` instead of leaving its key out.
+/// An optional that is written as `null` instead of being left out.
 @propertyWrapper
 package struct Nullable<Value: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
     package var wrappedValue: Value?

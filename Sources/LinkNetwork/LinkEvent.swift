@@ -2,6 +2,16 @@ public import BeatTime
 internal import LinkSession
 
 /// Something that happened to a Link peer, as programs want to be told.
+///
+/// ```swift
+/// let peer = try LinkPeer(tempo: Tempo(beatsPerMinute: 120))
+/// let events = peer.events
+/// peer.setStartStopSync(true)
+/// for await case .startStopSyncChanged(let isShared) in events {
+///     assert(isShared)
+///     break
+/// }
+/// ```
 public enum LinkEvent: Hashable, Sendable {
     /// The session has another tempo, whoever changed it.
     case tempoChanged(Tempo)

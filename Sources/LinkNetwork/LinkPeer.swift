@@ -10,6 +10,14 @@ public import RealTime
 ///
 /// Any thread may call it but a real-time one, which has ``realTime``. All times are those at which something is to be
 /// heard: who knows the latency of the way to the loudspeaker adds it.
+///
+/// ```swift
+/// let peer = try LinkPeer(tempo: Tempo(beatsPerMinute: 120))
+/// // With peer.setEnabled(true) it looks for others; without, it keeps time alone.
+/// let phase = peer.capture().phase(at: .now(), quantum: Beats(4))
+/// assert(phase < Beats(4))
+/// peer.close()
+/// ```
 public final class LinkPeer: Sendable {
     private let exchange: LinkExchange
     private let thread: RealTimeThread

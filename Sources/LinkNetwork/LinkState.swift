@@ -1,6 +1,13 @@
 public import LinkSession
 
 /// What a Link peer knows and does, as one immutable picture.
+///
+/// ```swift
+/// let peer = try LinkPeer(tempo: Tempo(beatsPerMinute: 120))
+/// let state = peer.state
+/// assert(!state.isNetworking)
+/// assert(state.peerCount == 0)
+/// ```
 public struct LinkState: Hashable, Sendable {
     /// Timeline and transport, and whether there are peers.
     public var sessionState: SessionState

@@ -8,6 +8,16 @@ internal import RealTime
 /// edit that comes back through the session, rounded, disturbs nothing; unless another session has been joined.
 ///
 /// Changes made here and by ``LinkPeer/commit(_:)`` at the same time do no harm, but which of them wins is chance.
+///
+/// ```swift
+/// let peer = try LinkPeer(tempo: Tempo(beatsPerMinute: 120))
+/// let session = peer.realTime
+/// let now = HostTime.now()
+/// var state = session.capture(at: now)
+/// state.setIsPlaying(true, at: now)
+/// session.commit(state, at: now)
+/// assert(session.capture(at: now).isPlaying)
+/// ```
 public final class RealTimeSession: @unchecked Sendable {
     // Safe because `capture` and `commit` are called by one real-time thread, which alone touches `own` and the counts
     // below it; `publish` and `takeCommit` by the network thread, which alone touches `taken`. Between them are two

@@ -1,8 +1,8 @@
 package import BeatTime
 
-/// Which of an interface's sockets a datagram belongs to.
+/// Which socket of an interface a datagram belongs to.
 package enum Channel: Hashable, Sendable {
-    /// Presence and session state. The group's socket and the one that sends count as one.
+    /// Presence and session state; the group's socket and the one that sends count as one.
     case discovery
     /// Pings and pongs.
     case measurement
@@ -15,7 +15,7 @@ package struct Datagram: Hashable, Sendable {
     package var channel: Channel
     package var destination: Destination
     package var bytes: [UInt8]
-    /// The time inside the bytes, if it should be as late as can be.
+    /// The time in the bytes to update just before sending, if any.
     package var lateStamp: LateStamp?
 
     init(
@@ -28,15 +28,15 @@ package struct Datagram: Hashable, Sendable {
         self.lateStamp = lateStamp
     }
 
-    /// Where the bytes carry the time at which they leave: every microsecond between would be an error in a clock.
+    /// Position of the sending time in the bytes; each microsecond of delay would be an error of a clock.
     package struct LateStamp: Hashable, Sendable {
-        /// Of the first of eight bytes.
+        /// Index of the first of eight bytes.
         var offset: Int
-        /// What turns host time into the time that is meant.
+        /// Added to host time to get the time to write.
         var intercept: Int64
     }
 
-    /// The bytes with the time written anew.
+    /// The bytes with the present time written into them.
     package func bytes(leavingAt now: HostTime) -> [UInt8] {
         guard let lateStamp else { return bytes }
         var bytes = bytes

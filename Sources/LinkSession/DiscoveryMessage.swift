@@ -1,12 +1,12 @@
 package import BeatTime
 
-/// What a peer tells about itself four times a second.
+/// What a peer announces about itself four times a second.
 package struct Announcement: Hashable, Sendable {
     package var session: NodeID
-    /// The session's timeline, its tempo within the range that Link allows.
+    /// The session's timeline; its tempo is within Link's range.
     package var timeline: GhostTimeline
     package var startStop: StartStopState
-    /// Where its clock can be asked for; nil if it does not say.
+    /// Where its clock can be measured; nil if it does not say.
     package var measurementEndpoint: Endpoint?
 
     package init(
@@ -22,7 +22,7 @@ package struct Announcement: Hashable, Sendable {
 /// The fixed part of a discovery message.
 package struct DiscoveryHeader: Hashable, Sendable {
     package var kind: Kind
-    /// Seconds that the sender lives on without another message.
+    /// Seconds for which the sender counts as present without another message.
     package var timeToLive: UInt8
     package var sender: NodeID
 
@@ -41,7 +41,7 @@ package struct DiscoveryHeader: Hashable, Sendable {
     }
 }
 
-/// Reads a discovery message in two steps, because an `alive` is answered before its payload is looked at.
+/// Reads a discovery message in two steps, because an `alive` is answered before its payload is read.
 package struct DiscoveryDecoder {
     package let header: DiscoveryHeader
     private var reader: WireReader
@@ -58,7 +58,7 @@ package struct DiscoveryDecoder {
         header = DiscoveryHeader(kind: kind, timeToLive: timeToLive, sender: sender)
     }
 
-    /// The payload: entries in any order, unknown ones skipped, of repeated ones the last.
+    /// The payload: entries in any order; unknown ones are skipped, and of repeated ones the last counts.
     package func announcement() throws(WireError) -> Announcement {
         var reader = reader
         var timeline: GhostTimeline?

@@ -1,13 +1,18 @@
-/// An address of the Internet protocols, without a scope.
+/// An IP address without a scope.
 ///
 /// The order is IPv4 before IPv6, then by number.
+///
+/// ```swift
+/// assert(IPAddress.v4(192, 168, 7, 42).description == "192.168.7.42")
+/// assert(IPAddress.v6(high: 0xFE80 << 48, low: 1).description == "fe80::1")
+/// ```
 public enum IPAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Four bytes, the first the most significant.
     case v4(UInt32)
     /// Sixteen bytes, the first of `high` the most significant.
     case v6(high: UInt64, low: UInt64)
 
-    /// Four bytes as people write them, `v4(192, 168, 7, 42)`.
+    /// An IPv4 address in the usual notation, `v4(192, 168, 7, 42)`.
     public static func v4(_ first: UInt8, _ second: UInt8, _ third: UInt8, _ fourth: UInt8) -> IPAddress {
         .v4(UInt32(first) << 24 | UInt32(second) << 16 | UInt32(third) << 8 | UInt32(fourth))
     }
@@ -21,7 +26,7 @@ public enum IPAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Eight groups as people write them: of two or more zeros in a row, the first longest row is left out.
+    /// Eight groups in the usual notation: of two or more zeros in a row, the first longest row is left out.
     private static func description(of groups: [UInt64]) -> String {
         let words = groups.map { String($0 & 0xffff, radix: 16) }
         var zeros = 0..<0
@@ -34,7 +39,7 @@ public enum IPAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
             + words[zeros.upperBound...].joined(separator: ":")
     }
 
-    /// Whether one host alone can be meant: not the unspecified address, no group, no broadcast.
+    /// Whether it can be a single host: not unspecified, no group, no broadcast.
     var isUnicast: Bool {
         switch self {
         case .v4(let bits): bits >> 24 != 0 && bits >> 28 < 0xe
@@ -52,6 +57,11 @@ public enum IPAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
 }
 
 /// An address and a UDP port.
+///
+/// ```swift
+/// let endpoint = Endpoint(address: .v4(192, 168, 7, 42), port: 20_808)
+/// assert(endpoint.description == "192.168.7.42:20808")
+/// ```
 public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     public var address: IPAddress
     public var port: UInt16

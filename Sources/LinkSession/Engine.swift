@@ -1,33 +1,33 @@
 package import BeatTime
 
-/// The Link protocol as a value: it takes events and the time, and returns the datagrams to send.
+/// The Link protocol as a value: takes events and the time, and returns the datagrams to send.
 ///
-/// It reads no clock, opens no socket and draws no random number but from its seed, so the same events give the same
+/// It reads no clock and opens no socket. Random numbers come only from its seed, so the same events give the same
 /// datagrams. Times are this machine's host time and must not run backwards. One owner at a time; each call is short.
 package struct Engine: Sendable {
     var nodeIDs: NodeIDGenerator
-    /// This peer's name; a new one is drawn whenever it founds a session.
+    /// This peer's ID; it gets a new one whenever it founds a session.
     package internal(set) var nodeID: NodeID
-    /// Names this peer had: on loopback its own messages may still be under way.
+    /// Earlier IDs of this peer; on loopback its own messages may still be in transit.
     var formerNodeIDs: [NodeID] = []
 
     /// The session this peer is in.
     var session: Session
-    /// What the session shares of play and stop.
+    /// The session's start/stop state.
     var startStop = StartStopState.initial
-    /// Other sessions seen, in the order of their IDs.
+    /// Other sessions seen, ordered by ID.
     var knownSessions: [KnownSession] = []
     var peers = PeerTable()
     var measurements: [Measurement] = []
-    /// In the order of their addresses.
+    /// Ordered by address.
     var interfaces: [LinkInterface] = []
-    /// The clock of the session joined; nil in a session founded here, which runs on our own.
+    /// The clock of the joined session; nil in a session founded here, which uses our own clock.
     var clock: SessionClock?
-    /// When to measure the session joined once more; nil in a session founded here.
+    /// When to measure the joined session again; nil in a session founded here.
     var remeasureAt: HostTime?
-    /// When to do so at full length.
+    /// When to do a full measurement.
     var fullRoundAt = HostTime(microseconds: 0)
-    /// Where a measurement succeeded last: a peer may be heard where it cannot be asked.
+    /// Where the last measurement succeeded; a peer may be heard where it cannot be measured.
     var measuredOn: IPAddress?
     /// When the clock was last corrected.
     var correctedAt = HostTime(microseconds: 0)
@@ -35,45 +35,46 @@ package struct Engine: Sendable {
     /// The session's timeline as this machine's programs see it.
     var client: HostTimeline
     var clientStartStop: HostStartStopState
-    /// Whether `clientStartStop` is the session's, so that it moves with the session's tempo.
+    /// Whether `clientStartStop` is the session's, and so moves with the session's tempo.
     ///
-    /// A state that the session had before sync was switched on is not followed.
+    /// A state from before sync was switched on is not followed.
     var followsStartStop = false
     /// How many sessions this peer has joined.
     var joins: UInt64 = 0
 
     /// Whether the user wants Link.
     package internal(set) var isEnabled = false
-    /// Whether the program that this engine serves has a use for Link just now.
+    /// Whether the program has a use for Link now.
     package internal(set) var isActive = true
-    /// Whether this peer takes part on the network; it does when it is enabled and active.
+    /// Whether this peer is on the network: enabled and active.
     package internal(set) var isNetworking = false
-    /// How often ``setEnabled(_:at:)`` was called, whether it changed anything or not.
+    /// Number of calls of ``setEnabled(_:at:)``, whether they changed anything or not.
     package internal(set) var switchings: UInt64 = 0
-    /// How often ``edit(at:_:)`` has been carried out.
+    /// Number of calls of ``edit(at:_:)``.
     package internal(set) var edits: UInt64 = 0
-    /// Whether play and stop are shared; set it by ``setStartStopSync(_:)``.
+    /// Whether play and stop are shared; set with ``setStartStopSync(_:)``.
     package internal(set) var isStartStopSyncEnabled = false
     /// Other peers in the same session.
     package internal(set) var peerCount = 0
-    /// Datagrams that were no sound Link messages, or told of more than is remembered.
+    /// Datagrams that were no valid Link messages, or exceeded the limits.
     ///
-    /// Pongs that nobody waits for do not count: every measurement leaves one behind.
+    /// Unexpected pongs do not count: every measurement leaves one behind.
     package internal(set) var refusedDatagrams = 0
-    /// How far the clock of the session joined may well be from the truth; nil in a session founded here.
+    /// Likely error of the joined session's clock, in microseconds; nil in a session founded here.
     package var measurementErrorMicroseconds: Double? { clock?.errorMicroseconds }
-    /// By how much measurements have corrected the clocks of joined sessions in all, in microseconds; positive is later.
+    /// Sum of all corrections of joined sessions' clocks, in microseconds; positive is later.
     package internal(set) var clockSteps: Int64 = 0
 
-    /// Until when the first session that is joined and plays is played along; nil as Link has it: joining starts nothing.
+    /// Until when playing is taken over from the first joined session; nil as usual in Link, where joining starts
+    /// nothing.
     var resumesUntil: HostTime?
 
-    /// To be sent when the present event is dealt with.
+    /// To be sent when the present event has been handled.
     var outbox: [Datagram] = []
-    /// Whether the present event has changed what everyone should hear.
+    /// Whether the present event changed what all peers should know.
     var isStateNew = false
 
-    /// A session's name, its timeline, and its clock.
+    /// A session's ID, timeline and clock.
     struct Session: Sendable {
         var id: NodeID
         var timeline: GhostTimeline
@@ -84,16 +85,16 @@ package struct Engine: Sendable {
     struct KnownSession: Sendable {
         let id: NodeID
         var timeline: GhostTimeline
-        /// Nil while the first measurement runs.
+        /// Nil during the first measurement.
         var transform: GhostTransform?
     }
 
     /// Founds a session of one; the engine is disabled.
     ///
     /// - Parameters:
-    ///   - tempo: is brought into the range that Link allows.
-    ///   - seed: decides all node IDs; it should differ between peers.
-    ///   - now: becomes beat 0.
+    ///   - tempo: clamped to Link's range.
+    ///   - seed: decides all node IDs; should differ between peers.
+    ///   - now: the time of beat 0.
     package init(tempo: Tempo, seed: UInt64, at now: HostTime) {
         nodeIDs = NodeIDGenerator(seed: seed)
         nodeID = nodeIDs.next()
@@ -104,23 +105,23 @@ package struct Engine: Sendable {
         clientStartStop = HostStartStopState(isPlaying: false, time: now, timestamp: now)
     }
 
-    /// The name of the session this peer is in.
+    /// The ID of the session this peer is in.
     package var sessionID: NodeID { session.id }
 
     /// The local addresses in use.
     package var interfaceAddresses: [IPAddress] { interfaces.map(\.address) }
 
-    /// Turns the user's switch.
+    /// Sets the user's switch.
     ///
-    /// Joining the network founds a new session first, so that whoever joins is younger than any session there and
-    /// yields to it. Then the interfaces have to be reported. Leaving says bye-bye on every interface and forgets them.
+    /// Joining the network first founds a new session. The peer is then younger than any session there, and yields to
+    /// it. The caller must report the interfaces next. Leaving says bye-bye on every interface and forgets them.
     package mutating func setEnabled(_ isEnabled: Bool, at now: HostTime) -> [Datagram] {
         switchings &+= 1
         self.isEnabled = isEnabled
         return joinOrLeaveNetwork(at: now)
     }
 
-    /// Takes part on the network only while there is a use for it; the user's switch stays as it is.
+    /// Takes part in the network only while the program has a use for it; the user's switch is unchanged.
     package mutating func setActive(_ isActive: Bool, at now: HostTime) -> [Datagram] {
         self.isActive = isActive
         return joinOrLeaveNetwork(at: now)
@@ -141,21 +142,21 @@ package struct Engine: Sendable {
         return takeOutbox(at: now)
     }
 
-    /// Begins or ceases to share play and stop.
+    /// Starts or stops sharing play and stop.
     ///
-    /// It changes nothing by itself: what the session played or stopped before is not followed later either.
+    /// Nothing changes by itself: what the session played or stopped before is not followed later either.
     package mutating func setStartStopSync(_ isEnabled: Bool) {
         guard isEnabled != isStartStopSyncEnabled else { return }
         isStartStopSyncEnabled = isEnabled
         followsStartStop = false
     }
 
-    /// A local address can be used, or has got new sockets.
+    /// Reports that a local address can be used, or has new sockets.
     ///
     /// - Parameters:
-    ///   - address: the address; it names the interface from now on.
+    ///   - address: identifies the interface from now on.
     ///   - measurementEndpoint: where that interface's measurement socket listens.
-    ///   - now: the time.
+    ///   - now: the present time.
     /// - Returns: the first announcement.
     package mutating func interfaceAppeared(
         _ address: IPAddress, measurementEndpoint: Endpoint, at now: HostTime
@@ -172,7 +173,7 @@ package struct Engine: Sendable {
         return takeOutbox(at: now)
     }
 
-    /// A local address is gone: the peers known only through it are forgotten.
+    /// Reports that a local address is gone; peers known only through it are forgotten.
     package mutating func interfaceVanished(_ address: IPAddress, at now: HostTime) -> [Datagram] {
         guard let index = interfaces.firstIndex(where: { $0.address == address }) else { return [] }
         sayByeBye(on: interfaces.remove(at: index))
@@ -182,10 +183,10 @@ package struct Engine: Sendable {
         return takeOutbox(at: now)
     }
 
-    /// This machine has slept, and its clock with it: what was measured before is worth nothing.
+    /// Reports that the machine was suspended, and its clock with it: earlier measurements are worthless.
     ///
-    /// All peers are forgotten, as if they had left. Whoever is still there will be heard within a quarter of a
-    /// second, and whatever session they are in is then older than the one founded here, so it is joined afresh.
+    /// All peers are forgotten, as if they had left. Those still present are heard within a quarter of a second. Their
+    /// session is older than the one founded here, so it is joined again.
     package mutating func resumed(at now: HostTime) -> [Datagram] {
         peers.removeAll()
         knownSessions.removeAll()
@@ -194,14 +195,14 @@ package struct Engine: Sendable {
         return takeOutbox(at: now)
     }
 
-    /// A datagram came.
+    /// Handles a datagram.
     ///
     /// - Parameters:
-    ///   - datagram: at most its first 512 bytes count.
-    ///   - source: who sent it, and to whom an answer goes.
+    ///   - datagram: only its first 512 bytes count.
+    ///   - source: its sender, and the receiver of an answer.
     ///   - interface: the local address of the interface whose socket received it.
     ///   - channel: which socket that was.
-    ///   - now: read just after the datagram was; an answer to a ping carries it.
+    ///   - now: read just after the datagram; the answer to a ping carries it.
     /// - Returns: what to send, in order.
     package mutating func received(
         _ datagram: [UInt8], from source: Endpoint, on interface: IPAddress, channel: Channel, at now: HostTime
@@ -218,7 +219,7 @@ package struct Engine: Sendable {
         return takeOutbox(at: now)
     }
 
-    /// Does what has become due; to be called at ``nextDeadline``, and harmless earlier.
+    /// Does what is due; call it at ``nextDeadline``, earlier calls are harmless.
     package mutating func timePassed(to now: HostTime) -> [Datagram] {
         prunePeers(at: now)
         retryMeasurements(at: now)

@@ -1,6 +1,6 @@
 package import BeatTime
 
-// What this machine's programs see and change.
+// What this machine's programs read and change.
 extension Engine {
     /// The state to read, or to change and ``commit(_:at:)``.
     package var sessionState: SessionState {
@@ -9,7 +9,7 @@ extension Engine {
         return SessionState(captured, isConnected: peerCount > 0, joinsBefore: joins)
     }
 
-    /// Changes the newest state and commits it, so that nothing can come between.
+    /// Changes the newest state and commits it, so that nothing can come in between.
     package mutating func edit(at now: HostTime, _ body: (inout SessionState) -> Void) -> [Datagram] {
         edits &+= 1
         var state = sessionState
@@ -17,32 +17,32 @@ extension Engine {
         return commit(state, at: now)
     }
 
-    /// Makes the changes to a captured state take effect, here and in the session.
+    /// Applies the changes to a captured state, here and in the session.
     ///
-    /// A timeline that was captured before another session was joined is dropped: it would carry the old session's
-    /// tempo and grid to everyone in the new one. What the user wanted of play and stop still holds.
+    /// A timeline captured before another session was joined is dropped. It would carry the old session's tempo and
+    /// grid to all peers of the new one. Changes of play and stop still apply.
     ///
     /// - Parameters:
-    ///   - state: what was captured, with the changes made to it.
-    ///   - time: when it was committed, if that was before this thread came to know; the later of two edits wins by it.
+    ///   - state: a captured state, with changes.
+    ///   - time: when it was committed, if earlier than now; of two edits the later one wins.
     ///   - now: the present time.
     /// - Returns: what to send.
     package mutating func commit(_ state: SessionState, madeAt time: HostTime? = nil, at now: HostTime) -> [Datagram] {
         let time = min(time ?? now, now)
-        // The timeline first: where play or stop falls, in beats, is said on the new one.
+        // The timeline first: the beat of a play or stop refers to the new one.
         if state.hasTimelineChanged, state.joinsBefore == joins { commitTimeline(of: state, madeAt: time, at: now) }
         if state.hasStartStopChanged { commitStartStop(of: state, madeAt: time) }
         return takeOutbox(at: now)
     }
 
-    /// Has the first session that is joined by a time played along if it plays, though joining as such starts nothing.
+    /// Takes over playing from the first session joined before a deadline; usually joining starts nothing.
     ///
-    /// For a program that comes back after a crash, and had played in that session.
+    /// For a program that restarts after a crash and had played in that session.
     package mutating func resumePlaying(until end: HostTime) { resumesUntil = end }
 
     private mutating func commitTimeline(of state: SessionState, madeAt time: HostTime, at now: HostTime) {
         let (old, new) = (state.original.timeline, state.timeline)
-        // The count of beats is private. Only tempo and grid are everyone's business.
+        // The count of beats is private; only tempo and grid are shared.
         if new.tempo == old.tempo, new.timeOrigin == old.timeOrigin {
             var counted = client
             counted.beatOrigin = counted.beatOrigin + (new.beatOrigin - old.beatOrigin)
@@ -60,7 +60,8 @@ extension Engine {
 
     private mutating func commitStartStop(of state: SessionState, madeAt time: HostTime) {
         guard Wire.origins.contains(state.timeForIsPlaying.microseconds) else { return }
-        // Later than what it replaces, even if a peer's clock says otherwise: the user's hand is on the button.
+        // Later than what it replaces, even if a peer's clock says otherwise, because the user has just pressed a
+        // button.
         var timestamp = max(time, clientStartStop.timestamp.advanced(byMicroseconds: 1))
         if isStartStopSyncEnabled {
             let shared = session.transform.hostTime(of: startStop.timestamp)
@@ -75,16 +76,16 @@ extension Engine {
         pushState()
     }
 
-    /// How far a timestamp may lie ahead of the session's clock, in microseconds.
+    /// Most that a timestamp may be ahead of the session's clock, in microseconds.
     ///
-    /// An honest one is never ahead. A stranger's from the far future would silence everyone who comes after it.
+    /// A correct one is never ahead. One from the far future would block all later ones.
     private static let timestampTolerance: Int64 = 60_000_000
 
-    /// A member of a session announced a start/stop state that no other member had announced.
+    /// Handles a new start/stop state from a member of a session.
     mutating func saw(_ announced: StartStopState, in id: NodeID, at now: HostTime) {
         let latest = session.transform.ghostTime(of: now).advanced(byMicroseconds: Self.timestampTolerance)
         guard id == session.id, announced.timestamp > startStop.timestamp, announced.timestamp < latest else { return }
-        // Kept and passed on even with sync off, for peers that cannot hear each other.
+        // Stored and passed on even with sync off, for peers that cannot hear each other.
         startStop = announced
         followsStartStop = isStartStopSyncEnabled
         pushState()

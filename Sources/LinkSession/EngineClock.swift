@@ -1,11 +1,11 @@
 import BeatTime
 
-// Keeping up with the clock of the session joined.
+// Tracking the clock of the joined session.
 extension Engine {
     private static let fullRoundPeriod: Int64 = 30_000_000
     private static let burstPeriod: Int64 = 1_000_000
     private static let correctionPeriod: Int64 = 250_000
-    /// Less than this many microseconds are not worth telling anybody.
+    /// Smaller corrections, in microseconds, are not applied.
     private static let leastCorrection: Int64 = 2
 
     /// Starts to follow the clock of a session just joined.
@@ -16,24 +16,24 @@ extension Engine {
         fullRoundAt = now.advanced(byMicroseconds: Self.fullRoundPeriod)
     }
 
-    /// Measures the session joined once more when it is time.
+    /// Measures the joined session again when it is time.
     mutating func remeasureSession(at now: HostTime) {
         guard let due = remeasureAt, due <= now else { return }
         remeasureAt = now.advanced(byMicroseconds: Self.burstPeriod)
-        // Over a slow network a full round takes longer than the time between two.
+        // Over a slow network a full measurement takes longer than the interval between two.
         guard !measurements.contains(where: { $0.session == session.id }) else { return }
         let isFullRound = fullRoundAt <= now
         if isFullRound { fullRoundAt = now.advanced(byMicroseconds: Self.fullRoundPeriod) }
         _ = startMeasurement(of: session.id, isFullRound ? .full : .short, at: now)
     }
 
-    /// The session joined was measured once more.
+    /// Handles another measurement of the joined session.
     mutating func measuredAgain(_ burst: Burst, at now: HostTime) {
         clock?.add(burst)
         correct(at: now)
     }
 
-    /// Follows the clock's drift, a little at a time.
+    /// Follows the clock's drift in small steps.
     mutating func correctClock(at now: HostTime) {
         if correctedAt.microseconds(to: now) >= Self.correctionPeriod { correct(at: now) }
     }
@@ -44,7 +44,7 @@ extension Engine {
         let step = session.transform.intercept &- transform.intercept
         guard abs(step) >= Self.leastCorrection, isBearable(session.timeline, transform, at: now) else { return }
         clockSteps &+= step
-        // Nobody else need hear of it: what is shared of the session has not changed.
+        // Peers need not know: the shared state of the session has not changed.
         apply(session.timeline, transform, at: now)
     }
 }

@@ -1,16 +1,16 @@
 import BeatTime
 
-/// One local address on which this peer is announced and hears others.
+/// A local address on which this peer announces itself and hears others.
 struct LinkInterface: Sendable {
     let address: IPAddress
     var measurementEndpoint: Endpoint
-    /// When a message with our state last left, to everyone or in response.
+    /// When our state was last sent, to all or in response.
     var lastSend: HostTime?
-    /// When such a message last left to everyone.
+    /// When our state was last sent to all.
     var lastAlive: HostTime?
-    /// When to announce ourselves again.
+    /// When to send the next announcement.
     var broadcastAt: HostTime
-    /// When to look for peers whose time to live is over.
+    /// When to look for expired peers.
     var pruneAt: HostTime?
 
     init(address: IPAddress, measurementEndpoint: Endpoint) {
@@ -20,20 +20,20 @@ struct LinkInterface: Sendable {
     }
 }
 
-// Presence: who is there, and telling that we are.
+// Presence: finding peers and announcing ourselves.
 extension Engine {
-    /// Seconds that others let us live on without another message.
+    /// Seconds for which others count us as present without another message.
     private static let timeToLive: UInt8 = 5
     private static let nominalPeriod: Int64 = 250_000
     private static let shortestPeriodMilliseconds: Int64 = 50
-    /// However many responses leave, everyone hears from us at least this often.
+    /// Longest time between announcements to all, in microseconds, however many responses are sent.
     private static let longestSilence: Int64 = 1_000_000
     private static let prunePadding: Int64 = 1_000_000
 
-    /// Tells everyone the newest state, when the event is dealt with, as soon as the pace allows.
+    /// Announces the newest state after the present event, as soon as the rate limit allows.
     mutating func pushState() { isStateNew = true }
 
-    /// What to send after an event that has been dealt with.
+    /// What to send after an event that has been handled.
     mutating func takeOutbox(at now: HostTime) -> [Datagram] {
         if isStateNew {
             isStateNew = false
@@ -43,7 +43,7 @@ extension Engine {
         return outbox
     }
 
-    /// Announces now, or when 50 ms have passed since state was last sent, and then every 250 ms.
+    /// Announces now, or 50 ms after state was last sent, and then every 250 ms.
     mutating func broadcast(onInterfaceAt index: Int, at now: HostTime) {
         if let lastSend = interfaces[index].lastSend, let lastAlive = interfaces[index].lastAlive {
             let wait = Self.shortestPeriodMilliseconds - lastSend.microseconds(to: now) / 1000
@@ -88,7 +88,7 @@ extension Engine {
         case .byeBye:
             if peers.remove(sender, on: interfaces[index].address) { recountPeers(at: now) }
         case .alive:
-            // Answered whatever the payload is worth.
+            // Answered even if the payload is invalid.
             interfaces[index].lastSend = now
             send(.response, to: .peer(source), on: interfaces[index])
             received(try message.announcement(), message.header, onInterfaceAt: index, at: now)
@@ -113,19 +113,19 @@ extension Engine {
         }
         let pruneAt = expiry.advanced(byMicroseconds: Self.prunePadding)
         interfaces[index].pruneAt = min(interfaces[index].pruneAt ?? pruneAt, pruneAt)
-        // The timeline first: it may make us join, and play or stop is judged within the session then.
+        // The timeline first: it may make us join, and start/stop is then judged within that session.
         if isNewTimeline { saw(announcement.timeline, in: id, at: now) }
         if isNewStartStop { saw(announcement.startStop, in: id, at: now) }
         if isNewMember { recountPeers(at: now) }
     }
 
-    /// Forgets peers a second after the earliest expiry, and whoever else has expired by then.
+    /// Forgets expired peers, a second after the earliest expiry.
     mutating func prunePeers(at now: HostTime) {
         var hasPruned = false
         for index in interfaces.indices {
             guard let pruneAt = interfaces[index].pruneAt, pruneAt <= now else { continue }
             let address = interfaces[index].address
-            // The peer that set the timer may have been heard again, or have left, since.
+            // The peer that set the timer may have been heard again, or have left, since then.
             if let earliest = peers.earliestExpiry(on: address),
                 earliest.advanced(byMicroseconds: Self.prunePadding) <= now
             {
@@ -138,7 +138,7 @@ extension Engine {
         if hasPruned { recountPeers(at: now) }
     }
 
-    /// Counts the peers in our session anew; a session that has lost them all is left for one of our own.
+    /// Counts the peers in our session; if none are left, founds a new session.
     mutating func recountPeers(at now: HostTime) {
         let count = peers.memberCount(of: session.id)
         guard count != peerCount else { return }

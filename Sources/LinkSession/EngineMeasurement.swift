@@ -1,8 +1,8 @@
 import BeatTime
 
-// Learning another session's clock, and telling ours.
+// Measuring another session's clock, and answering with ours.
 extension Engine {
-    /// Measurements that run at once, at most.
+    /// Most measurements at a time.
     static let measurementLimit = 32
 
     mutating func receivedMeasurement(
@@ -20,7 +20,7 @@ extension Engine {
         }
     }
 
-    /// Whom a pong is for: asked at that endpoint, or else asked about that session and answered from elsewhere.
+    /// The measurement that a pong belongs to: by endpoint, or else by session if another endpoint answered.
     private func measurement(
         answeredBy pong: MeasurementMessage.Pong, from source: Endpoint, on interface: IPAddress, at now: HostTime
     ) -> Int? {
@@ -58,7 +58,7 @@ extension Engine {
         if isOwn { measuredAgain(burst, at: now) } else { measured(measurement.session, burst, at: now) }
     }
 
-    /// Starts to measure a session through one of its peers; false if there is none that could be asked.
+    /// Starts to measure a session through one of its peers; false if no peer can be asked.
     mutating func startMeasurement(of id: NodeID, _ length: Measurement.Length = .full, at now: HostTime) -> Bool {
         guard let record = peers.measurable(in: id, preferring: measuredOn),
             let target = record.announcement.measurementEndpoint,
@@ -81,7 +81,7 @@ extension Engine {
         return true
     }
 
-    /// Pings again where no pong came in time, and gives up where none ever does.
+    /// Pings again after a missing pong, and gives up after too many.
     mutating func retryMeasurements(at now: HostTime) {
         var lost: [Measurement] = []
         for index in measurements.indices.reversed() where measurements[index].retryAt <= now {
@@ -94,16 +94,16 @@ extension Engine {
         for measurement in lost { failed(measurement, at: now) }
     }
 
-    /// The interface that measurements ran on is gone.
+    /// Ends measurements on an interface that is gone.
     mutating func abandonMeasurements(on interface: IPAddress, at now: HostTime) {
         let abandoned = measurements.filter { $0.interface == interface }
         measurements.removeAll { $0.interface == interface }
         for measurement in abandoned { failed(measurement, at: now) }
     }
 
-    /// Forgets a session that could not be measured, so that its members' next message starts anew.
+    /// Forgets a session that could not be measured, so that its members' next message starts again.
     ///
-    /// The present session is kept; its next turn comes anyway.
+    /// The present session is kept; it is measured again later.
     private mutating func failed(_ measurement: Measurement, at now: HostTime) {
         if measurement.interface == measuredOn { measuredOn = nil }
         if measurement.session != session.id { forget(measurement.session) }

@@ -2,12 +2,12 @@ import BeatTime
 
 // Which session to be in, and what its timeline is.
 extension Engine {
-    /// Sessions whose ages differ by less count as equally old; then the smaller ID wins.
+    /// Sessions whose ages differ by less than this, in microseconds, count as equally old; the smaller ID wins.
     private static let ageTolerance: Int64 = 500_000
     private static let knownSessionLimit = 64
     private static let formerNodeIDLimit = 16
 
-    /// A member of a session announced a timeline that no other member had announced.
+    /// Handles a new timeline from a member of a session.
     mutating func saw(_ timeline: GhostTimeline, in id: NodeID, at now: HostTime) {
         if id == session.id {
             if timeline.beatOrigin > session.timeline.beatOrigin, isBearable(timeline, session.transform, at: now) {
@@ -20,7 +20,7 @@ extension Engine {
         } else {
             discover(KnownSession(id: id, timeline: timeline, transform: nil), at: now)
         }
-        // Also when nothing was adopted: whoever announced something older hears from us at once.
+        // Even if nothing was adopted: a peer that announced something older hears from us at once.
         pushState()
     }
 
@@ -29,7 +29,7 @@ extension Engine {
         if !startMeasurement(of: found.id, at: now) { forget(found.id) }
     }
 
-    /// Adds a session to those known, in place of one that nobody is in any more if there are too many.
+    /// Adds a known session; if there are too many, it replaces one without members.
     private mutating func remember(_ found: KnownSession) {
         if knownSessions.count >= Self.knownSessionLimit,
             let dead = knownSessions.firstIndex(where: { !peers.hasMembers(of: $0.id) })
@@ -45,18 +45,18 @@ extension Engine {
         knownSessions.insert(found, at: index)
     }
 
-    /// Makes a session unknown, so that the next message of a member has it measured anew.
+    /// Forgets a session; the next message of a member starts a new measurement.
     mutating func forget(_ id: NodeID) {
         knownSessions.removeAll { $0.id == id }
         peers.removeAll(of: id)
     }
 
-    /// A measurement of another session succeeded: it is joined if it is older than the present one.
+    /// Handles a successful measurement of another session, which is joined if it is older than ours.
     mutating func measured(_ id: NodeID, _ burst: Burst, at now: HostTime) {
         let measured = SessionClock(burst)
         let transform = measured.transform(at: now)
         guard let index = knownSessions.firstIndex(where: { $0.id == id }) else { return }
-        // Nobody may be left in it; then joining would only make us look older than we are.
+        // It may have no members left; joining it would only make us look older than we are.
         guard peers.hasMembers(of: id), isBearable(knownSessions[index].timeline, transform, at: now) else {
             forget(id)
             return
@@ -85,16 +85,16 @@ extension Engine {
         recountPeers(at: now)
     }
 
-    /// Plays along in a session just joined, if this is to take up what a run before has left.
+    /// Takes over playing from a session just joined, if an earlier run had played in it.
     private mutating func resumePlaying(in id: NodeID, at now: HostTime) {
         guard let end = resumesUntil else { return }
         resumesUntil = nil
         if now < end, let latest = peers.latestStartStop(in: id) { saw(latest, in: id, at: now) }
     }
 
-    /// Leaves whatever session there was for a new one, of which this peer is the founder and only member.
+    /// Leaves the present session for a new one with this peer as founder and only member.
     ///
-    /// Tempo, beats and grid go on unbroken here; to others this is a new peer and the youngest session of all.
+    /// Tempo, beats and grid continue here. To others this is a new peer, and the youngest session.
     mutating func foundSession(at now: HostTime) {
         formerNodeIDs.append(nodeID)
         if formerNodeIDs.count > Self.formerNodeIDLimit { formerNodeIDs.removeFirst() }
@@ -114,7 +114,7 @@ extension Engine {
         pushState()
     }
 
-    /// Makes a timeline and a clock the present session's, and has this machine's timeline follow.
+    /// Makes a timeline and a clock the present session's, and updates this machine's timeline.
     mutating func apply(_ timeline: GhostTimeline, _ transform: GhostTransform, at now: HostTime) {
         guard timeline != session.timeline || transform != session.transform else { return }
         session.timeline = timeline
@@ -125,7 +125,7 @@ extension Engine {
         }
     }
 
-    /// Whether following a timeline leaves this machine's origins where plain arithmetic can be done with them.
+    /// Whether following a timeline keeps this machine's origins in the range of exact arithmetic.
     mutating func isBearable(
         _ timeline: GhostTimeline, _ transform: GhostTransform, at now: HostTime
     ) -> Bool {
@@ -136,7 +136,7 @@ extension Engine {
 }
 
 extension Timeline {
-    /// Whether both origins are whole numbers that a double holds exactly.
+    /// Whether both origins are whole numbers that a double represents exactly.
     var isBearable: Bool {
         Wire.origins.contains(beatOrigin.microbeats) && Wire.origins.contains(timeOrigin.microseconds)
     }

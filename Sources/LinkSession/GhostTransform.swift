@@ -1,6 +1,6 @@
 package import BeatTime
 
-/// Maps host time to a session's ghost time and back: an offset, since the slope has always been one.
+/// Conversion between host time and a session's ghost time; an offset, since the slope has always been one.
 package struct GhostTransform: Hashable, Sendable {
     /// Microseconds; the ghost time of host time zero.
     package var intercept: Int64

@@ -1,42 +1,42 @@
 import BeatTime
 
-/// One running measurement of a session's ghost time through one of its peers.
+/// A running measurement of a session's ghost time through one of its peers.
 struct Measurement: Sendable {
     let session: NodeID
     let node: NodeID
-    /// The local address through which the peer was heard and is asked.
+    /// The local address on which the peer was heard and is asked.
     let interface: IPAddress
     let target: Endpoint
     let length: Length
     let start: HostTime
-    /// When to ping again, or to give up, if no pong comes.
+    /// When to ping again, or to give up, if no pong arrives.
     private(set) var retryAt: HostTime
-    /// Pings without a pong in a row, and in all.
+    /// Pings without a pong, in a row and in all.
     private var retriesInRow = 0
     private var retries = 0
     private var pongs = 0
-    /// What all peers count to know when they have asked enough: a round trip has one, and another if its ping answered
-    /// a pong.
+    /// Samples as all peers count them: one for a round trip, and one more if its ping answered a pong.
     private var values = 0
     private var trips: [RoundTrip] = []
 
-    /// How long a run is.
+    /// How long a measurement is.
     enum Length: Sendable {
-        /// What every peer does before it joins, and every 30 s from then on.
+        /// As every peer does before it joins, and every 30 s after that.
         case full
-        /// A few round trips between those.
+        /// A few round trips in between.
         case short
     }
 
-    /// The time to wait for a pong, in microseconds.
+    /// Longest wait for a pong, in microseconds.
     private static let pongTimeout: Int64 = 50_000
     private static let retryLimitInRow = 5
-    /// The usual peer gives up after five losses in all, and so never joins over a network that loses every tenth
-    /// datagram; a little patience is all that it takes.
+    /// Most lost pings.
+    ///
+    /// The usual peer gives up after five in all, and so never joins over a network that loses every tenth datagram.
     private static let retryLimit = 100
     private static let enoughValues = 100
     private static let shortLength = 16
-    /// Pongs that yield nothing must not keep a measurement alive for ever; 51 sound ones end it.
+    /// Most pongs, so that useless ones cannot keep a measurement running; 51 valid ones end it.
     private static let pongLimit = 500
 
     enum Step: Equatable {
@@ -45,7 +45,7 @@ struct Measurement: Sendable {
         case succeeded([RoundTrip])
     }
 
-    /// Begins; the caller sends the first ping.
+    /// Starts; the caller sends the first ping.
     init(session: NodeID, node: NodeID, interface: IPAddress, target: Endpoint, length: Length, at now: HostTime) {
         self.session = session
         self.node = node
@@ -56,7 +56,7 @@ struct Measurement: Sendable {
         retryAt = now.advanced(byMicroseconds: Self.pongTimeout)
     }
 
-    /// No pong came in time: `goOn` means to ping again.
+    /// Handles a missing pong: `goOn` means to ping again.
     mutating func retry(at now: HostTime) -> Step {
         guard retriesInRow < Self.retryLimitInRow, retries < Self.retryLimit else { return .failed }
         retriesInRow += 1
@@ -70,7 +70,7 @@ struct Measurement: Sendable {
         start <= pong.hostTime && pong.hostTime <= now
     }
 
-    /// A pong came; unless it is of another session the caller has answered it with the next ping.
+    /// Handles a pong; unless it is from another session the caller has already answered with the next ping.
     mutating func received(_ pong: MeasurementMessage.Pong, at now: HostTime) -> Step {
         pongs += 1
         retriesInRow = 0

@@ -1,18 +1,18 @@
 package import BeatTime
 
-/// A message of the exchange by which a peer learns another session's ghost time.
+/// A message of the exchange in which a peer measures another session's ghost time.
 package enum MeasurementMessage: Hashable, Sendable {
-    /// What is to be echoed, unread.
+    /// The payload to echo, not parsed.
     case ping(ArraySlice<UInt8>)
     case pong(Pong)
 
-    /// An answer: the responder's present, and what the ping had carried.
+    /// The answer to a ping: the responder's ghost time, and the ping's payload.
     package struct Pong: Hashable, Sendable {
         package var session: NodeID
         package var ghostTime: GhostTime
-        /// When the echoed ping left, by the pinger's clock; zero if it did not say.
+        /// When the echoed ping was sent, by the sender's clock; zero if not given.
         package var hostTime: HostTime
-        /// The ghost time that the pinger had been told before; zero if there was none.
+        /// The ghost time that the sender had received before; zero if none.
         package var previousGhostTime: GhostTime
 
         package init(session: NodeID, ghostTime: GhostTime, hostTime: HostTime, previousGhostTime: GhostTime) {
@@ -35,11 +35,11 @@ package enum MeasurementMessage: Hashable, Sendable {
         }
     }
 
-    /// Where a ping carries the time it leaves, and a pong the ghost time.
+    /// Position of the sending time in a ping, and of the ghost time in a pong.
     static let hostTimeOffset = 17
     static let ghostTimeOffset = 33
 
-    /// A ping that carries the time it leaves and, except for the first, the ghost time just learned.
+    /// A ping with its sending time and, except for the first, the last ghost time received.
     package static func ping(hostTime: HostTime, previousGhostTime: GhostTime? = nil) -> [UInt8] {
         var writer = WireWriter()
         writer.write(Wire.measurementMarker)

@@ -1,15 +1,15 @@
 import BeatTime
 
-/// A peer as it is known through one interface.
+/// A peer as heard through one interface.
 struct PeerRecord: Hashable, Sendable {
     let node: NodeID
     /// The local address of the interface on which it was heard.
     let interface: IPAddress
     var announcement: Announcement
-    /// When the time to live that it announced is over.
+    /// When its announced time to live ends.
     var expiry: HostTime
 
-    /// Whether this record stands before the one that the two arguments name.
+    /// Whether this record sorts before the given node and interface.
     fileprivate func precedes(_ node: NodeID, _ interface: IPAddress) -> Bool {
         self.node == node ? self.interface < interface : self.node < node
     }
@@ -19,11 +19,11 @@ struct PeerRecord: Hashable, Sendable {
     }
 }
 
-/// Every peer heard of, in the order of node ID, then interface; one record for each pair.
+/// All known peers, ordered by node ID, then interface; one record for each pair.
 struct PeerTable: Sendable {
     private(set) var records: [PeerRecord] = []
 
-    /// Bounds what strangers can make us remember; a session of a thousand peers has never been seen.
+    /// Most records, because anyone can pretend to be many; a session of 1000 peers has never been seen.
     static let capacity = 1024
 
     /// Whether a record of this session already carries the same timeline.
@@ -36,13 +36,13 @@ struct PeerTable: Sendable {
         records.contains { $0.announcement.session == session && $0.announcement.startStop == startStop }
     }
 
-    /// What the members of this session announced last of play and stop.
+    /// The newest start/stop state announced by the members of this session.
     func latestStartStop(in session: NodeID) -> StartStopState? {
         records.lazy.filter { $0.announcement.session == session }.map(\.announcement.startStop)
             .max { $0.timestamp < $1.timestamp }
     }
 
-    /// Whether any record has the peer in this session.
+    /// Whether any record places the peer in this session.
     func holds(_ node: NodeID, in session: NodeID) -> Bool {
         let first = position(of: node, .v4(0))
         return records[first...].prefix { $0.node == node }.contains { $0.announcement.session == session }
@@ -50,7 +50,7 @@ struct PeerTable: Sendable {
 
     func hasMembers(of session: NodeID) -> Bool { records.contains { $0.announcement.session == session } }
 
-    /// How many peers are in this session, each counted once however many interfaces it is heard on.
+    /// Number of peers in this session, each counted once even if heard on several interfaces.
     func memberCount(of session: NodeID) -> Int {
         var count = 0
         var last: NodeID?
@@ -61,12 +61,12 @@ struct PeerTable: Sendable {
         return count
     }
 
-    /// The record through which to measure a session: its founder's if possible, else the first.
+    /// The record to measure a session through: its founder's if possible, else the first.
     ///
     /// - Parameters:
     ///   - session: the session.
-    ///   - interface: where the founder is to be asked if it is heard there.
-    /// - Returns: nil if nobody in the session says where to ask.
+    ///   - interface: where to ask the founder, if it is heard there.
+    /// - Returns: nil if no member says where to ask.
     func measurable(in session: NodeID, preferring interface: IPAddress?) -> PeerRecord? {
         let candidates = records.lazy.filter { record in
             guard let endpoint = record.announcement.measurementEndpoint else { return false }
@@ -82,7 +82,7 @@ struct PeerTable: Sendable {
         records.lazy.filter { $0.interface == interface }.map(\.expiry).min()
     }
 
-    /// Adds a record or replaces the one of the same peer and interface; false if there is no room.
+    /// Adds a record or replaces the one of the same peer and interface; false if the table is full.
     mutating func insert(_ record: PeerRecord) -> Bool {
         let index = position(of: record.node, record.interface)
         if index < records.count, records[index].names(record.node, record.interface) {
@@ -102,7 +102,7 @@ struct PeerTable: Sendable {
         return true
     }
 
-    /// Removes the peers heard on an interface whose time to live is over.
+    /// Removes the expired peers of an interface.
     mutating func removeExpired(on interface: IPAddress, at now: HostTime) {
         records.removeAll { $0.interface == interface && $0.expiry < now }
     }
@@ -113,16 +113,16 @@ struct PeerTable: Sendable {
 
     mutating func removeAll() { records.removeAll() }
 
-    /// Makes all members of a session appear to have announced a timeline.
+    /// Records a timeline as if all members of a session had announced it.
     ///
-    /// Whoever still announces another one then looks new, and is compared again.
+    /// A member that still announces another one then counts as new, and is compared again.
     mutating func overwriteTimelines(of session: NodeID, with timeline: GhostTimeline) {
         for index in records.indices where records[index].announcement.session == session {
             records[index].announcement.timeline = timeline
         }
     }
 
-    /// Where a record stands or would stand.
+    /// Where a record is, or would be inserted.
     private func position(of node: NodeID, _ interface: IPAddress) -> Int {
         var (low, high) = (0, records.count)
         while low < high {

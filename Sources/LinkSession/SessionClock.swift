@@ -1,31 +1,31 @@
 import BeatTime
 
-/// A joined session's clock beside our own: offset and drift, out of all that was measured in the last minute.
+/// A joined session's clock relative to ours: offset and drift from the last minute's measurements.
 ///
-/// Each burst of round trips is a gate that the straight line of offset over time must pass. The line taken is the one
-/// with the most room to both sides in all gates. It costs nothing that most datagrams are late, as long as some are
-/// not, and the error falls with the number of round trips instead of its square root.
+/// Each burst of round trips is a gate that the line of offset over time must pass. The chosen line has the most room
+/// on both sides in all gates. It does not matter that most datagrams are late, as long as some are not. The error
+/// falls with the number of round trips rather than with its square root.
 struct SessionClock: Sendable {
-    /// Of the last minute, in the order of time.
+    /// Those of the last minute, in order of time.
     private var bursts: [Burst]
-    /// One that fits none of the others; another like it proves it right.
+    /// A burst that contradicts the others; a second one like it confirms it.
     private var suspect: Burst?
-    /// What the session's clock gains on ours for each of our microseconds.
+    /// Microseconds that the session's clock gains on ours per microsecond.
     private(set) var drift = 0.0
-    /// When, and how far ahead the session's clock was then.
+    /// Lead of the session's clock at some time.
     private var anchor: OffsetBound
-    /// The room to either side of the line.
+    /// The room on either side of the line, in microseconds.
     private var room: Double
-    /// How far the clock may well be from the truth, in microseconds.
+    /// Likely error of the clock, in microseconds.
     private(set) var errorMicroseconds: Double
 
     private static let window: Int64 = 64_000_000
-    /// No two crystals lie further apart.
+    /// Largest difference between two crystals.
     private static let driftLimit = 1e-3
-    /// What is usual between crystals, and how much room, in microseconds, a line may lose to be more usual.
+    /// Usual difference between crystals, and the room in microseconds that a line may lose to be closer to it.
     private static let usualDrift = 50e-6
     private static let priceOfDrift = 10.0
-    /// What a prediction may miss by: in microseconds, and for each microsecond since the last burst.
+    /// Allowed error of a prediction: in microseconds, plus a share of the time since the last burst.
     private static let tolerance = 20.0
     private static let driftTolerance = 100e-6
 
@@ -37,16 +37,16 @@ struct SessionClock: Sendable {
         errorMicroseconds = first.error
     }
 
-    /// The transform to be used at a time.
+    /// The transform for a time.
     func transform(at now: HostTime) -> GhostTransform {
         GhostTransform(intercept: roundedToInteger(anchor.offset(at: now, drift: drift)))
     }
 
-    /// Takes a burst into account, unless it contradicts all that is known; the second in a row that does so in the
-    /// same way is believed, and the past forgotten.
+    /// Adds a burst, unless it contradicts everything known.
     ///
-    /// What the founder itself has told ends all hearsay: a member's error is as large as its own measurement's, and
-    /// would bend the line as long as it counts.
+    /// The second such burst in a row, if it agrees with the first, is believed, and the past is forgotten. The first
+    /// burst from the founder discards those from other members. Their error is as large as that of their own
+    /// measurements, and would distort the line while they count.
     mutating func add(_ burst: Burst) {
         let endsHearsay = burst.isFirstHand && !bursts.contains(where: \.isFirstHand)
         if endsHearsay || fits(burst) {
@@ -76,9 +76,9 @@ struct SessionClock: Sendable {
         return low <= range.high + slack && range.low - slack <= high
     }
 
-    /// Draws the line anew.
+    /// Fits the line again.
     private mutating func fit(at now: HostTime) {
-        // One gate says nothing of a slope; then what was known of it before still holds.
+        // One gate tells nothing about the drift; the old value still holds.
         if bursts.count > 1 { drift = widestDrift(at: now) }
         let (low, high) = range(at: now, drift: drift)
         anchor = OffsetBound(time: now, offset: (low + high) / 2)
@@ -87,7 +87,7 @@ struct SessionClock: Sendable {
         errorMicroseconds = errors[errors.count / 2] / Double(errors.count).squareRoot()
     }
 
-    /// What all bursts together allow at a time.
+    /// The offsets at a time that all bursts allow.
     private func range(at now: HostTime, drift: Double) -> (low: Double, high: Double) {
         var (low, high) = (-Double.infinity, Double.infinity)
         for burst in bursts {
@@ -98,7 +98,7 @@ struct SessionClock: Sendable {
         return (low, high)
     }
 
-    /// The drift with the most room; the room has a single peak, so the search closes in on it from both sides.
+    /// The drift with the most room; the room has a single maximum, so the search narrows in from both sides.
     private func widestDrift(at now: HostTime) -> Double {
         func room(_ drift: Double) -> Double {
             let (low, high) = range(at: now, drift: drift)

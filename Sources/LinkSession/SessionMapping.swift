@@ -1,12 +1,11 @@
 package import BeatTime
 
-// How the session's timeline and this machine's follow from each other.
+// How the session's timeline and this machine's derive from each other.
 
 extension Timeline where Time == HostTime {
-    /// This machine's timeline once a session's has been adopted.
+    /// This machine's timeline after adopting a session's.
     ///
-    /// The beat at `now` keeps its magnitude; what moves is the grid, whose origin becomes the host time of the
-    /// session's beat 0.
+    /// The beat at `now` keeps its value. The grid moves: its origin becomes the host time of the session's beat 0.
     package func following(
         _ session: GhostTimeline, through transform: GhostTransform, at now: HostTime
     ) -> HostTimeline {
@@ -17,10 +16,10 @@ extension Timeline where Time == HostTime {
 }
 
 extension Timeline where Time == GhostTime {
-    /// The session's timeline once an edit of this machine's has been published.
+    /// The session's timeline after publishing an edit of this machine's.
     ///
-    /// Its beat origin is its priority: the present beat by the old timeline, and at least a microbeat above the old
-    /// origin, so that an edit always wins against what it replaces.
+    /// Its beat origin is its priority: the present beat by the old timeline, at least a microbeat above the old
+    /// origin, so that an edit always wins over what it replaces.
     package func edited(
         to client: HostTimeline, through transform: GhostTransform, at now: HostTime
     ) -> GhostTimeline {
@@ -35,9 +34,9 @@ extension Timeline where Time == GhostTime {
 /// Play or stop as the session shares it.
 package struct StartStopState: Hashable, Sendable {
     package var isPlaying: Bool
-    /// Where it takes effect, on the session's timeline; so it moves in time with the tempo.
+    /// The beat at which it takes effect on the session's timeline, so that it moves with the tempo.
     package var beats: Beats
-    /// When it was asked for; the later wins.
+    /// When it was requested; the later one wins.
     package var timestamp: GhostTime
 
     package init(isPlaying: Bool, beats: Beats, timestamp: GhostTime) {
@@ -46,7 +45,7 @@ package struct StartStopState: Hashable, Sendable {
         self.timestamp = timestamp
     }
 
-    /// What a session begins with, and what every other state wins against.
+    /// The initial state of a session; every other state wins over it.
     package static let initial = StartStopState(
         isPlaying: false, beats: .zero, timestamp: GhostTime(microseconds: 0))
 
@@ -63,7 +62,7 @@ package struct HostStartStopState: Hashable, Sendable {
     package var isPlaying: Bool
     /// When it takes effect.
     package var time: HostTime
-    /// When it was asked for.
+    /// When it was requested.
     package var timestamp: HostTime
 
     package init(isPlaying: Bool, time: HostTime, timestamp: HostTime) {
@@ -72,7 +71,7 @@ package struct HostStartStopState: Hashable, Sendable {
         self.timestamp = timestamp
     }
 
-    /// The same state as the session would share it.
+    /// The same state in the session's time.
     package func inGhostTime(on timeline: GhostTimeline, through transform: GhostTransform) -> StartStopState {
         StartStopState(
             isPlaying: isPlaying, beats: timeline.beats(at: transform.ghostTime(of: time)),

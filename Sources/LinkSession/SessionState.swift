@@ -1,9 +1,17 @@
 public import BeatTime
 
-/// A session's timeline and transport as they were captured: read it, change it, commit it.
+/// A captured state of a session's timeline and transport: read it, change it, commit it.
 ///
-/// A plain value. Nothing done to it has an effect until it is committed, and a commit carries only what differs from
-/// what was captured.
+/// A plain value. Changes have no effect until committed, and a commit carries only what differs from the captured
+/// state.
+///
+/// ```swift
+/// let peer = try LinkPeer(tempo: Tempo(beatsPerMinute: 120))
+/// var state = peer.capture()
+/// state.setTempo(Tempo(beatsPerMinute: 128), at: .now())
+/// peer.commit(state)
+/// assert(peer.capture().tempo.beatsPerMinute == 128)
+/// ```
 public struct SessionState: Hashable, Sendable, BitwiseCopyable {
     /// The timeline in host time; its time origin is the host time of the session's beat 0.
     public package(set) var timeline: HostTimeline
@@ -15,10 +23,10 @@ public struct SessionState: Hashable, Sendable, BitwiseCopyable {
     public package(set) var isConnected: Bool
 
     private(set) var original: Captured
-    /// Counts the sessions joined before the capture: a timeline captured in one session is foreign to the next.
+    /// Number of sessions joined before the capture; a timeline is meaningless in another session.
     package let joinsBefore: UInt64
 
-    /// What a commit is compared with.
+    /// The captured values that a commit is compared with.
     struct Captured: Hashable, Sendable, BitwiseCopyable {
         var timeline: HostTimeline
         var isPlaying: Bool
@@ -34,7 +42,7 @@ public struct SessionState: Hashable, Sendable, BitwiseCopyable {
         self.joinsBefore = joinsBefore
     }
 
-    /// A state that was captured nowhere, for those who need one.
+    /// A state that was not captured, as a starting point.
     package init(timeline: HostTimeline, isConnected: Bool) {
         self.init(
             Captured(timeline: timeline, isPlaying: false, timeForIsPlaying: timeline.timeOrigin),
@@ -49,14 +57,14 @@ public struct SessionState: Hashable, Sendable, BitwiseCopyable {
         isPlaying != original.isPlaying || timeForIsPlaying != original.timeForIsPlaying
     }
 
-    /// The same state as if it had been captured as it is now.
+    /// The same state, with the present values as the captured ones.
     package var recaptured: SessionState {
         var state = self
         state.original = Captured(timeline: timeline, isPlaying: isPlaying, timeForIsPlaying: timeForIsPlaying)
         return state
     }
 
-    /// This state once the changes to another have been committed, as if it had been captured then.
+    /// This state after the changes to another were committed.
     package func taking(changesOf other: SessionState) -> SessionState {
         var state = self
         if other.hasTimelineChanged, other.joinsBefore == joinsBefore { state.timeline = other.timeline }
@@ -67,7 +75,7 @@ public struct SessionState: Hashable, Sendable, BitwiseCopyable {
         return state.recaptured
     }
 
-    /// The same state as if it had been made of what another was made of.
+    /// The same state, with another state's captured values.
     package func changed(from earlier: SessionState) -> SessionState {
         var state = self
         state.original = earlier.original
@@ -75,12 +83,12 @@ public struct SessionState: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-// Reading. Times are those at which the sound leaves the device.
+// Reading. Times are when the sound leaves the device.
 extension SessionState {
     /// The session's tempo.
     public var tempo: Tempo { timeline.tempo }
 
-    /// The beat at a time: its magnitude is private, its phase is every peer's.
+    /// The beat at a time; its value is private, its phase is shared by all peers.
     public func beat(at time: HostTime, quantum: Beats) -> Beats { timeline.shownBeats(at: time, quantum: quantum) }
 
     /// The position inside the shared quantum at a time.
@@ -94,10 +102,10 @@ extension SessionState {
 
 // Writing.
 extension SessionState {
-    /// Changes the tempo so that the beat at a time stays what it is.
+    /// Changes the tempo and keeps the beat at a time.
     ///
     /// - Parameters:
-    ///   - tempo: is brought into the range that Link allows.
+    ///   - tempo: clamped to Link's range.
     ///   - time: when the change takes effect.
     public mutating func setTempo(_ tempo: Tempo, at time: HostTime) {
         let changed = HostTimeline(tempo: tempo.clamped, beatOrigin: timeline.beats(at: time), timeOrigin: time)
@@ -105,17 +113,18 @@ extension SessionState {
         timeline.tempo = changed.tempo
     }
 
-    /// Asks that a beat fall at a time: exactly there when alone, else at the next time that fits the shared phase.
+    /// Moves a beat to a time: exactly when alone, else to the next time with the shared phase.
     public mutating func requestBeat(_ beat: Beats, at time: HostTime, quantum: Beats) {
         guard isConnected else { return forceBeat(beat, at: time, quantum: quantum) }
         let next = self.beat(at: time, quantum: quantum).nextMatch(phaseOf: beat, quantum: quantum)
         forceBeat(beat, at: self.time(ofBeat: next, quantum: quantum), quantum: quantum)
     }
 
-    /// Makes a beat fall at a time, moving the grid of every peer if it must.
+    /// Moves a beat exactly to a time, even if that moves all peers' grid.
     public mutating func forceBeat(_ beat: Beats, at time: HostTime, quantum: Beats) {
         moveGrid(beat, to: time, quantum: quantum)
-        // Rounding may leave the beat a microbeat late, and who waits for a downbeat would miss it: better early.
+        // Rounding may leave the beat a microbeat late, and a program waiting for a downbeat would miss it: better
+        // early.
         if self.beat(at: time, quantum: quantum) > beat {
             moveGrid(beat, to: time.advanced(byMicroseconds: 1), quantum: quantum)
         }
@@ -129,24 +138,24 @@ extension SessionState {
         timeline.beatOrigin = timeline.beatOrigin + (beat - closest)
     }
 
-    /// Plays or stops as of a time.
+    /// Starts or stops at a time.
     public mutating func setIsPlaying(_ isPlaying: Bool, at time: HostTime) {
         self.isPlaying = isPlaying
         timeForIsPlaying = time
     }
 
-    /// Asks that a beat fall where playing starts; without effect while stopped.
+    /// Moves a beat to the time at which playing starts; no effect while stopped.
     public mutating func requestBeatAtStartPlayingTime(_ beat: Beats, quantum: Beats) {
         if isPlaying { requestBeat(beat, at: timeForIsPlaying, quantum: quantum) }
     }
 
-    /// Plays or stops as of a time and, if it plays, asks that a beat fall there.
+    /// Starts or stops at a time and, if it plays, moves a beat there.
     public mutating func setIsPlaying(_ isPlaying: Bool, at time: HostTime, requesting beat: Beats, quantum: Beats) {
         setIsPlaying(isPlaying, at: time)
         requestBeatAtStartPlayingTime(beat, quantum: quantum)
     }
 
-    /// Makes a time the session's beat 0, and beat 0 in private count too; the tempo stays.
+    /// Makes a time the session's beat 0, also in this machine's own count; the tempo stays.
     ///
     /// Alone, this turns a tick into the first beat. With peers it would move everyone's grid.
     package mutating func placeBeatZero(at time: HostTime) {

@@ -1,36 +1,36 @@
-/// Why a datagram, or the part of it that would have counted, was refused.
+/// Why a datagram, or the relevant part of it, was rejected.
 package enum WireError: Error, Hashable, Sendable {
-    /// It ends inside its header or inside an entry.
+    /// It ends inside its header or an entry.
     case truncated
-    /// It is not of this protocol, or of another version of it.
+    /// It belongs to another protocol, or another version.
     case foreignMarker
-    /// It belongs to a session group that does not exist.
+    /// It belongs to an unknown session group.
     case foreignGroup
     /// Its message type means nothing here.
     case unknownType
-    /// An entry that has a fixed size has another.
+    /// An entry of fixed size has another size.
     case wrongSize
-    /// An entry without which it means nothing is missing.
+    /// A required entry is missing.
     case missingEntry
-    /// A number is beyond what arithmetic can bear.
+    /// A number is too large for exact arithmetic.
     case outOfBounds
-    /// A ping asks to have more echoed than anyone should.
+    /// A ping asks to have too much echoed.
     case tooLong
 }
 
-/// The numbers that all peers must agree on.
+/// Numbers that all peers must agree on.
 package enum Wire {
-    /// Bytes of a datagram that are read; what is beyond is lost.
+    /// Bytes of a datagram that are read; the rest is lost.
     package static let receiveLimit = 512
     /// `_asdp_v` and the version byte.
     static let discoveryMarker: UInt64 = 0x5f61_7364_705f_7601
     /// `_link_v` and the version byte.
     static let measurementMarker: UInt64 = 0x5f6c_696e_6b5f_7601
-    /// Bytes of a ping's payload that are echoed at most.
+    /// Most bytes of a ping's payload that are echoed.
     static let pingLimit = 32
-    /// Microseconds per beat that can be meant at all, before clamping.
+    /// Valid microseconds per beat, before clamping.
     static let microsecondsPerBeat: ClosedRange<Int64> = 1...1_000_000_000
-    /// Origins and timestamps, in microbeats or microseconds: whole numbers that a double holds exactly.
+    /// Valid origins and timestamps, in microbeats or microseconds: whole numbers that a double represents exactly.
     static let origins: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
 }
 
@@ -46,7 +46,7 @@ enum EntryKey {
     static let previousGhostTime: UInt32 = 0x5f70_6774  // _pgt
 }
 
-/// Reads big-endian numbers from the front of a datagram; every read checks what is left.
+/// Reads big-endian numbers from the front of a datagram; every read checks the remaining length.
 struct WireReader {
     private var rest: ArraySlice<UInt8>
 
@@ -61,7 +61,7 @@ struct WireReader {
         return number
     }
 
-    /// A signed number within the bounds of origins and timestamps.
+    /// A signed number within the limits of origins and timestamps.
     mutating func origin() throws(WireError) -> Int64 {
         let number = try integer(Int64.self)
         guard Wire.origins.contains(number) else { throw .outOfBounds }
@@ -77,13 +77,13 @@ struct WireReader {
     /// The next entry's key and body.
     mutating func entry() throws(WireError) -> (key: UInt32, body: ArraySlice<UInt8>) {
         let key = try integer(UInt32.self)
-        // Four thousand million would not fit where a word has 32 bits.
+        // Would not fit into a word of 32 bits.
         guard let length = Int(exactly: try integer(UInt32.self)) else { throw .truncated }
         return (key, try bytes(length))
     }
 }
 
-/// A body of exactly the size that its key asks for.
+/// A body, checked for the size that its key requires.
 func body(_ bytes: ArraySlice<UInt8>, ofSize size: Int) throws(WireError) -> WireReader {
     guard bytes.count == size else { throw .wrongSize }
     return WireReader(bytes)
@@ -103,7 +103,7 @@ struct WireWriter {
 
     mutating func write(_ more: ArraySlice<UInt8>) { bytes.append(contentsOf: more) }
 
-    /// Begins an entry; its body follows.
+    /// Starts an entry; its body follows.
     mutating func beginEntry(_ key: UInt32, size: UInt32) {
         write(key)
         write(size)

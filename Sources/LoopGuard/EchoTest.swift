@@ -1,12 +1,11 @@
 internal import MIDIClock
 
-/// Finds out whether arrivals repeat a probe's tosses, at some lag, as an echo does and nobody else can.
+/// Tests whether arrivals repeat a probe's coin tosses at some lag, as only an echo can.
 ///
-/// It bets on the tosses. Whoever does not know our tosses sends ticks that are independent of them, so each toss is a
-/// fair coin even to one who has seen every arrival. Staking a share s of all one has on an early or late tick
-/// multiplies it by 1 + s or 1 - s: whatever the shares are that arrivals suggest, the expected stake stays 1, and by
-/// Ville's inequality it ever reaches a billion with probability below 10^-9, whatever the leader, its tempo and its
-/// jitter are. An echo makes the stake grow to nearly twice with every tick.
+/// It bets on the tosses. A source that does not know them sends ticks independent of them, so each toss is a fair
+/// coin. Betting a share s of the stake on an early or late tick multiplies the stake by 1 + s or 1 - s. Whatever
+/// shares the arrivals suggest, the expected stake stays 1. By Ville's inequality it reaches a billion with probability
+/// below 10^-9, whatever the leader's tempo and jitter. With an echo the stake nearly doubles with every tick.
 struct EchoTest: Sendable {
     enum Outcome: Hashable, Sendable {
         case open
@@ -15,13 +14,13 @@ struct EchoTest: Sendable {
     }
 
     let probe: Probe
-    /// Ticks from one that we sent to the one it is counted with when it comes back.
+    /// Ticks between sending a tick and the arrival it is compared with.
     let lags: ClosedRange<Int64>
     private var tallies: [Tally]
 
-    /// What arrivals so far say for one lag.
+    /// The evidence so far for one lag.
     private struct Tally: Sendable {
-        /// The logarithm of the stake.
+        /// Natural logarithm of the stake.
         var stake = 0.0
         /// Sum of tosses times distances, in probe amplitudes.
         var agreement = 0.0
@@ -30,22 +29,23 @@ struct EchoTest: Sendable {
         var count = 0.0
     }
 
-    /// The logarithm of a billion: the odds against fencing a genuine leader.
+    /// Natural logarithm of a billion: the odds required before a source is fenced.
     private static let billion = 20.72
-    /// Arrivals judged together, two beats of them.
+    /// Arrivals judged together: two beats.
     static let segmentLength = 48
-    /// The shortest run of arrivals that is worth a look.
+    /// Fewest arrivals worth a test.
     private static let shortestLook = 16
-    /// The largest share staked at once.
+    /// Largest share staked on one toss.
     private static let largestShare = 0.98
-    /// An echo repeats all of the displacement; so much of it is allowed to be missing.
+    /// An echo repeats the whole displacement; this share of it is enough.
     private static let leastGain = 0.75
-    /// Gains that make an echo of a clock that depends on our tosses and has its port to itself.
+    /// Gains that reveal a clock that depends on our tosses and is alone at its port.
     ///
-    /// A program that has to wait for our ticks, on the one processor there is, depends on them as well: our late ticks
-    /// hold it up and our early ones do not, which is a gain of about 0.5.
+    /// On a single processor a program that must wait for our ticks depends on them as well: late ticks delay it, early
+    /// ones do not. That is a gain of about 0.5.
     private static let gainsAlone = 0.6...2
-    /// The same where there are several clocks: of two at one place each is taken for the other half of the time.
+    /// The same with several clocks at the port: with two at one place, each is mistaken for the other half of the
+    /// time.
     private static let gainsAmongOthers = 0.25...2
 
     init(_ probe: Probe, lags: ClosedRange<Int64>) {
@@ -54,18 +54,18 @@ struct EchoTest: Sendable {
         tallies = Array(repeating: Tally(), count: lags.count)
     }
 
-    /// Whether a segment of so many arrivals is to be looked at.
+    /// Whether a segment with this many arrivals is tested.
     static func isLook(_ count: Int) -> Bool {
         count >= shortestLook && count % (count < 32 ? 8 : 4) == 0
     }
 
-    /// Judges what has come so far.
+    /// Judges the arrivals so far.
     ///
     /// - Parameters:
-    ///   - segment: the newest arrivals. When they are ``segmentLength`` they are counted in for good.
+    ///   - segment: the newest arrivals; a full ``segmentLength`` is counted permanently.
     ///   - amplitude: of the probe, in microseconds.
-    ///   - isAlone: whether no other clock in the port is in step with us.
-    /// - Returns: what is known now.
+    ///   - isAlone: whether no other clock at the port is in step with us.
+    /// - Returns: the result so far.
     mutating func judge(_ segment: Residuals, amplitude: Double, isAlone: Bool) -> Outcome {
         var present = tallies
         let scaled = segment.straightened(expected: amplitude).map { $0 / amplitude }
@@ -76,7 +76,7 @@ struct EchoTest: Sendable {
 
     private func count(_ segment: Residuals, _ scaled: [Double], _ lag: Int64, in tally: inout Tally) {
         let power = scaled.reduce(0) { $0 + $1 * $1 } / Double(max(1, scaled.count))
-        // As noisy as arrivals are if they do repeat the probe.
+        // The noise that arrivals have if they do repeat the probe.
         let boldness = 1 / max(power - 1, 0.25)
         var stake = 1.0
         for (arrival, error) in zip(segment.arrivals, scaled) {
@@ -90,7 +90,7 @@ struct EchoTest: Sendable {
         tally.stake += logarithm(stake)
     }
 
-    /// The share to stake on a distance: nearly its hyperbolic tangent, which is best for Gaussian noise.
+    /// The share to stake on a distance: about its hyperbolic tangent, which is best for Gaussian noise.
     private static func share(_ distance: Double) -> Double {
         let bounded = min(max(distance, -3), 3)
         let square = bounded * bounded
@@ -98,7 +98,7 @@ struct EchoTest: Sendable {
     }
 
     private func outcome(_ tallies: [Tally], gains: ClosedRange<Double>) -> Outcome {
-        // Stakes on several lags at once share what there is to stake.
+        // Bets on several lags at once must share the stake.
         let needed = Self.billion + logarithm(Double(tallies.count))
         var isExcluded = true
         for tally in tallies {

@@ -1,7 +1,7 @@
 internal import BeatTime
 internal import MIDIClock
 
-/// One source under the loop guard: what of it is in step with us, and what tests have said of that.
+/// One source under the loop guard: its clocks that are in step with ours, and test results.
 struct GuardedSource: Sendable {
     let source: ClockSource
     private(set) var verdict = LoopVerdict.untested
@@ -11,32 +11,32 @@ struct GuardedSource: Sendable {
     private var clusters = PhaseClusters()
     private var stage = Stage.listening
     private var drift = TempoDrift()
-    /// Ticks that it need not be doubted again, since it has gone on without us.
+    /// Ticks for which it is not doubted again, since it has kept its own tempo without us.
     private var trust = 0
 
-    /// What is done about it just now.
+    /// What is being done about the source.
     private enum Stage: Hashable, Sendable {
-        /// Nothing, but to see whether it is in step.
+        /// Only checking whether it is in step.
         case listening
-        /// An echo of our ticks is looked for.
+        /// Testing for an echo of our ticks.
         case testing
-        /// A clock made after ours is looked for.
+        /// Testing for a clock that follows ours.
         case watching
-        /// Both were looked for, and not found.
+        /// Both tests found nothing.
         case passed
-        /// It is fenced, and looked at again when it has sent so many ticks.
+        /// It is fenced, until it has sent this many ticks.
         case resting(until: Int)
     }
 
-    /// Ticks after which a fenced source is looked at again; sooner if it was found out by a slow probe alone.
+    /// Ticks until a fenced source is tested again; fewer if only a slow probe found it.
     private static let (longRest, shortRest) = (1_536, 96)
-    /// Ticks in which a gateway that followed us comes to the tempo that we hold.
+    /// Ticks in which a gateway that followed us reaches the tempo that we hold.
     private static let settling = 36
-    /// Ticks for which another gateway is followed until it is let go, to see whether it follows us.
+    /// Ticks for which another gateway is followed before it is let go, to see whether it follows us.
     private static let firstTurn = 48
-    /// Ticks for which a leader that was doubted without reason is trusted.
+    /// Ticks for which a leader is trusted after it was doubted without reason.
     private static let credit = 1_536
-    /// Odds that are worth a warning.
+    /// Odds from which a warning is given.
     private static let suspicious = 100.0
 
     init(_ source: ClockSource, at time: HostTime) {
@@ -44,20 +44,22 @@ struct GuardedSource: Sendable {
         lastArrival = time
     }
 
-    /// Whether nothing is lost by forgetting it.
+    /// Whether it holds nothing worth remembering.
     var isIdle: Bool { clusters.arrivals == 0 && path != .ownPort }
 
-    /// Ticks that share a toss in the probe it needs; nil if it needs none.
+    /// Ticks per toss in the probe it needs; nil if it needs none.
     var probeBlock: Int64? {
         switch stage {
         case .testing: 1
-        // One that is let go needs a moment to come to the tempo we hold.
+        // A source that was let go needs time to reach the tempo we hold.
         case .watching: isSettling ? nil : RegenerationTest.blockLength
         case .listening, .passed, .resting: nil
         }
     }
 
-    /// The odds for a loop before any test: a tempo that ran while we followed and stands since we let go is no chance.
+    /// The odds for a loop before any test.
+    ///
+    /// A tempo that ran away while we followed, and stands still since we stopped, is no coincidence.
     private var prior: Double {
         if case .doubted = verdict { 10 } else { 1 }
     }
@@ -66,7 +68,7 @@ struct GuardedSource: Sendable {
         if case .doubted = verdict { clusters.arrivals < Self.settling } else { false }
     }
 
-    /// Whether it is more likely than not a loop while that is still looked into.
+    /// Whether it is probably a loop while the tests still run.
     var isLikelyLoop: Bool {
         switch verdict {
         case .doubted: true
@@ -79,10 +81,10 @@ struct GuardedSource: Sendable {
     /// Takes in a tick.
     ///
     /// - Parameters:
-    ///   - time: when it came.
+    ///   - time: when it arrived.
     ///   - map: where our ticks fall.
-    ///   - isFollowed: whether our own ticks come from this source.
-    ///   - question: what is being asked, if anything is.
+    ///   - isFollowed: whether our own ticks follow this source.
+    ///   - question: the current probe, if any.
     mutating func received(at time: HostTime, on map: TempoMap, isFollowed: Bool, _ question: LoopQuestion?) {
         lastArrival = time
         if isFollowed != wasFollowed {
@@ -101,13 +103,15 @@ struct GuardedSource: Sendable {
         if isFollowed, path.isLikely, !path.asksUs, verdict == .clear, stage == .listening { suspect(at: time) }
     }
 
-    /// Our outputs glide: drift counts from here on, but for one that is let go and shows by drifting that it leads.
+    /// Counts drift from here, because our outputs glide.
+    ///
+    /// A source that was let go is exempt: its drift shows that it leads.
     mutating func settle() {
         if case .doubted = verdict { return }
         clusters.settle()
     }
 
-    /// Our grid has jumped, so nothing is where it was.
+    /// Starts over after a jump of our grid.
     mutating func gridJumped() {
         clusters.removeAll()
         drift = TempoDrift()
@@ -120,7 +124,7 @@ struct GuardedSource: Sendable {
         (stage, verdict) = (.listening, path == .ownPort ? .fenced(.ownPort) : .untested)
     }
 
-    /// Takes note of what the subscriptions say.
+    /// Notes the path that subscriptions give.
     mutating func pathChanged(to newPath: LoopPath, at time: HostTime) {
         guard newPath != path else { return }
         let wasOwn = path == .ownPort
@@ -164,7 +168,7 @@ struct GuardedSource: Sendable {
         clusters.settle()
     }
 
-    /// Whether the test that goes on has found nothing.
+    /// Whether the current test has found nothing.
     private var isExcluded: Bool { clusters.isExcluded(bySlowProbe: stage == .watching) }
 
     private mutating func judgeSuspect(_ line: TickLine) {
@@ -178,14 +182,15 @@ struct GuardedSource: Sendable {
             (verdict, stage) = (.clear, .passed)
         } else {
             stage = .watching
-            // With no way known a clock made after ours is unlikely: look for it while it may be followed.
+            // Without a known path a clock that follows ours is unlikely; test for it only while the source may be
+            // followed.
             if !path.isLikely, !wasFollowed { verdict = .clear }
         }
     }
 
-    /// The tempo is held: a leader of its own goes on, and a gateway that follows us comes to our tempo.
+    /// Judges a source while the tempo is held: a real leader keeps its tempo, a gateway that follows us adopts ours.
     private mutating func judgeDoubted(_ line: TickLine) {
-        // What it does at first is still what it made of our running tempo.
+        // At first it still follows our earlier, changing tempo.
         if clusters.arrivals == Self.settling { clusters.settle() }
         let hasLeft = clusters.hasLeft(line)
         guard clusters.arrivals > 2 * Self.settling || hasLeft else { return }

@@ -1,55 +1,55 @@
 package import BeatTime
 package import MIDIClock
 
-/// Finds out which clock sources are our own clock come back, by whatever way.
+/// Finds out which clock sources are our own clock coming back.
 ///
-/// A source at another tempo than ours is none. One in step with us is suspected, and asked: the outputs that may reach
-/// it send each tick up to 1 % of a tick early or late by the toss of a coin, and an echo repeats the tosses.
-/// A genuine leader does not, even one in step with the very same session.
+/// A source at another tempo than ours is not. One in step with us is suspected and tested. The outputs that may reach
+/// it send each tick up to 1 % of a tick early or late, by the toss of a coin, and an echo repeats the tosses. A real
+/// leader does not, even if it is in step with the same session.
 ///
-/// A pure value for the gateway thread, of bounded size. Times are host times; distances are microseconds.
+/// A pure value of bounded size, for the gateway thread. Times are host times; distances are microseconds.
 package struct LoopGuard: Sendable {
-    /// What outputs are asked just now, and which, one bit a slot; nil most of the time.
+    /// The current probe and its outputs, one bit a slot; nil most of the time.
     package private(set) var probing: (outputs: UInt64, probe: Probe)?
-    /// The earliest and the latest that our outputs' offsets make their ticks leave, in microseconds.
+    /// Earliest and latest shift of our ticks by the outputs' offsets, in microseconds.
     package var offsets: ClosedRange<Int64> = 0...0
     private var sources: [GuardedSource] = []
     private var seed: UInt64
     private var former: TempoMap?
-    /// Until then outputs may still be on their way to where the map says.
+    /// Until then outputs may still be gliding to where the map says.
     private var glidingUntil = HostTime(microseconds: .min / 2)
 
-    /// The most sources that are told apart; what comes from others is never clear.
+    /// Most sources tracked; any others are never clear.
     package static let capacity = 8
-    /// Microseconds of silence, or eight ticks if that is more, after which a source begins anew.
+    /// Silence in microseconds after which a source starts over; at least eight ticks.
     private static let silence: Int64 = 1_000_000
-    /// Microseconds that our grid may step without notice, and that outputs glide after a larger step at most.
+    /// Largest step of our grid that needs no pause, and longest glide of outputs after a larger one, in microseconds.
     private static let (largestStep, glide): (Int64, Int64) = (1_000, 5_000_000)
-    /// Microseconds that news take to reach the output thread.
+    /// Longest time until a change reaches the output thread, in microseconds.
     private static let newsTime: Int64 = 8_000
-    /// The longest way of an echo, in microseconds.
+    /// Longest delay of an echo, in microseconds.
     private static let longestWay: Int64 = 80_000
-    /// The most lags at which an echo is looked for.
+    /// Most lags tested for an echo.
     private static let mostLags: Int64 = 64
 
-    /// - Parameter seed: decides the tosses; nobody else should be able to guess it.
+    /// - Parameter seed: decides the tosses; others should not be able to guess it.
     package init(seed: UInt64) { self.seed = seed }
 
-    /// What is thought of a source.
+    /// The present verdict on a source.
     package func verdict(of source: ClockSource) -> LoopVerdict {
         sources.first { $0.source == source }?.verdict ?? .untested
     }
 
-    /// Sources that are likely loops, while that is still looked into: worth a warning.
+    /// Sources that are probably loops, while tests still run; worth a warning.
     package var likelyLoops: [ClockSource] { sources.filter(\.isLikelyLoop).map(\.source) }
 
     /// Takes in a Timing Clock.
     ///
     /// - Parameters:
     ///   - source: where it came from.
-    ///   - time: when it came.
+    ///   - time: when it arrived.
     ///   - map: where our ticks fall.
-    ///   - isFollowed: whether we follow this source just now.
+    ///   - isFollowed: whether we follow this source now.
     package mutating func received(from source: ClockSource, at time: HostTime, on map: TempoMap, isFollowed: Bool) {
         timePassed(to: time, on: map)
         guard let index = index(of: source, at: time) else { return }
@@ -58,7 +58,7 @@ package struct LoopGuard: Sendable {
         ask(at: time, on: map)
     }
 
-    /// Takes note of the time: silent sources begin anew.
+    /// Notes the time: silent sources start over.
     package mutating func timePassed(to now: HostTime, on map: TempoMap) {
         follow(map, at: now)
         for index in sources.indices where !sources[index].isIdle && silentAt(sources[index], map) <= now {
@@ -67,7 +67,7 @@ package struct LoopGuard: Sendable {
         ask(at: now, on: map)
     }
 
-    /// When the next source counts as silent unless it is heard; nil while there is none to forget.
+    /// When the next source counts as silent unless it is heard; nil if there is none.
     package func nextDeadline(on map: TempoMap) -> HostTime? {
         sources.lazy.filter { !$0.isIdle && $0.path != .ownPort }.map { silentAt($0, map) }.min()
     }
@@ -76,7 +76,7 @@ package struct LoopGuard: Sendable {
         source.lastArrival.advanced(byMicroseconds: max(Self.silence, 8 * map.line.tickLength))
     }
 
-    /// Outputs glide after the map, and so do echoes: until they are there drift proves nothing.
+    /// Outputs glide after the map, and so do echoes: until they have arrived, drift proves nothing.
     private mutating func follow(_ map: TempoMap, at now: HostTime) {
         defer { former = map }
         guard let former else { return }
@@ -92,7 +92,7 @@ package struct LoopGuard: Sendable {
         for index in sources.indices { sources[index].settle() }
     }
 
-    /// Takes note of what the subscriptions say of a source.
+    /// Notes the path that subscriptions give to a source.
     package mutating func pathChanged(of source: ClockSource, to path: LoopPath, at now: HostTime) {
         guard let index = index(of: source, at: now) else { return }
         sources[index].pathChanged(to: path, at: now)
@@ -111,7 +111,7 @@ package struct LoopGuard: Sendable {
         return sources.count - 1
     }
 
-    /// Asks the outputs for as long as a source wants to be tested; echoes are looked for first.
+    /// Probes the outputs while a source needs a test; tests for echoes come first.
     private mutating func ask(at now: HostTime, on map: TempoMap) {
         guard let block = sources.compactMap(\.probeBlock).min() else {
             probing = nil
@@ -129,7 +129,7 @@ package struct LoopGuard: Sendable {
         probing = (outputs, Probe(startTick: start, blockLength: block, seed: seed))
     }
 
-    /// Ticks that an echo may take to come back.
+    /// Ticks that an echo may be late.
     private func lags(_ line: TickLine) -> ClosedRange<Int64> {
         func ticks(_ microseconds: Int64) -> Int64 {
             Int64((Double(microseconds) / Double(line.tickLength)).rounded())
@@ -139,12 +139,12 @@ package struct LoopGuard: Sendable {
     }
 }
 
-/// What our outputs are asked, and when an answer may come.
+/// What the outputs are sending as a probe, and when an answer may arrive.
 struct LoopQuestion: Sendable {
     let probe: Probe
-    /// Ticks that an echo may take.
+    /// Ticks that an echo may be late.
     let lags: ClosedRange<Int64>
 
-    /// Whether blocks of ticks are tossed for, not each by itself.
+    /// Whether a toss holds for a block of ticks rather than for one.
     var isSlow: Bool { probe.blockLength > 1 }
 }

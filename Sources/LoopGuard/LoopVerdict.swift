@@ -1,23 +1,24 @@
 package import BeatTime
 
-/// What the loop guard thinks of a clock source.
+/// What the loop guard knows of a clock source.
 package enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
-    /// Too little has been heard to say anything; it must not be followed yet.
+    /// Too little was heard to decide; it must not be followed yet.
     case untested
     /// It is not our own clock.
     case clear
-    /// It is in step with us and is being tested: not to be followed before it is clear, unless it is followed already.
+    /// It is in step with us and under test; only a source already followed may be followed meanwhile.
     case suspected(since: HostTime)
-    /// We follow it and the tempo runs away, as it does when two gateways follow each other: to be let go, with the
-    /// tempo held, until it is clear that it goes on without us.
+    /// We follow it and the tempo runs away, as between two gateways that follow each other.
+    ///
+    /// It must be let go, and the tempo held, until it is clear that it keeps its own tempo.
     case doubted(since: HostTime)
     /// It is our own clock: never to be followed.
     case fenced(LoopReason)
 
-    /// Whether the source may begin to be followed.
+    /// Whether following it may begin.
     package var mayBeFollowed: Bool { self == .clear }
 
-    /// Whether the source must not be followed a moment longer.
+    /// Whether following it must stop at once.
     package var mustBeLeft: Bool {
         switch self {
         case .doubted, .fenced: true
@@ -33,11 +34,11 @@ package enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
 
 /// Why a source is known to be our own clock.
 package enum LoopReason: Hashable, Sendable, BitwiseCopyable {
-    /// It is one of our own ports, or fed by one alone.
+    /// It is one of our own ports, or receives only from one.
     case ownPort
-    /// It repeats what only our outputs were told.
+    /// It repeats what only our outputs were sent.
     case echo
-    /// It follows our outputs: another gateway, or anything that makes its own clock after ours.
+    /// It follows our outputs: another gateway, or anything that derives its clock from ours.
     case regenerated
 
     /// In a few words.
@@ -50,22 +51,24 @@ package enum LoopReason: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// How our clock may come to a source, as the subscriptions say.
+/// How our clock may reach a source, by the subscriptions.
 package enum LoopPath: Hashable, Sendable, BitwiseCopyable {
     /// Nothing is known; cables outside may lead anywhere.
     case unknown
-    /// These outputs, one bit a slot, lead to ports of the sound card that the source is a port of: what is behind one
-    /// need not know what is behind another.
+    /// These outputs, one bit a slot, lead to the sound card that the source belongs to.
+    ///
+    /// What is connected to one port of the card need not know what is connected to another.
     case outputs(UInt64)
-    /// These outputs lead to the program that the source is a port of: it may well send what it hears.
+    /// These outputs lead to the program that the source belongs to, which may well pass on what it hears.
     case program(UInt64)
-    /// The source is another gateway of this kind that hears these outputs: one bit a slot. If each followed the other
-    /// both would ask the same at once, so one of them, the same for both, goes first.
+    /// The source is another Tactus gateway that hears these outputs, one bit a slot.
+    ///
+    /// If each followed the other, both would probe at the same time. So one of them goes first; both know which.
     case gateway(UInt64, isFirst: Bool)
     /// The source is one of our own ports.
     case ownPort
 
-    /// The outputs that lead to it, one bit a slot; none where that is not known.
+    /// The outputs that lead to it, one bit a slot; none if unknown.
     private var slots: UInt64 {
         switch self {
         case .outputs(let slots), .program(let slots), .gateway(let slots, _): slots
@@ -84,9 +87,9 @@ package enum LoopPath: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
-    /// Whether it is a gateway that asks while we answer.
+    /// Whether it is a gateway that probes while we answer.
     var asksUs: Bool { if case .gateway(_, false) = self { true } else { false } }
 
-    /// Whether it is a gateway that answers while we ask.
+    /// Whether it is a gateway that answers while we probe.
     var answersUs: Bool { if case .gateway(_, true) = self { true } else { false } }
 }

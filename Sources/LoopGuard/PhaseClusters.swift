@@ -1,19 +1,19 @@
 internal import BeatTime
 internal import MIDIClock
 
-/// The clocks in one port, told apart by where between our ticks they come.
+/// The clocks at one port, told apart by their position between our ticks.
 struct PhaseClusters: Sendable {
     private var histories: [PhaseHistory] = []
-    /// Ticks since it began.
+    /// Ticks since the start.
     private(set) var arrivals = 0
-    /// The newest arrivals, in microseconds, oldest first.
+    /// The newest arrivals in microseconds, oldest first.
     private var recent: [Int64] = []
 
-    /// The most clocks that are told apart.
+    /// Most clocks told apart.
     private static let mostClocks = 4
-    /// Our ticks after which a clock that is silent is forgotten.
+    /// Ticks of ours after which a silent clock is forgotten.
     private static let idleTicks: Int64 = 12
-    /// Arrivals after which a clock has been in step if it ever is.
+    /// Arrivals by which a clock in step with us has been noticed.
     private static let hearing = 12
 
     mutating func removeAll() {
@@ -22,7 +22,7 @@ struct PhaseClusters: Sendable {
         arrivals = 0
     }
 
-    /// Counts an arrival with the clock that it goes on, or begins another.
+    /// Adds an arrival to the clock it continues, or begins another.
     mutating func append(_ time: HostTime, on map: TempoMap, _ question: LoopQuestion?, prior: Double) {
         arrivals += 1
         recent.append(time.microseconds)
@@ -54,21 +54,21 @@ struct PhaseClusters: Sendable {
         return Residuals.Arrival(tick: tick, distance: Double(map.time(ofTick: tick).microseconds(to: time)))
     }
 
-    /// Counts drift from here on.
+    /// Counts drift from here.
     mutating func settle() {
         for index in histories.indices { histories[index].settle() }
     }
 
-    /// Whether enough has come to say what is in step.
+    /// Whether enough has arrived to tell what is in step.
     var isHeard: Bool { arrivals >= Self.hearing }
 
-    /// Whether something may be in step with us, for all that is known.
+    /// Whether something may be in step with us, as far as is known.
     var mayBeInStep: Bool { histories.contains(where: \.mayBeInStep) }
 
     /// Whether something is in step with us.
     var isInStep: Bool { histories.contains(where: \.isInStep) }
 
-    /// Whether ticks come evenly, and neither as often as ours nor a whole number of times more or less often.
+    /// Whether ticks come evenly, at a rate that is no whole multiple or fraction of ours.
     func isForeign(to line: TickLine) -> Bool {
         guard recent.count > Self.hearing else { return false }
         let gaps = zip(recent.dropFirst(), recent).map { Double($0 &- $1) }
@@ -79,21 +79,21 @@ struct PhaseClusters: Sendable {
         return abs(whole - whole.rounded()) > 0.04
     }
 
-    /// Whether all has gone so far from where it was that it cannot be on its way to our tempo.
+    /// Whether all clocks have drifted too far to be approaching our tempo.
     func hasLeft(_ line: TickLine) -> Bool {
         !histories.isEmpty && histories.allSatisfy { $0.distance > 0.3 * Double(line.tickLength) }
     }
 
-    /// Whether something has been in step for long enough to wonder.
+    /// Whether a clock has been in step long enough to be suspicious.
     var isStill: Bool { histories.contains { $0.isInStep && $0.isStill } }
 
-    /// Whether what there is goes at another tempo.
+    /// Whether the clocks run at another tempo.
     var hasDrifted: Bool { histories.contains(where: \.hasDrifted) && !isInStep }
 
     /// Whether more than one clock is in step.
     var isDoubled: Bool { histories.count { $0.isInStep && $0.isStill } > 1 }
 
-    /// Why something here is our own clock; nil unless a test has found that.
+    /// Why a clock here is our own; nil unless a test found that.
     var loop: LoopReason? {
         for history in histories {
             if let loop = history.loop { return loop }
@@ -101,7 +101,7 @@ struct PhaseClusters: Sendable {
         return nil
     }
 
-    /// Whether a probe, slow or not, has shown that nothing of what is in step is our own clock.
+    /// Whether a probe, slow or not, has shown that no clock in step here is our own.
     func isExcluded(bySlowProbe isSlow: Bool) -> Bool {
         isInStep && histories.allSatisfy { !$0.isInStep || $0.isExcluded(bySlowProbe: isSlow) }
     }

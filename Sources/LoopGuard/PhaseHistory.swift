@@ -1,40 +1,40 @@
 internal import MIDIClock
 
-/// Arrivals of one source that keep their distance from our ticks: its clock, or one of several that share a port.
+/// Arrivals of one source at a steady distance from our ticks: its clock, or one of several at its port.
 struct PhaseHistory: Sendable {
-    /// Microseconds from our ticks to its arrivals, as it drifts.
+    /// Microseconds from our ticks to its arrivals, including drift.
     private(set) var phase: Double
-    /// Microseconds by which it drifts from a tick of ours to the next.
+    /// Drift in microseconds per tick of ours.
     private var rate = 0.0
-    /// Our tick that the last arrival was counted with.
+    /// Our tick that belongs to the last arrival.
     private(set) var lastTick: Int64
     private(set) var count = 1
-    /// Whether it stayed where it was over its last two beats or more.
+    /// Whether it has not moved during its last two beats or more.
     private(set) var isStill = false
-    /// Where ``phase`` was when it began, and at the last mark.
+    /// Value of ``phase`` at the start, and at the last mark.
     private var origin: Double
     private var mark: Double
     private var lastDistance: Double
     private var lastStep = 0.0
-    /// Deviation of single arrivals, in microseconds, whatever their drift.
+    /// Deviation of single arrivals in microseconds, without their drift.
     private var scatter = 0.0
     private var question: LoopQuestion?
     private var test = Test.none
     private var segment = Residuals()
-    /// What the test has found.
+    /// The result of the test.
     private var outcome = EchoTest.Outcome.open
 
-    /// What is being looked for.
+    /// The current test.
     private enum Test: Sendable {
         case none
         case echo(EchoTest)
         case regeneration(RegenerationTest)
     }
 
-    /// How far lateness by USB frames or coarse timers can wander without any drift, in microseconds.
+    /// How far delays by USB frames or coarse timers can wander without real drift, in microseconds.
     private static let wander = 1_500.0
     private static let markInterval = 48
-    /// The fewest arrivals that say something about drift.
+    /// Fewest arrivals that show drift.
     private static let fewest = 8
 
     init(_ arrival: Residuals.Arrival) {
@@ -42,19 +42,19 @@ struct PhaseHistory: Sendable {
         (lastDistance, lastTick) = (arrival.distance, arrival.tick)
     }
 
-    /// Where an arrival is expected that is counted with the tick after the last, in microseconds from that tick.
+    /// Expected distance of the next arrival from its tick, in microseconds.
     var expected: Double { phase + rate }
 
-    /// How far it has drifted, in microseconds.
+    /// Distance it has drifted, in microseconds.
     var distance: Double { abs(phase - origin) }
 
-    /// Whether its tempo may be ours, for all that is known.
+    /// Whether its tempo may be ours, as far as is known.
     var mayBeInStep: Bool { count >= 4 && abs(lastDistance - origin) < bound }
 
-    /// Whether it goes at another tempo than we do, beyond doubt.
+    /// Whether it certainly runs at another tempo than ours.
     var hasDrifted: Bool { count >= Self.fewest && distance > bound }
 
-    /// Whether it is a clock in its own right, and in step with ours.
+    /// Whether it is a clock of its own that is in step with ours.
     var isInStep: Bool { count >= Self.fewest && !hasDrifted }
 
     private var bound: Double { Self.wander + 6 * scatter }
@@ -68,7 +68,7 @@ struct PhaseHistory: Sendable {
         let ticks = Double(arrival.tick &- lastTick)
         (lastStep, lastDistance, lastTick) = (step, arrival.distance, arrival.tick)
         phase += rate * ticks
-        // Strays are drawn in.
+        // Limit outliers.
         let bound = 2_000 + 3 * scatter
         let error = min(max(arrival.distance - phase, -bound), bound)
         phase += error / 4
@@ -76,23 +76,23 @@ struct PhaseHistory: Sendable {
         count += 1
         if count % Self.markInterval == 0 {
             isStill = abs(phase - mark) < 300 + 2 * scatter
-            // It drifted, and does no longer; or two clocks have crossed and it is the other one now.
+            // It has stopped drifting; or two clocks have crossed, and this is now the other one.
             if isStill, hasDrifted { origin = phase }
             mark = phase
         }
     }
 
-    /// Counts its drift from here on.
+    /// Counts its drift from here.
     mutating func settle() { origin = phase }
 
-    /// Listens for answers to a question from now on.
+    /// Starts the test for a probe.
     ///
     /// - Parameters:
     ///   - newQuestion: nil ends the test.
-    ///   - prior: the odds for a loop to begin with.
+    ///   - prior: the initial odds for a loop.
     mutating func begin(_ newQuestion: LoopQuestion?, prior: Double) {
         guard newQuestion?.probe != question?.probe else { return }
-        // What a slow probe has left open the next one goes on with.
+        // The next slow probe continues where the last one left the matter open.
         let odds = outcome == .open ? max(evidence, prior) : prior
         question = newQuestion
         outcome = .open
@@ -116,17 +116,17 @@ struct PhaseHistory: Sendable {
     /// Whether a probe, slow or not, has shown that it is not our own clock.
     func isExcluded(bySlowProbe isSlow: Bool) -> Bool { outcome == .noEcho && question?.isSlow == isSlow }
 
-    /// The odds for a loop, as far as a slow probe has been heard.
+    /// The odds for a loop from the slow probe so far.
     var evidence: Double {
         if case .regeneration(let test) = test { test.stake } else { 1 }
     }
 
-    /// Tests an arrival, once it is appended.
+    /// Tests an arrival that was just added.
     ///
     /// - Parameters:
-    ///   - arrival: the newest.
+    ///   - arrival: the newest one.
     ///   - amplitude: of the probe, in microseconds.
-    ///   - isAlone: whether no other clock in the port is in step with us.
+    ///   - isAlone: whether no other clock at the port is in step with us.
     mutating func judge(_ arrival: Residuals.Arrival, amplitude: Double, isAlone: Bool) {
         guard outcome == .open else { return }
         switch test {

@@ -1,23 +1,24 @@
-/// What a follower of some memory would make of a slow probe: a straight line through its last ticks, some ticks late.
+/// How a follower with some memory would respond to a slow probe.
 ///
-/// Distances are in amplitudes of the probe, a bin for every quarter of a block.
+/// It fits a straight line through its last ticks, and answers some ticks late. Distances are in amplitudes of the
+/// probe, one bin for each quarter of a block.
 struct RegenerationModel: Sendable {
-    /// How much is staked on this model's word, beside the others.
+    /// Weight of this model's bets among all models.
     private(set) var weight = 1.0
-    /// The share it would stake on "late", from -1 to 1.
+    /// The share it would bet on "late", from -1 to 1.
     private(set) var share = 0.0
-    /// How a single late block shows, bin by bin from its beginning.
+    /// Response to a single late block, bin by bin from its start.
     private let response: [Double]
-    /// What the tosses known so far make of all bins.
+    /// Expected value of all bins from the tosses known so far.
     private var known: [Double]
     private var blocks = 0
-    /// How much of the displacement comes through.
+    /// Share of the displacement that comes through.
     private var gain = 1.0
 
     private static let binsPerBlock = 4
-    /// Bins from which the noise is told.
+    /// Number of bins from which the noise is estimated.
     private static let noiseBins = 64
-    /// Blocks before anything is staked.
+    /// Blocks before the first bet.
     private static let settling = 3
 
     init(memory: Double, lag: Double, bins: Int) {
@@ -34,7 +35,7 @@ struct RegenerationModel: Sendable {
         known = Array(repeating: 0, count: bins)
     }
 
-    /// Followers that average from a third of a beat to ten beats, and outputs that glide after them.
+    /// Followers that average over a third of a beat to ten beats, and outputs that glide after them.
     static let likely: [RegenerationModel] = {
         let bins = Int(RegenerationTest.length / RegenerationTest.binLength) + 2 * binsPerBlock
         return [8, 32, 64, 128, 256].flatMap { memory in
@@ -42,7 +43,7 @@ struct RegenerationModel: Sendable {
         }
     }()
 
-    /// Says what to stake on the toss after the last one learnt.
+    /// Decides what to bet on the toss after the last one learned.
     ///
     /// - Parameter bins: distances, up to and including those of the block after it.
     mutating func expect(_ bins: [Double]) {
@@ -55,11 +56,11 @@ struct RegenerationModel: Sendable {
         let rest = (start..<bins.count).map { bins[$0] - gain * known[$0] - noise.mean }
         let (late, early) = (likelihood(of: rest, first: 1, noise), likelihood(of: rest, first: -1, noise))
         let half = min(max(0.4 * (late - early), -3), 3)
-        // Nearly the hyperbolic tangent.
+        // Approximately the hyperbolic tangent.
         share = min(max(half * (27 + half * half) / (27 + 9 * half * half), -0.95), 0.95)
     }
 
-    /// The logarithm of the likelihood of what is not explained yet, with the better of both tosses that follow.
+    /// Log likelihood of the unexplained rest, with the better of both following tosses.
     private func likelihood(of rest: [Double], first: Double, _ noise: Noise) -> Double {
         max(likelihood(of: rest, [first, 1], noise), likelihood(of: rest, [first, -1], noise))
     }
@@ -77,14 +78,14 @@ struct RegenerationModel: Sendable {
         return sum
     }
 
-    /// Takes in how the toss fell.
+    /// Learns the result of a toss.
     ///
     /// - Parameters:
     ///   - sign: of its block.
     ///   - bins: as before.
-    ///   - total: of all models' weights.
+    ///   - total: sum of all models' weights.
     mutating func learn(_ sign: Double, _ bins: [Double], total: Double) {
-        // Some weight always comes back, for a follower may change its ways.
+        // Some weight always returns, because a follower may change its behavior.
         weight = 0.98 * weight / total * (1 + sign * share) + 0.002
         let start = blocks * Self.binsPerBlock
         blocks += 1
@@ -92,7 +93,7 @@ struct RegenerationModel: Sendable {
         if blocks > 6 { learnGain(Array(bins.prefix(start + Self.binsPerBlock))) }
     }
 
-    /// Least squares, drawn towards what followers usually let through.
+    /// Least squares, biased toward the usual gain of followers.
     private mutating func learnGain(_ bins: [Double]) {
         let noise = Noise(bins.indices.suffix(Self.noiseBins).map { bins[$0] - gain * known[$0] })
         let (heard, told) = (Self.steps(bins, noise.memory), Self.steps(Array(known.prefix(bins.count)), noise.memory))
@@ -102,20 +103,20 @@ struct RegenerationModel: Sendable {
         gain = min(max(gain, 0.2), 1.6)
     }
 
-    /// Distances from their mean, without the share of the one before that noise repeats.
+    /// Deviations from the mean, minus the part that noise repeats from the bin before.
     private static func steps(_ values: [Double], _ memory: Double) -> [Double] {
         let mean = values.reduce(0, +) / Double(max(1, values.count))
         return zip(values.dropFirst(), values).map { ($0 - mean) - memory * ($1 - mean) }
     }
 
-    /// What is left of distances: a level, and noise that forgets where it was more or less quickly.
+    /// A model of the rest: a level, and noise with a longer or shorter memory.
     private struct Noise {
         private(set) var mean = 0.0
         private(set) var memory = 0.0
         private(set) var variance = 1.0
         private(set) var last = 0.0
 
-        /// The least variance of a bin that is believed.
+        /// Smallest variance assumed for a bin.
         private static let least = 0.0005
 
         init(_ values: [Double]) {

@@ -1,59 +1,59 @@
 internal import MIDIClock
 
-/// Finds out whether arrivals go after a slow probe, as the clock of another gateway does that follows our outputs.
+/// Tests whether arrivals follow a slow probe, as the clock of a gateway that follows our outputs does.
 ///
-/// Such a gateway smooths what it hears, so the tosses of single ticks are lost; blocks of them come through, blurred
-/// over the ticks that its follower averages. A ``RegenerationModel`` for each likely way to smooth says how likely
-/// early and late are for a block, from all arrivals and the tosses before, and money is staked on that as in
-/// ``EchoTest``: whatever the leader's noise is like, the stake grows a hundred thousandfold by chance only once in
-/// a hundred thousand tests. Fewer tosses cannot prove more, so whoever is found out is soon tested again.
+/// Such a gateway smooths what it hears, which hides the tosses of single ticks. Tosses for blocks come through,
+/// blurred over the ticks that its follower averages. A ``RegenerationModel`` for each likely way of smoothing predicts
+/// early or late for a block, from all arrivals and the tosses before. Its bets work as in ``EchoTest``: whatever the
+/// leader's noise, the stake grows by 100 000 by chance only once in 100 000 tests. With fewer tosses no better proof
+/// is possible, so a source found this way is soon tested again.
 struct RegenerationTest: Sendable {
     let probe: Probe
-    /// Mean distances in probe amplitudes, a quarter of a block each.
+    /// Mean distances in probe amplitudes, one for each quarter of a block.
     private var bins: [Double] = []
     private var open = (sum: 0.0, count: 0.0)
     private var openBin: Int64 = 0
     private var models: [RegenerationModel] = RegenerationModel.likely
     private var blocks = 0
-    /// What is staked again and again, and what is held back: a follower may need time until it behaves as models do.
+    /// The part that is bet repeatedly, and a reserve: a follower may take time to behave like a model.
     private var (staked, reserve): (Double, Double)
-    /// What the last bets have brought, logarithm.
+    /// Logarithm of the gain by the last bets.
     private var luck = 0.0
 
-    /// Ticks that share a toss.
+    /// Ticks per toss.
     static let blockLength: Int64 = 16
     static let binLength = blockLength / 4
-    /// Ticks after which the probe has told what it can: 30 beats.
+    /// Ticks after which the probe can tell nothing more: 30 beats.
     static let length: Int64 = 720
-    /// The odds that are enough.
+    /// The odds required.
     private static let needed = 1e5
-    /// With such luck, and nothing left of what was staked, there is no hope.
+    /// With a gain below this, and no stake left, the test is given up.
     private static let lost = -4.0
-    /// Below such odds there is no reason to go on when the probe has told what it can.
+    /// Odds below which the test ends when the probe is over.
     private static let promising = 3.0
     private static let fewestBlocks = 16
-    /// The share of the reserve that is put in with every bet, and of old luck that is forgotten.
+    /// Share of the reserve added to every bet, and share of the old gain that is forgotten.
     private static let (fresh, forgetting) = (0.03, 0.05)
-    /// The largest share staked at once: our models are only models.
+    /// Largest share bet at once, because the models are only approximations.
     private static let largestShare = 0.95
 
     /// - Parameters:
-    ///   - probe: what our outputs do.
-    ///   - stake: from the probe before, if it left the matter open.
+    ///   - probe: what our outputs send.
+    ///   - stake: from the previous probe, if it left the matter open.
     init(_ probe: Probe, stake: Double = 1) {
         self.probe = probe
         (staked, reserve) = (stake / 2, stake / 2)
     }
 
-    /// How often over what was there at first is there now: the odds for a loop.
+    /// Present stake relative to the initial one: the odds for a loop.
     var stake: Double { staked + reserve }
 
     /// Takes in an arrival.
     ///
     /// - Parameters:
-    ///   - arrival: counted with one of our ticks.
+    ///   - arrival: with the tick of ours it belongs to.
     ///   - amplitude: of the probe, in microseconds.
-    /// - Returns: what is known now.
+    /// - Returns: the result so far.
     mutating func append(_ arrival: Residuals.Arrival, amplitude: Double) -> EchoTest.Outcome {
         let tick = arrival.tick &- probe.startTick
         guard tick >= 0, tick < Self.length + 2 * Self.blockLength else { return .open }
@@ -63,7 +63,7 @@ struct RegenerationTest: Sendable {
             if openBin % 4 == 0, bins.count >= 8 { bet() }
             if let outcome = settle() { return outcome }
         }
-        // Strays are drawn in.
+        // Limit outliers.
         let center = open.count > 0 ? open.sum / open.count : bins.last ?? arrival.distance / amplitude
         open.sum += min(max(arrival.distance / amplitude, center - 8), center + 8)
         open.count += 1
@@ -76,7 +76,7 @@ struct RegenerationTest: Sendable {
         openBin += 1
     }
 
-    /// Stakes on the block before the one that is complete now.
+    /// Bets on the block before the one just completed.
     private mutating func bet() {
         let sign = Double(probe.sign(ofTick: probe.startTick &+ Int64(blocks) &* Self.blockLength))
         blocks += 1

@@ -1,12 +1,12 @@
-/// How far arrivals came from our own ticks: what is left once their common distance and drift are taken out.
+/// Distances of arrivals from our ticks, without their common offset and drift.
 ///
-/// Nothing here knows a probe's tosses, which is what makes them fair witnesses.
+/// Nothing here depends on a probe's tosses, which makes it a fair basis for bets.
 struct Residuals: Sendable {
     /// An arrival.
     struct Arrival: Sendable {
-        /// Our tick that it was counted with.
+        /// Our tick that it belongs to.
         var tick: Int64
-        /// Microseconds from that tick to it.
+        /// Microseconds from that tick to the arrival.
         var distance: Double
     }
 
@@ -18,12 +18,12 @@ struct Residuals: Sendable {
 
     mutating func removeAll() { arrivals.removeAll(keepingCapacity: true) }
 
-    /// Takes the straight line out of the distances.
+    /// Subtracts the best straight line from the distances.
     ///
-    /// Strays are drawn in before they can bend the line, and stay so.
+    /// Outliers are limited before the fit, and stay limited.
     ///
-    /// - Parameter expected: a deviation that is no stray, in microseconds.
-    /// - Returns: what is left, in microseconds, in the order of arrival.
+    /// - Parameter expected: the deviation that is still no outlier, in microseconds.
+    /// - Returns: the rest in microseconds, in order of arrival.
     func straightened(expected: Double) -> [Double] {
         let first = Line(arrivals.indices.map { (time(of: $0), arrivals[$0].distance) })
         let rough = arrivals.indices.map { arrivals[$0].distance - first.value(at: time(of: $0)) }
@@ -41,7 +41,7 @@ struct Residuals: Sendable {
         values.isEmpty ? 0 : values.sorted()[values.count / 2]
     }
 
-    /// The straight line nearest to points.
+    /// A straight line fitted to points.
     private struct Line {
         private var origin = 0.0
         private var height = 0.0
@@ -63,7 +63,7 @@ struct Residuals: Sendable {
 
 /// The natural logarithm of a positive number, the same on every machine.
 func logarithm(_ value: Double) -> Double {
-    // The significand, 1 to 2, is brought around 1, where the series converges fast.
+    // Scale the significand, 1 to 2, around 1, where the series converges fast.
     let isLarge = value.significand > 1.4142135623730951
     let significand = isLarge ? value.significand / 2 : value.significand
     let ratio = (significand - 1) / (significand + 1)

@@ -1,30 +1,30 @@
 internal import BeatTime
 internal import MIDIClock
 
-/// Watches the tempo that we take from a leader for running away.
+/// Detects that the tempo taken from a leader runs away.
 ///
-/// Two gateways that follow each other have no tempo of their own: each adds the way between them to what it hears, and
-/// the tempo falls, or climbs, for ever.
+/// Two gateways that follow each other have no tempo of their own. Each adds the delay between them to what it hears,
+/// so the tempo falls, or climbs, without end.
 struct TempoDrift: Sendable {
-    /// Microseconds a beat, a mark for every beat, newest last.
+    /// Microseconds per beat, one mark for each beat, newest last.
     private var marks: [Double] = []
     private var nextMark: Int64?
 
     private static let interval = TickLine.ticksPerBeat
-    /// Beats before the estimate is calm.
+    /// Beats until the estimate has settled.
     private static let settling = 2
-    /// Beats that the tempo must run: few where a loop is likely, more where a leader may simply be getting slower.
+    /// Beats of steady change required: few if a loop is likely, more if a leader may simply be slowing down.
     private static let spans = (few: 4, many: 12)
-    /// The least change over them, as a share of the tempo.
+    /// Smallest total change over them, as a share of the tempo.
     private static let least = 0.002
 
     /// Takes in our newest line.
     ///
     /// - Parameters:
-    ///   - line: where our ticks fall, as the leader's say.
+    ///   - line: where our ticks fall by the leader's clock.
     ///   - time: the present host time.
-    ///   - isLikely: whether our clock is known to have a way to the leader.
-    /// - Returns: whether the tempo keeps running in one direction.
+    ///   - isLikely: whether our clock is known to have a path to the leader.
+    /// - Returns: whether the tempo keeps changing in one direction.
     mutating func follow(_ line: TickLine, at time: HostTime, isLikely: Bool) -> Bool {
         let tick = line.nearestTick(to: time)
         guard let next = nextMark else {
@@ -38,7 +38,7 @@ struct TempoDrift: Sendable {
         return hasRun(isLikely ? Self.spans.few : Self.spans.many)
     }
 
-    /// Whether all steps but one in ten have gone in one direction.
+    /// Whether all steps but one in ten went in one direction.
     private func hasRun(_ span: Int) -> Bool {
         guard marks.count > span else { return false }
         let last = marks.suffix(span + 1)

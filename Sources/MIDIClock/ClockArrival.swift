@@ -1,6 +1,10 @@
 public import BeatTime
 
 /// Where a clock comes from.
+///
+/// ```swift
+/// assert(ClockSource.port(client: 24, port: 0).description == "24:0")
+/// ```
 public enum ClockSource: Hashable, Sendable, BitwiseCopyable {
     /// A port of the sequencer.
     case port(client: UInt8, port: UInt8)
@@ -18,10 +22,16 @@ extension ClockSource: CustomStringConvertible {
     }
 }
 
-/// A message of some machine's clock, and when it came.
+/// A clock message with its source and time of arrival.
+///
+/// ```swift
+/// let source = ClockSource.port(client: 24, port: 0)
+/// let arrival = ClockArrival(.start, at: HostTime(microseconds: 5_000), from: source)
+/// assert(arrival.message == .start)
+/// ```
 public struct ClockArrival: Hashable, Sendable, BitwiseCopyable {
     public var message: ClockMessage
-    /// When it came, as the kernel stamped it where it can.
+    /// When it arrived, by the kernel's stamp if possible.
     public var time: HostTime
     public var source: ClockSource
 

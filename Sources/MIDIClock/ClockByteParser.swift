@@ -1,11 +1,18 @@
-/// Finds the messages of a clock in a stream of MIDI bytes, whatever else is in it (MIDI 1.0).
+/// Finds clock messages in a stream of MIDI bytes (MIDI 1.0).
 ///
-/// It holds two bytes at most, so no stream can make it grow; what is cut short or makes no sense is passed over.
+/// It stores at most two bytes, so no stream can make it grow. Incomplete and invalid messages are skipped.
+///
+/// ```swift
+/// var parser = ClockByteParser()
+/// let bytes: [UInt8] = [0xFA, 0xF8, 0xF2, 0x10, 0x00]
+/// let messages = bytes.compactMap { parser.received($0) }
+/// assert(messages == [.start, .timingClock, .songPosition(16)])
+/// ```
 public struct ClockByteParser: Hashable, Sendable, BitwiseCopyable {
     private var state = State.other
 
     private enum State: Hashable, BitwiseCopyable {
-        /// Data bytes belong to no message of ours: a channel message, running status, System Exclusive.
+        /// Data bytes belong to some other message: a channel message, running status, System Exclusive.
         case other
         /// The next data byte is the low one of a Song Position Pointer.
         case position
@@ -17,11 +24,11 @@ public struct ClockByteParser: Hashable, Sendable, BitwiseCopyable {
 
     /// Takes the next byte of the stream.
     ///
-    /// - Parameter byte: anything.
-    /// - Returns: the message that is complete with it.
+    /// - Parameter byte: any value.
+    /// - Returns: the message that this byte completes.
     public mutating func received(_ byte: UInt8) -> ClockMessage? {
         switch byte {
-        // System Real-Time: may fall between the bytes of any other message, and does not interrupt it.
+        // System Real-Time: allowed between the bytes of any other message, without interrupting it.
         case 0xF8: return .timingClock
         case 0xFA: return .start
         case 0xFB: return .continue
@@ -41,7 +48,7 @@ public struct ClockByteParser: Hashable, Sendable, BitwiseCopyable {
             state = .positionHigh(low: byte)
             return nil
         case .positionHigh(let low):
-            // System Common messages have no running status: what follows needs a status byte of its own.
+            // System Common messages have no running status, so the next one needs its own status byte.
             state = .other
             return .songPosition(UInt16(byte) << 7 | UInt16(low))
         }

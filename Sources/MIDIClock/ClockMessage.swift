@@ -1,4 +1,10 @@
-/// The MIDI messages a clock consists of (MIDI 1.0: System Real-Time, and Song Position Pointer).
+/// A message of a MIDI clock (MIDI 1.0: System Real-Time and Song Position Pointer).
+///
+/// ```swift
+/// let (bytes, count) = ClockMessage.songPosition(16).wire
+/// assert(bytes == 0x00_10_F2)
+/// assert(count == 3)
+/// ```
 @frozen
 public enum ClockMessage: Hashable, Sendable, BitwiseCopyable {
     /// Timing Clock, F8: one tick, 24 to a beat.
@@ -12,7 +18,7 @@ public enum ClockMessage: Hashable, Sendable, BitwiseCopyable {
     /// Song Position Pointer, F2, in MIDI beats (sixteenths) from the top: 0 to 16383.
     case songPosition(UInt16)
 
-    /// The message as it travels, in the low bytes of a word, first byte lowest; and how many bytes it has.
+    /// The message's bytes, first byte lowest in the word, and their number.
     @inlinable
     public var wire: (bytes: UInt32, count: Int) {
         switch self {

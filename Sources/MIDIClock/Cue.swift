@@ -1,6 +1,6 @@
-/// The messages that set a device going.
+/// The messages that start a device.
 ///
-/// What its profile says of `transport` and `realign` decides which they are, and each combination has its meaning:
+/// They depend on `transport` and `realign` in its profile:
 ///
 /// | a device with | at the top of a song | later, standing still | playing, but out of place |
 /// |---|---|---|---|
@@ -14,36 +14,37 @@
 /// | `stop: false` | as above | as at the top, at a bar | Start at a bar, in full run |
 /// | `realign: none` | as above | as above | left where it is |
 ///
-/// Song Position Pointer is for devices that stand still (MIDI 1.0), so one that is never stopped is never sent it.
-/// A device stands still when its song has stopped, when it has just come, and when it has come back, whatever it did
-/// meanwhile. One that plays is out of place after a jump, a stall, and whenever its pulses are counted otherwise: by
-/// other settings, or folded. When the song stops or the program ends the device is sent Stop, unless `stop: false`.
+/// MIDI 1.0 allows Song Position Pointer only for stopped devices, so a device that is never sent Stop never gets it. A
+/// device counts as stopped when its song has stopped, and when it was just connected or has returned, whatever it did
+/// meanwhile. A playing device is out of place after a jump or a stall, and whenever its pulses are counted
+/// differently, by new settings or by folding. When the song stops or the program ends the device is sent Stop, unless
+/// `stop: false`.
 enum Cue: Hashable, BitwiseCopyable {
     case start
-    /// Continue alone: the device goes on from wherever it stands.
+    /// Continue alone: the device continues from its present place.
     case resume
     /// Song Position Pointer 0, then Continue.
     case locateTop
     /// Song Position Pointer, then Continue.
     case locate
-    /// Nothing: the device hears the clock alone.
+    /// Nothing: the device gets only the clock.
     case silence
 
-    /// Whether the device is told its place before it moves.
+    /// Whether the device is sent its place before it moves.
     var isLocating: Bool { self == .locateTop || self == .locate }
 
-    /// Whether it is known afterwards where the device is.
+    /// Whether the device's place is known afterwards.
     var isPlacing: Bool { self == .start || isLocating }
 }
 
 extension OutputSettings {
-    /// Whether the device is told when to play; if not, it hears the clock alone.
+    /// Whether the device is told when to play; if not, it gets only the clock.
     public var takesTransport: Bool { start != .none }
 
-    /// Whether the device, playing, can be stopped and placed anew.
+    /// Whether a playing device can be stopped and placed again.
     public var canBePlaced: Bool { laterCue.isPlacing }
 
-    /// What sets the device going at the top of a song.
+    /// What starts the device at the beginning of a song.
     var topCue: Cue {
         switch start {
         case .none: .silence
@@ -52,16 +53,16 @@ extension OutputSettings {
         }
     }
 
-    /// What brings the device into a song that plays already.
+    /// What starts the device in the middle of a song.
     var laterCue: Cue {
         let isLocatable = start != .none && sendsStop && takesContinue && takesSongPosition
         return isLocatable && realign != .restart ? .locate : topCue
     }
 
-    /// Whether a device that plays out of place is brought back, unasked.
+    /// Whether a device that plays out of place is realigned automatically.
     var isBroughtBack: Bool { realign != .none && laterCue.isPlacing }
 
-    /// Microseconds from the first message of a cue at the top to the pulse there.
+    /// Microseconds from the first message of a cue at the start of a song to the pulse there.
     var topLead: Int64 {
         switch topCue {
         case .silence: 0

@@ -1,40 +1,40 @@
 internal import BeatTime
 
-/// How and at which pulse a device comes into a song.
+/// How, and at which pulse, a device enters a song.
 ///
-/// At the song's top and at a later place it is cued as its profile says: see ``Cue``. Song Position Pointer can name
-/// sixteenths only; all else is for bars. Nobody starts late in place.
+/// The profile decides the messages at the start of the song and later in it: see ``Cue``. Song Position Pointer can
+/// only name sixteenths; all other ways need a bar line. A device never starts late.
 struct Entry: Hashable, BitwiseCopyable {
-    /// The song's beat 0 this entry belongs to.
+    /// Tick of beat 0 of the song.
     let startTick: Int64
     /// Ticks of the bars among which it was chosen.
     let ticksPerBar: Int64
-    /// The pulse with which the device begins to move, counted from the song's beat 0.
+    /// The pulse with which the device starts, counted from the song's beat 0.
     let pulse: Int64
     let cue: Cue
-    /// The messages that are still to be sent.
+    /// The messages still to be sent.
     var stage: Stage
 
     enum Stage: Hashable, BitwiseCopyable {
-        /// The device still plays and is to be stopped.
+        /// The device still plays and must be stopped.
         case stop
         case locate
         /// Only Start or Continue is left.
         case move
     }
 
-    /// The least time between Start or Continue and its pulse, in microseconds: the byte must be through a DIN line.
+    /// Shortest time between Start or Continue and its pulse, in microseconds: the byte must have passed a DIN line.
     private static let leastLead: Int64 = 350
 
     /// Where a device may enter.
     enum Place {
-        /// With the song's top, or else at the next sixteenth.
+        /// At the start of the song, or else at the next sixteenth.
         case topOrSixteenth
-        /// With the song's top, or else at the next bar.
+        /// At the start of the song, or else at the next bar.
         case topOrBar
-        /// At the next bar, after it has been stopped for that.
+        /// At the next bar, after a Stop.
         case barAnew
-        /// At the next sixteenth, after it has been stopped for that.
+        /// At the next sixteenth, after a Stop.
         case sixteenthAnew
 
         var isAnew: Bool { self == .barAnew || self == .sixteenthAnew }
@@ -48,16 +48,16 @@ struct Entry: Hashable, BitwiseCopyable {
         stage = isStopping && plan.settings.sendsStop ? .stop : cue.isLocating ? .locate : .move
     }
 
-    /// The first entry that can be met.
+    /// The first possible entry.
     ///
     /// - Parameters:
     ///   - place: where the device may enter.
-    ///   - earliest: the first pulse that it can enter with.
+    ///   - earliest: the first pulse with which it can enter.
     ///   - plan: with its song playing or pending.
     ///   - train: the output's pulses.
     ///   - map: the tempo map.
     ///   - now: the present host time.
-    /// - Returns: an entry whose next message can still leave in time.
+    /// - Returns: an entry whose next message can still be sent on time.
     static func first(
         _ place: Place, from earliest: Int64, _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap,
         at now: HostTime
@@ -75,13 +75,13 @@ struct Entry: Hashable, BitwiseCopyable {
         }
     }
 
-    /// The places after the top, counted.
+    /// The possible places after the start of the song, numbered.
     private enum Steps {
-        /// Where a clock alone may begin: anywhere.
+        /// Any pulse, for a device that gets only the clock.
         case pulses
-        /// Those of the device's own count.
+        /// Sixteenths by the device's own count.
         case sixteenths
-        /// Bars of the session; with its pulses divided the device's next sixteenth may come a little later.
+        /// Bars of the session; if pulses are divided, the device's next sixteenth may be slightly later.
         case bars(isLocating: Bool)
 
         init(_ cue: Cue, _ place: Place) {
@@ -103,7 +103,7 @@ struct Entry: Hashable, BitwiseCopyable {
             }
         }
 
-        /// A step that lies before a pulse, and not many before it.
+        /// A step before a pulse, and not long before it.
         func last(before pulse: Int64, _ transport: PlannedTransport, _ grid: PulseGrid) -> Int64 {
             switch self {
             case .pulses: pulse
@@ -120,7 +120,7 @@ struct Entry: Hashable, BitwiseCopyable {
         return cue == (pulse == 0 ? settings.topCue : settings.laterCue) && (stage != .stop || settings.sendsStop)
     }
 
-    /// Whether this entry's next message can still leave in time.
+    /// Whether this entry's next message can still be sent on time.
     func isInTime(_ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime) -> Bool {
         let left = now.microseconds(to: train.due(pulse, on: map))
         switch (cue, stage) {
@@ -130,8 +130,9 @@ struct Entry: Hashable, BitwiseCopyable {
         }
     }
 
-    /// The least time that must be left for Start or Continue: a device that wants them together with their pulse, or
-    /// nearly, gets them a little late rather than never.
+    /// Shortest time that must be left for Start or Continue.
+    ///
+    /// A device that wants them almost together with their pulse gets them slightly late rather than never.
     private static func leastLead(_ settings: OutputSettings) -> Int64 {
         settings.lead < leastLead ? settings.lead - leastLead : leastLead
     }
@@ -144,10 +145,10 @@ struct Entry: Hashable, BitwiseCopyable {
         }
     }
 
-    /// When the next message leaves.
+    /// When to send the next message.
     ///
-    /// Start and Continue leave `lead` before their pulse, but not within 40 % of the gap after the pulse before;
-    /// what comes before them leaves `locate` earlier still.
+    /// Start and Continue are sent `lead` before their pulse, but not in the first 40 % of the gap after the previous
+    /// pulse. What precedes them is sent `locate` earlier still.
     func due(_ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap) -> HostTime {
         let moves = train.due(pulse, on: map)
         let previous = train.due(pulse - 1, on: map)
@@ -156,7 +157,7 @@ struct Entry: Hashable, BitwiseCopyable {
         return stage == .move ? lead : lead.advanced(byMicroseconds: -plan.settings.locate)
     }
 
-    /// What is left of it once its next message has gone.
+    /// The rest of the entry after its next message is sent.
     var afterMessage: Entry? {
         var rest = self
         switch stage {

@@ -1,55 +1,70 @@
 public import BeatTime
 
-/// How long a clock takes out and back again, through a cable or a device that passes it on.
+/// Measures how long a clock takes out and back, through a cable or a device that passes it on.
 ///
-/// A tick that has come back looks like any other, and a way that is longer by just one tick gives the same picture if
-/// the clock is even. So what is sent must not be: the way's length is the one at which the unevenness that comes back is
-/// that which was sent. Where another length fits nearly as well, none is told.
+/// Returned ticks all look alike, and with an even clock a delay longer by one tick gives the same picture. So the sent
+/// clock must be uneven. The delay is the one at which the returned unevenness matches the sent one. If another delay
+/// fits nearly as well, there is no result.
+///
+/// ```swift
+/// let mark = Probe(startTick: 0, blockLength: 1, seed: 7)
+/// let sent = (Int64(0)..<200).map { HostTime(microseconds: $0 * 20_833 + mark.sign(ofTick: $0) * 208) }
+/// let returned = sent.map { $0.advanced(byMicroseconds: 3_000) }
+/// assert(try LoopBack(sent: sent, returned: returned).median == 3_000)
+/// ```
 public struct LoopBack: Hashable, Sendable {
-    /// Ticks that were sent.
+    /// Number of ticks sent.
     public let sent: Int
-    /// Ticks that came back.
+    /// Number of ticks that came back.
     public let returned: Int
-    /// The delay that half of them do not exceed, in microseconds.
+    /// Median delay in microseconds.
     public let median: Int64
-    /// The shortest and the longest, in microseconds.
+    /// Shortest and longest delay in microseconds.
     public let range: ClosedRange<Int64>
     /// Standard deviation in microseconds.
     public let spread: Double
 
-    /// Why there is nothing to tell.
+    /// Why there is no result.
+    ///
+    /// ```swift
+    /// do {
+    ///     _ = try LoopBack(sent: [], returned: [])
+    /// } catch {
+    ///     assert(error == .silence)
+    /// }
+    /// ```
     public enum Doubt: Error, Hashable, Sendable {
         /// Nothing came back.
         case silence
-        /// So many ticks came back, and did not show which of those sent they were.
+        /// This many ticks came back, but could not be matched to those sent.
         case ambiguity(returned: Int)
     }
 
-    /// The longest way that is looked for, in microseconds: no offset makes up for more.
+    /// Longest delay that is looked for, in microseconds: no offset can compensate more.
     public static let longest: Int64 = 500_000
-    /// Ticks that are enough to find the way's length roughly.
+    /// Ticks that are enough to find the approximate delay.
     private static let enough = 10_000
-    /// The fewest from which to tell it.
+    /// Fewest ticks for a result.
     private static let fewest = 10
-    /// How far any other length must be from fitting as well, in standard deviations.
+    /// Distance that any other delay must have in its fit, in standard deviations.
     private static let confidence = 3.0
-    /// The finest steps in which lengths are tried, in microseconds.
+    /// Smallest step between the delays tried, in microseconds.
     private static let finest: Int64 = 100
-    /// Delays are not trusted to be more even than this, in microseconds.
+    /// Smallest deviation assumed for delays, in microseconds.
     private static let resolution = 5.0
-    /// By how many microseconds a return may be stamped before its sending, where there is no way at all.
+    /// A return over no distance may be stamped this many microseconds before its sending.
     private static let disorder: Int64 = 1_000
 
     /// Measures.
     ///
     /// - Parameters:
-    ///   - sent: when ticks left, in their order.
-    ///   - returned: when ticks came back, by the same clock.
-    /// - Throws: why the way's length cannot be told.
+    ///   - sent: times of sending, in order.
+    ///   - returned: times of return, by the same clock.
+    /// - Throws: why there is no result.
     public init(sent: [HostTime], returned: [HostTime]) throws(Doubt) {
         guard let first = sent.first, let last = sent.last, first < last, !returned.isEmpty else { throw .silence }
         let times = sent.map(\.microseconds)
-        // However long the way is, what these are the return of has been heard leaving.
+        // Later than the longest delay, so that what returns was certainly recorded when sent.
         let start = first.advanced(byMicroseconds: Self.longest)
         let comparable = returned.filter { $0 >= start && $0 <= last }.map(\.microseconds).sorted()
         let tick = first.microseconds(to: last) / Int64(times.count - 1)
@@ -66,7 +81,7 @@ public struct LoopBack: Hashable, Sendable {
         spread = (squares / Double(delays.count)).squareRoot()
     }
 
-    /// Roughly how long the way is; nil if that cannot be told.
+    /// The approximate delay; nil if it is not clear.
     private static func length(_ sent: [Int64], _ returned: [Int64], tick: Int64) -> Int64? {
         guard returned.count >= fewest else { return nil }
         let fits = stride(from: 0, through: longest, by: Int(max(finest, tick / 4))).map { length in
@@ -82,7 +97,7 @@ public struct LoopBack: Hashable, Sendable {
         return isClear ? best.median : nil
     }
 
-    /// How evenly ticks come back if the way is of some length.
+    /// How well returned ticks match for one delay.
     private struct Fit {
         let median: Int64
         /// Mean distance of a delay from the median, in microseconds.
@@ -94,15 +109,14 @@ public struct LoopBack: Hashable, Sendable {
             scatter = delays.reduce(0.0) { $0 + Double(abs($1 - median)) } / Double(delays.count)
         }
 
-        /// Compares how well two lengths fit.
+        /// Compares the fit of two delays by their sums of squares.
         ///
-        /// It is by how much less the squares of the delays sum up to. Ticks that are not ours fit both equally well, but
-        /// for chance. Delays far from all the others are left out.
+        /// Ticks that are not ours fit both equally well, apart from chance. Outliers are left out.
         ///
         /// - Parameters:
-        ///   - delays: at this length.
-        ///   - others: those of the same ticks at the other.
-        /// - Returns: by how much this one fits better, in standard deviations of what chance does.
+        ///   - delays: for this delay.
+        ///   - others: of the same ticks, for the other delay.
+        /// - Returns: how much better this one fits, in standard deviations of chance.
         func lead(_ delays: [Int64], over others: [Int64]) -> Double {
             let limit = 6 * (scatter + resolution)
             let kept = delays.indices.filter { Double(abs(delays[$0] - median)) <= limit }
@@ -122,7 +136,7 @@ public struct LoopBack: Hashable, Sendable {
         }
     }
 
-    /// The delay of each tick that came back, were it the return of that which makes the delay nearest to a length.
+    /// The delay of each returned tick, matched to the sent tick that makes it nearest to a given delay.
     private static func delays(_ sent: [Int64], _ returned: [Int64], near length: Int64) -> [Int64] {
         var place = 0
         return returned.map { time in

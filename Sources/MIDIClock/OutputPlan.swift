@@ -1,11 +1,17 @@
-/// What one output is to do, as long as nobody says otherwise: whether the song plays, how its device wants to be told.
+/// What one output does until the next change: transport, device settings, probe.
+///
+/// ```swift
+/// var plan = OutputPlan(transport: .stopped, settings: OutputSettings())
+/// plan.settings.offset = -2_500
+/// assert(plan.probe == .none)
+/// ```
 @frozen
 public struct OutputPlan: Hashable, Sendable, BitwiseCopyable {
     public var transport: PlannedTransport
     public var settings: OutputSettings
-    /// What the loop guard asks at this output.
+    /// The loop guard's probe at this output.
     public var probe: Probe
-    /// Whether several devices hear this output, so that what is sent for one disturbs the others.
+    /// Whether several devices hear this output, so that messages for one reach the others.
     public var isShared: Bool
 
     public init(
@@ -18,15 +24,20 @@ public struct OutputPlan: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// Whether the song plays, and where its top is.
+/// Whether the song plays, and at which tick it begins.
+///
+/// ```swift
+/// let song = PlannedTransport(isPlaying: true, startTick: 96, ticksPerBar: 4 * TickLine.ticksPerBeat)
+/// assert(song.ticksPerBar == 96)
+/// ```
 @frozen
 public struct PlannedTransport: Hashable, Sendable, BitwiseCopyable {
     public var isPlaying: Bool
     /// The tick that is the song's beat 0.
     ///
-    /// It may lie ahead, and then Start is pending. Without meaning when stopped.
+    /// If it is in the future, Start is pending. Meaningless when stopped.
     public var startTick: Int64
-    /// Ticks in a bar: 24 for every beat of it, 24 to 1536.
+    /// Ticks in a bar: 24 per beat, 24 to 1536.
     public var ticksPerBar: Int64
 
     public init(isPlaying: Bool, startTick: Int64, ticksPerBar: Int64) {
@@ -38,30 +49,36 @@ public struct PlannedTransport: Hashable, Sendable, BitwiseCopyable {
     public static let stopped = PlannedTransport(isPlaying: false, startTick: 0, ticksPerBar: TickLine.ticksPerBeat)
 }
 
-/// How the device at an output wants to be told.
+/// How to drive the device at an output.
+///
+/// ```swift
+/// var settings = OutputSettings()
+/// settings.start = .none
+/// assert(!settings.takesTransport)
+/// ```
 @frozen
 public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
-    /// Microseconds by which everything leaves later than the session says; see ``offsets``.
+    /// Microseconds by which everything is sent later than the session says; limited by ``offsets``.
     public var offset: Int64 = 0
-    /// Pulses sent for each tick, of ``multipliers``; fewer at tempos where they would come too close.
+    /// Pulses per tick, limited by ``multipliers``; fewer at tempos where they would come too close.
     public var multiply: Int64 = 1
-    /// Ticks for each pulse sent, of ``divisors``.
+    /// Ticks per pulse, limited by ``divisors``.
     public var divide: Int64 = 1
-    /// Where the second sixteenth of an eighth falls, in tenths of a percent of the eighth, of ``swings``: 500 is straight.
+    /// Place of the second sixteenth in an eighth, in tenths of a percent, limited by ``swings``; 500 is straight.
     public var swing: Int64 = 500
     /// Microseconds over which a change of tempo is spread, 0 to 500 000.
     public var smoothing: Int64 = 0
-    /// Whether pulses go out while the song is stopped, too.
+    /// Whether pulses are sent while the song is stopped.
     public var isClockAlwaysOn = true
-    /// Beats of the device's own before Start, for a clock that is not always on; 0 to 16.
+    /// Beats sent before Start, by the device's count, if the clock is not always on; 0 to 16.
     public var preroll: Int64 = 0
-    /// Microseconds from Start or Continue to the pulse that moves the device.
+    /// Microseconds from Start or Continue to the pulse that starts the device.
     public var lead: Int64
     /// Microseconds from Song Position Pointer to Continue, for the device to find its place.
     public var locate: Int64
-    /// How a device that has lost its place is brought back.
+    /// How a device that has lost its place is realigned.
     public var realign = Realign.songPosition
-    /// What sets the device going at the top of a song.
+    /// What starts the device at the beginning of a song.
     public var start = StartMessage.start
     /// Whether the device is sent Stop.
     public var sendsStop = true
@@ -69,9 +86,9 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
     public var takesContinue = true
     /// Whether the device obeys Song Position Pointer.
     public var takesSongPosition = true
-    /// Whether the device's clock may jump to another phase; a looper's must glide.
+    /// Whether the device's clock may jump to another phase; for a looper it must glide.
     public var mayJump = true
-    /// The tempos the device takes; outside of them the tempo is folded into them.
+    /// The tempos the device accepts; others are folded into this range.
     public var tempos = TempoRange.all
 
     public static let offsets: ClosedRange<Int64> = -500_000...500_000
@@ -79,22 +96,34 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
     public static let divisors: ClosedRange<Int64> = 1...96
     public static let swings: ClosedRange<Int64> = 500...750
 
-    /// How a device finds its place in a song that plays already.
+    /// How a device finds its place in a playing song.
+    ///
+    /// ```swift
+    /// var looper = OutputSettings()
+    /// looper.realign = .none
+    /// assert(looper.canBePlaced)  // It is placed if somebody asks.
+    /// ```
     public enum Realign: Hashable, Sendable, BitwiseCopyable {
         /// Song Position Pointer and Continue at the next sixteenth.
         case songPosition
-        /// The device knows no song position: Start at the next bar.
+        /// Start at the next bar, for a device without song position.
         case restart
-        /// A device that plays is left where it is, unless somebody asks.
+        /// A playing device is left where it is, unless asked to realign.
         case none
     }
 
-    /// What sets a device going at the top of a song.
+    /// What starts a device at the beginning of a song.
+    ///
+    /// ```swift
+    /// var settings = OutputSettings()
+    /// settings.start = .continue
+    /// assert(settings.takesTransport)
+    /// ```
     public enum StartMessage: Hashable, Sendable, BitwiseCopyable {
         case start
-        /// Continue, after Song Position Pointer 0 where the device takes that.
+        /// Continue, after Song Position Pointer 0 if the device accepts it.
         case `continue`
-        /// Nothing: the device hears the clock alone.
+        /// Nothing: the device gets only the clock.
         case none
     }
 
@@ -103,7 +132,7 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
         self.locate = locate
     }
 
-    /// How long before the song's top an output must hear of it to start with it, in microseconds.
+    /// How long before its beginning a song must be announced, for an output to start with it.
     ///
     /// - Parameter microsecondsPerBeat: the tempo.
     /// - Returns: microseconds; negative for an output that sends late.
@@ -115,16 +144,21 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// The tempos a device takes, in thousandths of a beat per minute; the highest is at least twice the lowest.
+/// The tempos a device accepts, in thousandths of a BPM; the highest is at least twice the lowest.
+///
+/// ```swift
+/// assert(TempoRange(lowest: 60_000, highest: 180_000)?.highest == 180_000)
+/// assert(TempoRange(lowest: 60_000, highest: 100_000) == nil)
+/// ```
 @frozen
 public struct TempoRange: Hashable, Sendable, BitwiseCopyable {
     public let lowest: Int64
     public let highest: Int64
 
-    /// All that a session can have: nothing is folded, however an output multiplies or divides it.
+    /// All tempos of a session: nothing is folded, even if an output multiplies or divides.
     public static let all = TempoRange(20_000, 999_000)
 
-    /// A range, if it is an octave wide and positive, so that any tempo can be folded into it.
+    /// A range, if it is positive and at least an octave wide, so that any tempo can be folded into it.
     public init?(lowest: Int64, highest: Int64) {
         guard lowest > 0, highest >= 2 * lowest else { return nil }
         self.init(lowest, highest)

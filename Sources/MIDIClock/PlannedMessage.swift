@@ -1,19 +1,30 @@
 public import BeatTime
 
-/// A message that an output is to send, and when.
+/// A message for an output to send, and when.
+///
+/// ```swift
+/// let line = TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)
+/// let map = TempoMap(line)
+/// var planner = TickPlanner()
+/// let plan = OutputPlan(transport: .stopped, settings: OutputSettings())
+/// let next = planner.next(plan, on: map, at: HostTime(microseconds: 1_000))
+/// assert(next?.message == .timingClock)
+/// assert(next?.due == HostTime(microseconds: 20_834))
+/// ```
 public struct PlannedMessage: Hashable, Sendable, BitwiseCopyable {
     public let message: ClockMessage
-    /// When it may leave, and should.
+    /// When to send it, not earlier.
     public let due: HostTime
-    /// Microseconds by which ``due`` is later than the timeline says, because news came late, the thread was held up,
-    /// or pulses must keep their distance.
+    /// Microseconds by which ``due`` is later than the timeline says.
+    ///
+    /// That happens after a late change, when the thread was held up, or when pulses must keep their distance.
     public let belated: Int64
-    /// The place on the ticks that it belongs to: a tick's own, or the one that a transport message precedes.
+    /// Its place on the ticks: a tick's own, or the one that a transport message precedes.
     public let place: TickPlace
-    /// The pulse it is, or that it precedes.
+    /// The pulse that it is, or that it precedes.
     let pulse: Int64
-    /// The fold under which pulses are counted so.
+    /// The fold by which pulses are counted.
     let fold: TempoFold
-    /// How the device comes into the song with it.
+    /// The entry into the song that it is part of.
     let entry: Entry?
 }

@@ -1,10 +1,9 @@
 internal import BeatTime
 
-/// Which places on the ticks an output's pulses fall on: multiplied, divided, folded, swung, counted from the song's
-/// top.
+/// Where an output's pulses fall among the ticks: multiplied, divided, folded, swung.
 ///
-/// Pulse 0 is the top; a device counts 24 of them to a beat of its own. Multiplied pulses stay on the ticks they
-/// share with the session, and swing leaves every eighth of the session where it is.
+/// Pulse 0 is the beginning of the song; a device counts 24 pulses as one of its beats. Multiplied pulses include the
+/// session's ticks, and swing does not move the session's eighths.
 struct PulseGrid: Hashable, BitwiseCopyable {
     /// The tick of pulse 0.
     var origin: Int64
@@ -12,12 +11,12 @@ struct PulseGrid: Hashable, BitwiseCopyable {
     private(set) var divide: Int64
     private(set) var swing: Int64
 
-    /// The pulses that settings ask for, as far as a tempo leaves room for them.
+    /// The pulses for some settings, as far as the tempo leaves room for them.
     ///
     /// - Parameters:
     ///   - settings: of the output.
     ///   - fold: of its tempo.
-    ///   - tickLength: of the session's tempo, in microseconds.
+    ///   - tickLength: at the session's tempo, in microseconds.
     ///   - origin: the tick of pulse 0.
     init(_ settings: OutputSettings, _ fold: TempoFold, tickLength: Int64, origin: Int64) {
         self.origin = origin
@@ -25,16 +24,16 @@ struct PulseGrid: Hashable, BitwiseCopyable {
             settings.multiply.clamped(to: OutputSettings.multipliers),
             settings.divide.clamped(to: OutputSettings.divisors))
         (multiply, divide) = wish
-        // The next smaller number that divides the wish keeps the pulses a subset of those wished for.
+        // The next smaller divisor keeps the pulses a subset of those asked for.
         while multiply > 1, tickLength * divide < multiply * Self.closest || wish.multiply % multiply != 0 {
             multiply -= 1
         }
-        // The pulses of the short sixteenth lie (2 - swing/50 %) of a straight gap apart.
+        // The pulses of the short sixteenth are (2 - swing/50 %) of a straight gap apart.
         let room = 1_000 - Self.closest * 500 * multiply / max(1, tickLength * divide)
         swing = min(settings.swing.clamped(to: OutputSettings.swings), max(500, room))
     }
 
-    /// The least distance pulses are planned at, in microseconds: four fifths of it are two bytes on a DIN line.
+    /// Shortest planned distance of pulses, in microseconds: four fifths of it are two bytes on a DIN line.
     private static let closest: Int64 = 875
 
     /// Where a pulse falls.
@@ -45,7 +44,7 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         return TickPlace(tick: swung.tick &+ origin, millionths: swung.millionths)
     }
 
-    /// Where a pulse would fall without swing.
+    /// Where a pulse would be without swing.
     func straightPlace(ofPulse pulse: Int64) -> TickPlace {
         let whole = pulse.floorDivided(by: multiply)
         let part = (pulse - whole * multiply) * divide
@@ -53,7 +52,7 @@ struct PulseGrid: Hashable, BitwiseCopyable {
             tick: origin &+ whole * divide + part / multiply, millionths: part % multiply * 1_000_000 / multiply)
     }
 
-    /// Swing: the first six ticks of an eighth spread evenly over its long part, the other six over the rest.
+    /// Applies swing: the first six ticks of an eighth spread evenly over its long part, the other six over the rest.
     private func displaced(_ place: TickPlace) -> TickPlace {
         let eighth = place.tick.floorDivided(by: 12) * 12
         let inside = (place.tick - eighth) * 1_000_000 + place.millionths
@@ -63,7 +62,7 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         return TickPlace(tick: eighth + moved / 1_000_000, millionths: moved % 1_000_000)
     }
 
-    /// The first pulse that does not fall before a place, leaving swing aside.
+    /// The first pulse at or after a place, ignoring swing.
     func pulse(atOrAfter place: TickPlace) -> Int64 {
         let pulses = (place.tick &- origin) &* multiply
         let whole = pulses.floorDivided(by: divide)
@@ -71,7 +70,7 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         return whole - (-rest).floorDivided(by: divide * 1_000_000)
     }
 
-    /// Pulses from one place where a device can enter the song to the next: a sixteenth of the device's own.
+    /// Pulses between two places where a device can enter the song: a sixteenth of its own.
     static let pulsesPerSixteenth: Int64 = 6
 
     /// The first pulse at or after the beginning of a bar of the song.
@@ -79,11 +78,11 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         pulse(atOrAfter: TickPlace(tick: origin &+ bar &* transport.ticksPerBar))
     }
 
-    /// Sixteenths of the device's own from one place where a bar of its own begins with one of the session to the next.
+    /// Sixteenths of the device between two places where one of its bars begins with one of the session's.
     private func sixteenthsPerBar(_ transport: PlannedTransport) -> Int64 {
         let ticks = multiply * transport.ticksPerBar
         let pulses = ticks / Self.commonDivisor(ticks, divide)
-        // A bar of its own has as many pulses as one of the session has ticks, and a whole number of sixteenths.
+        // The device's bar has as many pulses as the session's has ticks, and a whole number of sixteenths.
         return pulses / Self.commonDivisor(pulses, transport.ticksPerBar) * transport.ticksPerBar
             / Self.pulsesPerSixteenth
     }
@@ -94,9 +93,9 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         return larger
     }
 
-    /// A pulse's place in the song in sixteenths, as 14 bits can say it.
+    /// A pulse's song position in sixteenths, in 14 bits.
     ///
-    /// Beyond 16383 it wraps at the largest whole number of bars that fits, so bars stay where they are.
+    /// Above 16383 it wraps at the largest whole number of bars that fits, so bars stay aligned.
     func songPosition(ofPulse pulse: Int64, _ transport: PlannedTransport) -> UInt16 {
         let sixteenthsPerBar = min(sixteenthsPerBar(transport), 16_384)
         let cycle = 16_384 / sixteenthsPerBar * sixteenthsPerBar

@@ -1,20 +1,20 @@
 internal import BeatTime
 
-/// When an output's pulses leave: the grid they lie on, the output's offset, and what it still owes.
+/// When an output's pulses are sent: their grid, the output's offset, and corrections still in progress.
 struct PulseTrain: BitwiseCopyable {
     private(set) var grid: PulseGrid
     private(set) var fold: TempoFold
-    /// What the grid was made of.
+    /// What the grid was derived from.
     private var source: GridSource
     private var offset: Int64
-    /// Steps of the grid and of the offset that are being paid off.
+    /// Steps of grid and offset that are still being corrected.
     private var steps = RateAccumulator()
-    /// Changes of tempo that are being spread.
+    /// Tempo changes that are being spread.
     private var spread = RateAccumulator()
     private var account: Account
     private var probe: Probe
 
-    /// What of a tempo map has been taken into account already.
+    /// The changes of a tempo map that were already taken into account.
     private struct Account: Hashable, BitwiseCopyable {
         var tempoChanges: UInt32
         var glides: Int64
@@ -26,7 +26,7 @@ struct PulseTrain: BitwiseCopyable {
         }
     }
 
-    /// What a grid is made of besides a fold; as long as it is the same, so is the grid.
+    /// The inputs of a grid other than its fold; the grid changes only with them.
     private struct GridSource: Hashable, BitwiseCopyable {
         var (multiply, divide, swing): (Int64, Int64, Int64)
         var (tickLength, origin): (Int64, Int64)
@@ -37,31 +37,31 @@ struct PulseTrain: BitwiseCopyable {
         }
     }
 
-    /// What a new map or new settings mean for the pulses that come next.
+    /// What a new map or new settings mean for the next pulses.
     struct Change: BitwiseCopyable {
         var jump = Jump.none
-        /// Whether they are counted otherwise, so that a device may no longer be where the song is.
+        /// Whether pulses are counted differently, so that a device may no longer be where the song is.
         var isRegrouped = false
     }
 
-    /// How pulses follow a grid that has moved too far to glide all the way.
+    /// How pulses follow a grid that has moved too far for a full glide.
     enum Jump: BitwiseCopyable {
-        /// It has not.
+        /// It has not moved that far.
         case none
-        /// They go on where the new grid has them.
+        /// They continue where the new grid has them.
         case broken
         /// They glide to the nearest pulse of the new grid.
         case slid
     }
 
-    /// Pulses of nobody, to begin with.
+    /// An initial value without meaning.
     init() {
         let line = TickLine(
             microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)
         self.init(OutputPlan(transport: .stopped, settings: OutputSettings()), on: TempoMap(line))
     }
 
-    /// The first look at a map: nothing is owed.
+    /// The first use of a map: no correction is in progress.
     init(_ plan: OutputPlan, on map: TempoMap) {
         offset = plan.settings.offset
         probe = plan.probe
@@ -72,16 +72,16 @@ struct PulseTrain: BitwiseCopyable {
         source = GridSource(plan.settings, tickLength: tickLength, origin: origin)
     }
 
-    /// When a pulse leaves.
+    /// When to send a pulse.
     func due(_ pulse: Int64, on map: TempoMap) -> HostTime { due(at: grid.place(ofPulse: pulse), on: map) }
 
-    /// When a pulse leaves that falls on a place.
+    /// When to send a pulse at a place.
     func due(at place: TickPlace, on map: TempoMap) -> HostTime {
         let time = map.time(of: place)
         return time.advanced(byMicroseconds: offset + debt(at: time) + displacement(of: place, map.line))
     }
 
-    /// What the probe moves a pulse by: never so much that two pulses come closer than they may.
+    /// Displacement of a pulse by the probe, limited so that pulses keep their distance.
     private func displacement(of place: TickPlace, _ line: TickLine) -> Int64 {
         guard place.tick >= probe.startTick else { return 0 }
         return probe.sign(ofTick: place.tick) * min(Probe.amplitude(line), shortestGap(line) / 20)
@@ -92,41 +92,42 @@ struct PulseTrain: BitwiseCopyable {
         return roundedToInteger(steps.debt(at: time) + spread.debt(at: time))
     }
 
-    /// The first pulse that leaves at or after a time.
+    /// The first pulse to be sent at or after a time.
     func first(atOrAfter time: HostTime, on map: TempoMap) -> Int64 {
         let nominal = time.advanced(byMicroseconds: -offset)
         var pulse = grid.pulse(atOrAfter: TickPlace(tick: map.firstTick(atOrAfter: nominal)))
-        // Swing, debt and the seams between tempos move a pulse by a little: an eighth's worth of them covers it.
+        // Swing, corrections and changes of tempo move a pulse slightly; the pulses of an eighth cover that.
         for _ in 0..<192 where due(pulse - 1, on: map) >= time { pulse -= 1 }
         for _ in 0..<192 where due(pulse, on: map) < time { pulse += 1 }
         return pulse
     }
 
-    /// The straight distance of two pulses in microseconds, at the newest tempo.
+    /// Distance of two pulses without swing, in microseconds, at the newest tempo.
     func gap(_ line: TickLine) -> Int64 { line.tickLength * grid.divide / grid.multiply }
 
-    /// The least time between two pulses sent, in microseconds: a device must see each one, and two bytes on a DIN line
-    /// take 0.64 ms.
+    /// Shortest time between two pulses, in microseconds.
+    ///
+    /// A device must see each one, and two bytes on a DIN line take 0.64 ms.
     func minimumGap(_ line: TickLine) -> Int64 {
         max(700, min(2_000, shortestGap(line) * 4 / 5))
     }
 
     private func shortestGap(_ line: TickLine) -> Int64 { gap(line) * (1_000 - grid.swing) / 500 }
 
-    /// How late a pulse may be and still be caught up, in microseconds; beyond it the device is relocated.
+    /// How late a pulse may be and still be sent, in microseconds; beyond that the device is relocated.
     ///
-    /// Three ticks or 30 ms, whichever is more, but never more than a sixteenth.
+    /// Three ticks or 30 ms, whichever is longer, but never more than a sixteenth.
     func catchUpLimit(_ line: TickLine) -> Int64 { min(max(3 * gap(line), 30_000), 6 * gap(line)) }
 
-    /// Takes a newer map and newer settings into account.
+    /// Applies a newer map and newer settings.
     ///
     /// - Parameters:
     ///   - plan: the newest plan.
     ///   - map: the newest map.
-    ///   - next: the next pulse to be sent; pulses may be counted otherwise afterwards.
+    ///   - next: the next pulse to be sent; renumbered if pulses are counted differently.
     ///   - isRunning: whether a device hears the pulses.
     ///   - now: the present host time.
-    /// - Returns: what that means for the pulses that come next.
+    /// - Returns: what that means for the next pulses.
     mutating func follow(
         _ plan: OutputPlan, on map: TempoMap, next: inout Int64, isRunning: Bool, at now: HostTime
     ) -> Change {
@@ -151,7 +152,7 @@ struct PulseTrain: BitwiseCopyable {
         return change
     }
 
-    /// Counts pulses from a new top, or puts more or fewer of them on a tick.
+    /// Counts pulses from a new beginning, or changes the number of pulses per tick.
     private mutating func regroup(
         _ plan: OutputPlan, on map: TempoMap, next: inout Int64, foldsAnywhere: Bool
     ) -> Bool {
@@ -175,28 +176,28 @@ struct PulseTrain: BitwiseCopyable {
         return wanted.multiply != grid.multiply || wanted.divide != grid.divide
     }
 
-    /// The first pulse behind a place.
+    /// The first pulse after a place.
     ///
-    /// Divided pulses that are counted from a new top may fall sooner than the next of those before, and the first of
-    /// them is the song's.
+    /// Divided pulses counted from a new beginning may come sooner than the next old one, and the first of them starts
+    /// the song.
     private func first(after place: TickPlace) -> Int64 {
         let pulse = grid.pulse(atOrAfter: place)
         return grid.straightPlace(ofPulse: pulse) == place ? pulse + 1 : pulse
     }
 
-    /// Whether a pulse is the first that falls on a beat or after it.
+    /// Whether a pulse is the first at or after a beat.
     private func isFirstOfBeat(_ pulse: Int64, at place: TickPlace, countedFrom origin: Int64) -> Bool {
         let beat = (place.tick &- origin).floorDivided(by: TickLine.ticksPerBeat) * TickLine.ticksPerBeat &+ origin
         return grid.straightPlace(ofPulse: pulse - 1).tick < beat
     }
 
-    /// When a pulse was due before the newest map and settings.
+    /// When a pulse was due by the previous map and settings.
     private func formerDue(_ pulse: Int64) -> HostTime {
         let time = account.line.time(of: grid.place(ofPulse: pulse))
         return time.advanced(byMicroseconds: offset + debt(at: time))
     }
 
-    /// Goes on with the nearest pulse to a time, and owes what lies between: at most half a gap.
+    /// Continues with the pulse nearest to a time, and glides over the difference: at most half a gap.
     private mutating func slide(to time: HostTime, on map: TempoMap) -> Int64 {
         var pulse = first(atOrAfter: time, on: map)
         var step = due(pulse, on: map).microseconds(to: time)
@@ -206,15 +207,15 @@ struct PulseTrain: BitwiseCopyable {
         return pulse
     }
 
-    /// The time on the timeline whose pulses leave now.
+    /// The time on the timeline of the pulses that are sent now.
     private func nominal(at now: HostTime) -> HostTime {
         let plain = now.advanced(byMicroseconds: -offset)
         return plain.advanced(byMicroseconds: -debt(at: plain))
     }
 
-    /// Owes a step, unless more than half a tick would then be owed.
+    /// Adds a step to be corrected by gliding, unless the total would exceed half a tick.
     ///
-    /// - Returns: whether it was owed.
+    /// - Returns: whether it was added.
     private mutating func owe(_ step: Double, on line: TickLine, at now: HostTime) -> Bool {
         let time = nominal(at: now)
         guard abs(steps.debt(at: time) + step) <= Double(line.tickLength) / 2 else { return false }
@@ -222,8 +223,9 @@ struct PulseTrain: BitwiseCopyable {
         return true
     }
 
-    /// Changes of tempo: spread them where the settings say so; and what is sent ahead of the session has gone on at
-    /// the old tempo for a while, which it owes.
+    /// Handles changes of tempo: spreads them if the settings say so.
+    ///
+    /// An output that sends ahead of the session has used the old tempo for a while, and must correct that.
     private mutating func followTempo(_ settings: OutputSettings, _ map: TempoMap, at now: HostTime) {
         var number = account.tempoChanges
         while number != map.tempoChanges {
@@ -235,13 +237,13 @@ struct PulseTrain: BitwiseCopyable {
             let time = nominal(at: now)
             let ahead = change.at.microseconds(to: time)
             guard offset < 0, ahead > 0 else { continue }
-            // No more than half a tick may be owed; the rest is made up for at once.
+            // At most half a tick is corrected by gliding; the rest is corrected at once.
             let (debt, most) = (steps.debt(at: time), Double(map.line.tickLength) / 2)
             let wanted = debt - Double(ahead) * (1 / (1 + change.stretch) - 1)
             steps.owe(min(max(wanted, -most), most) - debt, at: time)
         }
     }
 
-    /// A change of tempo by more than a quarter is followed at once, smoothing or not.
+    /// A tempo change by more than this share is followed at once, even with smoothing.
     private static let largestSpread = 0.25
 }

@@ -1,27 +1,27 @@
-/// The power of two by which an output's tempo is folded into the range that its device takes.
+/// The power of two by which an output's tempo is folded into its device's range.
 ///
-/// It is the one nearest 1 that fits. A fold that was entered is left only when the tempo is 2 % inside the range
-/// again, so a tempo that wavers about the limit does not fold to and fro. A range of little more than an octave is
-/// therefore exceeded by up to 2 % at its other end.
+/// It is the one nearest 1 that fits. A fold ends only when the tempo is 2 % inside the range again, so a tempo that
+/// wavers around the limit does not keep folding. A range of little more than an octave may therefore be exceeded by up
+/// to 2 % at its other end.
 struct TempoFold: Hashable, BitwiseCopyable {
-    /// The device hears the tempo times two to this power.
+    /// The device gets the tempo times two to this power.
     private(set) var exponent: Int8 = 0
 
     static let none = TempoFold()
 
-    /// How far inside the range a tempo must be before a fold is left.
+    /// How far inside the range a tempo must be to end a fold.
     private static let hysteresis = 0.02
-    /// What is forgiven beyond the range: a session's tempo is rounded to whole microseconds, a leader's wavers.
+    /// Tolerance beyond the range: a session's tempo is rounded to whole microseconds, and a leader's wavers.
     private static let tolerance = 0.000_1
-    /// Beyond any session's tempo, multiplied or divided at will.
+    /// Largest exponent; enough for any session's tempo, multiplied or divided.
     private static let deepest: Int8 = 16
 
     /// The fold for another tempo.
     ///
     /// - Parameters:
-    ///   - settings: of the output; what the device hears counts its multiplier and divider.
+    ///   - settings: of the output; its multiplier and divider count.
     ///   - microsecondsPerBeat: the session's tempo.
-    /// - Returns: this one, if it will still do.
+    /// - Returns: the present fold, if it still fits.
     func following(_ settings: OutputSettings, microsecondsPerBeat: Int64) -> TempoFold {
         guard settings.tempos != .all else { return .none }
         var fold = self
@@ -43,7 +43,7 @@ struct TempoFold: Hashable, BitwiseCopyable {
 
     private mutating func halve(_ tempo: inout Double) { (exponent, tempo) = (exponent - 1, tempo / 2) }
 
-    /// What a multiplier over a divider becomes.
+    /// Applies the fold to a multiplier and divider.
     func callAsFunction(_ multiply: Int64, _ divide: Int64) -> (multiply: Int64, divide: Int64) {
         var (multiply, divide) = (multiply, divide)
         for _ in 0..<abs(exponent) {
@@ -58,7 +58,7 @@ struct TempoFold: Hashable, BitwiseCopyable {
 }
 
 extension OutputSettings {
-    /// What the device would hear if nothing were folded, in thousandths of a beat per minute.
+    /// The tempo for the device without folding, in thousandths of a BPM.
     fileprivate func heardTempo(microsecondsPerBeat: Int64) -> Double {
         let (multiply, divide) = (multiply.clamped(to: Self.multipliers), divide.clamped(to: Self.divisors))
         return 60e9 * Double(multiply) / Double(microsecondsPerBeat * divide)

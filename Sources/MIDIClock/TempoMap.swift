@@ -1,16 +1,25 @@
 public import BeatTime
 
-/// The tempo map: which ticks fall on which line, for as far back as an output may lag, and how the grid has moved.
+/// Where ticks fall now and in the recent past, and how the grid has moved.
 ///
-/// A change of tempo leaves the ticks before it where they were, so an output that sends half a second late still
-/// sends them there. Small steps of the whole grid are noted apart: the lines follow them at once, and each output
-/// pays them off at its own pace. The numbers are running totals, so that whoever skips a map misses nothing.
+/// A change of tempo leaves the ticks before it where they were. An output that sends half a second late thus still
+/// sends them there. Small steps of the whole grid are counted separately: the lines follow them at once, and each
+/// output glides after them at its own pace. The counts are running totals, so skipping a map loses nothing.
+///
+/// ```swift
+/// let beat = HostTime(microseconds: 500_000)
+/// let slow = TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)
+/// var map = TempoMap(slow)
+/// map.changeTempo(to: TickLine(microsecondsPerBeat: 400_000, timeOrigin: beat, tickOrigin: 24), at: beat)
+/// assert(map.time(ofTick: 12) == HostTime(microseconds: 250_000))
+/// assert(map.time(ofTick: 48) == HostTime(microseconds: 900_000))
+/// ```
 public struct TempoMap: Sendable, BitwiseCopyable {
     /// The newest line.
     public private(set) var line: TickLine
-    /// The newest line counts from that time on.
+    /// The newest line applies from this time on.
     private var since = HostTime(microseconds: .min)
-    /// The lines before it, newest first.
+    /// The previous lines, newest first.
     private var former = InlineArray<32, Segment>(
         repeating: Segment(
             line: TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0),
@@ -18,9 +27,9 @@ public struct TempoMap: Sendable, BitwiseCopyable {
     private var formerCount = 0
     /// How often the tempo has changed.
     public private(set) var tempoChanges: UInt32 = 0
-    /// By how much the grid has stepped in all, in microseconds, later being positive: what outputs glide after.
+    /// Sum of all small steps of the grid, in microseconds, later being positive; outputs glide after it.
     public private(set) var glides: Int64 = 0
-    /// How often the grid has jumped, too far to glide: outputs relocate.
+    /// Number of jumps of the grid, too far to glide; outputs relocate.
     public private(set) var jumps: UInt32 = 0
 
     private struct Segment: Sendable, BitwiseCopyable {
@@ -28,14 +37,14 @@ public struct TempoMap: Sendable, BitwiseCopyable {
         var since: HostTime
     }
 
-    /// One tempo since ever.
+    /// A map with one tempo for all time.
     public init(_ line: TickLine) { self.line = line }
 
     /// Changes the tempo.
     ///
     /// - Parameters:
     ///   - newLine: where ticks fall from now on.
-    ///   - time: when the change took effect: ticks that the new line has before it stay where they were.
+    ///   - time: when the change took effect; ticks before it stay where they were.
     public mutating func changeTempo(to newLine: TickLine, at time: HostTime) {
         for index in stride(from: former.count - 1, to: 0, by: -1) { former[index] = former[index - 1] }
         former[0] = Segment(line: line, since: since)
@@ -44,7 +53,7 @@ public struct TempoMap: Sendable, BitwiseCopyable {
         tempoChanges &+= 1
     }
 
-    /// Moves the whole grid, past and present, by a step that outputs glide after.
+    /// Moves the whole grid, past and present, by a small step; outputs glide after it.
     ///
     /// - Parameter microseconds: positive is later.
     public mutating func step(byMicroseconds microseconds: Int64) {
@@ -58,10 +67,10 @@ public struct TempoMap: Sendable, BitwiseCopyable {
         glides &+= microseconds
     }
 
-    /// Says the newest line in other words: the same ticks at the same times, but for rounding.
+    /// Replaces the newest line by one with the same ticks at the same times, apart from rounding.
     public mutating func restate(_ sameLine: TickLine) { line = sameLine }
 
-    /// Begins anew on another grid.
+    /// Starts over on another grid.
     public mutating func jump(to newLine: TickLine) {
         line = newLine
         since = HostTime(microseconds: .min)
@@ -69,7 +78,7 @@ public struct TempoMap: Sendable, BitwiseCopyable {
         jumps &+= 1
     }
 
-    /// When a place falls, before any offset of an output.
+    /// When a place is reached, without any output's offset.
     public func time(of place: TickPlace) -> HostTime {
         let time = line.time(of: place)
         guard time < since, formerCount > 0 else { return time }
@@ -82,17 +91,17 @@ public struct TempoMap: Sendable, BitwiseCopyable {
         return min(former[formerCount - 1].line.time(of: place), end)
     }
 
-    /// When a tick falls, before any offset of an output.
+    /// When a tick falls, without any output's offset.
     public func time(ofTick tick: Int64) -> HostTime { time(of: TickPlace(tick: tick)) }
 
-    /// The tempo at a place, in microseconds a beat.
+    /// The tempo at a place, in microseconds per beat.
     func microsecondsPerBeat(at place: TickPlace) -> Int64 {
         guard formerCount > 0, line.time(of: place) < since else { return line.microsecondsPerBeat }
         let index = (0..<formerCount).first { former[$0].line.time(of: place) >= former[$0].since }
         return former[index ?? formerCount - 1].line.microsecondsPerBeat
     }
 
-    /// The first tick that does not fall before a time.
+    /// The first tick at or after a time.
     func firstTick(atOrAfter time: HostTime) -> Int64 {
         guard time < since, formerCount > 0 else { return line.firstTick(atOrAfter: time) }
         let index = (0..<formerCount).first { former[$0].since <= time } ?? formerCount - 1
@@ -106,10 +115,10 @@ public struct TempoMap: Sendable, BitwiseCopyable {
         return before.microseconds(to: time) < time.microseconds(to: after) ? next - 1 : next
     }
 
-    /// A change of tempo that is not forgotten yet.
+    /// A recent change of tempo.
     ///
-    /// - Parameter number: as ``tempoChanges`` counted when it had happened.
-    /// - Returns: when it took effect, and by which share of the new length a beat was longer before.
+    /// - Parameter number: value of ``tempoChanges`` after the change.
+    /// - Returns: when it took effect, and how much longer a beat was before, as a share of its new length.
     func tempoChange(_ number: UInt32) -> (at: HostTime, stretch: Double)? {
         let age = Int(tempoChanges &- number)
         guard age < formerCount else { return nil }
@@ -120,7 +129,11 @@ public struct TempoMap: Sendable, BitwiseCopyable {
     }
 }
 
-/// A place on the numbered ticks: a tick, and how far behind it in millionths of a tick.
+/// A place on the numbered ticks: a tick, plus millionths of a tick.
+///
+/// ```swift
+/// assert(TickPlace(tick: 3, millionths: 500_000) < TickPlace(tick: 4))
+/// ```
 public struct TickPlace: Hashable, Comparable, Sendable, BitwiseCopyable {
     public var tick: Int64
     /// 0 to 999 999.
@@ -137,7 +150,7 @@ public struct TickPlace: Hashable, Comparable, Sendable, BitwiseCopyable {
 }
 
 extension TickLine {
-    /// When a place falls, rounded up to a microsecond.
+    /// When a place is reached, rounded up to a microsecond.
     public func time(of place: TickPlace) -> HostTime {
         guard place.millionths > 0 else { return time(ofTick: place.tick) }
         let distance = (place.tick - tickOrigin) &* microsecondsPerBeat

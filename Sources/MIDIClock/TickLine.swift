@@ -1,12 +1,18 @@
 public import BeatTime
 
-/// Where ticks fall: 24 to a beat on an unbroken numbering, tick `tickOrigin` at `timeOrigin`.
+/// Where ticks fall: 24 per beat, numbered without a break, with tick `tickOrigin` at `timeOrigin`.
 ///
-/// Ticks keep their numbers when the beat they belong to is renamed (a Start that makes some tick beat 0, another
-/// session whose beats count differently), so whoever sends them can simply go on with the next number.
+/// Ticks keep their numbers when beats are renumbered, for example when a Start makes some tick beat 0, or in another
+/// session. A sender can simply continue with the next number.
+///
+/// ```swift
+/// let line = TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)
+/// assert(line.time(ofTick: 24) == HostTime(microseconds: 500_000))
+/// assert(line.firstTick(atOrAfter: HostTime(microseconds: 1)) == 1)
+/// ```
 @frozen
 public struct TickLine: Hashable, Sendable, BitwiseCopyable {
-    /// 60 060 to 3 000 000.
+    /// Length of a beat in microseconds, 60 060 to 3 000 000.
     public var microsecondsPerBeat: Int64
     public var timeOrigin: HostTime
     public var tickOrigin: Int64
@@ -21,18 +27,17 @@ public struct TickLine: Hashable, Sendable, BitwiseCopyable {
 
     /// When a tick falls, rounded up to a microsecond.
     ///
-    /// One exact division, so the millionth tick is as true as the first. Nothing here can overflow: origins from
-    /// the network are bounded by 2^53 microseconds or microbeats before they become a line.
+    /// A single exact division, so the millionth tick is as exact as the first. It cannot overflow: origins from the
+    /// network are limited to 2^53 microseconds or microbeats before.
     public func time(ofTick tick: Int64) -> HostTime {
         let distance = (tick - tickOrigin) &* microsecondsPerBeat
         return timeOrigin.advanced(byMicroseconds: -(-distance).floorDivided(by: Self.ticksPerBeat))
     }
 
-    /// The first tick that does not fall before a time.
+    /// The first tick at or after a time.
     public func firstTick(atOrAfter time: HostTime) -> Int64 {
         let elapsed = timeOrigin.microseconds(to: time) &* Self.ticksPerBeat
-        // time(ofTick:) rounds up, so a tick still counts as not before `time` when it falls inside the
-        // microsecond that ends there.
+        // time(ofTick:) rounds up, so a tick within the microsecond that ends at `time` still counts.
         return tickOrigin + (elapsed - Self.ticksPerBeat).floorDivided(by: microsecondsPerBeat) + 1
     }
 
@@ -53,7 +58,7 @@ public struct TickLine: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension Int64 {
-    /// The quotient rounded towards negative infinity; the divisor must be positive.
+    /// The quotient rounded toward negative infinity; the divisor must be positive.
     func floorDivided(by divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

@@ -1,49 +1,64 @@
 public import BeatTime
 
-/// Decides, for one output, which message leaves next and when.
+/// Decides, for one output, which message to send next and when.
 ///
-/// The owner asks what is ``next(_:on:at:)``, sends it when it is due, and reports it ``sent(_:at:)``. Every pulse's
-/// time is computed from the tempo map, never from the pulse before. What the planner remembers is what the device
-/// has been sent, so a new plan needs no announcement: the difference shows by itself.
+/// The owner asks for the ``next(_:on:at:)`` message, sends it when it is due, and reports it with ``sent(_:at:)``.
+/// Every pulse's time is computed from the tempo map, never from the previous pulse. The planner remembers only what
+/// the device was sent, so a new plan needs no announcement.
 ///
-/// Whoever wants to know what follows asks a copy, and tells it that things are sent when they are due.
+/// To look further ahead, copy the planner, and report messages to the copy as sent when they are due.
 ///
 /// Owned by the output thread: a plain value of fixed size that allocates nothing.
+///
+/// ```swift
+/// let line = TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)
+/// let map = TempoMap(line)
+/// let song = PlannedTransport(isPlaying: true, startTick: 96, ticksPerBar: 96)
+/// let plan = OutputPlan(transport: song, settings: OutputSettings())
+/// let now = HostTime(microseconds: 1_900_000)
+/// var planner = TickPlanner()
+/// while let next = planner.next(plan, on: map, at: now), next.message == .timingClock {
+///     planner.sent(next, at: next.due)
+/// }
+/// let start = planner.next(plan, on: map, at: now)
+/// assert(start?.message == .start)
+/// assert(start?.due == HostTime(microseconds: 1_999_000))
+/// ```
 public struct TickPlanner: Sendable, BitwiseCopyable {
-    /// Of no account before the first plan.
+    /// Meaningless before the first plan.
     private(set) var train = PulseTrain()
     private var hasTrain = false
-    /// The next pulse to send, counted as the train counts them.
+    /// The next pulse to send, by the train's count.
     var nextPulse: Int64 = 0
-    /// When the last pulse left, from which the next must keep its distance.
+    /// When the last pulse was sent; the next must keep its distance.
     private var lastPulse = HostTime(microseconds: .min / 2)
     var device = Device.stopped
     /// Whether the device plays at the wrong place of the song.
     private var isMisplaced = false
     var entry: Entry?
-    /// Whether the device was connected anew and has to find a bar to join at.
+    /// Whether the device was just connected and must join at a bar.
     var joinsAtBar = false
-    /// When the device, though playing, is to be placed anew, if it is.
+    /// The requested realignment of a playing device, if any.
     var realignment: Realignment?
     /// Whether the device may be sent Stop, by the last plan.
     private(set) var sendsStop = true
-    /// What is known of the device's taking what it is sent.
+    /// Whether the device accepts what it is sent.
     var receipts = Receipts()
 
-    /// What the device is doing, as far as it obeys.
+    /// What the device does, if it obeys.
     enum Device: Hashable, BitwiseCopyable {
         case stopped
-        /// Its song position is counted from the tick given.
+        /// It counts its song position from this tick.
         case playing(startTick: Int64)
-        /// It was away, and may have played on.
+        /// It was absent, and may have played on.
         case returned
     }
 
     public init() {}
 
-    /// A device has come: a song that plays is joined at the next bar.
+    /// Notes that a device was connected: it joins a playing song at the next bar.
     ///
-    /// - Parameter isReturning: whether one was here before. It may have played on behind a pulled cable, so it is
+    /// - Parameter isReturning: whether it was connected before. It may have played on while unplugged, so it is
     ///   stopped first.
     public mutating func deviceConnected(isReturning: Bool) {
         device = isReturning ? .returned : .stopped
@@ -52,15 +67,15 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         receipts = Receipts()
     }
 
-    /// Places the device anew, if it plays and its place can be told.
+    /// Places the device again, if it plays and can be placed.
     public mutating func realign(_ realignment: Realignment) {
         if device != .stopped { self.realignment = realignment }
     }
 
-    /// Whether the device has been started, and has not taken a Stop since.
+    /// Whether the device was started, and has not accepted a Stop since.
     public var mayPlay: Bool { device != .stopped || step != .inStep }
 
-    /// The last message for a device that plays, for when the program ends; whether it was taken may still be noted.
+    /// The final Stop for a playing device when the program ends; whether it was accepted can still be reported.
     public mutating func finish() -> ClockMessage? {
         defer { device = .stopped }
         guard mayPlay, sendsStop else { return nil }
@@ -68,12 +83,12 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         return .stop
     }
 
-    /// What leaves next, and when.
+    /// The next message, and when to send it.
     ///
     /// - Parameters:
     ///   - plan: the newest plan; it may differ from the last one in any way.
     ///   - map: the newest tempo map.
-    ///   - now: the present host time, never earlier than at the call before.
+    ///   - now: the present host time, never earlier than in the previous call.
     /// - Returns: a message, which may be due already; nil if there is nothing to send until the plan changes.
     public mutating func next(
         _ plan: OutputPlan, on map: TempoMap, at now: HostTime
@@ -102,13 +117,13 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         return enter(plan, on: map, at: now)
     }
 
-    /// Whether ``next(_:on:at:)`` would say again what it said of a copy that went ahead, plan and map being the same.
+    /// Whether ``next(_:on:at:)`` would return the same message as a copy did, for the same plan and map.
     ///
     /// - Parameters:
-    ///   - ahead: what it said, when the copy had been told that the messages before had left.
+    ///   - ahead: the message from the copy, after reporting the previous messages as sent to it.
     ///   - map: the tempo map.
     ///   - now: the present host time.
-    /// - Returns: whether it need not be asked again.
+    /// - Returns: true if asking again is not necessary.
     public func stillExpects(_ ahead: PlannedMessage, on map: TempoMap, at now: HostTime) -> Bool {
         guard hasTrain, ahead.message == .timingClock, ahead.pulse == nextPulse, ahead.fold == train.fold,
             ahead.belated == 0, entry == nil, !isMisplaced, realignment == nil, step == .inStep
@@ -116,11 +131,11 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         return now <= ahead.due && gapEnd(map) <= ahead.due
     }
 
-    /// Notes that a message has left.
+    /// Notes that a message was sent.
     ///
     /// - Parameters:
-    ///   - planned: what ``next(_:on:at:)`` of this planner, or of a copy that went ahead, gave.
-    ///   - time: when it left.
+    ///   - planned: from ``next(_:on:at:)`` of this planner, or of a copy.
+    ///   - time: when it was sent.
     public mutating func sent(_ planned: PlannedMessage, at time: HostTime) {
         receipts.sent(planned, at: time)
         switch planned.message {
@@ -143,7 +158,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         joinsAtBar = false
     }
 
-    /// Where the next pulse falls, when it leaves if nothing keeps it, and what keeps it.
+    /// The place of the next pulse, its ideal time, and the earliest time after the previous pulse.
     struct Aim: BitwiseCopyable {
         var place: TickPlace
         var due: HostTime
@@ -155,7 +170,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         return Aim(place: place, due: train.due(at: place, on: map), gapEnd: gapEnd(map))
     }
 
-    /// Brings the train of pulses up to date, and finds its next pulse again if it was broken.
+    /// Updates the train of pulses, and finds the next pulse again after a break.
     private mutating func follow(_ plan: OutputPlan, on map: TempoMap, at now: HostTime) -> Aim {
         guard hasTrain else {
             (train, hasTrain) = (PulseTrain(plan, on: map), true)
@@ -169,16 +184,16 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         if change.isRegrouped, nextPulse != count, device != .stopped, plan.settings.isBroughtBack {
             realignment = realignment ?? .atBar
         }
-        // Who has slid into another song, past its top, plays that.
+        // A device that has glided past the start of another song plays that song.
         if change.jump == .slid, device != .stopped, plan.transport.isPlaying, nextPulse > 0 {
             device = .playing(startTick: plan.transport.startTick)
         }
         var isBroken = change.jump == .broken
-        // Late after a stall; that pulses keep their distance is not lateness, whenever it is asked for.
+        // Late after a stall. Keeping the distance of pulses does not count as lateness.
         let aim = aim(map)
         let lateness = aim.due.microseconds(to: max(now, aim.gapEnd))
         if isRunning, lateness > train.catchUpLimit(map.line) { isBroken = true }
-        // Far ahead after a tempo that fell while nobody told us.
+        // Far ahead, after the tempo fell without notice.
         if isClockOn, train.due(nextPulse - 7, on: map) > now { isBroken = true }
         guard isBroken else { return aim }
         nextPulse = train.first(atOrAfter: max(now, aim.gapEnd), on: map)
@@ -187,17 +202,17 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         return self.aim(map)
     }
 
-    /// Before this time no pulse may leave, whatever the map says.
+    /// Earliest time for the next pulse, whatever the map says.
     func gapEnd(_ map: TempoMap) -> HostTime {
         lastPulse.advanced(byMicroseconds: train.minimumGap(map.line))
     }
 
-    /// Whether the device, which plays, may go on: where it should be, or where it is.
+    /// Whether a playing device may continue, in its place or where it is.
     private mutating func playsOn(_ plan: OutputPlan) -> Bool {
         guard plan.transport.isPlaying else { return false }
         let inPlace = Device.playing(startTick: plan.transport.startTick)
         guard device != inPlace || isMisplaced else { return true }
-        // A song whose top is still to come is entered there, and one who was away enters as if new.
+        // A song whose beginning is ahead is entered there, and a device that returns enters like a new one.
         let isAnew = nextPulse <= 0 || device == .returned
         let isLeft = plan.settings.start == .none || !isAnew && !plan.settings.isBroughtBack
         guard isLeft else { return false }

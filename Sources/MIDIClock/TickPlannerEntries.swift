@@ -1,8 +1,8 @@
 internal import BeatTime
 
-// How a device is brought into a song, among its pulses.
+// How a device enters a song, among its pulses.
 extension TickPlanner {
-    /// A device that plays where it should: pulses, and a realignment if one is wanted.
+    /// Next message for a device that plays in its place: a pulse, or part of a requested realignment.
     mutating func goOn(
         _ plan: OutputPlan, _ aim: Aim, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage {
@@ -14,7 +14,7 @@ extension TickPlanner {
         return earlier(pulse(aim), message(of: entry, plan, on: map))
     }
 
-    /// Brings a stopped device into a song that plays: its messages among the pulses, each in its turn.
+    /// Next message for a stopped device that enters a playing song: a pulse, or part of its entry.
     mutating func enter(
         _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage {
@@ -29,7 +29,7 @@ extension TickPlanner {
         return pulse(aim(map), entry: nextPulse == entry.pulse ? entry : nil)
     }
 
-    /// The next pulse; without any other message it may be all that there is to an entry.
+    /// The next pulse; an entry without other messages consists of it.
     func pulse(_ aim: Aim, entry: Entry? = nil) -> PlannedMessage {
         let due = max(aim.due, aim.gapEnd)
         return PlannedMessage(
@@ -45,18 +45,17 @@ extension TickPlanner {
             place: train.grid.place(ofPulse: entry.pulse), pulse: entry.pulse, fold: train.fold, entry: entry)
     }
 
-    /// Start and Continue come right before their own pulse; what goes before them may come among earlier ones.
+    /// Start and Continue come right before their own pulse; what precedes them may come between earlier pulses.
     private func earlier(_ pulse: PlannedMessage, _ other: PlannedMessage) -> PlannedMessage {
         guard other.entry?.stage != .move || other.pulse == pulse.pulse else { return pulse }
         return pulse.due < other.due ? pulse : other
     }
 
-    /// The entry in progress if it can still be met, else a new one.
+    /// The present entry if it is still possible, else a new one.
     private mutating func validEntry(
         _ place: Entry.Place, _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> Entry {
-        if let entry, nextPulse <= entry.pulse, entry.suits(plan), entry.isInTime(plan, train, on: map, at: now)
-        {
+        if let entry, nextPulse <= entry.pulse, entry.suits(plan), entry.isInTime(plan, train, on: map, at: now) {
             return entry
         }
         if device == .stopped, !plan.settings.isClockAlwaysOn {
@@ -66,7 +65,7 @@ extension TickPlanner {
         return Entry.first(place, from: earliest, plan, train, on: map, at: now)
     }
 
-    /// Pulses that go before Start where the clock is not always on.
+    /// Pulses before Start, if the clock is not always on.
     private static func preroll(_ settings: OutputSettings) -> Int64 {
         settings.isClockAlwaysOn ? 0 : settings.preroll * TickLine.ticksPerBeat
     }

@@ -1,34 +1,40 @@
 internal import BeatTime
 
-// What becomes of a device that does not take what it is sent.
+// How to treat a device that does not accept what it is sent.
 //
-// A device that does not take what it needs hears the clock alone, or a Stop again and again where it hears no clock:
-// what it takes shows that it takes messages again. It then joins like one that has returned. Where several devices
-// hear one output, all goes on for the others, and what has been sent counts as sent.
+// If it missed something important, it gets only the clock, or repeated Stops if it gets no clock. When it accepts one
+// of them it accepts messages again, and joins like a device that returns. If several devices hear one output, the
+// others continue, and everything sent counts as sent.
 extension TickPlanner {
-    /// Whether a device is where the song is, as far as it has taken what it was sent.
+    /// Whether a device is in step with the song, judging by what it has accepted.
+    ///
+    /// ```swift
+    /// var planner = TickPlanner()
+    /// planner.refused()  // A stopped device that misses ticks has lost nothing.
+    /// assert(planner.step == .inStep)
+    /// ```
     public enum Step: UInt8, Sendable, BitwiseCopyable {
         case inStep
-        /// It has not taken what it needed: it is to be stopped or placed anew.
+        /// It missed something important: it must be stopped or placed again.
         case outOfStep
-        /// The same of one or more of the several devices at this output. Nobody knows which.
+        /// One or more of the several devices at this output are out of step; it is not known which.
         case someOutOfStep
     }
 
-    /// What is known of the device's taking what it is sent.
+    /// What is known about the device accepting messages.
     struct Receipts: BitwiseCopyable {
         var step = Step.inStep
-        /// Whether what was last heard of the device is that it refused a message.
+        /// Whether the last receipt was a refusal.
         var isRefusing = false
-        /// Whether anything but a clock tick has been sent since.
+        /// Whether anything but ticks was sent since the last receipt.
         var hasSentTransport = false
-        /// Whether a Stop has been sent since.
+        /// Whether a Stop was sent since the last receipt.
         var hasSentStop = false
         /// When the last Stop was sent.
         var lastStop = HostTime(microseconds: .min / 2)
         /// Whether several devices hear the output, by the last plan.
         var isShared = false
-        /// Whether a device that plays and misses a tick is to be brought back to its place, by the last plan.
+        /// Whether a playing device that misses a tick must be realigned, by the last plan.
         var isPlaceLost = false
 
         mutating func sent(_ planned: PlannedMessage, at time: HostTime) {
@@ -38,19 +44,19 @@ extension TickPlanner {
             lastStop = time
         }
 
-        /// Closes what has been sent so far.
+        /// Ends the period of the last receipt.
         mutating func close(isRefusing: Bool) {
             self.isRefusing = isRefusing
             (hasSentTransport, hasSentStop) = (false, false)
         }
     }
 
-    /// Whether the device is where the song is, as far as it has taken what it was sent.
+    /// Whether the device is in step, judging by what it has accepted.
     public var step: Step { receipts.step }
 
-    /// Notes that the device has taken everything sent since the last receipt.
+    /// Notes that the device has accepted everything sent since the last receipt.
     ///
-    /// - Returns: whether what follows is to be planned anew, since it is now to be brought in step.
+    /// - Returns: whether the next messages must be planned again, to bring it in step.
     @discardableResult
     public mutating func taken() -> Bool {
         let wasRefusing = receipts.isRefusing
@@ -59,12 +65,11 @@ extension TickPlanner {
         return wasRefusing && step != .inStep
     }
 
-    /// Notes that the device has refused something that was sent since the last receipt, or that its line took only
-    /// a part of it.
+    /// Notes that the device has refused something since the last receipt, or its line took only a part.
     ///
-    /// One that stands still and misses only ticks has missed nothing that it needs.
+    /// A stopped device that misses only ticks has missed nothing important.
     ///
-    /// - Returns: whether what follows is to be planned anew, since it is out of step now.
+    /// - Returns: whether the next messages must be planned again, because it is now out of step.
     @discardableResult
     public mutating func refused() -> Bool {
         let (before, isPlaying) = (step, device != .stopped)
@@ -75,9 +80,10 @@ extension TickPlanner {
         return step != before
     }
 
-    /// Has a device that is out of step join as one that has returned, once it takes messages again.
+    /// Lets a device that is out of step join like one that returns, once it accepts messages again.
     ///
-    /// Of several devices at one output only a Stop for all of them would reach it, so it waits for the song to stop.
+    /// One of several devices at an output can only be reached by a Stop for all of them, so it waits until the song
+    /// stops.
     mutating func bringInStep(_ plan: OutputPlan) {
         receipts.isShared = plan.isShared
         receipts.isPlaceLost = plan.settings.isBroughtBack
@@ -89,14 +95,14 @@ extension TickPlanner {
         joinsAtBar = true
     }
 
-    /// What shows whether a device that is out of step takes messages again; nil if that is not in question.
+    /// The message that tests whether an out-of-step device accepts messages again; nil if no test is needed.
     func probe(_ plan: OutputPlan, _ aim: Aim, at now: HostTime) -> PlannedMessage? {
         guard step == .outOfStep, receipts.isRefusing else { return nil }
         let hasClock = plan.settings.isClockAlwaysOn || plan.transport.isPlaying
         return hasClock ? pulse(aim) : repeatedStop(aim, at: now)
     }
 
-    /// A Stop for a device that may have refused one: without a clock nothing else shows whether it takes messages again.
+    /// A repeated Stop for a device that may have refused one; without a clock nothing else can test it.
     func repeatedStop(_ aim: Aim, at now: HostTime) -> PlannedMessage? {
         guard sendsStop, step != .inStep, receipts.isRefusing else { return nil }
         let due = max(now, receipts.lastStop.advanced(byMicroseconds: Self.stopInterval))
@@ -104,6 +110,6 @@ extension TickPlanner {
             message: .stop, due: due, belated: 0, place: aim.place, pulse: nextPulse, fold: train.fold, entry: nil)
     }
 
-    /// Microseconds from one such Stop to the next.
+    /// Microseconds between two repeated Stops.
     private static var stopInterval: Int64 { 250_000 }
 }

@@ -2,7 +2,7 @@ internal import CLO
 
 /// A message of Open Sound Control 1.0.
 package struct OSCMessage: Hashable, Sendable {
-    /// As it came, such as `/tactus/tap`.
+    /// The address as received, such as `/tactus/tap`.
     package var address: String
     package var arguments: [Argument]
 
@@ -12,28 +12,28 @@ package struct OSCMessage: Hashable, Sendable {
     }
 
     package enum Argument: Hashable, Sendable {
-        /// Whole or not, and 1 or 0 for true and false.
+        /// Any number; 1 or 0 for true and false.
         case number(Double)
         case text(String)
-        /// Blobs, time tags and whatever else there is.
+        /// Blobs, time tags and all other types.
         case other
     }
 }
 
 extension OSCMessage {
-    /// The most messages of one packet.
+    /// Most messages in one packet.
     private static let most = 64
-    /// How deep bundles may lie in bundles.
+    /// Deepest nesting of bundles.
     private static let deepest = 4
-    /// What a bundle begins with: its word and a time tag.
+    /// The beginning of a bundle; a time tag follows.
     private static let bundle = Array("#bundle\0".utf8)
 
     /// Reads a packet: a message, or a bundle of several.
     ///
-    /// Time tags do not count: what comes is meant now.
+    /// Time tags are ignored: messages take effect on arrival.
     ///
-    /// - Parameter packet: anything that anyone has sent.
-    /// - Returns: the messages in their order; nil if any part of it is no Open Sound Control, or there is too much.
+    /// - Parameter packet: any bytes.
+    /// - Returns: the messages in order; nil if any part is not valid Open Sound Control, or exceeds the limits.
     package static func messages(in packet: some Collection<UInt8>) -> [OSCMessage]? {
         var messages: [OSCMessage] = []
         return read(Array(packet), depth: 0, into: &messages) ? messages : nil

@@ -5,15 +5,15 @@ internal import NIOHTTPTypes
 internal import NIOHTTPTypesHTTP1
 internal import NIOPosix
 
-/// A client of plain HTTP/1.1 with a connection for each request.
+/// A client for plain HTTP/1.1, with a new connection for each request.
 ///
-/// Talking to a gateway takes no TLS, redirects, proxies or compression; SwiftNIO, which the server is made of, has the
+/// Talking to a gateway needs no TLS, redirects, proxies or compression. SwiftNIO, which the server uses too, does the
 /// rest.
 package struct HTTPClient: Hashable, Sendable {
     /// A name or an address, without brackets.
     package let host: String
     package let port: Int
-    /// How long a whole answer, or the next part of a stream, may take, in seconds.
+    /// Longest wait for a whole answer, or for the next part of a stream, in seconds.
     package let timeout: Int64
 
     /// The longest answer, in bytes.
@@ -54,13 +54,13 @@ package struct HTTPClient: Hashable, Sendable {
         }
     }
 
-    /// Sends a request whose answer goes on, and hands out its parts as they come.
+    /// Sends a request with an ongoing answer, and passes on its parts as they arrive.
     ///
     /// - Parameters:
     ///   - request: without a body.
-    ///   - receive: takes the status of the answer and the next bytes of it; returns whether to go on.
+    ///   - receive: takes the status and the next bytes of the answer; returns whether to continue.
     /// - Returns: the status of the answer.
-    /// - Throws: an ``HTTPFailure`` when there is no answer or it pauses for too long, and what `receive` throws.
+    /// - Throws: an ``HTTPFailure`` when there is no answer or it pauses for too long, and whatever `receive` throws.
     @discardableResult
     package func stream(
         _ request: HTTPRequest, to receive: (_ status: Int, _ bytes: [UInt8]) async throws -> Bool
@@ -103,7 +103,7 @@ package struct HTTPClient: Hashable, Sendable {
                 if request.authority == nil { request.authority = authority }
                 request.headerFields[.connection] = "close"
                 if let body { request.headerFields[.contentLength] = "\(body.utf8.count)" }
-                // In one go: a server that has read enough may answer and close before the end is written.
+                // All at once: a server that has read enough may answer and close before the end is written.
                 let parts: [HTTPRequestPart?] = [.head(request), body.map { .body(ByteBuffer(string: $0)) }, .end(nil)]
                 try await outbound.write(contentsOf: parts.compactMap(\.self))
                 return try await read(inbound)
@@ -113,22 +113,22 @@ package struct HTTPClient: Hashable, Sendable {
         }
     }
 
-    /// Host and port as the header `Host` names them.
+    /// Host and port for the header `Host`.
     private var authority: String {
         let host = host.contains(":") ? "[\(host)]" : host
         return port == 80 ? host : "\(host):\(port)"
     }
 }
 
-/// Fails the reading of an answer that takes too long.
+/// Stops reading an answer that takes too long.
 final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPResponsePart
     typealias InboundOut = HTTPResponsePart
 
     enum Timing {
-        /// The whole answer has to be there in time.
+        /// The whole answer must arrive in time.
         case whole
-        /// Each part has as long again.
+        /// The time starts again with each part.
         case parts
     }
 
@@ -139,8 +139,8 @@ final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
 
     /// - Parameters:
     ///   - timeout: in seconds.
-    ///   - start: from when on it counts.
-    ///   - timing: what has to be there in time.
+    ///   - start: when the time starts.
+    ///   - timing: what must arrive in time.
     init(in timeout: Int64, from start: NIODeadline, _ timing: Timing) {
         first = start + .seconds(timeout)
         self.timeout = timeout

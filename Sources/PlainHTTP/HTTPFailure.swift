@@ -13,7 +13,7 @@ package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
     case cutShort
     case notHTTP
 
-    /// What an error of the network library means, where a connection may take so many seconds; nil if it is none of its.
+    /// The meaning of a network error after a timeout in seconds; nil if it is not from the network library.
     init?(_ error: any Error, after timeout: Int64) {
         switch error {
         case let error as HTTPFailure: self = error

@@ -1,9 +1,15 @@
 public import BeatTime
 internal import Glibc
 
-/// A time on CLOCK_MONOTONIC, in nanoseconds: the clock that sleeping, timers and the sequencer queue use.
+/// A time on CLOCK_MONOTONIC in nanoseconds: the clock of sleeps, timers and the sequencer queue.
 ///
-/// It is not Link's clock: the two run apart by the slewing that keeps this one in step with the world.
+/// It is not Link's clock. The two run apart, because this one is slewed to follow the world's time.
+///
+/// ```swift
+/// let deadline = MonotonicTime.now().advanced(byNanoseconds: 1_000_000)
+/// MonotonicTime.sleep(until: deadline)
+/// assert(MonotonicTime.now() >= deadline)
+/// ```
 @frozen
 public struct MonotonicTime: Hashable, Comparable, Sendable {
     public var nanoseconds: Int64
@@ -39,22 +45,28 @@ extension HostTime {
     }
 }
 
-/// Both clocks read at one moment: the only way from host time to the clock that can be slept on.
+/// Both clocks read at one moment, to convert host time to the clock that can be slept on.
 ///
-/// The clocks drift apart by up to 500 parts per million, or ten percent while somebody sets the time by slewing. So a
-/// reading knows their rate, as far as an earlier one tells, and is taken anew after some milliseconds.
+/// The clocks drift apart by up to 500 parts per million, or 10 % while the time is being adjusted. A reading therefore
+/// includes their rate, learned from an earlier one, and is repeated after some milliseconds.
+///
+/// ```swift
+/// let reading = ClockReading.take()
+/// let due = reading.hostTime.advanced(byMicroseconds: 2_000)
+/// MonotonicTime.sleep(until: reading.monotonicTime(of: due))
+/// ```
 public struct ClockReading: Sendable {
     /// CLOCK_MONOTONIC at the moment of reading.
     public var monotonic: MonotonicTime
     /// CLOCK_MONOTONIC_RAW in nanoseconds at the same moment.
     public var rawNanoseconds: Int64
-    /// By how much monotonic time runs faster than raw time, in parts of 2^24.
+    /// Rate of monotonic time over raw time minus 1, in units of 2^-24.
     private(set) var drift: Int64 = 0
 
-    /// What is measured over less, in nanoseconds, is mostly the error of the readings.
+    /// Shortest distance of two readings to learn the rate from, in nanoseconds; over less, reading errors dominate.
     private static let leastBaseline: Int64 = 2_000_000
 
-    /// Reads raw time between two readings of monotonic time, three times over, and keeps the tightest bracket.
+    /// Reads raw time between two readings of monotonic time, three times, and keeps the tightest pair.
     ///
     /// - Parameter earlier: a reading to learn the clocks' rate from.
     /// - Returns: the reading.
@@ -74,10 +86,10 @@ public struct ClockReading: Sendable {
         return best
     }
 
-    /// Takes over how the clocks ran since an earlier reading.
+    /// Learns the clocks' rate since an earlier reading.
     mutating func learnDrift(from earlier: ClockReading) {
         let raw = rawNanoseconds - earlier.rawNanoseconds
-        // A long time ago the rate may have been another, and a huge product would not fit.
+        // Longer ago the rate may have been different, and the product would overflow.
         guard raw >= Self.leastBaseline, raw < 1_000_000_000 else { return drift = earlier.drift }
         let gained = monotonic.nanoseconds - earlier.monotonic.nanoseconds - raw
         let measured = (gained << 24) / raw

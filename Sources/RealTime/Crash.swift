@@ -1,8 +1,8 @@
 internal import CLinux
 
-/// What happens when the process crashes: one thread is left the time to finish its work.
+/// Gives one thread the time to finish its work when the process crashes.
 package enum Crash {
-    /// Has faults and `abort()` wait for the thread that finishes, 0.2 s at most; once, by the executable.
+    /// Makes faults and `abort()` wait up to 0.2 s for that thread; call once, from the executable.
     ///
     /// The process then ends as it would have, with the same exit status and core dump.
     package static func waitForFinisher() { clinux_handle_crashes() }
@@ -17,6 +17,6 @@ extension TripleBuffer {
     /// A crash of this thread itself ends the process at once.
     package func finishBeforeCrash() { clinux_finish_before_crash(wakingWord) }
 
-    /// Says that the calling thread has finished, crash or not.
+    /// Reports that the calling thread has finished, crash or not.
     package func finished() { clinux_finished(wakingWord) }
 }

@@ -1,9 +1,16 @@
 internal import Synchronization
 
-/// Counts of durations in microseconds, in buckets of fixed width: one thread records, any thread reads.
+/// Counts durations in microseconds; one thread records, any thread reads.
 ///
-/// Each microsecond up to 16 has its own bucket; from there on every octave has eight, so a figure read is at most
-/// an eighth too high. What is longer than a second counts as a second. Recording allocates nothing.
+/// Each microsecond up to 16 has its own bucket. Above, each octave has eight, so a result is at most an eighth too
+/// high. Anything longer than a second counts as a second. Recording allocates nothing.
+///
+/// ```swift
+/// let lateness = LatencyHistogram()
+/// for microseconds: Int64 in [3, 4, 5, 40] { lateness.record(microseconds: microseconds) }
+/// assert(lateness.quantile(0.5) == 4)
+/// assert(lateness.maximum == 40)
+/// ```
 public struct LatencyHistogram: ~Copyable, Sendable {
     private let buckets = InlineArray<144, Atomic<UInt32>> { _ in Atomic(0) }
     private let longest = Atomic<Int64>(0)
@@ -11,14 +18,14 @@ public struct LatencyHistogram: ~Copyable, Sendable {
 
     public init() {}
 
-    /// Forgets everything; by the thread that records.
+    /// Clears all counts; on the recording thread.
     public func reset() {
         for index in buckets.indices { buckets[index].store(0, ordering: .relaxed) }
         longest.store(0, ordering: .relaxed)
         sum.store(0, ordering: .relaxed)
     }
 
-    /// Counts a duration; what is negative counts as none.
+    /// Counts a duration; a negative one counts as 0.
     public func record(microseconds: Int64) {
         let duration = max(0, microseconds)
         buckets[Self.bucket(of: duration)].wrappingAdd(1, ordering: .relaxed)
@@ -46,13 +53,13 @@ public struct LatencyHistogram: ~Copyable, Sendable {
         return maximum
     }
 
-    /// All durations recorded together, in microseconds.
+    /// Sum of all recorded durations, in microseconds.
     public var total: Int64 { sum.load(ordering: .relaxed) }
 
-    /// How many durations lie between limits.
+    /// Number of durations between limits.
     ///
     /// - Parameter limits: microseconds, rising powers of two.
-    /// - Returns: how many lie below each limit and not below the one before, and at last how many below none.
+    /// - Returns: the number below each limit and not below the one before; the last counts the rest.
     public func counts(below limits: [Int64]) -> [Int] {
         var counts = [Int](repeating: 0, count: limits.count + 1)
         var place = 0

@@ -2,18 +2,23 @@ internal import Glibc
 
 /// A fixed number of elements that can be locked in memory, freed with their owner.
 ///
-/// They begin with a page, so that locking them takes no more of what a user is allowed than it must.
+/// The array starts at a page boundary, so that locking it uses as little as possible of the user's limit.
+///
+/// ```swift
+/// let squares = PageArray<Int>(count: 4) { $0 * $0 }
+/// assert(squares[3] == 9)
+/// ```
 public struct PageArray<Element: ~Copyable>: ~Copyable {
-    /// Where the elements lie, for calls into C; valid as long as this value.
+    /// Address of the elements, for calls into C; valid as long as this value.
     public let start: UnsafeMutablePointer<Element>
     public let count: Int
 
     /// Allocates the array and fills it.
     ///
     /// - Parameters:
-    ///   - count: how many elements there are.
-    ///   - element: makes the one at an index.
-    /// - Throws: what `element` throws; what was made by then is freed.
+    ///   - count: number of elements.
+    ///   - element: creates the element at an index.
+    /// - Throws: what `element` throws; elements created by then are destroyed.
     public init<Failure: Error>(count: Int, of element: (Int) throws(Failure) -> Element) throws(Failure) {
         let byteCount = count * MemoryLayout<Element>.stride
         let start = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: Int(getpagesize()))
@@ -38,17 +43,17 @@ public struct PageArray<Element: ~Copyable>: ~Copyable {
         start.deallocate()
     }
 
-    /// An element; the caller keeps to the indices there are.
+    /// An element; the caller must use a valid index.
     @inlinable
     public subscript(index: Int) -> Element {
-        // Addresses, as the standard library's pointers give them: nothing is copied or allocated on the way.
+        // Addressors, as in the standard library's pointers: nothing is copied or allocated.
         unsafeAddress { UnsafePointer(start + index) }
         nonmutating unsafeMutableAddress { start + index }
     }
 
-    /// Locks the first elements in memory, bringing them in at once.
+    /// Locks the first elements in memory and loads them at once.
     ///
-    /// - Parameter count: how many; no more than there are.
+    /// - Parameter count: their number, at most the array's.
     /// - Returns: whether the system allowed it.
     public func lock(first count: Int) -> Bool {
         LockedMemory.lock(start, byteCount: count * MemoryLayout<Element>.stride)

@@ -2,9 +2,15 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// How a thread came to be scheduled, as the status shows it.
+/// How a thread is scheduled, as the status shows it.
+///
+/// ```swift
+/// let thread = try RealTimeThread(name: "ordinary", priority: 0) {}
+/// thread.join()
+/// assert(thread.scheduling == .other)
+/// ```
 public enum Scheduling: String, Sendable {
-    /// SCHED_FIFO: ahead of everything that is not real-time.
+    /// SCHED_FIFO: runs before all threads that are not real-time.
     case fifo
     /// The ordinary scheduler, because priority 0 was asked for or real-time was refused.
     case other
@@ -18,7 +24,14 @@ public enum Scheduling: String, Sendable {
     }
 }
 
-/// A named thread of its own, outside the cooperative pool, for work that may block or must be on time.
+/// A named thread outside the cooperative pool, for work that may block or must be on time.
+///
+/// ```swift
+/// let results = TripleBuffer(0)
+/// let thread = try RealTimeThread(name: "worker", priority: 40) { results.publish(42) }
+/// thread.join()
+/// assert(results.withLatest { $0 } == 42)
+/// ```
 public final class RealTimeThread: Sendable {
     /// How the thread is scheduled.
     public let scheduling: Scheduling
@@ -51,7 +64,7 @@ public final class RealTimeThread: Sendable {
     }
 }
 
-/// What a new thread needs to know, carried across `pthread_create`.
+/// Data for a new thread, passed through `pthread_create`.
 private final class ThreadStart: Sendable {
     private let name: String
     private let body: @Sendable () -> Void

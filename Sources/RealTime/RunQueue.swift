@@ -1,17 +1,22 @@
 internal import Glibc
 
-/// How many threads of the machine run or wait for a processor.
+/// Number of threads that run or wait for a processor.
+///
+/// ```swift
+/// RunQueue.prepare()
+/// assert(RunQueue.countOthers() >= 0)
+/// ```
 public enum RunQueue {
     private static let file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC)
-    /// Five numbers and a few signs between them come to less.
+    /// Longest text, in bytes: five numbers and some separators are shorter.
     private static let longestText = 128
 
-    /// Counts once, so that what a real-time thread asks later is open and in memory.
+    /// Counts once, so that the file is open and in memory when a real-time thread asks.
     public static func prepare() { _ = countOthers() }
 
-    /// The count at this moment, the calling thread left out; 0 if the kernel does not tell.
+    /// The present count without the calling thread; 0 if the kernel does not tell.
     ///
-    /// One short system call, no allocation: the output thread may ask.
+    /// One short system call, no allocation: the output thread may call it.
     public static func countOthers() -> Int {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longestText) { text in
             let count = pread(file, text.baseAddress, longestText, 0)

@@ -1,11 +1,16 @@
 internal import Glibc
 
-/// What the running kernel says of itself.
+/// Facts about the running kernel.
+///
+/// ```swift
+/// let margin: Int64 = RunningKernel.isRealTime ? 50 : 200
+/// assert(margin > 0)
+/// ```
 public enum RunningKernel {
-    /// Whether it is a PREEMPT_RT kernel: one that lets a real-time thread in nearly everywhere, and sends what lies in
-    /// sequencer queues from an ordinary thread.
+    /// Whether it is a PREEMPT_RT kernel.
     ///
-    /// Asking reads files, so it is not for the output thread.
+    /// Such a kernel runs a real-time thread nearly always at once, and sends what is in sequencer queues from an
+    /// ordinary thread. Reads files, so it is not for the output thread.
     public static var isRealTime: Bool {
         var name = utsname()
         uname(&name)
@@ -15,9 +20,9 @@ public enum RunningKernel {
         return isRealTime(version: version) || access("/sys/kernel/realtime", F_OK) == 0
     }
 
-    /// Whether the words of `uname -v` name such a kernel.
+    /// Whether the output of `uname -v` names such a kernel.
     static func isRealTime(version: String) -> Bool {
-        // Not PREEMPT or PREEMPT_DYNAMIC: however they pre-empt, work under a spin lock holds a thread up.
+        // Not PREEMPT or PREEMPT_DYNAMIC: in those, work under a spin lock delays a thread.
         version.split(separator: " ").contains("PREEMPT_RT")
     }
 }

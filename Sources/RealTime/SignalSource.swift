@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Signals that the program answers itself, from the moment this is made until it ends.
+/// Signals that the program handles itself, while this object exists.
 package final class SignalSource: Sendable {
     private let signals: [Int32]
     private let wakeUp: WakeUp
@@ -13,11 +13,11 @@ package final class SignalSource: Sendable {
         let isEnding = Atomic(false)
     }
 
-    /// Takes signals.
+    /// Starts handling signals.
     ///
     /// - Parameters:
-    ///   - signals: their numbers; one source takes each.
-    ///   - body: is called for each that arrives, on a thread of its own.
+    ///   - signals: their numbers; each may have one source.
+    ///   - body: called for each signal that arrives, on a thread of its own.
     /// - Throws: when the system gives no descriptor or no thread.
     package init(_ signals: [Int32], _ body: @escaping @Sendable (Int32) -> Void) throws(SystemCallError) {
         let (wakeUp, ending) = (try WakeUp(), Ending())
@@ -33,7 +33,7 @@ package final class SignalSource: Sendable {
         (self.signals, self.wakeUp, isEnding) = (signals, wakeUp, ending)
     }
 
-    /// Has the signals do again what they do by default.
+    /// Restores the default actions of the signals.
     package func end() {
         for signal in signals { clinux_leave_signal(signal) }
         isEnding.isEnding.store(true, ordering: .releasing)
@@ -41,6 +41,6 @@ package final class SignalSource: Sendable {
         thread.join()
     }
 
-    /// Whether a signal is ignored, as `nohup` has it for SIGHUP.
+    /// Whether a signal is ignored, as SIGHUP is under `nohup`.
     package static func isIgnored(_ signal: Int32) -> Bool { clinux_is_signal_ignored(signal) != 0 }
 }

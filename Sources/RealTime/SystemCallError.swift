@@ -1,8 +1,13 @@
 internal import Glibc
 
-/// A system call that the machine refused: which one, and why.
+/// A failed system call, and why it failed.
+///
+/// ```swift
+/// let error = SystemCallError(operation: "open /dev/snd/seq", code: 13)
+/// assert(error.description == "open /dev/snd/seq: Permission denied")
+/// ```
 public struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The call's name, with its object where that helps, as `open /dev/ttyAMA0`.
+    /// Name of the call, with its object where useful, as in `open /dev/ttyAMA0`.
     public var operation: String
     /// The value of errno.
     public var code: Int32
@@ -15,7 +20,7 @@ public struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertibl
     public var description: String { "\(operation): \(String(cString: strerror(code)))" }
 }
 
-/// Returns the result of a call, or throws what errno says if it is negative; interrupted calls are made again.
+/// Returns the result of a call, or throws errno if it is negative; repeats interrupted calls.
 @discardableResult
 public func checked(_ operation: String, _ call: () -> Int32) throws(SystemCallError) -> Int32 {
     while true {

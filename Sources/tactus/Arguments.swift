@@ -44,7 +44,7 @@ extension HTTPAddress {
 }
 
 extension BearerToken {
-    /// Reads the token that a file holds.
+    /// Reads the token from a file.
     init(file: String) throws(Failure) {
         let bytes: [UInt8]
         do {
@@ -74,12 +74,12 @@ extension FollowChoice {
     }
 }
 
-/// Reads `hw:CARD,DEVICE`, the card by its number or its short name.
+/// Reads `hw:CARD,DEVICE`, with the card's number or short name.
 func clockInDevice(argument: String) throws(BadArgument) -> String {
     let mistake = BadArgument("a raw MIDI device is hw:CARD,DEVICE, such as hw:1,0; 'amidi -l' lists them")
     let parts = argument.split(separator: ",", omittingEmptySubsequences: false)
     guard argument.hasPrefix("hw:"), (2...3).contains(parts.count) else { throw mistake }
-    // libasound would read more into a name than one: braces, options, other plug-ins.
+    // libasound would accept more in a name: braces, options, other plug-ins.
     let card = parts[0].dropFirst("hw:".count)
     guard (1...15).contains(card.utf8.count), card.utf8.allSatisfy({ isDigit($0) || isLetter($0) || $0 == 0x5F }) else {
         throw mistake
@@ -93,7 +93,7 @@ func clockInDevice(argument: String) throws(BadArgument) -> String {
 private func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 private func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
 
-/// A switch as people write it.
+/// A switch as users write it.
 enum Switch: String, ExpressibleByArgument, CaseIterable {
     case on, off
 }
@@ -127,7 +127,7 @@ func interfaceName(argument: String) throws(BadArgument) -> String {
     return argument
 }
 
-/// Reads a number with at most one point and perhaps a sign; no exponent, no name of a number.
+/// Reads a number with at most one point and an optional sign; no exponent, no `nan`.
 func signedDecimal(_ text: String) -> Double? {
     guard let sign = text.first, "+-".contains(sign) else { return decimal(text) }
     return decimal(String(text.dropFirst())).map { sign == "-" ? -$0 : $0 }
@@ -147,7 +147,7 @@ extension TempoRange {
     }
 }
 
-/// Reads digits with at most one point; no sign, no exponent, no name of a number.
+/// Reads digits with at most one point; no sign, no exponent, no `nan`.
 private func decimal(_ text: String) -> Double? {
     guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }) else { return nil }
     guard let value = Double(text), value.isFinite else { return nil }

@@ -3,9 +3,9 @@ import Essentials
 import Gateway
 import MIDIClock
 
-/// A configuration file as its user has written it, comments and all.
+/// Edits a configuration file as text, keeping its comments and layout.
 enum ConfigurationText {
-    /// A control as one item of the list `controls`.
+    /// A control as an item of the list `controls`.
     static func item(_ control: Control) -> String {
         let (message, port) = (control.message, control.port.value.withoutControls)
         let quoted = port.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
@@ -14,15 +14,15 @@ enum ConfigurationText {
             + "do: \(control.verb.rawValue) }"
     }
 
-    /// Adds a control to a file, all of it or nothing; makes the file if there is none.
+    /// Adds a control to a file, completely or not at all; creates the file if missing.
     ///
-    /// - Throws: when the file is wrong already, has the control for something else, is written in a way that is not
-    ///   changed safely, or cannot be written.
+    /// - Throws: when the file is wrong already, uses the button for something else, has a form that cannot be changed
+    ///   safely, or cannot be written.
     static func add(_ control: Control, to path: String) throws(Failure) {
         let isThere = Files.exists(path)
         let old = isThere ? try read(path) : "version: 1\n"
         guard let new = try adding(control, to: old, file: path) else { return }
-        // A link stays one: what it points to is replaced.
+        // A link stays a link: its target is replaced.
         do {
             try WholeFile.replace(Files.target(of: path), with: Array(new.utf8))
         } catch {
@@ -39,14 +39,14 @@ enum ConfigurationText {
         }
     }
 
-    /// A file's text with one control more.
+    /// A file's text with another control.
     ///
     /// - Parameters:
     ///   - control: the new one.
-    ///   - text: of a file that is right.
+    ///   - text: of a valid file.
     ///   - file: its name.
-    /// - Returns: the text; nil if it has that control already.
-    /// - Throws: when the button is bound otherwise, or the text has a form that is not changed safely.
+    /// - Returns: the text; nil if it already has that control.
+    /// - Throws: when the button is used otherwise, or the text has a form that cannot be changed safely.
     static func adding(_ control: Control, to text: String, file: String) throws(Failure) -> String? {
         let before = try? ConfigurationFile(yaml: Array(text.utf8), file: file)
         let same = before?.controls.first {
@@ -57,7 +57,7 @@ enum ConfigurationText {
             throw Failure(
                 .badFile, "\(same.port.place): this does \(same.verb.rawValue) already; take that line out first")
         }
-        // What the file says otherwise, comments take the place of the new lines to keep.
+        // Comments in place of the new lines show that everything else is unchanged.
         if let new = inserting(item(control), into: text), let padded = inserting("#", into: text),
             var wanted = try? ConfigurationFile(yaml: Array(padded.utf8), file: file),
             let found = try? ConfigurationFile(yaml: Array(new.utf8), file: file), let last = found.controls.last
@@ -73,7 +73,7 @@ enum ConfigurationText {
                 + item(control).drop { $0 == " " })
     }
 
-    /// A file's text with a line more at the end of its list `controls`, indented as its other items are.
+    /// A file's text with another line at the end of its list `controls`, indented like the other items.
     private static func inserting(_ line: String, into text: String) -> String? {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard let start = lines.firstIndex(where: { $0.hasPrefix("controls:") }) else {
@@ -86,7 +86,7 @@ enum ConfigurationText {
             let words = lines[index].drop { $0 == " " }
             let isItem = words.hasPrefix("- ")
             guard isItem || lines[index].first == " " || words.isEmpty || words.hasPrefix("#") else { break }
-            // Comments and blank lines behind the list may be about what follows.
+            // Comments and blank lines after the list may belong to what follows.
             guard isItem || lines[index].first == " " && !words.isEmpty && !words.hasPrefix("#") else { continue }
             last = index
             if isItem, indent == nil { indent = String(lines[index].prefix { $0 == " " }) }

@@ -2,10 +2,10 @@ import Essentials
 import Glibc
 import Synchronization
 
-/// The terminal of a running gateway: log lines on stderr, and one live line on stdout that they do not garble.
+/// The terminal of a running gateway: log lines on stderr, and one live line on stdout.
 ///
-/// Nothing here waits: when whoever reads is stalled (a paused terminal, a full pipe), lines are dropped and counted,
-/// because a log line must never hold up a thread that a clock depends on.
+/// The two do not overwrite each other. Nothing here waits: when the reader is stalled (a paused terminal, a full
+/// pipe), lines are dropped and counted, because a log line must never hold up a thread that a clock depends on.
 final class Console: Sendable {
     private struct State {
         var line = ""
@@ -22,14 +22,14 @@ final class Console: Sendable {
         sharesTerminal = isLive && isatty(STDERR_FILENO) == 1
     }
 
-    /// How many characters fit in a line of the terminal.
+    /// Characters per line of the terminal.
     var width: Int {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
-    /// Replaces the live line; an empty one leaves the terminal as it was before.
+    /// Replaces the live line; an empty one removes it.
     func show(_ line: String) {
         guard isLive else { return }
         state.withLock { state in
@@ -48,10 +48,10 @@ final class Console: Sendable {
         }
     }
 
-    /// To the line's start, and clear what is there.
+    /// Returns to the start of the line, and clears it.
     private static let redraw = "\r\u{1B}[K"
 
-    /// Writes as much as can be written at once; false if nothing can.
+    /// Writes as much as possible without waiting; false if nothing could be written.
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         guard poll(&waiting, 1, 0) == 1, waiting.revents & Int16(POLLOUT) != 0 else { return false }

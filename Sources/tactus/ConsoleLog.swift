@@ -2,16 +2,16 @@ import Essentials
 import Glibc
 import Logging
 
-/// How log lines look.
+/// The format of log lines.
 enum LogFormat: Sendable {
     /// Time, level, message and metadata, for people.
     case text
-    /// As text, for systemd's journal, which has the time and takes the level as a number in front.
+    /// Text for systemd's journal, which adds the time and takes the level as a number in front.
     case journal
-    /// One object a line, for programs.
+    /// One JSON object per line, for programs.
     case json
 
-    /// One line for an event, with nothing in it that moves a cursor or begins another line.
+    /// One line for an event, without control characters or line breaks.
     ///
     /// The time is in milliseconds since 1970.
     func line(_ event: LogEvent, label: String, metadata: Logger.Metadata, at milliseconds: Int64) -> String {
@@ -31,14 +31,14 @@ enum LogFormat: Sendable {
 
     private static func quoted(_ value: String) -> String { value.contains(" ") ? "\"\(value)\"" : value }
 
-    /// The time of day here.
+    /// The local time of day.
     private static func time(_ milliseconds: Int64) -> String {
         var (seconds, parts) = (time_t(milliseconds / 1_000), tm())
         localtime_r(&seconds, &parts)
         return clock(parts)
     }
 
-    /// Date and time in UTC, as ISO 8601 has it, to a millisecond.
+    /// Date and time in UTC as ISO 8601, with milliseconds.
     private static func timestamp(_ milliseconds: Int64) -> String {
         var (seconds, parts) = (time_t(milliseconds / 1_000), tm())
         gmtime_r(&seconds, &parts)
@@ -50,7 +50,7 @@ enum LogFormat: Sendable {
         [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits($0, 2) }.joined(separator: ":")
     }
 
-    /// The levels of syslog.
+    /// The level as a syslog priority.
     private static func priority(_ level: Logger.Level) -> Int {
         switch level {
         case .critical: 2

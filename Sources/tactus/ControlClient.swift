@@ -9,15 +9,15 @@ struct ControlClient {
     var url: ControlURL
     var token: BearerToken?
 
-    /// Asks for the status, or gives a command whose answer is the status.
+    /// Asks for the status, or gives a command and returns the resulting status.
     ///
     /// - Parameters:
     ///   - path: under `/api/v1/`.
     ///   - command: the JSON to send; nil only asks.
-    ///   - method: how a command is sent.
-    /// - Returns: the status, and the very JSON that said so.
-    /// - Throws: a `Failure` when nobody answers, or the gateway refuses. It is not named below, since the optimizer of
-    ///   Swift 6.3 breaks down where it is.
+    ///   - method: the HTTP method of a command.
+    /// - Returns: the status, and its JSON as received.
+    /// - Throws: a `Failure` when nobody answers, or the gateway refuses. The type is not declared, because the
+    ///   optimizer of Swift 6.3 crashes on it.
     func ask(
         _ path: String, _ command: String?, method: HTTPRequest.Method = .post
     ) async throws -> (status: Status, json: String) {
@@ -34,7 +34,7 @@ struct ControlClient {
         return (status, answer.body)
     }
 
-    /// Hands out the status whenever the gateway tells of it, until the gateway ends or the task is cancelled.
+    /// Passes on each status from the gateway, until the gateway ends or the task is cancelled.
     ///
     /// - Throws: a `Failure` when nobody answers any more, or the gateway refuses.
     func watch(_ receive: (Status) -> Void) async throws {

@@ -1,7 +1,7 @@
 import ControlServer
 import PlainHTTP
 
-/// Where a gateway's control server is.
+/// The URL of a gateway's control server.
 struct ControlURL: Hashable, CustomStringConvertible {
     static let standard = ControlURL(description: "http://127.0.0.1:8808", host: "127.0.0.1", port: 8808, path: "")
 
@@ -10,7 +10,7 @@ struct ControlURL: Hashable, CustomStringConvertible {
     /// A name or an address, without brackets.
     let host: String
     let port: Int
-    /// What the server's own paths are below, without a slash at the end.
+    /// The path above the server's own paths, without a slash at the end.
     let path: String
 
     private init(description: String, host: String, port: Int, path: String) {

@@ -1,24 +1,25 @@
 import CLinux
 import Glibc
 
-/// The descriptors with which the program begins, and how many it may have.
+/// The program's standard streams, and its limit of descriptors.
 enum Descriptors {
-    /// Opens standard streams that were closed, so that no socket takes their numbers and receives what is printed.
+    /// Opens standard streams that were closed.
     ///
-    /// To write to such a stream fails, as it would have while it was closed.
+    /// Otherwise a socket could get their numbers and receive what is printed. Writing to such a stream fails, as it
+    /// would have while it was closed.
     static func openClosedStreams() {
         for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 {
             _ = open("/dev/null", O_RDONLY)  // the lowest number that is free
         }
     }
 
-    /// Raises the limit as far as it goes without asking anyone, and says whether that is far enough.
+    /// Raises the limit as far as it is allowed, and says whether that is enough.
     static func areAtLeast(_ needed: Int) -> Bool { raisedLimit() >= needed }
 
-    /// Raises the limit as far as it goes without asking anyone.
+    /// Raises the limit as far as it is allowed.
     ///
-    /// - Parameter needed: how many a run opens at most.
-    /// - Throws: what to do about a limit below that.
+    /// - Parameter needed: most descriptors that a run opens.
+    /// - Throws: how to raise a limit that is too low.
     static func require(_ needed: Int) throws(Failure) {
         let limit = raisedLimit()
         guard limit < needed else { return }
@@ -30,7 +31,7 @@ enum Descriptors {
             """)
     }
 
-    /// `Int.max` where there is no limit, or nobody tells.
+    /// The raised limit; `Int.max` if there is none, or it is unknown.
     private static func raisedLimit() -> Int {
         let limit = clinux_raise_descriptor_limit()
         return limit < 0 ? .max : Int(limit)

@@ -30,9 +30,9 @@ struct DoctorCommand: ParsableCommand {
     }
 }
 
-/// Findings as people and as programs read them.
+/// Findings as text and as JSON.
 enum DoctorReport {
-    /// A line for each finding, and two more where something is to be mended.
+    /// A line for each finding, and two more if there is something to fix.
     static func text(_ findings: [Finding]) -> String {
         let titles = findings.map { finding in
             finding.subject.map { "\(finding.code.rawValue) \($0)" } ?? finding.code.rawValue
@@ -62,7 +62,7 @@ enum DoctorReport {
 
     private struct Report: Encodable {
         var version = Status.version
-        /// The worst of all.
+        /// The worst level of all findings.
         var level: String
         var findings: [Row]
 
@@ -72,7 +72,7 @@ enum DoctorReport {
         }
     }
 
-    /// A finding as scripts read it; no key ever vanishes.
+    /// A finding as JSON; keys never vanish.
     private struct Row: Encodable {
         let finding: Finding
 

@@ -1,14 +1,14 @@
 import PlainHTTP
 
-/// Finds the data of server-sent events in bytes that come in pieces.
+/// Extracts the data of server-sent events from bytes that arrive in pieces.
 struct EventReader {
-    /// What is no whole event yet.
+    /// The beginning of an incomplete event.
     private var unread: [UInt8] = []
 
     /// Takes the next bytes.
     ///
-    /// - Returns: the data of each event that is whole by now; events without data are left out.
-    /// - Throws: when an event has no end.
+    /// - Returns: the data of each event that is now complete; events without data are left out.
+    /// - Throws: when an event is too long.
     mutating func read(_ bytes: [UInt8]) throws(HTTPFailure) -> [[UInt8]] {
         unread += bytes
         var data: [[UInt8]] = []

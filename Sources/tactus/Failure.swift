@@ -1,17 +1,17 @@
 import ArgumentParser
 
-/// What ends a command early: one line for people and an exit code for scripts.
+/// An error that ends a command: one line for people, and an exit code for scripts.
 struct Failure: Error, Hashable {
-    /// The exit codes of the program, those of sysexits.h where it has one.
+    /// Exit codes of the program; from sysexits.h where possible.
     enum Status: Int32 {
-        /// The gateway understood, but does not do it now.
+        /// The gateway understood the command but refuses it now.
         case refused = 1
         case usage = 64
         /// A profile or a configuration is wrong.
         case badFile = 65
-        /// Nothing to talk to.
+        /// There is nothing to talk to.
         case unavailable = 69
-        /// The machine refuses.
+        /// The system refused something.
         case system = 71
         case noPermission = 77
     }
@@ -25,16 +25,16 @@ struct Failure: Error, Hashable {
     }
 }
 
-/// What is left to say and to return when a command has thrown.
+/// The final message and exit code after a command has failed.
 struct Ending: Hashable {
-    /// Whether it is what was asked for, as with `--help`, and so goes to stdout.
+    /// Whether it is what the user asked for, as with `--help`, and so goes to stdout.
     var isResult: Bool
     var text: String
     var exitCode: Int32
 
     init(_ error: any Error) {
         if let failure = error as? Failure {
-            // A gateway elsewhere may say anything, and devices may be called anything.
+            // Another gateway may send anything, and devices may have any name.
             let lines = failure.text.split(separator: "\n", omittingEmptySubsequences: false)
             let text = lines.map { String($0).withoutControls }.joined(separator: "\n")
             self.init(isResult: false, text: "tactus: \(text)", exitCode: failure.status.rawValue)

@@ -1,17 +1,16 @@
 import ALSASequencer
 import Gateway
 
-/// The ports that `tactus learn` listens to, as they come and go.
+/// The ports that `tactus learn` listens to, as they appear and disappear.
 struct HeardPorts {
     private(set) var ports: [PortDescription] = []
 
-    /// Takes the ports there are now.
+    /// Takes the ports that exist now.
     ///
     /// - Parameters:
     ///   - present: all ports of the sequencer.
-    ///   - hear: subscribes a port, which may be subscribed already; false if that is refused. It is tried again whenever
-    ///     something changes.
-    /// - Returns: what changed, a line each.
+    ///   - hear: subscribes a port, even if already subscribed; false if refused. It is tried again after each change.
+    /// - Returns: the changes, one line each.
     mutating func update(_ present: [PortDescription], hear: (PortAddress) -> Bool) -> [String] {
         let old = ports
         ports = present.filter {
@@ -21,7 +20,7 @@ struct HeardPorts {
             + lines("is gone", Self.added(to: ports, in: old), among: old)
     }
 
-    /// What is listened to.
+    /// The ports listened to, as text.
     var line: String {
         let names = ports.map { $0.plainestName(among: ports) }.joined(separator: ", ")
         return ports.isEmpty ? "nothing to listen to yet; connect what is to be pressed" : "listening to \(names)"

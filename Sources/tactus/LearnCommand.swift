@@ -54,7 +54,7 @@ struct LearnCommand: ParsableCommand {
         Self.tell("kept in \(file); 'tactus reload' reads it")
     }
 
-    /// Tells people what programs do not read.
+    /// Prints a line for people, not for programs.
     private static func tell(_ line: String) {
         write("\(line.withoutControls)\n", to: STDERR_FILENO)
     }
@@ -68,7 +68,7 @@ struct LearnCommand: ParsableCommand {
                 message: [message.kind.rawValue: message.number].merging(channel) { first, _ in first }))
     }
 
-    /// What programs read.
+    /// The JSON result.
     private struct Learnt: Encodable {
         var port, `do`: String
         var message: [String: Int]

@@ -2,13 +2,13 @@ import ALSASequencer
 import Essentials
 import Gateway
 
-/// An `--output`: where it goes, and the profile that was named for it.
+/// The value of `--output`: where it goes, and its profile.
 struct OutputArgument: Hashable {
     var address: OutputAddress
     /// The ID of a profile.
     var profile: String?
 
-    /// Reads `PORT[=PROFILE]`; what follows the last = is a profile if it may be the name of one.
+    /// Reads `PORT[=PROFILE]`; the text after the last = is a profile if it can be the name of one.
     init(argument: String) throws(BadArgument) {
         guard let equals = argument.lastIndex(of: "=") else {
             address = try OutputAddress(argument: argument)
@@ -42,7 +42,7 @@ extension OutputAddress {
         }
     }
 
-    /// What ``init(argument:)`` would read; the same text for the same output.
+    /// The text that ``init(argument:)`` reads as this output; equal for equal outputs.
     var argument: String {
         switch self {
         case .name(let name): name.lowercased()
@@ -52,7 +52,7 @@ extension OutputAddress {
         }
     }
 
-    /// Refuses the general port, which would otherwise be there twice.
+    /// Refuses the general port, which would otherwise exist twice.
     func requireNotClock() throws(BadArgument) {
         guard self == .clock else { return }
         throw BadArgument("the port Clock is there without being named; --no-clock-port leaves the name to you")
@@ -91,7 +91,7 @@ extension OutputAddress {
         return .raw(path: String(path), bitsPerSecond: rate)
     }
 
-    /// Refuses what exists but cannot be a MIDI line; what does not exist yet is waited for.
+    /// Refuses a path that exists but cannot be a MIDI line; a missing one is waited for.
     private static func requireByteStream(_ path: String) throws(BadArgument) {
         guard let kind = Files.kind(of: path), kind != .byteStream else { return }
         let found = kind == .folder ? "a folder" : "an ordinary file"

@@ -4,7 +4,7 @@ import Gateway
 import GatewayStatus
 import MIDIClock
 
-/// A profile of the user's own that differs from the one in force by its offset.
+/// A user's own profile that replaces the present one, with another offset.
 struct OwnProfile {
     let id: String
     private let name: String
@@ -12,11 +12,11 @@ struct OwnProfile {
     private let folder: String?
     private let library: ProfileLibrary
 
-    /// The profile in force at an output, or a new one for it.
+    /// The profile in use at an output, or a new one for it.
     ///
     /// - Parameters:
     ///   - output: as the gateway shows it.
-    ///   - port: the name of its device's port, by which a new profile recognises it.
+    ///   - port: name of its device's port, by which a new profile recognizes it.
     init(for output: Status.Output, recognisedBy port: String?) {
         self.init(
             id: output.profile ?? output.id, name: output.name, port: port, folder: Folders.ownProfiles,
@@ -31,13 +31,13 @@ struct OwnProfile {
         self.library = library
     }
 
-    /// Writes the profile, all of it or nothing.
+    /// Writes the profile, completely or not at all.
     ///
     /// - Parameter offset: milliseconds.
-    /// - Returns: where it is.
+    /// - Returns: its path.
     /// - Throws: when there is no place for it, or its file cannot be changed safely.
     func keep(offset: Double) throws(Failure) -> String {
-        // It may be what a stranger's gateway says.
+        // The ID comes from the gateway, which may be someone else's.
         guard !id.contains("/"), !id.hasPrefix(".") else {
             throw Failure(.badFile, "a profile called \(id.withoutControls) cannot be kept")
         }
@@ -60,7 +60,7 @@ struct OwnProfile {
         }
         let match = port.map { "match: [\(quoted($0))]\n" } ?? ""
         let text = Self.setting(offset, in: old ?? "version: 1\nname: \(quoted(name))\n\(match)")
-        // Whatever the file looks like: it must still say the same but for the offset.
+        // In any case, the file must still mean the same except for the offset.
         var wanted = known ?? Profile(id: id, name: name)
         if known == nil { wanted.match = port.map { [$0] } ?? [] }
         wanted.settings.offset = Int64((offset * 1_000).rounded())
@@ -77,7 +77,7 @@ struct OwnProfile {
         "\"\(text.withoutControls.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }
 
-    /// A profile's text with another offset; comments and order stay.
+    /// A profile's text with another offset; comments and order are kept.
     static func setting(_ offset: Double, in text: String) -> String {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let line = "offset: \(offset)"
@@ -111,7 +111,7 @@ struct OwnProfile {
 }
 
 extension Profile {
-    /// Whether another says the same, whatever file it is from.
+    /// Whether another profile has the same contents, whatever its file.
     fileprivate func isLike(_ other: Profile) -> Bool {
         name == other.name && match == other.match && settings == other.settings && input == other.input
             && notes == other.notes

@@ -5,7 +5,7 @@ import Glibc
 import MIDIClock
 import RealTime
 
-/// Hears everything that is pressed at this machine's sequencer, also at what is connected meanwhile.
+/// Hears all presses at this machine's sequencer, including devices connected meanwhile.
 struct PressListener {
     private let input: ControlInput
     private let control: SequencerControl
@@ -13,9 +13,9 @@ struct PressListener {
     private var heard = HeardPorts()
     private var presses = PressDetector()
 
-    /// Begins to listen.
+    /// Starts listening.
     ///
-    /// - Parameter tell: takes lines for people: what is listened to, and what of it comes or goes.
+    /// - Parameter tell: receives lines for people: the ports listened to, and their changes.
     /// - Throws: when there is no sequencer, or no permission to use it.
     init(tell: @escaping (String) -> Void) throws(Failure) {
         (input, control) = try openSequencer { () throws(ALSAError) in
@@ -29,8 +29,8 @@ struct PressListener {
     /// Waits for a press.
     ///
     /// - Parameters:
-    ///   - verb: what the button is to do.
-    ///   - seconds: how long to wait.
+    ///   - verb: the button's action.
+    ///   - seconds: longest wait.
     /// - Returns: the control.
     /// - Throws: when nothing is pressed.
     mutating func control(doing verb: Control.Verb, within seconds: Int) throws(Failure) -> Control {
@@ -55,9 +55,9 @@ struct PressListener {
         throw Failure(.unavailable, "nothing was pressed in \(seconds) s; 'aseqdump -p PORT' shows what a port sends")
     }
 
-    /// Subscribes the ports there are now.
+    /// Subscribes the ports that exist now.
     ///
-    /// One that refuses, because another program alone may hear it, is not what is pressed.
+    /// A port in exclusive use by another program cannot be the one pressed.
     private mutating func listen() -> [String] {
         heard.update(control.ports()) { [control, input] port in
             (try? control.subscribe(input.address, to: port)) != nil

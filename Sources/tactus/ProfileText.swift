@@ -2,7 +2,7 @@ import ConfigurationFiles
 import Essentials
 import MIDIClock
 
-/// A profile as people read it.
+/// A profile as text for people.
 enum ProfileText {
     static func lines(_ profile: Profile) -> [String] {
         let rows: [(String, String)] =
@@ -81,6 +81,6 @@ enum ProfileText {
 }
 
 extension Profile {
-    /// Where it comes from.
+    /// The profile's source.
     var origin: String { file ?? "built in" }
 }

@@ -12,12 +12,12 @@ struct ProfilesCommand: ParsableCommand {
             """,
         subcommands: [List.self, Show.self, Check.self, Export.self])
 
-    /// Where profiles are looked for.
+    /// Options for where profiles are searched.
     struct LibraryOptions: ParsableArguments {
         @Option(help: ArgumentHelp("One more folder of profiles. Repeatable.", valueName: "dir"))
         var profiles: [String] = []
 
-        /// All profiles; what is wrong with those left out goes to stderr.
+        /// All profiles; mistakes in those left out go to stderr.
         var library: ProfileLibrary {
             let library = ProfileLibrary(adding: profiles)
             for mistake in library.mistakes { complain("\(mistake)") }

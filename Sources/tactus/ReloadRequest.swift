@@ -1,11 +1,11 @@
 import RealTime
 
-/// The wish to read configuration and profiles again, by signals.
+/// Requests by signal to read configuration and profiles again.
 struct ReloadRequest: Sendable {
     private let requests: AsyncStream<Void>
     private let source: SignalSource?
 
-    /// Takes the signals from now on, if there are any; several before they are obeyed count as one.
+    /// Starts handling the signals, if any; several before the next reload count as one.
     ///
     /// - Throws: when the system gives no descriptor or no thread.
     init(on signals: [Int32]) throws(SystemCallError) {
@@ -14,7 +14,7 @@ struct ReloadRequest: Sendable {
         source = signals.isEmpty ? nil : try SignalSource(signals) { _ in request.yield() }
     }
 
-    /// Calls `body` at every request, until cancelled.
+    /// Calls `body` for each request, until cancelled.
     func forEach(_ body: () async -> Void) async {
         for await _ in requests { await body() }
     }

@@ -97,7 +97,7 @@ struct TapCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        // When this command was given tells the distances of taps better than when the gateway hears of it.
+        // The time of this command tells the distance of taps better than its arrival at the gateway.
         let milliseconds = Double(HostTime.now().microseconds) / 1_000
         try await remote.ask("tap", #"{"milliseconds":\#(milliseconds)}"#) { "\(StatusText.tempo($0)) BPM" }
     }

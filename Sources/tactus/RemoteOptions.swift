@@ -3,7 +3,7 @@ import ControlServer
 import GatewayStatus
 import HTTPTypes
 
-/// Which gateway a command talks to, and how it shows the answer.
+/// Options for which gateway a command talks to, and how to show the answer.
 struct RemoteOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Where the gateway is. (default: \(ControlURL.standard))", valueName: "url"),
@@ -16,7 +16,7 @@ struct RemoteOptions: ParsableArguments {
     @Flag(help: "Print the status as JSON.")
     var json = false
 
-    /// Asks the gateway, or gives it a command, and prints the status it answers with.
+    /// Asks the gateway, or gives it a command, and prints the resulting status.
     func ask(_ path: String, _ command: String? = nil, describe: (Status) -> String) async throws {
         let answer = try await client.ask(path, command)
         print(json ? answer.json : describe(answer.status))
@@ -27,12 +27,12 @@ struct RemoteOptions: ParsableArguments {
 
     /// Changes an output of the gateway.
     ///
-    /// - Returns: the status afterwards.
+    /// - Returns: the resulting status.
     func adjust(_ id: String, _ command: String) async throws -> Status {
         try await client.ask("outputs/\(id)", command, method: .patch).status
     }
 
-    /// Who talks to the gateway.
+    /// The client for the chosen gateway.
     var client: ControlClient {
         get throws {
             var token: BearerToken?

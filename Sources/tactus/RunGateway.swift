@@ -9,7 +9,7 @@ import GatewayStatus
 import Glibc
 import Logging
 
-// What `tactus run` does once its options are read.
+// What `tactus run` does after reading its options.
 extension Run {
     /// Runs the gateway until it is asked to stop.
     func run() async throws {
@@ -26,10 +26,10 @@ extension Run {
         ALSAComplaints.capture { text in
             Logger(label: "tactus").debug("libasound", metadata: ["error": "\(text)"])
         }
-        // A FIFO whose reader is gone must be an error of `write`, not the end of the program.
+        // Writing to a FIFO without a reader must be an error of `write`, not the end of the program.
         signal(SIGPIPE, SIG_IGN)
 
-        // Listening first: a second gateway ends here, before it has sent anything to a device or a peer.
+        // The server first: a second gateway ends here, before it has sent anything to a device or a peer.
         var server: ControlServer?
         if let address {
             do throws(Failure) {
@@ -73,7 +73,7 @@ extension Run {
         }
     }
 
-    /// Reads what is wanted, and sees that there may be as many descriptors as that takes.
+    /// Reads all settings, and checks that enough descriptors are allowed.
     func plan() throws -> (Setup, LiveConfiguration, interfaces: [String], HTTPAddress?) {
         let setup = try self.setup()
         let (live, interfaces) = try Self.configured { () throws(Mistakes) in
@@ -84,16 +84,16 @@ extension Run {
         return (setup, live, interfaces, address)
     }
 
-    /// How many descriptors a run opens at most, now and then for a moment.
+    /// Most descriptors that a run opens, even briefly.
     private static func descriptorsNeeded(_ live: LiveConfiguration, _ interfaces: [String], servesHTTP: Bool) -> Int {
         leastDescriptors + Gateway.descriptorsNeeded(live, interfaces: interfaces)
             + (servesHTTP ? ControlServer.descriptorsNeeded : 0)
     }
 
-    /// How many descriptors every run opens at most: standard streams, the runtime's, and files that are read.
+    /// Most descriptors that every run opens: standard streams, the runtime's, and files being read.
     static let leastDescriptors = 16
 
-    /// Reads the configuration file and the profiles, and sees that what the command line names is there.
+    /// Reads the configuration file and the profiles, and checks that what the command line names exists.
     private func setup() throws(Failure) -> Setup {
         for folder in profiles where !Files.exists(folder) {
             throw Failure(.usage, "--profiles \(folder): there is no such folder")
@@ -133,7 +133,7 @@ extension Run {
         }
     }
 
-    /// What to say instead if it is another run that listens at an address; nil if it is not, or cannot be told.
+    /// The failure to report if another run listens at the address; nil if not, or unknown.
     private static func alreadyRunning(at address: HTTPAddress, token: BearerToken?) async -> Failure? {
         guard let url = try? ControlURL(argument: "http://\(address.reachable)") else { return nil }
         let client = ControlClient(url: url, token: token)
@@ -142,7 +142,7 @@ extension Run {
                 guard let pid = try await client.ask("status", nil).status.pid else { return nil }
                 return Failure(.system, "Tactus is already running (pid \(pid)) at \(address); see 'tactus status'")
             } catch let failure as Failure where failure.status == .refused {
-                // It listens and is starting.
+                // It listens, but is still starting.
                 try? await Task.sleep(for: .milliseconds(50))
             } catch {
                 return nil
@@ -163,7 +163,7 @@ extension Run {
         }
     }
 
-    /// What counts in this run: options first, then what was kept.
+    /// The settings of this run: options first, then saved state, then the file.
     private func configuration(_ live: LiveConfiguration, _ kept: KeptState) -> GatewayConfiguration {
         var configuration = GatewayConfiguration()
         configuration.tempo = tempo ?? kept.tempo.map(Tempo.init(beatsPerMinute:)) ?? configuration.tempo
@@ -183,7 +183,7 @@ extension Run {
     ) throws(Failure) -> Gateway {
         do {
             let log = Logger(label: "tactus")
-            // What reading all profiles has left free would be locked into memory with the rest.
+            // Free memory from reading profiles would otherwise be locked with the rest.
             clinux_return_free_memory()
             let keeper = try StateKeeper(directory: state ?? Folders.state, log: log)
             var configuration = configuration(live, keeper.found)
@@ -199,7 +199,7 @@ extension Run {
         }
     }
 
-    /// Keeps the live line up to date until cancelled, then clears it.
+    /// Updates the live line until cancelled, then clears it.
     private static func showStatus(of gateway: Gateway, on console: Console) async {
         guard console.isLive else { return }
         while !Task.isCancelled {

@@ -1,20 +1,20 @@
 import Glibc
 import RealTime
 
-/// What signals ask of a running gateway, from its first moment on.
+/// What signals ask of a running gateway, from its start.
 ///
-/// Machines must not play on without a clock, so every signal that would end the process is answered. Only SIGKILL
-/// cannot be, nor a fault of the clock thread itself.
+/// Machines must not play on without a clock, so every signal that would end the process is handled. Exceptions are
+/// SIGKILL, and a fault of the clock thread itself.
 struct RunSignals: Sendable {
     let stop: StopRequest
     let reload: ReloadRequest
 
-    /// What the main program has taken before anything else.
+    /// Installed by the main program before anything else.
     static let taken = Result { () throws(SystemCallError) in try RunSignals() }
 
     private init() throws(SystemCallError) {
         Crash.waitForFinisher()
-        // A file that grows too long is an error of `write`, and is told as such.
+        // A file that grows too long then makes `write` fail, which is reported.
         signal(SIGXFSZ, SIG_IGN)
         let hangUp = HangUp()
         let others = Self.fatal.filter { !SignalSource.isIgnored($0) }
@@ -22,22 +22,22 @@ struct RunSignals: Sendable {
         reload = try ReloadRequest(on: hangUp == .reloads ? [SIGHUP] : [])
     }
 
-    /// What ends a program that does not answer it, and is no fault of it, besides Ctrl-C, SIGTERM and SIGHUP.
+    /// Other signals that end a program by default and are not faults, besides Ctrl-C, SIGTERM and SIGHUP.
     private static let fatal =
         [SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO, SIGPWR, SIGSTKFLT]
         + Array(__libc_current_sigrtmin()...__libc_current_sigrtmax())
 }
 
-/// What SIGHUP means to a running gateway.
+/// What SIGHUP means for a running gateway.
 enum HangUp: Hashable {
-    /// The terminal on which it was started by hand has closed.
+    /// The terminal it was started on has closed.
     case stops
-    /// There is no terminal, as for a service: read configuration and profiles again.
+    /// There is no terminal, as for a service: reload configuration and profiles.
     case reloads
     /// It was started with `nohup`.
     case isIgnored
 
-    /// What it means to this process, which has not taken it yet.
+    /// What it means for this process, before it is handled.
     init() {
         // Only a process with a controlling terminal can open it by this name.
         let terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)

@@ -1,11 +1,11 @@
 import ALSASequencer
 import Glibc
 
-/// Opens something of the sequencer's.
+/// Opens something of the sequencer.
 ///
 /// - Parameter open: opens it.
-/// - Returns: what was opened.
-/// - Throws: when there is no sequencer, or no permission to use it, with what to do about it.
+/// - Returns: the result of `open`.
+/// - Throws: when there is no sequencer, or no permission to use it, with the fix.
 func openSequencer<Opened>(_ open: () throws(ALSAError) -> Opened) throws(Failure) -> Opened {
     ALSAComplaints.capture { _ in }  // the error says as much
     do {

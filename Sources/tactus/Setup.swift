@@ -8,18 +8,18 @@ import GatewayStatus
 import Logging
 import MIDIClock
 
-/// What a run of the gateway goes by: its options, and beneath them the configuration file.
+/// Settings of a run of the gateway: the command line's options, then the configuration file.
 struct Setup {
     let options: Run
-    /// Where the configuration file is; nil if there is none.
+    /// The configuration file's path; nil if there is none.
     let path: String?
     let file: ConfigurationFile
     let library: ProfileLibrary
 
     /// Reads the configuration file and all profiles.
     ///
-    /// - Parameter options: of the command line.
-    /// - Throws: everything that is wrong with the configuration file.
+    /// - Parameter options: from the command line.
+    /// - Throws: all mistakes in the configuration file.
     init(_ options: Run) throws(Mistakes) {
         self.options = options
         path = options.config ?? Folders.configuration
@@ -27,9 +27,9 @@ struct Setup {
         library = ProfileLibrary(adding: options.profiles)
     }
 
-    /// What may change while the gateway runs.
+    /// The settings that can change while the gateway runs.
     ///
-    /// - Throws: everything in the configuration file that makes no sense, or that the profiles do not allow.
+    /// - Throws: everything in the configuration file that is invalid, or that the profiles do not allow.
     func liveConfiguration() throws(Mistakes) -> LiveConfiguration {
         var reader = ConfigurationReader(library: library, hasClockPort: !options.noClockPort)
         var live = LiveConfiguration()
@@ -51,7 +51,7 @@ struct Setup {
         return live
     }
 
-    /// Profiles that are left out, and what is strange about their folders; each with its place.
+    /// Profiles left out, and problems with their folders; each with its position.
     private var profileWarnings: [Status.Warning] {
         let fix = "mend it, then 'tactus reload'; 'tactus profiles check FILE' tells all that is wrong with a file"
         let all =
@@ -66,9 +66,9 @@ struct Setup {
 
     private static let mostTold = 16
 
-    /// Where to serve HTTP; nil not to.
+    /// Where to serve HTTP; nil for not at all.
     ///
-    /// - Throws: when the file names no address, or one that lets others in and no secret.
+    /// - Throws: when the file has an invalid address, or one open to others without a token.
     func address() throws(Mistakes) -> HTTPAddress? {
         guard !options.noHttp else { return nil }
         if let address = options.http { return address }
@@ -87,9 +87,9 @@ struct Setup {
         throw Mistakes([written.mistake("'\(host)' is no address; it is numbers such as 127.0.0.1 or ::1")])
     }
 
-    /// Where to take Open Sound Control; nil not to.
+    /// Where to receive Open Sound Control; nil for not at all.
     ///
-    /// - Throws: when the file names no address.
+    /// - Throws: when the file has an invalid address.
     func oscAddress() throws(Mistakes) -> HTTPAddress? {
         guard file.osc.isEnabled == true else { return nil }
         return try Self.address(file.osc.address, port: file.osc.port?.value ?? 8809)
@@ -97,7 +97,7 @@ struct Setup {
 
     var tokenFile: String? { options.httpTokenFile ?? file.http.tokenFile?.value }
 
-    /// The networks that Link may use, by name.
+    /// Names of the networks that Link may use.
     func interfaces() throws(Mistakes) -> [String] {
         guard options.interface.isEmpty else { return options.interface }
         var mistakes: [Mistake] = []
@@ -122,15 +122,15 @@ struct Setup {
     }
 }
 
-/// Reads what the configuration file leaves to the grammar of the command line, and gathers what is wrong.
+/// Parses what the configuration file writes in the command line's grammar, and collects mistakes.
 private struct ConfigurationReader {
     let library: ProfileLibrary
     private var mistakes: [Mistake] = []
-    /// Whether the port `Clock` is there without being named.
+    /// Whether the port `Clock` exists without being named.
     let hasClockPort: Bool
-    /// What the outputs so far are called; case does not count.
+    /// Names of the outputs so far; case-insensitive.
     private var names: Set<String> = []
-    /// The newest output of the file.
+    /// The last output of the file.
     private var last: Placed<String>?
 
     init(library: ProfileLibrary, hasClockPort: Bool) {
@@ -138,7 +138,7 @@ private struct ConfigurationReader {
         self.hasClockPort = hasClockPort
     }
 
-    /// An output of the command line; its profile has been looked up before.
+    /// An output of the command line; its profile was checked before.
     mutating func output(_ argument: OutputArgument) -> OutputRequest? {
         OutputRequest(argument.address, profile: argument.profile.flatMap { try? library.profile(id: $0) })
     }
@@ -191,35 +191,35 @@ private struct ConfigurationReader {
     }
 }
 
-/// Where files are, by the conventions of the system.
+/// Standard places of files.
 enum Folders {
-    /// A folder of the user's: by its variable, which counts if it is absolute, or below the home folder.
+    /// A folder of the user: from an absolute path in a variable, or else below the home folder.
     private static func own(_ variable: String, _ fallback: String) -> String? {
         let named = environment(variable).flatMap { $0.hasPrefix("/") ? $0 : nil }
         return (named ?? environment("HOME").map { "\($0)/\(fallback)" }).map { "\($0)/tactus" }
     }
 
-    /// Where the state is kept; nil where there is no home.
+    /// The folder for saved state; nil without a home folder.
     static var state: String? { own("XDG_STATE_HOME", ".local/state") }
 
-    /// The configuration file there is: the user's, or else the machine's.
+    /// The configuration file to use: the user's, or else the machine's.
     static var configuration: String? {
         [ownConfiguration, "/etc/tactus/config.yaml"].compactMap(\.self)
             .first(where: Files.exists)
     }
 
-    /// Where the user's own configuration file is, or would be; nil where there is no home.
+    /// The path of the user's own configuration file; nil without a home folder.
     static var ownConfiguration: String? { own("XDG_CONFIG_HOME", ".config").map { "\($0)/config.yaml" } }
 
-    /// The folders that profiles are read from: the machine's, then the user's own.
+    /// The folders of profiles: the machine's, then the user's.
     static var profiles: [String] { ["/etc/tactus/profiles", ownProfiles].compactMap(\.self) }
 
-    /// The folder of the user's own profiles; nil where there is no home.
+    /// The folder of the user's own profiles; nil without a home folder.
     static var ownProfiles: String? { own("XDG_CONFIG_HOME", ".config").map { "\($0)/profiles" } }
 }
 
 extension ProfileLibrary {
-    /// The profiles that are built in, those of the machine and the user, and those of some more folders.
+    /// The built-in profiles, those of the machine and the user, and those of more folders.
     init(adding folders: [String]) {
         self.init(builtIn: BuiltInProfile.all, folders: Folders.profiles + folders)
     }

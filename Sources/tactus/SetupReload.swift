@@ -4,13 +4,13 @@ import Essentials
 import Gateway
 import GatewayStatus
 
-// A setup that is read again while the gateway runs.
+// Reloading a setup while the gateway runs.
 extension Setup {
-    /// What may change, all of it or nothing.
+    /// The new configuration, completely or not at all.
     ///
-    /// - Parameter started: what the gateway was started with.
+    /// - Parameter started: the setup at the start.
     /// - Returns: the configuration from now on.
-    /// - Throws: everything that is wrong with the configuration file, or with any profile.
+    /// - Throws: all mistakes in the configuration file or in any profile.
     func liveConfiguration(since started: Setup) throws(Mistakes) -> LiveConfiguration {
         let mistakes = library.mistakes + vanished(since: started)
         guard mistakes.isEmpty else { throw Mistakes(mistakes) }
@@ -19,7 +19,7 @@ extension Setup {
         return live
     }
 
-    /// What the command line names and is no longer there.
+    /// Things that the command line names and that no longer exist.
     private func vanished(since started: Setup) -> [Mistake] {
         let folders = options.profiles.filter { !Files.exists($0) }.map {
             Mistake(Place(file: $0, line: 1, column: 1), "there is no such folder any more, and --profiles names it")
@@ -33,7 +33,7 @@ extension Setup {
         return folders + profiles
     }
 
-    /// What differs from how the gateway was started and counts only once it is started again, and where it is read.
+    /// Changes that take effect only after a restart, with their positions.
     private func waiting(since started: Setup) throws(Mistakes) -> [Status.Warning] {
         var changed: [String] = []
         if try interfaces() != started.interfaces() { changed.append("link: interfaces") }
@@ -54,7 +54,7 @@ extension Setup {
         ]
     }
 
-    /// What the file says of Open Sound Control, wherever it says so.
+    /// The file's settings for Open Sound Control.
     private var osc: [String?] {
         [file.osc.isEnabled.map { "\($0)" }, file.osc.address?.value, file.osc.port.map { "\($0.value)" }]
     }

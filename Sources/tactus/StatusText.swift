@@ -1,9 +1,9 @@
 import Essentials
 import GatewayStatus
 
-/// A status as people read it.
+/// A status as text for people.
 enum StatusText {
-    /// A picture of everything, a few lines.
+    /// The whole status in a few lines.
     static func lines(_ status: Status) -> [String] {
         var lines = [
             row("mode", "\(status.mode.rawValue) (\(status.reason))"),
@@ -41,7 +41,7 @@ enum StatusText {
         return beats < 0.05 ? "starting" : "starts in \(fixed(beats, 1)) beats"
     }
 
-    /// `bar.beat` where the quantum is a bar of whole beats, else the bare beat; bar 0 and below are a count-in.
+    /// `bar.beat` if the quantum is a bar of whole beats, else the beat; bar 0 and below are a count-in.
     static func place(_ status: Status) -> String {
         guard status.quantum >= 1, status.quantum == status.quantum.rounded() else { return decimals(status.beat) }
         let bar = (status.beat / status.quantum).rounded(.down) + 1
@@ -80,7 +80,7 @@ enum StatusText {
         return parts.isEmpty ? text : "\(text): \(parts.joined(separator: ", "))"
     }
 
-    /// How its clock differs from 24 even ticks a beat.
+    /// How its clock differs from 24 even ticks per beat.
     static func shape(_ output: Status.Output) -> [String] {
         var parts: [String] = []
         if output.multiply != 1 { parts.append("times \(output.multiply)") }
@@ -105,17 +105,17 @@ enum StatusText {
         name.padded(to: 11) + text
     }
 
-    /// At most two decimals, and none that say nothing.
+    /// At most two decimals, without trailing zeros.
     static func decimals(_ value: Double) -> String { shortest(value, atMost: 2) }
 
     private static func whole(_ value: Double) -> String { fixed(value, 0) }
 }
 
 extension String {
-    /// This text with spaces behind it, `width` characters wide or as wide as it is.
+    /// This text, padded with spaces to `width` characters.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
-    /// This text with a space for every control character: names from outside must not command a terminal.
+    /// This text with spaces instead of control characters: foreign names must not control a terminal.
     var withoutControls: String {
         var clean = String.UnicodeScalarView()
         for scalar in unicodeScalars { clean.append(scalar.properties.generalCategory == .control ? " " : scalar) }

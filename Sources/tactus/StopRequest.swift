@@ -2,20 +2,20 @@ import Glibc
 import RealTime
 import Synchronization
 
-/// The wish to end the program: Ctrl-C, SIGTERM, and what else is chosen.
+/// Requests to end the program: Ctrl-C, SIGTERM, and other chosen signals.
 ///
-/// The first is to be obeyed in order, with Stop for the devices and a bye-bye for the peers. A second Ctrl-C or SIGTERM
-/// ends at once; other signals do not, since a terminal that closes may well send two.
+/// After the first one, devices get a Stop and Tactus leaves the session. A second Ctrl-C or SIGTERM ends at once.
+/// Other signals do not, since a closing terminal may send two.
 struct StopRequest: Sendable {
     private let requests: AsyncStream<Void>
     private let source: SignalSource
 
-    /// Takes the signals from now on.
+    /// Starts handling the signals.
     ///
-    /// - Parameter others: signals besides those of Ctrl-C and SIGTERM.
+    /// - Parameter others: signals besides Ctrl-C and SIGTERM.
     /// - Throws: when the system gives no descriptor or no thread.
     init(alsoOn others: [Int32] = []) throws(SystemCallError) {
-        // A reader that went away does not stop the music.
+        // A closed pipe must not stop the music.
         signal(SIGPIPE, SIG_IGN)
         let (requests, request) = AsyncStream<Void>.makeStream()
         self.requests = requests

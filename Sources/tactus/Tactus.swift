@@ -29,14 +29,14 @@ struct Tactus: AsyncParsableCommand {
             if isRun, !lacksRoom { _ = RunSignals.taken }
             try requireCommand(CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
-            // Not later: for want of descriptors the runtime crashes as soon as something waits.
+            // Now, because without descriptors the runtime crashes at its first wait.
             if lacksRoom, let run = command as? Run { _ = try run.plan() }
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
                 try command.run()
             }
-            // A reader that has seen enough is no trouble.
+            // A reader that closes early is no problem.
             if fflush(nil) != 0, errno != EPIPE {
                 throw Failure(.system, "the result cannot be written: \(String(cString: strerror(errno)))")
             }

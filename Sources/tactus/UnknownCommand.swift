@@ -2,7 +2,7 @@ import ArgumentParser
 import ConfigurationFiles
 
 extension ParsableCommand {
-    /// Refuses a word that is no command where one is expected.
+    /// Refuses an unknown command.
     ///
     /// - Parameter words: the arguments.
     /// - Throws: with the command that was probably meant.

@@ -30,7 +30,7 @@ struct DriverBufferTests {
     @Test(arguments: [
         (0, DriverBuffer(sent: 4711, waiting: 1)), (1, nil), (2, nil), (11, DriverBuffer(sent: 12, waiting: 0)),
     ])
-    func `the kernel's account says what an opened output has sent and what waits in it`(
+    func `the kernel's report tells what an open output has sent and what waits in it`(
         cable: Int, buffer: DriverBuffer?
     ) {
         #expect(DriverBuffer.read(Self.account, cable: cable) == buffer)
@@ -41,7 +41,7 @@ struct DriverBufferTests {
         "Output 0\n  Tx bytes : 1\n  Buffer size : 1\n  Avail : 99999999999999999999",
         "Output 0\n  Tx bytes : 1\n  Buffer size : 1\n  Avail : 2",
     ])
-    func `what is no account says nothing`(text: String) {
+    func `an invalid report gives nothing`(text: String) {
         #expect(DriverBuffer.read(text, cable: 0) == nil)
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ALSASequencer
 
-/// What the output client reads, as kernels 6.1 and 6.12 write it.
+/// What the output client reads, as written by kernels 6.1 and 6.12.
 @Suite
 struct HeardTests {
     private static let client: UInt8 = 130
@@ -17,7 +17,7 @@ struct HeardTests {
         return event
     }
 
-    /// The head of an event with data of any length behind it.
+    /// The head of an event followed by data of any length.
     private static func bounce(from client: UInt8 = 0, to port: UInt8, bytes: UInt32) -> snd_seq_event_t {
         var event = snd_seq_event_t()
         event.type = UInt8(SND_SEQ_EVENT_BOUNCE.rawValue)
@@ -53,7 +53,7 @@ struct HeardTests {
     }
 
     @Test
-    func `strangers can neither refuse nor send in our name`() {
+    func `other programs can neither refuse nor send in our name`() {
         let forged = Self.clock(port: 3, tag: 7)
         let events = [
             Self.clock(from: 140, port: 3, tag: 7), Self.bounce(from: 140, to: 3, bytes: 57), forged, forged, forged,

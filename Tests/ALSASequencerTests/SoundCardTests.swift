@@ -21,7 +21,7 @@ struct SoundCardTests {
     }
 
     @Test(arguments: ["", "--- no soundcards ---\n", "[", "x [y]: z\n q\n", "]1 [\n"])
-    func `what is no list has no cards`(text: String) {
+    func `an invalid list has no cards`(text: String) {
         #expect(SoundCard.list(text).isEmpty)
     }
 }

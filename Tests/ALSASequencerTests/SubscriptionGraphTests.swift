@@ -25,25 +25,25 @@ struct SubscriptionGraphTests {
     }
 
     @Test
-    func `a port of our own at Clock In is reached by itself and by no other`() {
+    func `a port of our own at Clock In is reached only by itself`() {
         #expect(Self.reaching(Self.drums, [(Self.drums, Self.clockIn), (Self.clock, Self.port(24))]) == [Self.drums])
     }
 
     @Test
-    func `a device that takes our clock on any port of its card reaches its other ports`() {
+    func `a device that receives our clock on any port of its card reaches its other ports`() {
         let edges = [(Self.drums, Self.port(24, 2)), (Self.port(25), Self.clockIn), (Self.clock, Self.port(28))]
         #expect(Self.reaching(Self.port(25), edges) == [Self.drums])
         #expect(Self.reaching(Self.port(28), edges) == [Self.clock])
     }
 
     @Test
-    func `a genuine leader that takes nothing of ours is not reached`() {
+    func `a genuine leader that receives nothing of ours is not reached`() {
         let edges = [(Self.clock, Self.port(24)), (Self.port(28), Self.clockIn), (Self.port(28), Self.port(24))]
         #expect(Self.reaching(Self.port(28), edges).isEmpty)
     }
 
     @Test
-    func `a patch through Midi Through and a program of two clients is seen whole`() {
+    func `a way through Midi Through and a program with two clients is found`() {
         let edges = [
             (Self.clock, Self.port(14)), (Self.port(14), Self.port(140)), (Self.port(141), Self.port(150)),
             (Self.port(151), Self.clockIn),
@@ -54,17 +54,17 @@ struct SubscriptionGraphTests {
     }
 
     @Test
-    func `what runs through the gateway itself is no way back`() {
+    func `ways through the gateway itself do not count`() {
         // A leader on card 2 whose clock we take, regenerate and send to card 1.
         let edges = [(Self.port(28), Self.clockIn), (Self.clock, Self.port(24))]
         #expect(Self.reaching(Self.port(28), edges).isEmpty)
-        // A port of ours that hears another of ours does not reach that one's device.
+        // Our own port that receives from another of our ports does not reach that one's device.
         let own = [(Self.drums, Self.clockIn), (Self.clock, Self.port(28)), (Self.port(28), Self.clockIn)]
         #expect(Self.reaching(Self.port(28), own) == [Self.clock])
     }
 
     @Test
-    func `circles among others end, and the way is the shortest`() throws {
+    func `cycles end, and the way is the shortest`() throws {
         let edges = [
             (Self.clock, Self.port(24)), (Self.port(24), Self.port(14)), (Self.port(14), Self.port(24)),
             (Self.port(14), Self.port(28)), (Self.port(24, 1), Self.port(28)),
@@ -75,7 +75,7 @@ struct SubscriptionGraphTests {
     }
 
     @Test
-    func `a client that nothing is known of stands for itself`() {
+    func `an unknown client is a box of its own`() {
         let edges = [(Self.clock, Self.port(160)), (Self.port(160, 3), Self.clockIn)]
         #expect(Self.reaching(Self.port(160, 3), edges) == [Self.clock])
         #expect(Self.reaching(Self.port(161), edges).isEmpty)

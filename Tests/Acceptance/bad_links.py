@@ -1,6 +1,6 @@
-"""Our clock beside the official one, on the same links in one run: namespaces of the lab's kernel, with its netem.
+"""Our clock compared with the official one, on the same links in one run, with the lab kernel's netem.
 
-Too long for every run of the tests, so it has no name that is found by itself; `make bad-links` runs it.
+Too long for every run of the tests, so pytest does not find it by name; `make bad-links` runs it.
 """
 
 import os
@@ -12,7 +12,7 @@ from rig.gateway import PROJECT
 from rig.labs import Boot
 
 METRONOME = os.environ.get("METRONOME", str(PROJECT / ".build/release/metronome"))
-# What official peers were seen to reach elsewhere, in microseconds; half of it is asked of ours.
+# Errors of official peers measured elsewhere, in microseconds; ours must be at most half.
 WORST_OFFICIAL = {"wired": 20, "3 ms +- 2 ms, 1 % loss": 220, "8 ms +- 5 ms, 5 % loss": 669}
 # How soon they join, in seconds; two traces of ten lines a second and their programs' turns add up to 0.3.
 OFFICIAL_JOINING = {"wired": 0.01, "3 ms +- 2 ms, 1 % loss": 0.4, "8 ms +- 5 ms, 5 % loss": 2.0}

@@ -14,7 +14,7 @@ from rig.rawpeer import RawPeer
 from rig.tracer import metronome
 
 HERE = pathlib.Path(__file__).parent
-# What a case may need that no simulation has. What needs none of these belongs to the Swift tests, in virtual time.
+# Real parts that no simulation has. A case without any of them belongs in the Swift tests, in virtual time.
 PARTS = {
     "audio": "recordings in files, and sounds that a program plays",
     "browser": "the panel in Chromium",
@@ -48,7 +48,7 @@ def pytest_configure(config):
 
 
 def end_early(*_):
-    """Ends the tests as timeout(1) and Tests/acceptance ask for it; what has run is reported all the same."""
+    """Ends the tests on a signal from timeout(1) or Tests/acceptance; results so far are still reported."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     pytest.exit("ended by SIGTERM", returncode=1)
 
@@ -78,7 +78,7 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish(session):
-    """Lets the lab begin with what the chosen tests will ask for."""
+    """Starts the lab's boots that the chosen tests need."""
     if not session.config.option.collectonly:
         for module in dict.fromkeys(item.module for item in session.items if uses_lab(item)):
             session.config.recordings.prepare(module.__name__, module.BOOTS)
@@ -86,7 +86,7 @@ def pytest_collection_finish(session):
 
 @pytest.fixture(scope="module")
 def recordings(request):
-    """What the lab's boots of this module, its `BOOTS`, have written down."""
+    """Results of the lab's boots of this module, its `BOOTS`."""
     return OfModule(request.config.recordings, request.module.__name__)
 
 
@@ -165,7 +165,7 @@ def show_plan(terminalreporter):
 
 @pytest.fixture
 def start(tmp_path):
-    """Starts gateways; what a test leaves running is ended as by Ctrl-C, and must end well."""
+    """Starts gateways; those still running after a test are ended like Ctrl-C, and must end cleanly."""
     running = []
 
     def run(*arguments, name="gateway", **options):
@@ -186,7 +186,7 @@ def start(tmp_path):
 
 @pytest.fixture
 def line(tmp_path):
-    """A FIFO that stands for a serial line, and everything that came over it."""
+    """A FIFO in place of a serial line, and everything it received."""
     with RawLine(tmp_path / "line") as opened:
         yield opened
 
@@ -202,14 +202,14 @@ def ours():
 
 @pytest.fixture
 def raw():
-    """A Link peer made by hand; it says nothing until it is told to."""
+    """A hand-made Link peer; it sends nothing until told to."""
     with RawPeer() as peer:
         yield peer
 
 
 @pytest.fixture
 def figure(request, record_property, capsys):
-    """Prints a measured value beside the bound it is held to, and keeps it in the report."""
+    """Prints a measured value with its limit, and adds it to the report."""
 
     def show(name, value, bound=None):
         record_property(name, value)

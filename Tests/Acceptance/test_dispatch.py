@@ -1,4 +1,4 @@
-"""How ticks leave, on kernels that pre-empt fully and on those that do not; in the lab.
+"""How ticks leave, on kernels that preempt fully and on those that do not; in the lab.
 
 The figures are instruction-times, stamped by the kernel where the bytes come out of the sequencer.
 """
@@ -12,7 +12,7 @@ from rig.labs import KERNELS, Boot
 
 pytestmark = pytest.mark.real("sequencer")
 
-# How the kernel pre-empts, and what is played on it; with full pre-emption kernels do not differ. Gathering pages into
+# How the kernel preempts, and what is played on it; with full preemption kernels do not differ. Gathering pages into
 # huge ones is left on: it is one of the things that hold a thread up.
 VOLUNTARY = ["auto", "not real-time under load", "direct", "queue", "not real-time", "beside a slow queue"]
 MODELS = [*((kernel, "voluntary") for kernel in KERNELS), (KERNELS[0], "full")]
@@ -26,7 +26,7 @@ IDLE = [("voluntary", scene) for scene in ("auto", "direct", "queue", "not real-
 
 
 def idle(kernel):
-    """The scenes of a kernel in which nothing else runs, with how it pre-empts."""
+    """The scenes of a kernel in which nothing else runs, with how it preempts."""
     return [(model, scene) for model, scene in IDLE if (kernel, model) in MODELS]
 
 
@@ -63,7 +63,7 @@ def show(figure, ticks, bound=None):
 def test_an_idle_machines_ticks_scatter_by_no_more_than_a_microsecond(recordings, kernel, figure):
     for model, scene in idle(kernel):
         ticks = Ticks(recordings[kernel, model][scene], "idle from", "idle to")
-        figure("pre-emption and dispatch", f"{model}, {scene}")
+        figure("preemption and dispatch", f"{model}, {scene}")
         show(figure, ticks)
         assert len(ticks.lateness) > 90 and not ticks.lost_or_doubled
         # The kernel may gather pages meanwhile; what it does to single ticks is the load's test.

@@ -128,7 +128,7 @@ def test_an_outputs_offset_realignment_and_switch(panel, gateway, peer, line):
     began = line.wait_playing()
     panel.shows("#transport", "Playing")
     panel.touch(f"{card} .realign")
-    panel.shows("#told", re.compile("finds its place at the next bar"))
+    panel.shows("#told", re.compile("will realign at the next bar"))
     until(lambda: [at for value, at in line.arrivals if value in (CONTINUE, START) and at > began], "it enters again")
     panel.touch(f"{card} [role=switch]")
     gateway.wait_status(lambda status: not line_output(status)["enabled"], "the output is off")
@@ -345,7 +345,7 @@ def test_a_refusal_is_told_in_plain_words(browser, stage):
         panel.shows("#tempo", "128.0")
         panel.route("**/api/v1/tempo", lambda route: route.fulfill(status=409, content_type="application/json", body=refusal))
         panel.touch("#faster")
-        panel.shows("#told", re.compile("A MIDI clock leads, so this is up to it"))
+        panel.shows("#told", re.compile("Not done: A MIDI clock leads"))
         panel.shows("#tempo", "128.0")
 
 

@@ -35,7 +35,7 @@ struct ArbiterTests {
     }
 
     @Test
-    func `playing and stopping over and over never moves a tick`() {
+    func `playing and stopping repeatedly never moves a tick`() {
         var gateway = LoneGateway(tempo: 174)
         let line = gateway.arbiter.line
         for round in 1...200 {
@@ -47,7 +47,7 @@ struct ArbiterTests {
     }
 
     @Test
-    func `a change of tempo keeps the song and the numbers of its ticks`() {
+    func `a change of tempo keeps the song and its tick numbers`() {
         var gateway = LoneGateway(tempo: 120)
         gateway.edit(.play, at: 1_000_000)
         let transport = gateway.arbiter.transport
@@ -72,7 +72,7 @@ struct ArbiterTests {
 
 /// A gateway with nobody else on the network: engine and arbiter, in virtual time.
 struct LoneGateway {
-    /// How soon a plain output can play.
+    /// How soon a plain output can play, in microseconds.
     static let reach = SessionEdit.newsTime + OutputSettings().reach(microsecondsPerBeat: 500_000)
 
     var engine: Engine
@@ -94,7 +94,7 @@ struct LoneGateway {
         hear(at: now)
     }
 
-    /// An edit whose news the arbiter has not had yet.
+    /// Makes an edit that the arbiter has not seen yet.
     mutating func commit(_ edit: SessionEdit, at now: Int64) {
         arbiter.asked(for: edit, at: HostTime(microseconds: now))
         _ = engine.edit(at: HostTime(microseconds: now)) { edit.apply(to: &$0, at: HostTime(microseconds: now)) }
@@ -120,7 +120,7 @@ extension LinkView {
 }
 
 extension TickLine {
-    /// Whether the ticks near a time carry the same numbers and fall at the same times, up to rounding.
+    /// Whether ticks near a time have the same numbers and times, apart from rounding.
     func isNear(_ other: TickLine, around time: Int64, microseconds: Int64) -> Bool {
         let tick = other.nearestTick(to: HostTime(microseconds: time))
         return (tick - 50...tick + 50).allSatisfy {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Arbiter
 
-/// Somebody turns the tempo knob: fifty changes a second, from one end of the range to the other.
+/// A tempo knob turned fifty times a second, from one end of the range to the other.
 @Suite
 struct SweepTests {
     @Test(arguments: [0, 1, 7_000, 480_000] as [Int64])
@@ -14,7 +14,7 @@ struct SweepTests {
         var sweep = Sweep(offset: offset)
         sweep.run()
         #expect(sweep.machine.transport == [.start])
-        // Only a tick sent before or just when a change was heard of can be off, and by no more than that took.
+        // Only a tick sent just before, or just when, a change was received can be off, and by no more than that delay.
         let errors = sweep.errors().filter { abs($0) > 2 }
         #expect(errors.allSatisfy { abs($0) <= Sweep.newsDelay })
         #expect(errors.count < sweep.errors().count / 50)
@@ -22,16 +22,16 @@ struct SweepTests {
     }
 
     @Test(arguments: [-1_000, -20_000, -100_000] as [Int64])
-    func `an output that sends early learns late, keeps its distance, loses no tick and repays`(offset: Int64) {
+    func `an output that sends early learns late, keeps its distance, loses no tick and catches up`(offset: Int64) {
         var sweep = Sweep(offset: offset)
         sweep.run()
-        // The drum machine's rules have been checked with every message; a burst is made up within the gap rule.
+        // The drum machine has checked every message; a burst is caught up within its gap rule.
         #expect(sweep.machine.isPlaying)
         #expect(abs(sweep.settledError()) <= 1)
     }
 
     @Test(arguments: Seeds.standing(1...12))
-    func `changes of any size at any time leave every tick of a late output on its beat`(seed: UInt64) {
+    func `tempo changes of any size at any time leave every tick of a late output on its beat`(seed: UInt64) {
         var sweep = Sweep(offset: 300_000, random: SeededGenerator(seed: seed))
         sweep.run()
         #expect(sweep.machine.transport == [.start])
@@ -40,16 +40,16 @@ struct SweepTests {
     }
 }
 
-/// One gateway whose session changes its tempo all the time, and one output.
+/// One gateway whose session constantly changes its tempo, with one output.
 private struct Sweep {
-    /// How long the output thread does not know of a change, in microseconds.
+    /// Delay until the output thread knows of a change, in microseconds.
     static let newsDelay: Int64 = 300
 
     private var gateway = LoneGateway(tempo: 20)
     private var planner = TickPlanner()
     private(set) var machine = DrumMachine()
     private var sent: [(tick: Int64, at: Int64)] = []
-    /// What the session itself says: the line from each time on.
+    /// The session's own lines, each with its start time.
     private var truth: [(since: Int64, line: TickLine)] = []
     private let settings: OutputSettings
     private var random: SeededGenerator?
@@ -97,7 +97,7 @@ private struct Sweep {
         return end
     }
 
-    /// How far each tick left from where the session had its beat, in microseconds.
+    /// Distance of each sent tick from the session's beat, in microseconds.
     func errors() -> [Int64] { sent.map { $0.at - settings.offset - time(ofTick: $0.tick) } }
 
     /// The same for the last tick, long after the last change.

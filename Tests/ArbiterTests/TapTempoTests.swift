@@ -4,14 +4,14 @@ import Testing
 
 @Suite
 struct TapTempoTests {
-    /// What each of the taps, at these milliseconds, says of the tempo.
+    /// The tempo after each tap, for taps at these milliseconds.
     private func tempos(_ milliseconds: [Int64]) -> [Double?] {
         var tapping = TapTempo()
         return milliseconds.map { tapping.tapped(at: HostTime(microseconds: $0 * 1_000))?.beatsPerMinute }
     }
 
     @Test
-    func `from the second tap on the tempo is known, and unsteady hands average out`() {
+    func `from the second tap on there is a tempo, and unsteady taps average out`() {
         #expect(tempos([0, 500]) == [nil, 120])
         #expect(tempos([0, 520, 1_000, 1_480, 2_000]).last == 120)
         #expect(tempos([0, 447]).last == 134.2)
@@ -25,7 +25,7 @@ struct TapTempoTests {
     }
 
     @Test
-    func `a new tempo begins with two taps, and the pause before it counts for nothing`() {
+    func `a new tempo begins with two taps, and the pause before them does not count`() {
         #expect(tempos([0, 500, 1_000, 1_300, 1_600]).suffix(2) == [200, 200])
         #expect(tempos([0, 500, 1_000, 4_500, 4_900]).suffix(2) == [nil, 150])
         #expect(tempos([0, 3_000]).last == 20)
@@ -33,12 +33,12 @@ struct TapTempoTests {
     }
 
     @Test
-    func `a switch that bounces taps once`() {
+    func `a bouncing switch taps once`() {
         #expect(tempos([0, 5, 500, 530, 1_000]) == [nil, nil, 120, 120, 120])
     }
 
     @Test
-    func `times of another clock begin anew`() {
+    func `taps by another clock start over`() {
         #expect(tempos([900_000, 900_500, 20, 420]) == [nil, 120, nil, 150])
         #expect(tempos([.min / 1_000, .max / 1_000, 0]) == [nil, nil, nil])
     }

@@ -16,7 +16,7 @@ struct LinkVectorTests {
     }
 
     @Test
-    func `a tempo travels as whole microseconds per beat and is clamped on arrival`() {
+    func `a tempo is transmitted in whole microseconds per beat and clamped on arrival`() {
         #expect(vectors.tempo.count == 13)
         for vector in vectors.tempo {
             #expect(Tempo(beatsPerMinute: vector.bpm).microsecondsPerBeat == vector.microsPerBeat)
@@ -27,7 +27,7 @@ struct LinkVectorTests {
     }
 
     @Test
-    func `a tempo is clamped to what Link allows`() {
+    func `a tempo is clamped to Link's range`() {
         #expect(vectors.clamp.count == 8)
         for vector in vectors.clamp {
             #expect(Tempo(beatsPerMinute: vector.bpm).clamped.beatsPerMinute == vector.out)
@@ -35,7 +35,7 @@ struct LinkVectorTests {
     }
 
     @Test
-    func `what is no number is clamped too`() {
+    func `NaN is clamped too`() {
         #expect(Tempo(beatsPerMinute: .nan).clamped.beatsPerMinute == 20)
         #expect(Tempo(beatsPerMinute: .infinity).clamped.beatsPerMinute == 999)
         #expect(Tempo(beatsPerMinute: -.infinity).clamped.beatsPerMinute == 20)
@@ -66,7 +66,7 @@ struct LinkVectorTests {
     }
 
     @Test
-    func `a phase lies inside its quantum, for negative beats too`() {
+    func `a phase is inside its quantum, for negative beats too`() {
         #expect(vectors.phase.count == 13)
         for vector in vectors.phase {
             let phase = Beats(microbeats: vector.beats).phase(quantum: Beats(microbeats: vector.quantum))
@@ -75,7 +75,7 @@ struct LinkVectorTests {
     }
 
     @Test
-    func `the next and the closest beat of a phase are found, ties going down`() {
+    func `the next and the closest beat with a phase are found, ties going down`() {
         #expect(vectors.match.count == 13)
         for vector in vectors.match {
             let (x, target) = (Beats(microbeats: vector.x), Beats(microbeats: vector.target))
@@ -86,7 +86,7 @@ struct LinkVectorTests {
     }
 
     @Test
-    func `shown beats have the shared phase and lead back to their time`() {
+    func `shown beats have the shared phase and convert back to their time`() {
         #expect(vectors.phaseEncoded.count == 24)
         for vector in vectors.phaseEncoded {
             let line = line(vector.bpm, vector.beatOrigin, vector.timeOrigin)

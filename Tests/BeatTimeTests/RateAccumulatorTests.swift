@@ -7,7 +7,7 @@ struct RateAccumulatorTests {
     private static let steps = [-9_000.0, -3_000, -1_000, -20, 1, 300, 1_000, 5_000, 10_000, 60_000]
 
     @Test(arguments: steps)
-    func `a step is owed whole, paid without overshoot, and within the limit of the rate`(step: Double) {
+    func `a step is fully corrected without overshoot, within the limit of the rate`(step: Double) {
         var owed = RateAccumulator()
         owed.owe(step, at: at(1_000_000))
         #expect(owed.debt(at: at(1_000_000)) == step)
@@ -23,7 +23,7 @@ struct RateAccumulatorTests {
     }
 
     @Test
-    func `a step of 5 ms is 99 percent paid after 6.64 time constants, as the closed form says`() {
+    func `a step of 5 ms is 99 percent corrected after 6.64 time constants, by the closed form`() {
         var owed = RateAccumulator()
         owed.owe(5_000, at: at(0))
         let timeConstant = 5_000 / (2.718281828459045 * RateAccumulator.rateLimit)
@@ -32,20 +32,20 @@ struct RateAccumulatorTests {
     }
 
     @Test
-    func `how often and when anybody asks changes nothing`() {
+    func `reading the state often or rarely changes nothing`() {
         var coarse = RateAccumulator()
         var fine = RateAccumulator()
         coarse.owe(7_000, at: at(0))
         fine.owe(7_000, at: at(0))
         for time in stride(from: Int64(0), through: 3_000_000, by: 777) {
-            // Owing nothing is a change of its own: the state is carried on to here.
+            // Adding a slope of zero is a change too: it restarts the state from here.
             fine.owe(slope: 0, over: 7_000 / (2.718281828459045 * RateAccumulator.rateLimit), at: at(time))
         }
         #expect(abs(fine.debt(at: at(3_000_000)) - coarse.debt(at: at(3_000_000))) < 1e-6)
     }
 
     @Test
-    func `whatever is owed and whenever, nothing is lost: the rate's sum is what was owed`() {
+    func `nothing is lost: the integral of the rate equals the sum of all steps`() {
         var owed = RateAccumulator()
         var random = UInt64(42)
         var total = 0.0
@@ -57,7 +57,7 @@ struct RateAccumulatorTests {
             owed.owe(step, at: at(time))
             total += step
             let wait = Int64(random >> 33 & 0x3FFFF)
-            // The debt's change over an interval, from the interval's own slopes (Simpson's rule on 64 parts).
+            // The debt's change over an interval, integrated from its slopes (Simpson's rule with 64 parts).
             paid -= integral(of: owed, from: time, to: time + wait)
             time += wait
         }
@@ -66,7 +66,7 @@ struct RateAccumulatorTests {
     }
 
     @Test
-    func `steps upon steps never bend the rate beyond its limit`() {
+    func `repeated steps never exceed the limit of the rate`() {
         var owed = RateAccumulator()
         for round in Int64(0)..<300 {
             let time = round * 37_000
@@ -78,7 +78,7 @@ struct RateAccumulatorTests {
     }
 
     @Test(arguments: [(0.04, 50_000.0), (-0.04, 116_000), (0.25, 250_000), (-0.2, 500_000)])
-    func `a spread change of tempo costs at most its slope over e times w, overshoots by an eighth, and is repaid`(
+    func `a spread change of tempo costs at most its slope over e times w, overshoots by an eighth, and is corrected`(
         slope: Double, timeConstant: Double
     ) {
         var owed = RateAccumulator()
@@ -93,7 +93,7 @@ struct RateAccumulatorTests {
     }
 
     @Test
-    func `the exponential is right to the last few bits`() {
+    func `the exponential is exact to the last few bits`() {
         // e to the -1, -10, -0.001, -100, from tables.
         let known = [
             (-1.0, 0.36787944117144233), (-10, 4.5399929762484854e-05), (-0.001, 0.9990004998333750),
@@ -103,11 +103,11 @@ struct RateAccumulatorTests {
         #expect(exponential(-1e9) == 0)
     }
 
-    // Beside the form it replaces, which counts buffers instead of time:
+    // Compared with the form it replaces, which counts buffers instead of time:
     // d = s - r + m;  r += a·d;  m = (1 - a)·d;  a = frames/5120.
 
     @Test(arguments: [64, 256, 512, 1024])
-    func `where the buffer-based form rings, this one does not`(frames: Int) {
+    func `the buffer-based form oscillates, this one does not`(frames: Int) {
         var old = BufferBased()
         var peak = 0.0
         for _ in 0..<(44_100 * 2 / frames) {
@@ -122,7 +122,7 @@ struct RateAccumulatorTests {
     }
 
     @Test
-    func `where the buffer-based form leaks with uneven buffers, this one keeps every microsecond`() {
+    func `the buffer-based form leaks with uneven buffers, this one keeps every microsecond`() {
         var old = BufferBased()
         var oldPhase = 0.0
         var random = UInt64(7)
@@ -156,7 +156,7 @@ struct RateAccumulatorTests {
         guard end > start else { return 0 }
         let parts = 64
         let width = Double(end - start) / Double(parts)
-        // Whole microseconds are all a time can name, so the points are rounded and the widths follow them.
+        // Times are whole microseconds, so the points are rounded and the widths follow them.
         let points = (0...parts).map { start + Int64((Double($0) * width).rounded()) }
         return zip(points, points.dropFirst()).reduce(0) { sum, pair in
             sum + (owed.slope(at: at(pair.0)) + owed.slope(at: at(pair.1))) / 2 * Double(pair.1 - pair.0)

@@ -7,7 +7,7 @@ import Testing
 struct DeadlineHealthTests {
     private typealias Tick = (at: Int64, isLate: Bool)
 
-    /// What is thought after ticks at these times, in milliseconds, of which some are late.
+    /// The verdict after ticks at these times, in milliseconds, some of them late.
     private func isOftenLate(_ ticks: [Tick], asked milliseconds: Int64) -> Bool {
         let counters = OutputCounters()
         for tick in ticks {
@@ -16,25 +16,25 @@ struct DeadlineHealthTests {
         return counters.isOftenLate(at: HostTime(microseconds: milliseconds * 1_000))
     }
 
-    /// Ticks every 20 ms, of which the first of so many is late.
+    /// Ticks every 20 ms; the first one in each group of `share` is late.
     private func ticks(_ count: Int64, from start: Int64 = 1_000_000, oneLateIn share: Int64) -> [Tick] {
         (0..<count).map { (start + $0 * 20, $0 % share == 0) }
     }
 
     @Test
-    func `one late tick in a hundred may be, more may not`() {
+    func `one late tick in a hundred is accepted, more are not`() {
         #expect(!isOftenLate(ticks(400, oneLateIn: 100), asked: 1_008_000))
         #expect(isOftenLate(ticks(400, oneLateIn: 90), asked: 1_008_000))
     }
 
     @Test
-    func `two late ticks are nothing, however few there were`() {
+    func `two late ticks do not matter, however few ticks there were`() {
         #expect(!isOftenLate(ticks(2, oneLateIn: 1), asked: 1_000_100))
         #expect(isOftenLate(ticks(3, oneLateIn: 1), asked: 1_000_100))
     }
 
     @Test
-    func `what was is forgotten in ten seconds, with ticks or without`() {
+    func `late ticks are forgotten after ten seconds, with or without new ticks`() {
         let late = ticks(100, oneLateIn: 1)
         #expect(isOftenLate(late, asked: 1_009_900))
         #expect(!isOftenLate(late, asked: 1_010_000))
@@ -43,7 +43,7 @@ struct DeadlineHealthTests {
     }
 
     @Test
-    func `another output in the same slot begins anew`() {
+    func `another output in the same slot starts with clean counters`() {
         let counters = OutputCounters()
         for time in 0..<Int64(9) { counters.countTick(lateness: 2_000, at: HostTime(microseconds: time)) }
         counters.reset()

@@ -16,7 +16,7 @@ struct DispatchModeTests {
         (.direct, .other, false, true, .direct),
         (.queue, .other, false, false, .direct),
     ])
-    func `the way is what the user says, else what suits scheduling and kernel, and never one there is no queue for`(
+    func `the mode is the user's choice, or else what suits scheduling and kernel, and never one without a queue`(
         choice: DispatchChoice, scheduling: Scheduling, isRealTimeKernel: Bool, hasQueue: Bool, expected: DispatchMode
     ) {
         let mode = DispatchMode.chosen(
@@ -30,7 +30,7 @@ struct ForeignTimersTests {
     private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 
     @Test
-    func `a queue that begins late has a pacemaker run for a while, and then looks again at once`() {
+    func `a queue that starts late runs a pacemaker for a while, which is then checked again`() {
         var timers = ForeignTimers()
         let looks = (0..<32).filter { _ in timers.wantsLook() }
         #expect(looks.count == 2, "now and then is enough")
@@ -50,9 +50,9 @@ struct ForeignTimersTests {
 
 @Suite
 struct WakeUpLatencyTests {
-    /// The length of a tick at 174, 120 and 20 BPM, in microseconds.
+    /// Length of a tick at 174, 120 and 20 BPM, in microseconds.
     @Test(arguments: [Int64(14_367), 20_833, 125_000])
-    func `waiting awake takes half a percent of a core at most, three percent on a busy machine`(tickLength: Int64) {
+    func `busy-waiting uses at most half a percent of a core, and three percent on a busy machine`(tickLength: Int64) {
         var latency = WakeUpLatency()
         for _ in 0..<1000 { latency.learn(2_000_000) }
         let share = Double(latency.wakeUpMargin(tickLength: tickLength, hasQueue: true)) / Double(tickLength * 1000)
@@ -63,7 +63,7 @@ struct WakeUpLatencyTests {
     }
 
     @Test
-    func `at 999 BPM a thread with a queue behind it wakes no earlier on a busy machine than on an idle one`() {
+    func `at 999 BPM a thread with a queue wakes no earlier on a busy machine than on an idle one`() {
         var latency = WakeUpLatency()
         let idle = latency.wakeUpMargin(tickLength: 2_502, hasQueue: true)
         for _ in 0..<3 { latency.look(otherThreads: 1) }
@@ -72,14 +72,14 @@ struct WakeUpLatencyTests {
     }
 
     @Test
-    func `up to 187 BPM a busy machine is waited for awake as long as it may shut interrupts out`() {
+    func `up to 187 BPM the busy-wait on a busy machine covers the time that interrupts may be disabled`() {
         var latency = WakeUpLatency()
         for _ in 0..<3 { latency.look(otherThreads: 1) }
         #expect(latency.wakeUpMargin(tickLength: 60_000_000 / 187 / 24, hasQueue: true) == 400_000)
     }
 
     @Test
-    func `three looks find a load, threads that just wake with ours are none, and a load that ends is forgotten`() {
+    func `three samples detect a load, simultaneous wake-ups do not count, and an ended load is forgotten`() {
         var latency = WakeUpLatency()
         for number in 0..<100 {
             latency.look(otherThreads: number % 8 == 0 ? 1 : 0)

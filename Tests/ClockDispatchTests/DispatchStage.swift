@@ -13,7 +13,7 @@ final class DispatchStage {
     var board: OutputBoard
     private var dispatcher: Dispatcher<SimulatedMachine>
     private let counters: PageArray<OutputCounters>
-    /// Changes of the board, by the monotonic time at which they are published.
+    /// Changes of the board, with the monotonic time of publishing.
     var news: [(at: Int64, change: (inout OutputBoard) -> Void)] = []
     /// How late the thread wakes, in nanoseconds.
     var wakeUpLatency: () -> Int64 = { 4_000 }
@@ -48,24 +48,25 @@ final class DispatchStage {
         dispatcher.finish(board)
     }
 
-    /// By how much a tick of an output was late at most, in microseconds.
+    /// Largest lateness of an output's ticks, in microseconds.
     func longestLateness(slot: Int) -> Int64 { counters[slot].lateness.maximum }
 
-    /// How many ticks an output has counted.
+    /// Number of ticks that an output has counted.
     func ticksCounted(slot: Int) -> Int { counters[slot].ticks.load(ordering: .relaxed) }
 
-    /// Whether an output's device is known to be where the song is.
+    /// Whether an output's device is in step with the song.
     func step(slot: Int) -> TickPlanner.Step? {
         TickPlanner.Step(rawValue: counters[slot].step.load(ordering: .relaxed))
     }
 
-    /// Whether an output's device has been started, and has not taken a Stop since.
+    /// Whether an output's device was started and has not accepted a Stop since.
     func mayPlay(slot: Int) -> Bool { counters[slot].mayPlay.load(ordering: .relaxed) }
 
     func messages(_ port: UInt8 = 0) -> [SimulatedKernel.Delivery] { kernel.delivered.filter { $0.port == port } }
 
-    /// How late each tick of a port is, in microseconds, if the n-th that left is the n-th tick of the line: after one
-    /// that is lost all are late, after one that is doubled all are early.
+    /// Lateness of each tick of a port in microseconds, if the n-th sent tick is the n-th of the line.
+    ///
+    /// After a lost tick all later ones seem late, after a doubled tick early.
     func lateness(_ port: UInt8 = 0) -> [Int64] {
         let ticks = messages(port).filter { $0.message == .timingClock }
         return ticks.enumerated().map { number, tick in

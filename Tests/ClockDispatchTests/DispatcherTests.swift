@@ -16,13 +16,13 @@ struct DispatcherTests {
             #expect(stage.lateness(UInt8(port)).count >= 53)
             #expect(stage.lateness(UInt8(port)).allSatisfy { (0...5).contains($0) })
         }
-        // In backstop mode the queue has those that the kernel's own timer tick would hold up.
+        // In backstop mode the queue sends those that the kernel's own timer tick would delay.
         let queued = Double(stage.kernel.delivered.count { $0.isQueued }) / Double(stage.kernel.delivered.count)
         #expect(mode == .queue ? queued == 1 : mode == .direct ? queued == 0 : queued < 0.1)
     }
 
     @Test(arguments: [UInt64](1...12))
-    func `outputs that send one shortly after the other lose nothing to one another, whoever sends`(seed: UInt64) {
+    func `outputs that send shortly after one another lose nothing, whoever sends`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let stage = DispatchStage(mode: .backstop, outputs: 6, microsecondsPerBeat: 400_001)
         for slot in 0..<6 { stage.board.slots[slot].settings.offset = .random(in: 0...2_000, using: &random) }
@@ -41,7 +41,7 @@ struct DispatcherTests {
     }
 
     @Test
-    func `more to send than there is time for leaves the processor to others now and then`() {
+    func `with more to send than time allows, the thread yields the processor now and then`() {
         let stage = DispatchStage(mode: .backstop, outputs: 64, microsecondsPerBeat: 60_060)
         for slot in 0..<64 { stage.board.slots[slot].settings.offset = Int64(slot) * 37 }
         var asleep: Int64 = 0
@@ -55,7 +55,7 @@ struct DispatcherTests {
     }
 
     @Test(arguments: [UInt64](1...20))
-    func `a thread that wakes milliseconds late has its ticks sent by the queue, at most a period late`(seed: UInt64) {
+    func `a late wake-up does not delay a tick covered by the queue by more than a period`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let stage = DispatchStage(
             mode: .backstop, outputs: 2, microsecondsPerBeat: .random(in: 200_000...900_000, using: &random))
@@ -70,7 +70,7 @@ struct DispatcherTests {
     }
 
     @Test(arguments: [UInt64](1...10))
-    func `a thread that wakes at the last moment makes no tick later than the queue would`(seed: UInt64) {
+    func `a wake-up at the last moment delays no tick more than the queue would`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
         stage.kernel.delay = { 2_000 }
@@ -82,7 +82,7 @@ struct DispatcherTests {
     }
 
     @Test
-    func `after a second of load a thread that interrupts are shut from for 0.3 ms is on time all the same`() {
+    func `after a second of load a thread delayed by 0.3 ms without interrupts is still on time`() {
         let stage = DispatchStage(mode: .direct, microsecondsPerBeat: 500_000)
         stage.kernel.otherThreads = 1
         var wakeUps = 0
@@ -95,12 +95,12 @@ struct DispatcherTests {
         #expect(stage.lateness().dropFirst(48).allSatisfy { (0...5).contains($0) }, "\(stage.lateness())")
     }
 
-    /// What a call may take: nothing to speak of; past the due time; past a period of the queue; past the next arming.
+    /// Possible delays of a call: negligible; past the due time; past a period of the queue; past the next arming.
     private static let delays: [Int64] = [300, 25_000, 170_000, 2_600_000]
 
-    /// Every combination of delays at two calls that follow one another, at every place of some ticks.
+    /// Every combination of delays in two successive calls, at every place during some ticks.
     @Test(arguments: [Int64(0), 40_000], [DispatchMode.backstop, .queue])
-    func `whatever is delayed between any two calls, each tick leaves once and none early`(
+    func `whatever is delayed between any two calls, each tick is sent once and none early`(
         flight: Int64, mode: DispatchMode
     ) {
         for place in stride(from: 40, to: 240, by: 2) {
@@ -113,7 +113,7 @@ struct DispatcherTests {
                     switch call {
                     case place: return Self.delays[choice & 3]
                     case place + 1: return Self.delays[choice >> 2]
-                    // Waiting awake takes a thousand readings of the clock; coarser ones do as well.
+                    // A busy-wait takes a thousand readings of the clock; coarser ones do as well.
                     default: return 5_000
                     }
                 }
@@ -131,7 +131,7 @@ struct DispatcherTests {
     }
 
     @Test(arguments: [UInt64](1...60))
-    func `news at any time neither lose nor double anything, and keep the order`(seed: UInt64) {
+    func `changes at any time neither lose nor double anything, and keep the order`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let mode = [DispatchMode.backstop, .queue, .direct][Int(seed % 3)]
         let stage = DispatchStage(mode: mode, outputs: 2, microsecondsPerBeat: 400_001)
@@ -172,7 +172,7 @@ struct DispatcherTests {
     }
 
     @Test
-    func `a Start never leaves after its tick, wherever the thread is held up`() {
+    func `a Start is never sent after its tick, wherever the thread is held up`() {
         for place in 0..<400 {
             let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
             stage.board.transport = PlannedTransport(isPlaying: true, startTick: 2, ticksPerBar: 96)
@@ -192,7 +192,7 @@ struct DispatcherTests {
     }
 
     @Test
-    func `many outputs that take long to write are covered by the queue all the same`() {
+    func `many outputs that take long to write are still covered by the queue`() {
         let stage = DispatchStage(mode: .backstop, outputs: 20, microsecondsPerBeat: 400_001)
         stage.kernel.delay = { 2_000 }
         stage.wakeUpLatency = { 2_000_000 }
@@ -202,7 +202,7 @@ struct DispatcherTests {
     }
 
     @Test
-    func `a line beside a port in queue mode has its ticks on time`() {
+    func `a line beside a port in queue mode gets its ticks on time`() {
         let stage = DispatchStage(mode: .queue, outputs: 2, microsecondsPerBeat: 400_001)
         stage.board.slots[1].sink = .discard
         stage.board.slots[0].settings.offset = 8_000
@@ -217,7 +217,7 @@ struct DispatcherTests {
     }
 
     @Test
-    func `in queue mode a thread held up for 12 ms now and then makes nothing late, at any tempo`() {
+    func `in queue mode a thread held up for 12 ms now and then delays nothing, at any tempo`() {
         let stage = DispatchStage(mode: .queue, microsecondsPerBeat: 200_001)
         var wakeUps = 0
         stage.wakeUpLatency = {
@@ -229,7 +229,7 @@ struct DispatcherTests {
     }
 
     @Test
-    func `a Start and its tick that the queue has to send keep their order`() {
+    func `a Start and its tick sent by the queue keep their order`() {
         let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
         stage.board.transport = PlannedTransport(isPlaying: true, startTick: 4, ticksPerBar: 96)
         stage.wakeUpLatency = { 3_000_000 }
@@ -242,7 +242,7 @@ struct DispatcherTests {
     }
 
     @Test
-    func `a song that plays is stopped at the end, after what was laid ahead has been taken back`() throws {
+    func `a playing song is stopped at the end, after queued messages were taken back`() throws {
         let stage = DispatchStage(mode: .queue, microsecondsPerBeat: 400_001)
         stage.board.transport = PlannedTransport(isPlaying: true, startTick: 1, ticksPerBar: 96)
         stage.run(milliseconds: 100)
@@ -253,7 +253,7 @@ struct DispatcherTests {
     }
 
     @Test
-    func `a queue that the kernel refuses to start leaves every tick to the thread, at its time`() {
+    func `if the kernel refuses to start the queue, the thread sends every tick on time`() {
         let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
         stage.kernel.refusesStart = true
         stage.run(milliseconds: 1000)
@@ -262,7 +262,7 @@ struct DispatcherTests {
     }
 
     @Test
-    func `a witness that was flooded makes no tick leave twice`() {
+    func `a flooded witness makes no tick leave twice`() {
         let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
         stage.kernel.witnessCapacity = 0
         stage.wakeUpLatency = { 3_000_000 }
@@ -272,7 +272,7 @@ struct DispatcherTests {
     }
 
     @Test
-    func `a queue that another program's timer holds up sends late, never early`() {
+    func `a queue delayed by another program's timer sends late, never early`() {
         let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
         stage.kernel.startDelay = { 900_000 }
         stage.wakeUpLatency = { 3_000_000 }

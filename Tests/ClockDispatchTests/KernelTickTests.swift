@@ -5,7 +5,7 @@ import Testing
 
 @Suite
 struct KernelTickTests {
-    /// The kernel's own timer tick: whatever is done at a whole millisecond takes 30 us longer.
+    /// Adds the kernel's own timer tick: any work at a whole millisecond takes 30 us longer.
     private func addKernelTicks(to kernel: SimulatedKernel) {
         var last = kernel.now
         kernel.delay = {
@@ -15,7 +15,7 @@ struct KernelTickTests {
     }
 
     @Test(arguments: [Int64(-3), -1, 0, 5, 15])
-    func `a tick close to the kernel's own is the queue's, whatever that one holds the thread up with`(offset: Int64) {
+    func `a tick close to the kernel's own is left to the queue, however long the delay`(offset: Int64) {
         let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 480_000)
         stage.board.slots[0].settings.offset = offset
         addKernelTicks(to: stage.kernel)
@@ -24,9 +24,9 @@ struct KernelTickTests {
         #expect(stage.lateness().dropFirst().allSatisfy { (0...6).contains($0 - offset) }, "\(stage.lateness())")
     }
 
-    /// Each of sixteen messages takes its time, so the last leave long after they are due.
+    /// Each of sixteen messages takes time, so the last ones are sent long after they are due.
     @Test
-    func `a tick for many outputs is the queue's if the kernel's own comes before the last of them has left`() {
+    func `ticks of many outputs are left to the queue if the kernel's own tick comes before the last of them`() {
         let stage = DispatchStage(mode: .backstop, outputs: 16, microsecondsPerBeat: 480_000)
         for slot in 0..<16 { stage.board.slots[slot].settings.offset = -10 }
         addKernelTicks(to: stage.kernel)
@@ -35,9 +35,9 @@ struct KernelTickTests {
         #expect(stage.lateness(15).dropFirst().allSatisfy { (0...16).contains($0 + 10) }, "\(stage.lateness(15))")
     }
 
-    /// At 999 BPM the thread wakes too late to take back, and the queue is started anew after each tick.
+    /// At 999 BPM the thread wakes too late to take messages back, and the queue is restarted after each tick.
     @Test
-    func `a tick of the queue's is not late for what the kernel's own held its start up with`() {
+    func `a tick from the queue is not late because the kernel's own tick held up the queue's start`() {
         let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 60_060)
         addKernelTicks(to: stage.kernel)
         stage.wakeUpLatency = { 8_000 }

@@ -7,7 +7,7 @@ import Testing
 @Suite
 struct PortChangeTests {
     @Test
-    func `a port that is wanted is made between two ticks, and none of them is late for it`() {
+    func `a wanted port is created between two ticks, and delays none of them`() {
         let stage = DispatchStage(mode: .backstop)
         stage.kernel.delay = { 200 }
         stage.news = [
@@ -26,7 +26,7 @@ struct PortChangeTests {
     }
 
     @Test
-    func `another output in the same slot begins anew`() {
+    func `another output in the same slot starts from the beginning`() {
         let stage = DispatchStage(mode: .direct)
         stage.news = [
             (
@@ -43,7 +43,7 @@ struct PortChangeTests {
     }
 
     @Test
-    func `an output that is switched off has its device stopped and sends no clock, and comes back at a bar`() {
+    func `disabling an output stops its device and its clock, and enabling it resumes at a bar`() {
         let stage = DispatchStage(mode: .direct)
         stage.board.transport = PlannedTransport(isPlaying: true, startTick: 0, ticksPerBar: 24)
         let start = stage.kernel.now

@@ -3,15 +3,15 @@ import Testing
 
 @testable import ClockDispatch
 
-/// What a device is told that a crashed run has left playing, and that hears nothing until it is known what to do.
+/// What a device left playing by a crashed run is sent, once it is known what to do.
 @Suite
 struct RecoveredDeviceTests {
-    /// What a device is told by a run that finds it left playing and decides 300 ms after its start.
+    /// The messages to a device left playing, if the new run decides after 300 ms.
     ///
     /// - Parameters:
     ///   - isPlaying: whether the song plays then.
-    ///   - change: makes the device another than one that knows everything.
-    /// - Returns: all messages, in their order.
+    ///   - change: changes the settings from those of a device that supports everything.
+    /// - Returns: all messages, in order.
     private func told(isPlaying: Bool, _ change: (inout OutputSettings) -> Void = { _ in }) -> [ClockMessage] {
         let stage = DispatchStage(mode: .direct)
         stage.board.slots[0].sink = .away
@@ -31,13 +31,13 @@ struct RecoveredDeviceTests {
         stage.run(milliseconds: 299)
         #expect(stage.kernel.delivered.isEmpty, "it hears nothing until it is known what to do")
         stage.run(milliseconds: 3_000)
-        // The last word is that of the run's end.
+        // The last message belongs to the end of the run.
         let messages = stage.messages().map(\.message)
         return isPlaying ? messages.dropLast() : messages
     }
 
     @Test
-    func `a song that plays is entered at a bar, after a Stop`() {
+    func `a playing song is entered at a bar, after a Stop`() {
         let messages = told(isPlaying: true)
         #expect(messages.first == .stop)
         let words = messages.filter { $0 != .timingClock }
@@ -50,14 +50,14 @@ struct RecoveredDeviceTests {
     }
 
     @Test
-    func `without a song a device is stopped before its first tick, and hears the clock`() {
+    func `without a song a device is stopped before its first tick, and gets the clock`() {
         let messages = told(isPlaying: false)
         #expect(messages.first == .stop)
         #expect(messages.count > 100 && messages.dropFirst().allSatisfy { $0 == .timingClock })
     }
 
     @Test
-    func `a device that knows no Stop gets none`() {
+    func `a device that does not support Stop gets none`() {
         #expect(told(isPlaying: false) { $0.sendsStop = false }.allSatisfy { $0 == .timingClock })
     }
 }

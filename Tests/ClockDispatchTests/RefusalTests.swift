@@ -4,17 +4,17 @@ import Testing
 
 @testable import ClockDispatch
 
-/// Receivers that take nothing for a while, and lines that take a part of a message.
+/// Receivers that accept nothing for a while, and lines that accept part of a message.
 @Suite
 struct RefusalTests {
-    /// Two outputs whose song starts with tick 2, at 134 BPM; what is refused at port 0 is the tests' affair.
+    /// Two outputs whose song starts with tick 2, at 134 BPM; the tests decide what port 0 refuses.
     private func stage(_ mode: DispatchMode, ticksPerBar: Int64 = 24) -> DispatchStage {
         let stage = DispatchStage(mode: mode, outputs: 2)
         stage.board.transport = PlannedTransport(isPlaying: true, startTick: 2, ticksPerBar: ticksPerBar)
         return stage
     }
 
-    /// Milliseconds since the stage was set up, as nanoseconds of its clock.
+    /// Milliseconds since the stage was created, as nanoseconds of its clock.
     private func at(_ milliseconds: Int64) -> Int64 { 1_000_000_000 + milliseconds * 1_000_000 }
 
     private func transport(_ stage: DispatchStage, _ port: UInt8 = 0, since: Int64 = 0) -> [ClockMessage] {
@@ -22,7 +22,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: DispatchMode.allCases)
-    func `a Stop that was refused follows as soon as the receiver takes messages again`(mode: DispatchMode) throws {
+    func `a refused Stop is repeated as soon as the receiver accepts messages again`(mode: DispatchMode) throws {
         let stage = stage(mode)
         let (stuck, free) = (at(300), at(900))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
@@ -40,7 +40,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: DispatchMode.allCases)
-    func `a machine that missed ticks is stopped and placed at a bar, and no other is disturbed`(
+    func `a machine that missed ticks is stopped and placed at a bar, without disturbing others`(
         mode: DispatchMode
     ) throws {
         let stage = stage(mode)
@@ -55,7 +55,7 @@ struct RefusalTests {
         }
         #expect(after[0] == .stop && after[2] == .continue && after[3] == .stop)
         #expect(sixteenths % 4 == 0, "a bar")
-        // The place is the one of the tick that follows Continue.
+        // The position belongs to the tick that follows Continue.
         let moves = try #require(stage.messages().last { $0.message == .continue }).time
         let tick = try #require(stage.messages().first { $0.message == .timingClock && $0.time > moves })
         let ticksBefore = stage.messages(1).count { $0.message == .timingClock && $0.time < tick.time - 1_000_000 }
@@ -63,7 +63,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: DispatchMode.allCases)
-    func `a machine that stands still and missed only ticks is sent nothing else`(mode: DispatchMode) {
+    func `a stopped machine that missed only ticks is sent nothing else`(mode: DispatchMode) {
         let stage = stage(mode)
         stage.board.transport = .stopped
         let (stuck, free) = (at(300), at(600))
@@ -74,7 +74,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: DispatchMode.allCases)
-    func `of several machines at one port none is disturbed for one until the song stops`(mode: DispatchMode) {
+    func `of several machines at one port none is disturbed for another until the song stops`(mode: DispatchMode) {
         let stage = stage(mode)
         stage.board.slots[0].isShared = true
         let (stuck, free) = (at(300), at(600))
@@ -91,7 +91,7 @@ struct RefusalTests {
     }
 
     @Test
-    func `a Stop is repeated without a clock, until it is taken`() throws {
+    func `a Stop is repeated without a clock, until it is accepted`() throws {
         let stage = stage(.direct)
         stage.board.slots[0].settings.isClockAlwaysOn = false
         let (stuck, free) = (at(300), at(2_000))
@@ -104,7 +104,7 @@ struct RefusalTests {
     }
 
     @Test
-    func `a machine that never took its Stop is sent it once more at the end`() {
+    func `a machine that never accepted its Stop gets it once more at the end`() {
         let stage = stage(.direct)
         let (stuck, free) = (at(300), at(999))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
@@ -114,7 +114,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: DispatchMode.allCases)
-    func `a machine may play from its Start until it has taken its Stop`(mode: DispatchMode) {
+    func `a machine may play from its Start until it has accepted its Stop`(mode: DispatchMode) {
         let stage = stage(mode)
         let (stuck, free) = (at(590), at(900))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
@@ -128,7 +128,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: DispatchMode.allCases)
-    func `a machine that does not take its Stop at the end may play on`(mode: DispatchMode) {
+    func `a machine that does not accept its final Stop may play on`(mode: DispatchMode) {
         let stage = stage(mode)
         stage.kernel.refuses = { [kernel = stage.kernel, end = at(800)] port in port == 0 && kernel.now >= end }
         stage.run(milliseconds: 800)
@@ -137,10 +137,10 @@ struct RefusalTests {
     }
 
     @Test(arguments: [0, 1, 2, 3])
-    func `a Song Position that a line takes only in part is finished before anything else`(room: Int) {
+    func `a Song Position that a line accepts only in part is finished before anything else`(room: Int) {
         let stage = stage(.direct)
         stage.board.slots[0].sink = .line(7)
-        // The song has begun long before, so the machine is placed.
+        // The song began long before, so the machine is placed.
         stage.board.transport.startTick = -100
         var fullSince: Int64?
         stage.kernel.lineRoom = { [kernel = stage.kernel] bytes in

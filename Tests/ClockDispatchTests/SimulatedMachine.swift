@@ -7,9 +7,9 @@ import MIDIClock
 
 /// A machine with one processor for the thread and another for the timer, in virtual time.
 ///
-/// Every call takes as long as `delay` says, so that anything may happen between any two of them. The queue does what
-/// the kernel's does: it beats every 160 us once it is started, and passes on what is due by then; what it has taken out
-/// is on its way for a while, neither removable nor heard yet.
+/// Every call takes as long as `delay` says, so anything may happen between two calls. The queue works like the
+/// kernel's: it fires every 160 us once started, and sends what is due by then. What it has taken out is in transit for
+/// a while, neither removable nor heard yet.
 final class SimulatedKernel {
     struct Delivery: Equatable {
         var port: UInt8
@@ -21,11 +21,11 @@ final class SimulatedKernel {
     /// Nanoseconds of monotonic time; raw time is behind by `apart`.
     private(set) var now: Int64 = 1_000_000_000
     var apart: Int64 = 300_000_000
-    /// How long the next call takes, in nanoseconds.
+    /// Duration of the next call, in nanoseconds.
     var delay: () -> Int64 = { 200 }
-    /// How long a message is under way from the queue to its receivers.
+    /// Time from the queue to the receivers, in nanoseconds.
     var flight: Int64 = 0
-    /// How long after it was asked to the queue begins: another program's timer runs.
+    /// Delay of the queue's start, in nanoseconds: another program's timer runs.
     var startDelay: () -> Int64 = { 0 }
     private(set) var delivered: [Delivery] = []
     private var heard: [(at: Int64, SequencerSender.Heard)] = []
@@ -33,22 +33,22 @@ final class SimulatedKernel {
     private var start: Int64?
     private var beats: Int64 = 0
     private var landing: Int64 = 0
-    /// How many events the witness holds before it throws all away.
+    /// Number of events that the witness stores before it drops all.
     var witnessCapacity = Int.max
     private var hasOverflown = false
 
-    /// Whether the receiver at a port refuses what comes now.
+    /// Whether the receiver at a port refuses messages now.
     var refuses: (UInt8) -> Bool = { _ in false }
-    /// How many of some bytes the line takes now.
+    /// How many of some bytes the line accepts now.
     var lineRoom: (LineBytes) -> Int = { _ in .max }
     private(set) var lineBytes: [UInt8] = []
     /// Whether the queue cannot be started.
     var refusesStart = false
     var otherThreads = 0
-    /// The output ports there are, one bit each, and when each came or went.
+    /// The existing output ports, one bit each, and when each was created or deleted.
     private(set) var ports: UInt64 = 0
     private(set) var portChanges: [(at: Int64, port: UInt8, exists: Bool)] = []
-    /// How long making a port takes.
+    /// Time to create a port, in nanoseconds.
     var portTime: Int64 = 50_000
 
     func setPort(_ port: UInt8, exists: Bool) {
@@ -71,7 +71,7 @@ final class SimulatedKernel {
         now = max(now, time)
     }
 
-    /// Passes a message on; returns whether its receiver took it.
+    /// Delivers a message; returns whether its receiver accepted it.
     @discardableResult
     private func deliver(_ delivery: Delivery, at time: Int64, tag: UInt8, queueTime: Int64) -> Bool {
         var delivery = delivery
@@ -89,7 +89,7 @@ final class SimulatedKernel {
         return isTaken
     }
 
-    /// Returns whether the receiver took it.
+    /// Returns whether the receiver accepted it.
     func send(_ entry: ScheduledMessage) -> Bool {
         guard let port = entry.port else { return true }
         let delivery = Delivery(port: port, message: entry.message, time: now, isQueued: false)
@@ -130,7 +130,7 @@ final class SimulatedKernel {
     }
 }
 
-/// The dispatcher's side of a simulated kernel.
+/// The dispatcher's access to a simulated kernel.
 struct SimulatedMachine: DispatchMachine {
     let kernel: SimulatedKernel
     var hasQueue = true

@@ -5,13 +5,13 @@ import Testing
 
 @testable import ClockMeter
 
-/// Clocks whose figures are known beforehand.
+/// Clocks with known figures.
 @Suite
 struct ClockMeterTests {
     private static let tempos = [97.3, 120, 133.7, 174]
 
     @Test(arguments: tempos)
-    func `a perfect clock has no jitter, and the tempo it has`(tempo: Double) throws {
+    func `a perfect clock has no jitter and the right tempo`(tempo: Double) throws {
         let figures = measured(count: 2_000) { _ in tempo }
         let jitter = try #require(figures.jitter)
         // Stamps are whole microseconds.
@@ -26,7 +26,7 @@ struct ClockMeterTests {
     }
 
     @Test(arguments: tempos)
-    func `Gaussian jitter of 200 us is measured as what it is`(tempo: Double) throws {
+    func `Gaussian jitter of 200 us is measured correctly`(tempo: Double) throws {
         let figures = measured(count: 9_984, jitter: .gaussian(200)) { _ in tempo }
         let jitter = try #require(figures.jitter)
         let error = jitter.timeIntervalErrorMicroseconds
@@ -43,13 +43,13 @@ struct ClockMeterTests {
         #expect(found.deviation < 1e-5 * tempo)
     }
 
-    @Test func `lateness spread evenly over a millisecond is measured as what it is`() throws {
+    @Test func `delays spread evenly over a millisecond are measured correctly`() throws {
         let figures = measured(count: 9_984, jitter: .uniform(1_000)) { _ in 133.7 }
         let error = try #require(figures.jitter).timeIntervalErrorMicroseconds
         #expect(isNear(error.deviation, 1_000 / 12.0.squareRoot(), 0.03))
         #expect(isNear(error.p50, 250, 0.05))
         #expect(isNear(error.p99, 495, 0.1))
-        // The line through a block is itself off by a little.
+        // The line through a block itself has a small error.
         #expect((500...680).contains(error.max))
         let low = try #require(figures.histogram.first?.fromMicroseconds)
         let high = try #require(figures.histogram.last?.fromMicroseconds)
@@ -57,7 +57,7 @@ struct ClockMeterTests {
         #expect(figures.histogram.reduce(0) { $0 + $1.ticks } == 9_984)
     }
 
-    @Test func `ticks that are early or late as a coin says are off by just that`() throws {
+    @Test func `ticks that are randomly early or late by a fixed amount are off by that amount`() throws {
         var random = SeededGenerator(seed: 3)
         var meter = ClockMeter(start: HostTime(microseconds: 0))
         for number in Int64(1)...9_600 {
@@ -67,11 +67,11 @@ struct ClockMeterTests {
         let error = try #require(meter.figures().jitter).timeIntervalErrorMicroseconds
         #expect(isNear(error.deviation, 400, 0.01))
         #expect(isNear(error.p50, 400, 0.05))
-        // The line through a block is itself off by a little.
+        // The line through a block itself has a small error.
         #expect((400..<800).contains(error.max))
     }
 
-    @Test func `frames of a millisecond that beat against the tempo are jitter and no change of tempo`() throws {
+    @Test func `1 ms frames that beat against the tempo are jitter and no change of tempo`() throws {
         for tempo in [120.3, 125.06, 133.7] {
             let figures = measured(count: 6_000, jitter: .frames) { _ in tempo }
             let error = try #require(figures.jitter).timeIntervalErrorMicroseconds
@@ -82,7 +82,7 @@ struct ClockMeterTests {
     }
 
     @Test(arguments: [(30.0, 120.0), (-80, 128.5), (4, 97.3)])
-    func `a clock that runs fast or slow is found out to a part in a million`(off: Double, tempo: Double) throws {
+    func `a clock that runs fast or slow is measured to one part per million`(off: Double, tempo: Double) throws {
         let figures = measured(count: 20_000, jitter: .gaussian(100)) { _ in tempo * (1 + off / 1_000_000) }
         let drift = try #require(figures.tempo?.drift)
         #expect(drift.nominalTempo == tempo)
@@ -90,14 +90,14 @@ struct ClockMeterTests {
         #expect(abs(drift.partsPerMillion - off) < 4 * drift.deviation)
     }
 
-    @Test func `drift is told against the tempo that is named, and against none where none is near`() throws {
+    @Test func `drift is relative to the given tempo, and absent without a round tempo nearby`() throws {
         let meter = meter(count: 2_000) { _ in 120.04 }
         #expect(meter.figures().tempo?.drift == nil)
         let drift = try #require(meter.figures(nominal: 120).tempo?.drift)
         #expect(abs(drift.partsPerMillion - 333.3) < 1)
     }
 
-    @Test func `lost ticks are counted and are no jitter`() throws {
+    @Test func `lost ticks are counted and are not jitter`() throws {
         let faults: [LeaderClock.Fault] = [.lost(700..<701), .lost(1_300..<1_303), .lost(1_900..<1_901)]
         let figures = measured(count: 4_000, jitter: .gaussian(50), faults: faults) { _ in 120 }
         #expect(figures.ticks == .init(received: 3_995, lost: 5, measured: 3_995))
@@ -105,14 +105,14 @@ struct ClockMeterTests {
         #expect(figures.tempo?.changes == 0)
     }
 
-    @Test func `doubled ticks are counted and are no jitter`() throws {
+    @Test func `doubled ticks are counted and are not jitter`() throws {
         let faults = [600, 601, 1_400, 2_222].map(LeaderClock.Fault.doubled)
         let figures = measured(count: 4_000, jitter: .gaussian(50), faults: faults) { _ in 120 }
         #expect(figures.ticks == .init(received: 4_004, doubled: 4, measured: 4_000))
         #expect(isNear(try #require(figures.jitter).timeIntervalErrorMicroseconds.deviation, 50, 0.05))
     }
 
-    @Test func `a stall is as long as its longest delay, and moves no other tick`() throws {
+    @Test func `a stall counts with its longest delay, and moves no other tick`() throws {
         let figures = measured(
             count: 4_000, jitter: .gaussian(20), faults: [.stall(after: 2_000, microseconds: 100_000)]
         ) { _ in 120 }
@@ -126,7 +126,7 @@ struct ClockMeterTests {
         #expect(abs(longest - 100_000) < 150)
     }
 
-    @Test func `a clock that pauses was silent, and jitter is what it was`() throws {
+    @Test func `a pausing clock was silent, and jitter is unchanged`() throws {
         var meter = meter(count: 1_000, jitter: .gaussian(50)) { _ in 120 }
         meter.play(count: 1_000, after: 3_000_000, jitter: .gaussian(50)) { _ in 120 }
         let figures = meter.figures()
@@ -147,11 +147,11 @@ struct ClockMeterTests {
         let error = try #require(figures.jitter).timeIntervalErrorMicroseconds
         #expect(isNear(error.deviation, 50, 0.05))
         #expect(error.max < 300)
-        // Four beats are left out on either side of those that the change falls into.
+        // Four beats are left out before and after those with the change.
         #expect(figures.ticks.measured >= 4_000 - 3 * 96)
     }
 
-    @Test func `a gentle ramp shows as a parabola against the line through four beats`() throws {
+    @Test func `a gentle ramp appears as a parabola against the line through four beats`() throws {
         // Each interval is longer than the one before by 50 ns.
         let figures = measured(count: 3_000) { 2_500_000 / (20_000 + 0.05 * Double($0)) }
         let error = try #require(figures.jitter).timeIntervalErrorMicroseconds
@@ -164,14 +164,14 @@ struct ClockMeterTests {
         #expect(isNear(tempo.slowest, 2_500_000 / 20_147.6, 1e-4))
     }
 
-    @Test func `while the tempo races nothing is measured, and the race is one change`() throws {
+    @Test func `while the tempo changes quickly nothing is measured, and it counts as one change`() throws {
         let figures = measured(count: 2_000) { 120 + 0.05 * Double($0) }
         #expect(figures.ticks.measured < 200)
         #expect(figures.tempo?.changes == 1)
         #expect(try #require(figures.tempo).fastest > 210)
     }
 
-    @Test func `the transport is told with its times, and where the song is`() {
+    @Test func `the transport is reported with times and the song position`() {
         var meter = ClockMeter(start: HostTime(microseconds: 5_000_000))
         func at(_ milliseconds: Int64) -> HostTime { HostTime(microseconds: 5_000_000 + milliseconds * 1_000) }
         for tick in Int64(0)..<48 { meter.received(.timingClock, at: at(tick * 20)) }
@@ -189,11 +189,11 @@ struct ClockMeterTests {
         #expect(transport.messages == 2)
     }
 
-    @Test func `messages that came before the clock was last looked at keep their stamps`() throws {
+    @Test func `messages from before the last update keep their stamps`() throws {
         var meter = ClockMeter(start: HostTime(microseconds: 0))
         for number in Int64(0)..<960 {
             let time = number * 20_000
-            // Somebody looked just before this tick was read.
+            // An update came just before this tick was read.
             meter.timePassed(to: HostTime(microseconds: time + (number % 7 == 0 ? 60_000 : 500)))
             meter.received(.timingClock, at: HostTime(microseconds: time))
         }
@@ -203,7 +203,7 @@ struct ClockMeterTests {
         #expect(figures.silences.count == 0)
     }
 
-    @Test func `a clock that ceases is lost, and one that never came is waited for`() {
+    @Test func `a clock that stops is lost, and one that never came is waited for`() {
         var meter = ClockMeter(start: HostTime(microseconds: 0))
         meter.timePassed(to: HostTime(microseconds: 2_000_000))
         #expect(meter.figures().state == .waiting)

@@ -5,11 +5,11 @@ import Testing
 
 @testable import ClockMeter
 
-/// What no honest clock sends.
+/// Input that no real clock sends.
 @Suite
 struct HostileClockTests {
     @Test(arguments: Seeds.standing(1...8))
-    func `whatever comes whenever, figures stay numbers and lists stay short`(seed: UInt64) {
+    func `with any input figures stay numbers and lists stay short`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var meter = ClockMeter(start: HostTime(microseconds: 1_000_000))
         var time: Int64 = 1_000_000
@@ -43,7 +43,7 @@ struct HostileClockTests {
         #expect(figures.transport.messages == 3_999)
     }
 
-    @Test func `stamps that step back a little are of the same clock, and far back of another`() {
+    @Test func `stamps slightly back belong to the same clock, far back to another`() {
         var meter = ClockMeter(start: HostTime(microseconds: 0))
         for number in Int64(0)..<500 {
             meter.received(.timingClock, at: HostTime(microseconds: 90_000_000 + number * 20_000))

@@ -19,7 +19,7 @@ func measured(
 }
 
 extension ClockMeter {
-    /// Has a leader send `count` ticks, the first so many microseconds after the newest message.
+    /// Lets a leader send `count` ticks, the first a given number of microseconds after the newest message.
     mutating func play(
         count: Int, after pause: Double, jitter: LeaderClock.Jitter = .none, faults: [LeaderClock.Fault] = [],
         tempo: (Int) -> Double
@@ -32,5 +32,5 @@ extension ClockMeter {
     }
 }
 
-/// Whether a figure is what it should be, but for a share of it.
+/// Whether a figure is within a share of its true value.
 func isNear(_ value: Double, _ truth: Double, _ share: Double) -> Bool { abs(value - truth) <= share * truth }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite
 struct SoundMeterTests {
-    /// Hears sounds at these microseconds.
+    /// The figures for sounds at these microseconds.
     private static func figures(_ times: [Int64], until end: Int64? = nil, nominal: Double? = nil) -> ClockFigures {
         var meter = SoundMeter(start: HostTime(microseconds: 0))
         for time in times { meter.received(at: HostTime(microseconds: time)) }
@@ -13,7 +13,7 @@ struct SoundMeterTests {
         return meter.figures(nominal: nominal)
     }
 
-    /// Beats of a tempo, each off by chance.
+    /// Beats of a tempo with random deviations.
     private static func beats(
         _ count: Int, tempo: Double = 120, from start: Double = 100_000, jitter: Double = 0, seed: UInt64 = 1
     ) -> [Int64] {
@@ -25,8 +25,8 @@ struct SoundMeterTests {
     }
 
     @Test
-    func `jitter, tempo and drift are what was put in`() throws {
-        // Evenly spread over 2 ms: a deviation of 1155 us. 50 parts in a million slow.
+    func `jitter, tempo and drift match the input`() throws {
+        // Evenly spread over 2 ms: a deviation of 1155 us. 50 parts per million slow.
         let figures = Self.figures(Self.beats(400, tempo: 120 * (1 - 50e-6), jitter: 2_000))
         let jitter = try #require(figures.jitter?.timeIntervalErrorMicroseconds)
         #expect(isNear(jitter.deviation, 1_155, 0.1))
@@ -40,7 +40,7 @@ struct SoundMeterTests {
     }
 
     @Test
-    func `ten seconds are enough to be measured`() {
+    func `ten seconds are enough for a measurement`() {
         let figures = Self.figures(Self.beats(20, jitter: 500))
         #expect(figures.ticks.measured >= 16)
         #expect(figures.jitter != nil && figures.tempo?.drift != nil)
@@ -60,7 +60,7 @@ struct SoundMeterTests {
     }
 
     @Test
-    func `a pause is a silence and nothing is lost in it`() {
+    func `a pause is a silence without lost beats`() {
         let figures = Self.figures(Self.beats(40) + Self.beats(40, from: 60_030_000))
         #expect(figures.silences.count == 1)
         #expect(isNear(figures.silences.longestSeconds, 40.43, 0.01))
@@ -80,7 +80,7 @@ struct SoundMeterTests {
     }
 
     @Test
-    func `a beat that goes on in another place is found again`() {
+    func `a beat that continues at another place is found again`() {
         let first = Self.beats(24)
         let figures = Self.figures(first + Self.beats(24, from: Double(first[23]) + 750_000))
         #expect(figures.state == .locked && figures.silences.count == 0)
@@ -88,7 +88,7 @@ struct SoundMeterTests {
     }
 
     @Test
-    func `the tempo that is meant tells how many sounds there are to a beat`() throws {
+    func `the intended tempo tells the number of sounds per beat`() throws {
         let sixteenths = Self.beats(200, tempo: 480)
         #expect(abs(try #require(Self.figures(sixteenths).tempo).beatsPerMinute - 480) < 0.001)
         let tempo = try #require(Self.figures(sixteenths, nominal: 120).tempo)
@@ -97,11 +97,11 @@ struct SoundMeterTests {
     }
 
     @Test
-    func `it says when there is nothing to measure`() {
+    func `it reports when there is nothing to measure`() {
         #expect(Self.figures([]).state == .waiting)
         #expect(Self.figures(Self.beats(3)).state == .settling)
         #expect(Self.figures(Self.beats(20), until: 60_000_000).state == .lost)
-        // Claps of a crowd: no four in a row are even.
+        // A crowd clapping: no four in a row are even.
         var random = SeededGenerator(seed: 3)
         var (time, claps) = (Int64(0), [Int64]())
         for number in 0..<200 {
@@ -115,7 +115,7 @@ struct SoundMeterTests {
     }
 
     @Test
-    func `times that are impossible are refused`() {
+    func `impossible times are refused`() {
         let figures = Self.figures([100_000, 50_000, -1, .max, 100_000, 600_000, 1_100_000, 1_600_000])
         #expect(figures.ticks.refused == 4)
         #expect(figures.ticks.received == 4 && figures.state == .locked)
@@ -128,7 +128,7 @@ struct ClockDifferenceTests {
     func `two machines are compared beat by beat`() throws {
         var random = SeededGenerator(seed: 4)
         let first = (0..<200).map { 1_000_000 + 500_000 * Double($0) }
-        // The second is 3 ms early, wanders by 1 ms a minute, and misses a beat.
+        // The second is 3 ms early, drifts by 1 ms per minute, and misses a beat.
         var second = first.map {
             $0 - 3_000 - ($0 - 1_000_000) / 60_000 + Double.random(in: -100...100, using: &random)
         }
@@ -145,7 +145,7 @@ struct ClockDifferenceTests {
     }
 
     @Test
-    func `a few that stray do not count`() throws {
+    func `a few outliers do not count`() throws {
         var random = SeededGenerator(seed: 5)
         let first = (0..<100).map { 500_000 * Double($0) }
         let second = first.enumerated().map { number, time in
@@ -157,7 +157,7 @@ struct ClockDifferenceTests {
     }
 
     @Test
-    func `what is half an interval away belongs to nothing`() {
+    func `sounds half an interval apart match nothing`() {
         let first = (0..<10).map { 500_000 * Double($0) }
         #expect(ClockDifference(first, against: first.map { $0 + 60_000_000 }) == nil)
         #expect(ClockDifference(first, against: []) == nil)

@@ -1,20 +1,20 @@
 import ConfigurationFiles
 import Testing
 
-/// What a person reads about a file that is wrong, word for word: `Corpus/broken-*.txt`.
+/// The exact messages for wrong files: `Corpus/broken-*.txt`.
 @Suite struct BrokenFileTests {
     @Test(arguments: try BrokenFile.all(in: "broken-profiles"))
-    func `a profile that is wrong is told where and what would be right`(file: BrokenFile) {
+    func `a wrong profile is reported with position and fix`(file: BrokenFile) {
         #expect(complaints { () throws(Mistakes) in _ = try Profile(text: file.text) } == file.complaints)
     }
 
     @Test(arguments: try BrokenFile.all(in: "broken-configurations"))
-    func `a configuration that is wrong is told where and what would be right`(file: BrokenFile) {
+    func `a wrong configuration is reported with position and fix`(file: BrokenFile) {
         #expect(complaints { () throws(Mistakes) in _ = try ConfigurationFile(text: file.text) } == file.complaints)
     }
 }
 
-/// One file of the corpus: after `===` what is wrong with it, then its lines, after `>>>` what is to be said of it.
+/// One file of the corpus: what is wrong after `===`, its lines, and the expected messages after `>>>`.
 struct BrokenFile: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var text = ""
@@ -37,7 +37,7 @@ struct BrokenFile: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The lines a person reads of a file; none if nothing is wrong with it.
+/// The messages for a file; none if it is valid.
 func complaints(_ read: () throws(Mistakes) -> Void) -> [String] {
     do throws(Mistakes) {
         try read()

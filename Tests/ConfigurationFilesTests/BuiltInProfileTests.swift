@@ -13,7 +13,7 @@ import Testing
         #expect(library.profiles.allSatisfy { $0.file == nil })
     }
 
-    @Test func `what is built in is what the folder of profiles holds, byte for byte`() throws {
+    @Test func `the built-in profiles equal the folder of profiles, byte for byte`() throws {
         let folder = "\(Folder.project)/Profiles"
         let names = try Folder.names(in: folder).filter { $0.hasSuffix(".yaml") }
         #expect(BuiltInProfile.all.map(\.id) == names.map { String($0.dropLast(5)) }.sorted())
@@ -30,26 +30,26 @@ import Testing
         #expect(!library.warnings.contains { $0.contains("is matched by") })
     }
 
-    @Test func `profiles are named in small letters, digits and hyphens`() {
+    @Test func `profile names consist of lower-case letters, digits and hyphens`() {
         let letters = Set("abcdefghijklmnopqrstuvwxyz0123456789-")
         for profile in library.profiles { #expect(letters.isSuperset(of: profile.id), "\(profile.id)") }
     }
 
-    @Test func `every profile says what is known and from where`() {
+    @Test func `every profile has facts with sources`() {
         for profile in library.profiles {
             #expect(!profile.notes.isEmpty, "\(profile.id)")
             #expect(profile.notes.allSatisfy { !$0.source.isEmpty }, "\(profile.id)")
         }
     }
 
-    @Test func `every profile that asks for something special knows why`() {
+    @Test func `every profile with special settings has a fact that explains them`() {
         for profile in library.profiles {
             let isSpecial = profile.settings != OutputSettings() || profile.input != Profile.Input()
             #expect(!isSpecial || !profile.notes.isEmpty, "\(profile.id)")
         }
     }
 
-    @Test func `what users choose by hand is there`() throws {
+    @Test func `profiles that users choose by hand exist`() throws {
         for id in ["generic", "generic-clock-only"] { _ = try library.profile(id: id) }
         #expect(try library.profile(id: "generic").settings == OutputSettings())
     }

@@ -5,12 +5,12 @@ import MIDIClock
 import Simulation
 import Testing
 
-/// Every built-in profile in one session: what its device hears is what its keys say, and nothing else.
+/// Every built-in profile in one session: its device gets exactly what its keys say.
 @Suite
 struct BuiltInSessionTests {
     private static let library = ProfileLibrary(builtIn: BuiltInProfile.all, folders: [])
 
-    /// An output of a profile, in virtual time, and the device that hears it.
+    /// An output with a profile, in virtual time, and its device.
     private struct Stage {
         let settings: OutputSettings
         let line: TickLine
@@ -27,7 +27,7 @@ struct BuiltInSessionTests {
             planner.deviceConnected(isReturning: false)
         }
 
-        /// Lets the song play from a tick, or stand still, until a time.
+        /// Lets the song play from a tick, or stay stopped, until a time.
         mutating func run(from startTick: Int64?, until end: Int64) {
             var transport = PlannedTransport.stopped
             if let startTick {
@@ -51,10 +51,10 @@ struct BuiltInSessionTests {
     }
 
     @Test(arguments: library.profiles)
-    func `a device hears the transport that its profile says`(profile: Profile) throws {
+    func `a device gets the transport that its profile says`(profile: Profile) throws {
         var stage = Stage(profile, beatsPerMinute: 120)
         let settings = profile.settings
-        // Eight beats of standing still, sixteen of the song, eight of standing still.
+        // Eight beats stopped, sixteen of the song, eight stopped.
         stage.run(from: nil, until: 4_000_000)
         let idleTicks = stage.count(.timingClock)
         #expect(settings.isClockAlwaysOn ? idleTicks > 0 : idleTicks == 0)
@@ -78,7 +78,7 @@ struct BuiltInSessionTests {
         #expect(isStarted == (settings.start != .none))
         #expect(stage.count(.stop) == (isStarted && settings.sendsStop ? 1 : 0))
 
-        // The song's top is tick 400; Start leaves as much earlier as the profile says, where that fits.
+        // The song begins at tick 400; Start is sent as much earlier as the profile says, where that fits.
         let events = stage.device.events
         guard let start = events.firstIndex(where: { $0.message == .start || $0.message == .continue }) else { return }
         let moved = events[start].at
@@ -90,10 +90,10 @@ struct BuiltInSessionTests {
     }
 
     @Test(arguments: library.profiles, [20.0, 55, 120, 290, 400, 999])
-    func `a device hears a tempo it takes, the session's or that folded`(profile: Profile, tempo: Double) throws {
+    func `a device gets a tempo it accepts, the session's or a folded one`(profile: Profile, tempo: Double) throws {
         var stage = Stage(profile, beatsPerMinute: tempo)
         let settings = profile.settings
-        // Playing, since some clocks stand still without.
+        // Playing, because some clocks stop otherwise.
         stage.run(from: 96, until: Int64(60e6 / tempo * 24))
         let ticks = stage.device.ticks.suffix(25)
         let (first, last) = (try #require(ticks.first), try #require(ticks.last))

@@ -4,13 +4,13 @@ import MIDIClock
 import Testing
 
 @Suite struct ConfigurationTests {
-    @Test func `a configuration says nothing and leaves everything to others`() throws {
+    @Test func `an empty configuration leaves everything at its default`() throws {
         #expect(try ConfigurationFile(text: "version: 1") == (ConfigurationFile()))
         let empty = "version: 1\noutputs:\nfollow:\nlink: ~\nhttp: {}\nosc: null\ncontrols: []\nlog:\n"
         #expect(try ConfigurationFile(text: empty) == (ConfigurationFile()))
     }
 
-    @Test func `a configuration's values and their places are those of the file`() throws {
+    @Test func `a configuration's values and positions are those of the file`() throws {
         let file = try ConfigurationFile(text: GoodFiles.configuration)
         #expect(file.outputs.map(\.port.value) == ["TR-8S", "raw:/dev/ttyAMA0@31250"])
         #expect(file.outputs.map { "\($0.port.place)" } == ["config.yaml:3:11", "config.yaml:6:11"])
@@ -38,7 +38,7 @@ import Testing
         #expect(file.log.format == .text)
     }
 
-    @Test func `every key changes what it says`() throws {
+    @Test func `every key changes its setting`() throws {
         let file = try ConfigurationFile(text: GoodFiles.otherConfiguration)
         #expect(file.outputs.map(\.port.value) == ["24:0"])
         #expect(file.outputs.map(\.profile) == [nil])
@@ -63,13 +63,13 @@ import Testing
         #expect(file.log.format == .json)
     }
 
-    @Test func `a mistake that another finds in a value is told at its place`() throws {
+    @Test func `a mistake found later is reported at the value's position`() throws {
         let file = try ConfigurationFile(text: "version: 1\nfollow:\n  source:   999:0")
         let mistake = file.follow.source?.mistake("a sequencer port is 0:0 to 191:253")
         #expect(mistake?.description == "config.yaml:3:13: a sequencer port is 0:0 to 191:253")
     }
 
-    @Test func `overrides replace what they name and leave the rest of the profile`() throws {
+    @Test func `overrides replace the named settings and keep the rest of the profile`() throws {
         let profile = try Profile(text: GoodFiles.everyKey)
         let output = try #require(
             try ConfigurationFile(
@@ -82,14 +82,14 @@ import Testing
         #expect(try profile.applying(ProfileOverrides()) == (profile))
     }
 
-    @Test func `overrides bring a device back by what they leave of its means`() throws {
+    @Test func `overrides affect how a device is realigned`() throws {
         let profile = try Profile(text: "version: 1\nname: Box")
         #expect(try profile.applying(overrides("{ song-position: false }")).settings.realign == .restart)
         let restarted = try Profile(text: "version: 1\nname: Box\ntransport: { song-position: false }")
         #expect(try restarted.applying(overrides("{ song-position: true }")).settings.realign == .songPosition)
     }
 
-    @Test func `overrides that do not go with the profile are told at their place`() throws {
+    @Test func `overrides that contradict the profile are reported with their position`() throws {
         let profile = try Profile(text: "version: 1\nname: Box\ntransport: { realign: song-position }")
         let overrides = try overrides("{ lead: 2, song-position: false }")
         #expect(

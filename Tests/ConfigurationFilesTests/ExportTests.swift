@@ -5,7 +5,7 @@ import Testing
 @Suite struct ExportTests {
     private let names = BuiltInProfile.all.map { "\($0.id).yaml" }.sorted()
 
-    @Test func `every built-in profile becomes a file that says the same`() throws {
+    @Test func `every built-in profile is exported with equal contents`() throws {
         let folder = try Folder()
         #expect(try BuiltInProfile.export(to: "\(folder.root)/new") == names.count)
         #expect(try Folder.names(in: "\(folder.root)/new") == names)
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `what is there already and says the same is left alone`() throws {
+    @Test func `an existing file with equal contents is left alone`() throws {
         let folder = try Folder()
         _ = try BuiltInProfile.export(to: folder.root)
         try #require(unlink("\(folder.root)/generic.yaml") == 0)
@@ -26,7 +26,7 @@ import Testing
         #expect(try Folder.names(in: folder.root) == (names + ["mine.yaml"]).sorted())
     }
 
-    @Test func `a file that differs stays, and nothing is written`() throws {
+    @Test func `if a file differs, it is kept and nothing is written`() throws {
         let folder = try Folder()
         try folder.write("generic.yaml", "version: 1\nname: Mine\n")
         #expect(throws: ExportError.self) { try BuiltInProfile.export(to: folder.root) }
@@ -44,7 +44,7 @@ import Testing
                 "nothing is written: generic.yaml, korg-volca.yaml, roland-tb-303.yaml and 2 more in ") == true)
     }
 
-    @Test func `a link, a pipe or a folder of a profile's name is in the way`() throws {
+    @Test func `a link, a pipe or a folder with a profile's name blocks the export`() throws {
         let folder = try Folder()
         try #require(symlink("/no/such/file", "\(folder.root)/generic.yaml") == 0)
         try #require(mkfifo("\(folder.root)/korg-volca.yaml", 0o600) == 0)
@@ -53,7 +53,7 @@ import Testing
         #expect(try Folder.names(in: folder.root).count == 3)
     }
 
-    @Test func `a folder that cannot be is told`() throws {
+    @Test func `an impossible folder is reported`() throws {
         let folder = try Folder()
         try folder.write("file", "")
         #expect(refusal(to: "\(folder.root)/file") == "\(folder.root)/file cannot be written: Not a directory")

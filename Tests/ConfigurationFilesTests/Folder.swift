@@ -2,11 +2,11 @@ import ConfigurationFiles
 import Glibc
 import Testing
 
-/// A temporary folder that goes away with this value, and what it takes to read and write files.
+/// A temporary folder, deleted with this object, with functions to read and write files.
 final class Folder {
     let root: String
 
-    /// The checkout that the tests were built in.
+    /// The checkout that contains the tests.
     static let project = String(#filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" })
 
     init() throws {
@@ -16,7 +16,7 @@ final class Folder {
 
     deinit {
         func clear(_ path: String) {
-            // A file or a link is gone at once; a folder is once it is empty.
+            // A file or a link is deleted directly, a folder once it is empty.
             guard remove(path) != 0 else { return }
             for name in (try? Self.allNames(in: path)) ?? [] { clear("\(path)/\(name)") }
             remove(path)
@@ -24,7 +24,7 @@ final class Folder {
         clear(root)
     }
 
-    /// Writes a file, in a folder of its own if its name says so.
+    /// Writes a file, in a subfolder if its name says so.
     func write(_ name: String, _ text: String) throws {
         if let slash = name.lastIndex(of: "/") { mkdir("\(root)/\(name[..<slash])", 0o755) }
         let file = try #require(fopen("\(root)/\(name)", "w"))
@@ -32,7 +32,7 @@ final class Folder {
         #expect(fwrite(Array(text.utf8), 1, text.utf8.count, file) == text.utf8.count)
     }
 
-    /// The subfolders, or files, that are read as folders of profiles.
+    /// A library that reads the subfolders, or files.
     func library(_ names: String...) -> ProfileLibrary { ProfileLibrary(folders: names.map { "\(root)/\($0)" }) }
 
     static func read(_ path: String) throws -> String {
@@ -43,7 +43,7 @@ final class Folder {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The names of the files in a folder in order, hidden ones left out.
+    /// The sorted names of the files in a folder, without hidden ones.
     static func names(in path: String) throws -> [String] {
         try allNames(in: path).filter { !$0.hasPrefix(".") }.sorted()
     }

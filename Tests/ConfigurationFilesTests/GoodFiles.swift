@@ -1,4 +1,4 @@
-/// Files without a mistake, which others begin from.
+/// Valid files, which other tests modify.
 enum GoodFiles {
     static let profile = """
         version: 1

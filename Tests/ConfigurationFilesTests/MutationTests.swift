@@ -3,12 +3,12 @@ import Glibc
 import Simulation
 import Testing
 
-/// Good files with bytes and lines changed at random: no file may end the program or be told at a place it has not.
+/// Valid files with random changes: none may crash the program or be reported at an impossible position.
 @Suite struct MutationTests {
-    /// How many files to make: the environment's `FUZZ_FILES`, or as many as take seconds.
+    /// Number of files: from the environment's `FUZZ_FILES`, or as many as take a few seconds.
     private static let count = getenv("FUZZ_FILES").flatMap { Int(String(cString: $0)) } ?? 20_000
 
-    @Test func `whatever is written in a file, its mistakes lie in it`() {
+    @Test func `mistakes are always inside the file`() {
         let bases = (GoodFiles.profiles + GoodFiles.configurations).map { Array($0.utf8) }
         var random = SeededGenerator(seed: 20_261_121)
         var broken = 0
@@ -37,13 +37,13 @@ import Testing
                 #expect(!mistake.message.isEmpty && !mistake.message.contains("\n"))
             }
         }
-        // Neither is every change a mistake, nor does none matter: the changes reach what they are to reach.
+        // Changes must break some files but not all, to reach what they should.
         #expect((Self.count / 2..<Self.count).contains(broken), "\(broken) of \(Self.count) are wrong")
     }
 }
 
 private enum Mutation {
-    /// What means something to YAML or to the schema.
+    /// Texts with a meaning to YAML or to the schema.
     private static let pieces = [
         ":", ": ", "- ", "? ", "[", "]", "{", "}", ", ", "#", " #", "&a ", "*a", "!", "!!str ", "|", ">", "|\n", "'",
         "\"",
@@ -53,7 +53,7 @@ private enum Mutation {
         "\u{2028}", "version: 1\n", "clock:\n", "offset: 1\n", "swing", "name: x\n",
     ].map { Array($0.utf8) }
 
-    /// One to six changes: pieces put in, bytes changed or cut, lines swapped, doubled, dropped or shifted.
+    /// One to six changes: texts inserted, bytes changed or removed, lines swapped, doubled, dropped or shifted.
     static func changed(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
         var bytes = bytes
         for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -85,7 +85,7 @@ private enum Mutation {
         return Array(lines.joined(separator: [0x0A]))
     }
 
-    /// How many characters each line of a text has, as an editor sees it; of what is no text as far as it is text.
+    /// Number of characters in each line as an editor sees it, as far as the bytes are text.
     static func lines(of bytes: [UInt8]) -> [Int] {
         var lengths = [0]
         var wasReturn = false

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 @Suite struct ProfileLibraryTests {
-    @Test func `all profiles of all folders are found, those of the later folder win`() throws {
+    @Test func `all profiles of all folders are found, and later folders win`() throws {
         let folder = try Folder()
         try folder.write("installed/box.yaml", "version: 1\nname: Installed Box")
         try folder.write("installed/fox.yaml", "version: 1\nname: Fox")
@@ -17,7 +17,7 @@ import Testing
         #expect(library.profiles.map(\.name) == ["My Box", "Fox"])
     }
 
-    @Test func `a file that is wrong is told and left out, the others are there`() throws {
+    @Test func `a wrong file is reported and left out, the others are used`() throws {
         let folder = try Folder()
         try folder.write("own/bad.yaml", "version: 1\nnmae: Box\nclock: { offset: x }")
         try folder.write("own/good.yaml", "version: 1\nname: Box")
@@ -35,7 +35,7 @@ import Testing
         #expect(library.warnings == ["\(folder.root)/own/short.yml: not read; a profile's name ends in .yaml"])
     }
 
-    @Test func `a file counts before the built-in profile of its name, and the others stay`() throws {
+    @Test func `a file wins over the built-in profile of its name, and the others stay`() throws {
         let folder = try Folder()
         try folder.write("own/generic.yaml", "version: 1\nname: My Generic")
         let library = ProfileLibrary(builtIn: BuiltInProfile.all, folders: ["\(folder.root)/own"])
@@ -46,14 +46,14 @@ import Testing
         #expect(try library.profile(id: "roland-tr-8s").file == nil)
     }
 
-    @Test func `a file knows a device before a built-in profile does`() throws {
+    @Test func `a file recognizes a device before a built-in profile does`() throws {
         let folder = try Folder()
         try folder.write("own/mine.yaml", "version: 1\nname: Mine\nmatch: ['TR-8S']")
         let library = ProfileLibrary(builtIn: BuiltInProfile.all, folders: ["\(folder.root)/own"])
         #expect(library.profile(portName: "TR-8S MIDI 1", clientName: "TR-8S")?.name == "Mine")
     }
 
-    @Test func `a user's broken profile leaves the installed one in force`() throws {
+    @Test func `a user's broken profile leaves the installed one in use`() throws {
         let folder = try Folder()
         try folder.write("installed/box.yaml", "version: 1\nname: Box")
         try folder.write("own/box.yaml", "version: 7")
@@ -66,7 +66,7 @@ import Testing
         #expect(builtIn.mistakes.count == 2)
     }
 
-    @Test func `a pipe, a device and a link to nothing are no profiles and nobody waits for them`() throws {
+    @Test func `a pipe, a device and a broken link are no profiles and cause no wait`() throws {
         let folder = try Folder()
         try folder.write("own/good.yaml", "version: 1\nname: Box")
         try #require(mkfifo("\(folder.root)/own/pipe.yaml", 0o600) == 0)
@@ -81,13 +81,13 @@ import Testing
             ])
     }
 
-    @Test func `a file where a folder should be is told`() throws {
+    @Test func `a file in place of a folder is reported`() throws {
         let folder = try Folder()
         try folder.write("own", "version: 1")
         #expect(folder.library("own").mistakes.map(\.message) == ["profiles are kept in a folder; this is a file"])
     }
 
-    @Test func `a profile knows its device by port, then client, then both`() throws {
+    @Test func `a profile recognizes its device by port, then client, then both`() throws {
         let folder = try Folder()
         try folder.write("installed/a.yaml", "version: 1\nname: A\nmatch: [Deluge, 'Box:Box MIDI 2']")
         try folder.write("installed/b.yaml", "version: 1\nname: B\nmatch: ['Deluge MIDI 1', 'model:samples']")
@@ -104,7 +104,7 @@ import Testing
         #expect(found("", "") == nil)
     }
 
-    @Test func `a user's profile knows a device before the installed one does`() throws {
+    @Test func `a user's profile recognizes a device before the installed one does`() throws {
         let folder = try Folder()
         try folder.write("installed/a.yaml", "version: 1\nname: A\nmatch: ['Deluge MIDI 1']")
         try folder.write("own/z.yaml", "version: 1\nname: Z\nmatch: [Deluge]")
@@ -113,7 +113,7 @@ import Testing
         #expect(library.warnings.isEmpty)
     }
 
-    @Test func `two profiles of one folder for the same name are warned of`() throws {
+    @Test func `two profiles of one folder for the same name cause a warning`() throws {
         let folder = try Folder()
         try folder.write("own/a.yaml", "version: 1\nname: A\nmatch: [Box]")
         try folder.write("own/b.yaml", "version: 1\nname: B\nmatch: ['box ']")
@@ -122,7 +122,7 @@ import Testing
         #expect(library.warnings == ["'box' is matched by 'a' and 'b'; the first is taken"])
     }
 
-    @Test func `an ID that does not exist has its neighbour named`() throws {
+    @Test func `for an unknown ID the message suggests a similar one`() throws {
         let folder = try Folder()
         try folder.write("own/roland-tr-8s.yaml", "version: 1\nname: TR-8S")
         let library = folder.library("own")

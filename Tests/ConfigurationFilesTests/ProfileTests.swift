@@ -3,7 +3,7 @@ import MIDIClock
 import Testing
 
 @Suite struct ProfileTests {
-    @Test func `a profile says nothing and is the default`() throws {
+    @Test func `an empty profile is the default`() throws {
         let profile = try Profile(yaml: Array("version: 1\nname: Box\n".utf8), file: "some/folder/my box.yaml")
         #expect(profile.id == "my box")
         #expect(profile.file == "some/folder/my box.yaml")
@@ -14,7 +14,7 @@ import Testing
         #expect(profile.notes.isEmpty)
     }
 
-    @Test func `a profile that writes every default out is the default`() throws {
+    @Test func `a profile with all defaults written is the default`() throws {
         var profile = try Profile(text: GoodFiles.everyDefault)
         #expect(profile.settings == OutputSettings())
         profile.name = "Box"
@@ -37,7 +37,7 @@ import Testing
             ])
     }
 
-    @Test func `every key changes what it says`() throws {
+    @Test func `every key changes its setting`() throws {
         let profile = try Profile(text: GoodFiles.everyKey)
         #expect(profile.match == ["Box MIDI 1", "*808*"])
         var expected = OutputSettings(lead: 9_500, locate: 500)
@@ -66,7 +66,7 @@ import Testing
         ("{ start: none }", .none), ("{ stop: false }", .restart), ("{ start: none, song-position: false }", .none),
         ("{ song-position: false, realign: none }", .none), ("{ realign: restart }", .restart),
     ])
-    func `a device is brought back by the best means it has unless the profile names one`(
+    func `a device is realigned in the best way it supports unless the profile names one`(
         transport: String, realign: OutputSettings.Realign
     ) throws {
         let profile = try Profile(text: "version: 1\nname: Box\ntransport: \(transport)")
@@ -101,7 +101,7 @@ import Testing
         #expect(profile.notes.map(\.source) == ["a book"])
     }
 
-    @Test func `what will not do what it says is warned of`() throws {
+    @Test func `settings that will not work as written cause a warning`() throws {
         func warnings(_ body: String) throws -> [String] {
             try Profile(text: "version: 1\nname: Box\n\(body)").warnings
         }

@@ -1,7 +1,7 @@
 import ConfigurationFiles
 import Testing
 
-/// Files that no person has written in an editor, and what editors do to files.
+/// Files not written in an editor, and what editors do to files.
 @Suite struct StrangeTextTests {
     @Test(
         arguments: [
@@ -18,12 +18,12 @@ import Testing
             (Array("name: a\u{2028}b".utf8), "1:8: the character U+2028 has no place in these files; delete it"),
             (Array("name: a\u{FEFF}".utf8), "1:8: the character U+FEFF has no place in these files; delete it"),
         ] as [([UInt8], String)])
-    func `what is no text is told as such`(bytes: [UInt8], complaint: String) {
+    func `a file that is not text is reported as such`(bytes: [UInt8], complaint: String) {
         #expect(complaints { () throws(Mistakes) in _ = try Profile(yaml: bytes, file: "box") } == ["box:\(complaint)"])
     }
 
     @Test(arguments: ["\r\n", "\r", "\n"])
-    func `lines end as any system ends them`(ending: String) throws {
+    func `lines may end as on any system`(ending: String) throws {
         for text in GoodFiles.profiles {
             let written = text.replacing("\n", with: ending)
             #expect(try Profile(text: written) == (Profile(text: text)))
@@ -35,13 +35,13 @@ import Testing
             ])
     }
 
-    @Test func `a byte order mark does not count`() throws {
+    @Test func `a byte order mark is ignored`() throws {
         #expect(try Profile(text: "\u{FEFF}" + GoodFiles.profile) == (Profile(text: GoodFiles.profile)))
         let broken = complaints { () throws(Mistakes) in _ = try Profile(text: "\u{FEFF}version: 2") }
         #expect(broken == ["box.yaml:1:10: 'version' is '2'; this program reads version 1"])
     }
 
-    @Test func `a private character is a character`() throws {
+    @Test func `a private-use character is allowed`() throws {
         #expect(try Profile(text: "version: 1\nname: \u{100000}\u{E000}").name == "\u{100000}\u{E000}")
     }
 
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [("[", "]"), ("{ a: ", "}"), ("[ a: ", "]"), ("- ", ""), ("? ", "")])
-    func `what is nested deeper than anything here is refused, not followed`(open: String, close: String) {
+    func `deep nesting is refused, not followed`(open: String, close: String) {
         for depth in [40, 990, 100_000] {
             let text = String(repeating: open, count: depth) + "x" + String(repeating: close, count: depth)
             let found = complaints { () throws(Mistakes) in
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a tree that stands for a longer one is refused, not grown`() {
+    @Test func `a tree that stands for a longer one is refused, not expanded`() {
         let levels = (1..<30).map { "a\($0): &a\($0) [*a\($0 - 1), *a\($0 - 1), *a\($0 - 1), *a\($0 - 1)]\n" }
         for end in ["match: *a29", "*a29 : 1", "? *a29\n: 1", "{ *a29 : 1 }", "name: Box\nname: Box\n*a1 : *a29"] {
             let bomb = "a0: &a0 [x, x, x, x]\n\(levels.joined())\(end)\n"
@@ -72,13 +72,13 @@ import Testing
         }
     }
 
-    @Test func `a key as a tree of trees takes no time`() {
+    @Test func `a tree of trees as a key takes no time`() {
         let inner = "[" + String(repeating: "a,", count: 60_000) + "]"
         let text = String(repeating: "? ", count: 900) + inner
         #expect(!complaints { () throws(Mistakes) in _ = try Profile(text: text) }.isEmpty)
     }
 
-    @Test func `what is too long to be a profile is not read`() {
+    @Test func `a file too long for a profile is not read`() {
         let long = "version: 1\nname: \"" + String(repeating: "x", count: 256 * 1024) + "\""
         #expect(
             complaints { () throws(Mistakes) in _ = try Profile(text: long) } == [
@@ -96,14 +96,14 @@ import Testing
             ])
     }
 
-    @Test func `ten thousand mistakes are told each`() {
+    @Test func `ten thousand mistakes are all reported`() {
         let keys = (0..<10_000).map { "key\($0): 1\n" }.joined()
         let found = complaints { () throws(Mistakes) in _ = try Profile(text: "version: 1\nname: Box\n\(keys)") }
         #expect(found.count == 10_000)
         #expect(found.last?.hasPrefix("box.yaml:10002:1: unknown key 'key9999'; ") == true)
     }
 
-    @Test func `a file cut off anywhere is either whole or told`() throws {
+    @Test func `a file truncated anywhere is either valid or reported`() throws {
         for text in GoodFiles.profiles {
             let bytes = Array(text.utf8)
             for length in bytes.indices {

@@ -12,11 +12,11 @@ import Testing
             ("so", nil),
             ("stopstopstop", nil),
         ] as [(String, String?)])
-    func `the nearest word is the one a person would name`(written: String, meant: String?) {
+    func `the nearest word is the one a person would suggest`(written: String, meant: String?) {
         #expect(NearestWord.to(written, among: ["offset", "song-position", "stop", "lead"]) == meant)
     }
 
-    @Test func `a word as long as a book is near to none`() {
+    @Test func `a word as long as a book has no nearest word`() {
         #expect(NearestWord.to(String(repeating: "offset", count: 10_000), among: ["offset"]) == nil)
     }
 
@@ -34,12 +34,12 @@ import Testing
         ("1e3", .noNumber), ("٣", .noNumber), ("1 ", .noNumber), ("1_000", .noNumber), ("1,5", .withComma),
         (",", .noNumber), ("1,2,3", .noNumber), ("0.0001", .tooFine), ("9223372036854775.808", .tooLarge),
     ])
-    func `what is no number, or none that fits, is told apart`(text: String, reading: Decimal.Reading) {
+    func `invalid and unsuitable numbers are told apart`(text: String, reading: Decimal.Reading) {
         #expect(Decimal.read(text, decimals: 3) == reading)
     }
 
     @Test(arguments: [(0, "0"), (-1, "-0.001"), (1_500, "1.5"), (500_000, "500"), (Int64.min, "-9223372036854775.808")])
-    func `a number is written as people write it`(thousandths: Int64, text: String) {
+    func `a number is written in its shortest form`(thousandths: Int64, text: String) {
         #expect(Decimal.text(thousandths, decimals: 3) == text)
     }
 }

@@ -15,7 +15,7 @@ struct ConnectionsTests {
         return channel
     }
 
-    /// Lets the channels do what they were told, and tells which are open still.
+    /// Lets the channels process events, and returns which are still open.
     private func areOpen(_ channels: EmbeddedChannel...) -> [Bool] {
         channels.map { channel in
             channel.embeddedEventLoop.run()
@@ -24,7 +24,7 @@ struct ConnectionsTests {
     }
 
     @Test
-    func `one too many drives out the oldest that has asked for nothing`() throws {
+    func `one connection too many closes the oldest without a request`() throws {
         let (first, second, third) = (try open(), try open(), try open())
         connections.note(first, isBeingAnswered: true)
         let fourth = try open()
@@ -37,7 +37,7 @@ struct ConnectionsTests {
     }
 
     @Test
-    func `while all are being answered the newcomer has to go`() throws {
+    func `while all are being answered the newcomer is closed`() throws {
         let channels = (try open(), try open(), try open())
         connections.note(channels.0, isBeingAnswered: true)
         connections.note(channels.1, isBeingAnswered: true)
@@ -55,7 +55,7 @@ struct ConnectionsTests {
     }
 
     @Test
-    func `streams have places, and give them back`() throws {
+    func `places for streams are limited, and freed again`() throws {
         let places = StreamPlaces()
         var taken = try (0..<StreamPlaces.most).map { _ in try places.take() }
         #expect(throws: RequestError.self) { try places.take() }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ControlServer
 
-/// In virtual time: the channel's clock stands still until it is advanced.
+/// In virtual time: the channel's clock moves only when advanced.
 @Suite
 struct ExchangeDeadlineTests {
     private let channel: EmbeddedChannel
@@ -17,7 +17,7 @@ struct ExchangeDeadlineTests {
     }
 
     @Test
-    func `a body that trickles is cut off ten seconds after its request began`() throws {
+    func `a slow body is cut off ten seconds after its request began`() throws {
         try send(.head)
         for _ in 0..<9 {
             channel.embeddedEventLoop.advanceTime(by: .seconds(1))
@@ -29,7 +29,7 @@ struct ExchangeDeadlineTests {
     }
 
     @Test
-    func `a body that trickles after its early answer is cut off too`() throws {
+    func `a slow body after an early answer is cut off too`() throws {
         try send(.head)
         try answer()
         channel.embeddedEventLoop.advanceTime(by: .seconds(10))
@@ -37,7 +37,7 @@ struct ExchangeDeadlineTests {
     }
 
     @Test
-    func `a request that gets no answer is cut off`() throws {
+    func `a request without an answer is cut off`() throws {
         try send(.head, .end)
         channel.embeddedEventLoop.advanceTime(by: .seconds(10))
         #expect(channel.isActive == false)
@@ -55,7 +55,7 @@ struct ExchangeDeadlineTests {
     }
 
     @Test
-    func `when the server stops, an open request has a quarter of a second left`() throws {
+    func `when the server stops, an open request has 250 ms left`() throws {
         try send(.head)
         channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
         channel.embeddedEventLoop.advanceTime(by: .milliseconds(249))
@@ -65,7 +65,7 @@ struct ExchangeDeadlineTests {
     }
 
     @Test
-    func `a stream may last, but each of its events must leave within ten seconds`() throws {
+    func `a stream may last, but each of its events must be sent within ten seconds`() throws {
         try send(.head, .end)
         try channel.writeOutbound(
             HTTPResponsePart.head(HTTPResponse(status: .ok, headerFields: [.contentType: "text/event-stream"])))
@@ -74,7 +74,7 @@ struct ExchangeDeadlineTests {
             channel.embeddedEventLoop.advanceTime(by: .seconds(60))
             #expect(channel.isActive)
         }
-        // What is not flushed is not read by the client.
+        // Without a flush the client reads nothing.
         channel.write(HTTPResponsePart.body(ByteBuffer(string: "event")), promise: nil)
         channel.embeddedEventLoop.advanceTime(by: .seconds(10))
         #expect(channel.isActive == false)

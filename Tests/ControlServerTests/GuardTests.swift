@@ -18,7 +18,8 @@ struct GuardTests {
         ("localhost:PORT", "https://localhost:PORT", 403), ("localhost:PORT", "null", 403),
         ("localhost:PORT", "", 403), ("localhost:PORT", "http://localhost:PORT@evil.example", 403),
     ])
-    func `a server for this machine knows its own names only`(host: String, origin: String?, status: Int) async throws {
+    func `a server for this machine accepts only its own names`(host: String, origin: String?, status: Int) async throws
+    {
         try await ServedGateway().serve { client in
             func filled(_ text: String) -> String { text.replacing("PORT", with: "\(client.port)") }
             var headers = ["Host": filled(host)]
@@ -31,7 +32,7 @@ struct GuardTests {
     }
 
     @Test
-    func `a server for everyone also answers to addresses and to the machine's name, but to no other name`()
+    func `a server for everyone also accepts addresses and the machine's name, but no other name`()
         async throws
     {
         let name = ProcessInfo.processInfo.hostName.lowercased().prefix { $0 != "." }
@@ -49,7 +50,7 @@ struct GuardTests {
     }
 
     @Test
-    func `with a token nothing is told or done without it`() async throws {
+    func `with a token nothing is shown or done without it`() async throws {
         try await ServedGateway(token: BearerToken("correct-horse\n")).serve { client in
             for header in [
                 "Bearer wrong-horse", "Bearer correct-hors", "Bearer correct-horse2", "correct-horse", "Bearer ",
@@ -65,7 +66,7 @@ struct GuardTests {
             #expect(write.status == 401)
             let answer = try await client.get("/api/v1/status", headers: ["Authorization": "bearer correct-horse"])
             #expect(try answer.gatewayStatus().tempo == 120)
-            // The page is the program's, and tells nothing of this gateway; it asks for the token itself.
+            // The page contains nothing of this gateway; it asks for the token itself.
             let page = try await client.get("/")
             #expect(page.status == 200)
         }
@@ -82,7 +83,8 @@ struct GuardTests {
         ("0.0.0.0:65535", "0.0.0.0:65535", false), ("[::]:8808", "[::]:8808", false),
         ("192.168.7.42:8808", "192.168.7.42:8808", false), ("[fe80::1]:8808", "[fe80::1]:8808", false),
     ])
-    func `an address says whether only this machine reaches it`(text: String, spelling: String, isLoopback: Bool) throws
+    func `an address tells whether only this machine can reach it`(text: String, spelling: String, isLoopback: Bool)
+        throws
     {
         let address = try #require(HTTPAddress(text))
         #expect(address.description == spelling)
@@ -94,12 +96,12 @@ struct GuardTests {
         "127.0.0.1:+1", "127.0.0.1:8808:1", "127.0.0.1:8808 ", "raspberrypi:8808", "::1:8808", "[::1]8808", "[::1]",
         "[127.0.0.1]:8808", "[]:8808", "[::1:8808", "256.0.0.1:8808", "127.1:8808", "１２７.0.0.1:8808", "127.0.0.1:８８",
     ])
-    func `what is no address and port is refused`(text: String) {
+    func `text that is no address and port is refused`(text: String) {
         #expect(HTTPAddress(text) == nil)
     }
 
     @Test
-    func `a refusal of the gateway has its status and names the leader`() {
+    func `an error from the gateway has its status and names the leader`() {
         let refusal = RequestError(.notLeader("TR-8S"))
         #expect(refusal.status.code == 409)
         #expect(refusal.code == "not-leader")

@@ -9,7 +9,7 @@ struct ListeningTests {
     private let anyPort = HTTPAddress(host: "127.0.0.1", port: 0)!  // a literal address
 
     @Test
-    func `a port in use is named with what to do about it`() async throws {
+    func `a port in use is reported with the fix`() async throws {
         let first = try await ControlServer.listening(at: anyPort, token: nil, log: ServedGateway.log)
         let taken = try #require(HTTPAddress(host: "127.0.0.1", port: first.port))
         let error = await #expect(throws: ListenError.self) {
@@ -22,7 +22,7 @@ struct ListeningTests {
                 or go without with --no-http
                 """)
         await first.stop()
-        // Once it has stopped, the next one may have the port.
+        // Once it has stopped, the next one may use the port.
         let next = try await ControlServer.listening(at: taken, token: nil, log: ServedGateway.log)
         await next.stop()
     }
@@ -37,7 +37,7 @@ struct ListeningTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `stopping waits for no client that keeps its connection or its request open`() async throws {
+    func `stopping does not wait for a client that keeps its connection or its request open`() async throws {
         let server = try await ControlServer.listening(at: anyPort, token: nil, log: ServedGateway.log)
         let clients = try await [
             "", "GET /api/v1/status HTTP/1.1\r\n",

@@ -13,12 +13,12 @@ struct MetricsTests {
         #"tactus_dispatch_info{dispatch="backstop",scheduling="fifo"} 1.0"#, "tactus_refused_ticks_total 0",
         "# TYPE tactus_tick_lateness_seconds histogram",
     ])
-    func `a status is told in Prometheus' words`(line: String) {
+    func `a status has Prometheus' format`(line: String) {
         #expect(lines.contains(line))
     }
 
     @Test
-    func `lateness is a histogram of seconds, each bucket counting those below it too`() {
+    func `lateness is a cumulative histogram in seconds`() {
         let histogram = lines.filter { $0.hasPrefix("tactus_tick_lateness_seconds") }
         #expect(histogram[0] == #"tactus_tick_lateness_seconds_bucket{output="tr-8s",le="8e-06"} 3"#)
         #expect(histogram[2] == #"tactus_tick_lateness_seconds_bucket{output="tr-8s",le="3.2e-05"} 5"#)
@@ -28,7 +28,7 @@ struct MetricsTests {
     }
 
     @Test
-    func `names may hold anything`() {
+    func `names may contain any character`() {
         #expect(lines.contains(#"tactus_output_info{output="tr-8s",name="TR-8S \"new\\",profile=""} 1.0"#))
     }
 

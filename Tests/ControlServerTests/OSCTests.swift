@@ -6,7 +6,7 @@ import Testing
 
 @testable import ControlServer
 
-/// What messages of Open Sound Control mean.
+/// The commands that Open Sound Control messages mean.
 @Suite
 struct OSCTests {
     @Test(arguments: [
@@ -35,7 +35,7 @@ struct OSCTests {
     }
 
     @Test(arguments: ["play", "stop", "toggle-play", "tap", "toggle-link", "realign"])
-    func `letting a button go does nothing`(name: String) throws {
+    func `releasing a button does nothing`(name: String) throws {
         #expect(try OSCMessage("/tactus/\(name)", [.number(0)]).command() == nil)
     }
 
@@ -47,14 +47,14 @@ struct OSCTests {
         OSCMessage("/tactus/link", [.other]), OSCMessage("/tactus/follow", [.text("")]), OSCMessage("/tactus/follow"),
         OSCMessage("/tactus/dance"), OSCMessage("/"), OSCMessage("/tactus/" + String(repeating: "x", count: 60_000)),
     ])
-    func `what makes no sense is refused in a line that says what does`(message: OSCMessage) throws {
+    func `an invalid message is refused with a line that says what is valid`(message: OSCMessage) throws {
         let refusal = try #require(#expect(throws: OSCError.self) { try message.command() })
         #expect(refusal.description.count < 200)
         #expect(refusal.description.contains(message.address.prefix(14)))
     }
 
     @Test
-    func `complaints are logged when they are news, and one in ten seconds at most`() {
+    func `repeated complaints are suppressed, and at most one is logged in ten seconds`() {
         var gate = ComplaintGate()
         let start = ContinuousClock.now
         var passed: [Int] = []

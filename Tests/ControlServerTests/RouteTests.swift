@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct RouteTests {
     @Test
-    func `the status has every key of the contract, and null for what is not there yet`() async throws {
+    func `the status has every key of the contract, and null for missing values`() async throws {
         try await ServedGateway().serve { client in
             let answer = try await client.get("/api/v1/status")
             #expect(answer.status == 200)
@@ -30,7 +30,7 @@ struct RouteTests {
     }
 
     @Test
-    func `a command answers with the status it led to`() async throws {
+    func `a command answers with the resulting status`() async throws {
         try await ServedGateway().serve { client in
             func status(after path: String, _ body: String) async throws -> Status {
                 try await client.post("/api/v1/\(path)", body).gatewayStatus()
@@ -52,7 +52,7 @@ struct RouteTests {
     }
 
     @Test
-    func `whom to follow is waited for from the beginning, and the status tells who it is`() async throws {
+    func `the leader to follow is waited for from the start, and the status names it`() async throws {
         try await ServedGateway().serve { client in
             let first = try await client.get("/api/v1/status").gatewayStatus().follower
             #expect(first.choice == "auto" && first.state == .waiting)
@@ -67,7 +67,7 @@ struct RouteTests {
     }
 
     @Test
-    func `taps set the tempo by the clock of who taps`() async throws {
+    func `taps set the tempo by the sender's clock`() async throws {
         try await ServedGateway().serve { client in
             for (milliseconds, tempo) in [(1_700_000_000_000.0, 120.0), (1_700_000_000_400, 150), (1e15, 150)] {
                 let answer = try await client.post("/api/v1/tap", #"{"milliseconds":\#(milliseconds)}"#)
@@ -83,7 +83,7 @@ struct RouteTests {
     }
 
     @Test
-    func `the page, the ports, the metrics and the health are there`() async throws {
+    func `the page, the ports, the metrics and the health are served`() async throws {
         try await ServedGateway().serve { client in
             let page = try await client.get("/")
             #expect(page.status == 200 && page.body.contains("<title>Tactus"))
@@ -93,14 +93,14 @@ struct RouteTests {
             let metrics = try await client.get("/metrics")
             #expect(metrics.body.contains("\ntactus_tempo_beats_per_minute 120.0\n"))
             let health = try await client.get("/healthz")
-            // Without real-time priority, on a machine that has other things to do, ticks may well be late.
+            // Without real-time priority, on a busy machine, ticks may well be late.
             let isWell = health.status == 200 && health.body == #"{"status":"ok"}"#
             #expect(isWell || health.status == 503 && health.body.contains(#""code":"late""#))
         }
     }
 
     @Test
-    func `a stream of events begins with the status and tells what happens`() async throws {
+    func `a stream of events begins with the status and reports changes`() async throws {
         try await ServedGateway().serve { client in
             let events = try await client.events(until: { $0.name == "change" }) {
                 _ = try await client.post("/api/v1/tempo", #"{"bpm":133}"#)
@@ -138,7 +138,7 @@ struct RouteTests {
         ("reload", #"{"bpm":120}"#, "bpm: unknown; there is no key here"),
         ("tap", "now", "the body is to be one JSON object with the key milliseconds"),
     ])
-    func `a wrong body is told what would be right`(path: String, body: String, message: String) async throws {
+    func `a wrong body is answered with the correction`(path: String, body: String, message: String) async throws {
         try await ServedGateway().serve { client in
             let before = try await client.get("/api/v1/status").gatewayStatus()
             let answer = try await client.post("/api/v1/\(path)", body)
@@ -152,7 +152,7 @@ struct RouteTests {
     }
 
     @Test
-    func `an output is adjusted while it runs, key by key`() async throws {
+    func `an output's settings are adjusted live, key by key`() async throws {
         try await ServedGateway().serve { client in
             func output(after body: String) async throws -> Status.Output? {
                 try await client.send(.patch, "/api/v1/outputs/drums", body: body).gatewayStatus().outputs.first
@@ -168,7 +168,7 @@ struct RouteTests {
     }
 
     @Test
-    func `a realignment of what is not connected is refused with the reason`() async throws {
+    func `realigning a device that is not connected is refused with the reason`() async throws {
         try await ServedGateway().serve { client in
             for name in ["drums", "%64rums", "DRUMS"] {
                 let refused = try await client.post("/api/v1/outputs/\(name)/realign", "")
@@ -199,7 +199,7 @@ struct RouteTests {
             "the body is to be one JSON object with any of the keys offsetMilliseconds, multiply, divide, swing, range, enabled, markSeconds"
         ),
     ])
-    func `a wrong adjustment is told what would be right and changes nothing`(
+    func `a wrong adjustment is answered with the correction and changes nothing`(
         body: String, message: String
     ) async throws {
         try await ServedGateway().serve { client in
@@ -212,7 +212,7 @@ struct RouteTests {
     }
 
     @Test
-    func `an output that does not exist is told which do`() async throws {
+    func `for an unknown output the answer lists the existing ones`() async throws {
         try await ServedGateway().serve { client in
             for answer in [
                 try await client.send(.patch, "/api/v1/outputs/durms", body: #"{"swing":60}"#),
@@ -228,7 +228,7 @@ struct RouteTests {
     }
 
     @Test
-    func `an output may be named by a part of its name that only it has`() async throws {
+    func `an output may be named by a unique part of its name`() async throws {
         try await ServedGateway().serve { client in
             #expect(try await client.post("/api/v1/nudge", #"{"milliseconds":2,"output":"RUM"}"#).status == 200)
             let answer = try await client.send(.patch, "/api/v1/outputs/drum", body: #"{"swing":60}"#)
@@ -238,7 +238,7 @@ struct RouteTests {
     }
 
     @Test
-    func `a nudge past the end of the range is refused with what is possible and moves nothing`() async throws {
+    func `a nudge past the end of the range is refused with what is possible and changes nothing`() async throws {
         try await ServedGateway().serve { client in
             _ = try await client.post("/api/v1/nudge", #"{"milliseconds":499.5}"#)
             let answer = try await client.post("/api/v1/nudge", #"{"milliseconds":0.6}"#)
@@ -255,7 +255,7 @@ struct RouteTests {
     }
 
     @Test
-    func `what is not served says so in JSON`() async throws {
+    func `an unknown path is answered in JSON`() async throws {
         try await ServedGateway().serve { client in
             func code(_ answer: ServedGateway.Answer) -> String? {
                 (answer.object["error"] as? [String: String])?["code"]
@@ -263,7 +263,7 @@ struct RouteTests {
             let unknown = try await client.get("/api/v1/nonsense")
             #expect(unknown.status == 404)
             #expect(code(unknown) == "not-found")
-            // A link or an image on a web page is a GET: it must not be able to stop the clock.
+            // A link or an image on a web page sends a GET: it must not be able to stop the clock.
             let read = try await client.get("/api/v1/transport")
             #expect(read.status == 405)
             #expect(code(read) == "method-not-allowed")
@@ -276,7 +276,7 @@ struct RouteTests {
     }
 
     @Test
-    func `before there is a gateway the server says that it starts`() async throws {
+    func `before the gateway exists the server says that it is starting`() async throws {
         try await ServedGateway(isStarted: false).serve { client in
             let answer = try await client.get("/api/v1/status")
             #expect(answer.status == 503)

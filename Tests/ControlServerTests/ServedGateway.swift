@@ -6,11 +6,11 @@ import HTTPTypes
 import Logging
 import PlainHTTP
 
-/// A real gateway without Link, whose one output nobody hears, behind a real server on a port of its own.
+/// A real gateway without Link and with one unconnected output, behind a real server on its own port.
 struct ServedGateway {
     var address = HTTPAddress(host: "127.0.0.1", port: 0)!  // a literal address
     var token: BearerToken?
-    /// Whether the gateway is there yet.
+    /// Whether the gateway exists yet.
     var isStarted = true
 
     static let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -43,7 +43,7 @@ struct ServedGateway {
     struct Client: Sendable {
         let port: Int
 
-        /// More patient than any machine is slow.
+        /// A timeout longer than any slow machine needs.
         private var client: HTTPClient { HTTPClient(host: "127.0.0.1", port: port, timeout: 300) }
 
         func get(_ path: String, headers: [String: String] = [:]) async throws -> Answer {
@@ -65,7 +65,7 @@ struct ServedGateway {
             return Answer(status: answer.status, body: answer.body)
         }
 
-        /// The events of a stream up to one that is waited for; after the first something is done.
+        /// The events of a stream up to a given one; after the first event an action runs.
         func events(
             until isLast: (Event) -> Bool, afterFirst body: () async throws -> Void
         ) async throws -> [Event] {

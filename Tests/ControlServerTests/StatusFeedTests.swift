@@ -6,7 +6,7 @@ import Testing
 
 @testable import ControlServer
 
-/// In virtual time: the feed is told what time it is.
+/// In virtual time: the feed is told the time.
 @Suite
 struct StatusFeedTests {
     private let source = Source()
@@ -18,7 +18,7 @@ struct StatusFeedTests {
         feed = StatusFeed(since: begin) { source.read() }
     }
 
-    /// A status that tests change, and how often it was asked for.
+    /// A status that tests change, with a count of its requests.
     private final class Source: Sendable {
         let state = Mutex((status: Status.example, readings: 0))
 
@@ -33,7 +33,7 @@ struct StatusFeedTests {
         var readings: Int { state.withLock { $0.readings } }
     }
 
-    /// The name and the tempo of what a stream is sent at a time.
+    /// The name and the tempo of the event sent to a stream at a time.
     private func event(_ progress: inout StatusFeed.Progress, at milliseconds: Int) throws -> String? {
         guard let event = try feed.event(after: &progress, at: begin + .milliseconds(milliseconds)) else { return nil }
         let lines = String(buffer: event).split(separator: "\n", omittingEmptySubsequences: false)
@@ -43,7 +43,7 @@ struct StatusFeedTests {
     }
 
     @Test
-    func `while nothing happens a status comes four times a second`() throws {
+    func `without changes a status is sent four times a second`() throws {
         var progress = StatusFeed.Progress()
         let names = try stride(from: 0, to: 1_000, by: 50).map { time in
             source.change { $0.beat += 0.1 }
@@ -54,7 +54,7 @@ struct StatusFeedTests {
     }
 
     @Test
-    func `what happens is told at the next look, twenty times a second at most`() throws {
+    func `a change is sent at the next check, at most twenty times a second`() throws {
         var progress = StatusFeed.Progress()
         _ = try event(&progress, at: 0)
         var told: [String] = []
@@ -66,7 +66,7 @@ struct StatusFeedTests {
     }
 
     @Test
-    func `who was away gets the newest alone, and learns that something happened`() throws {
+    func `a stream that was away gets only the newest status, and learns that something changed`() throws {
         var (slow, quick) = (StatusFeed.Progress(), StatusFeed.Progress())
         _ = try event(&slow, at: 0)
         for time in stride(from: 50, through: 5_000, by: 50) {
@@ -79,14 +79,14 @@ struct StatusFeedTests {
     }
 
     @Test
-    func `however many streams there are, the status is read twenty times a second`() throws {
+    func `however many streams there are, the status is read at most twenty times a second`() throws {
         var streams = Array(repeating: StatusFeed.Progress(), count: 50)
         for time in 0..<1_000 { _ = try event(&streams[time % 50], at: time) }
         #expect(source.readings <= 20)
     }
 
     @Test
-    func `all streams look at the same moments`() {
+    func `all streams are checked at the same moments`() {
         func next(after milliseconds: Double) -> Duration {
             feed.nextLook(after: begin + .seconds(milliseconds / 1_000)) - begin
         }
@@ -98,7 +98,7 @@ struct StatusFeedTests {
     }
 
     @Test
-    func `what moves by itself is not something that happens`() {
+    func `values that change by themselves are not changes`() {
         var moved = Status.example
         (moved.beat, moved.phase, moved.startsInBeats) = (7.5, 3.5, 2)
         moved.follower.jitterMicroseconds = 3

@@ -10,13 +10,13 @@ struct KernelJudgementTests {
     }
 
     @Test(arguments: [Preemption.full, .lazy, .realTime])
-    func `a kernel that is pre-empted nearly everywhere is fine without a queue`(preemption: Preemption) {
+    func `a kernel with nearly full preemption is fine without a queue`(preemption: Preemption) {
         let finding = findings(KernelFacts(preemption: preemption), hasFineQueue: false)[.preemption]
         #expect(finding == .ok(.preemption, preemption.rawValue))
     }
 
     @Test(arguments: [Preemption.none, .voluntary])
-    func `one that is not is fine where the queue steps in`(preemption: Preemption) {
+    func `other kernels are fine if the queue covers late threads`(preemption: Preemption) {
         let finding = findings(KernelFacts(preemption: preemption))[.preemption]
         #expect(finding?.level == .ok)
         #expect(finding?.found.hasPrefix("\(preemption.rawValue); ") == true)
@@ -26,7 +26,7 @@ struct KernelJudgementTests {
         (true, true, "update-grub # then restart"), (true, false, "add preempt=full to the kernel's command line"),
         (false, true, "sudo apt install linux-image-rt-$(dpkg --print-architecture)"),
     ])
-    func `without a queue it is to be started otherwise, or another`(isChoosable: Bool, hasGRUB: Bool, fix: String) {
+    func `without a queue the fix is a boot option or another kernel`(isChoosable: Bool, hasGRUB: Bool, fix: String) {
         let facts = KernelFacts(preemption: .voluntary, isPreemptionChoosable: isChoosable, hasGRUB: hasGRUB)
         let finding = findings(facts, hasFineQueue: false)[.preemption]
         #expect(finding?.level == .warning)
@@ -34,12 +34,12 @@ struct KernelJudgementTests {
     }
 
     @Test
-    func `a kernel that does not say how is a warning`() {
+    func `unknown preemption is a warning`() {
         #expect(findings(KernelFacts())[.preemption]?.level == .warning)
     }
 
     @Test
-    func `governors that save power are named with their processors`() {
+    func `power-saving governors are named with their processors`() {
         let facts = KernelFacts(governors: [0: "schedutil", 1: "performance", 3: "schedutil", 2: "powersave"])
         let finding = findings(facts)[.governor]
         #expect(finding?.level == .warning)
@@ -57,7 +57,7 @@ struct KernelJudgementTests {
     private static let late = KernelFacts.WakeUps(count: 300, median: 60, most: 251, maximum: 4000)
 
     @Test
-    func `wake-ups that Tactus makes up for are fine, whatever the worst was`() {
+    func `wake-ups that Tactus can compensate are fine, whatever the worst was`() {
         var facts = KernelFacts(wakeUps: Self.late)
         facts.wakeUps.most = 250
         let finding = findings(facts)[.wakeUp]
@@ -69,7 +69,7 @@ struct KernelJudgementTests {
     }
 
     @Test
-    func `late wake-ups are mended where they come from`() {
+    func `the fix for late wake-ups depends on their cause`() {
         var facts = KernelFacts(preemption: .voluntary, isPreemptionChoosable: true, wakeUps: Self.late)
         facts.governors = [0: "powersave"]
         facts.wakeUps.isRealTime = false
@@ -84,7 +84,7 @@ struct KernelJudgementTests {
     }
 
     @Test
-    func `nothing measured is no good news`() {
+    func `a missing measurement is a warning`() {
         #expect(findings(KernelFacts())[.wakeUp]?.level == .warning)
     }
 }
@@ -98,14 +98,14 @@ struct PreemptionTests {
         ("none (voluntary) full", Preemption.voluntary), ("none voluntary (full)", .full), ("full (lazy)", .lazy),
         ("(none) voluntary full", Preemption.none),
     ])
-    func `what the kernel says now has the first word`(choices: String, expected: Preemption) {
+    func `the kernel's present setting counts first`(choices: String, expected: Preemption) {
         let found = Preemption(
             version: Self.dynamic, choices: choices, commandLine: "preempt=none", configuration: "CONFIG_PREEMPT=y")
         #expect(found == expected)
     }
 
     @Test
-    func `then what it was started with, of several words the last`() {
+    func `the kernel's command line counts second, with the last of several words`() {
         let found = Preemption(
             version: Self.dynamic, choices: nil, commandLine: "quiet preempt=none preempt=full\n",
             configuration: Self.voluntary)
@@ -113,7 +113,7 @@ struct PreemptionTests {
     }
 
     @Test
-    func `then what it was built for`() {
+    func `the kernel's build configuration counts third`() {
         let found = Preemption(
             version: Self.dynamic, choices: nil, commandLine: "preempt=maybe", configuration: Self.voluntary)
         #expect(found == .voluntary)
@@ -121,7 +121,7 @@ struct PreemptionTests {
     }
 
     @Test
-    func `a kernel without a choice tells by its version`() {
+    func `a kernel without a choice is recognized by its version`() {
         func told(_ version: String, _ configuration: String?) -> Preemption? {
             Preemption(version: version, choices: nil, commandLine: "preempt=full", configuration: configuration)
         }

@@ -26,7 +26,7 @@ struct NetworkJudgementTests {
     }
 
     @Test
-    func `one network that works and a peer on it is fine`() {
+    func `one working network with a peer is fine`() {
         let findings = facts(Self.wired, peers: [Self.peer]).findings
         #expect(findings.map(\.code) == [.networks, .multicast, .multicast, .linkPort, .linkPeers])
         #expect(findings.allSatisfy { $0.level == .ok && $0.fix == nil })
@@ -44,7 +44,7 @@ struct NetworkJudgementTests {
     }
 
     @Test
-    func `a peer heard on two networks is told, one heard on loopback and a network is not`() throws {
+    func `a peer heard on two networks is reported, one on loopback and a network is not`() throws {
         var twice = Self.peer
         twice.interfaces = ["eth0", "wlan0"]
         let found = try finding(.networks, facts(Self.wireless, Self.wired, peers: [twice]))
@@ -54,7 +54,7 @@ struct NetworkJudgementTests {
     }
 
     @Test
-    func `without loopback the programs of one computer do not meet`() throws {
+    func `without loopback the programs of one computer do not find each other`() throws {
         var down = Self.loopback
         down.isUp = false
         let found = try finding(.networks, NetworkFacts(interfaces: [down, Self.wired]))
@@ -63,7 +63,7 @@ struct NetworkJudgementTests {
     }
 
     @Test
-    func `no network at all says what is missing`() throws {
+    func `without any network the finding says what is missing`() throws {
         var wired = Self.wired
         wired.networks = []
         #expect(try finding(.networks, facts(wired)).fix?.hasPrefix("sudo dhclient eth0") == true)
@@ -78,7 +78,7 @@ struct NetworkJudgementTests {
     }
 
     @Test
-    func `multicast that is off is a problem, but for loopback, which never says it has it`() throws {
+    func `disabled multicast is a problem, except on loopback`() throws {
         var wired = Self.wired
         wired.isMulticast = false
         let found = try finding(.multicast, of: "eth0", facts(wired))
@@ -92,7 +92,7 @@ struct NetworkJudgementTests {
         (.firewalld, "sudo firewall-cmd --permanent --zone=trusted --add-source=192.168.7.0/24"),
         (.other, "sudo nft insert rule inet filter input ip saddr 192.168.7.0/24 meta l4proto udp accept"),
     ])
-    func `multicast that does not come back is a matter of the firewall`(
+    func `multicast that does not come back is blamed on the firewall`(
         firewall: NetworkFacts.Firewall, fix: String
     ) throws {
         var wired = Self.wired
@@ -105,7 +105,7 @@ struct NetworkJudgementTests {
     }
 
     @Test
-    func `sockets that cannot be made are told in the system's words`() throws {
+    func `sockets that cannot be created are reported in the system's words`() throws {
         var wired = Self.wired
         wired.hearsItself = nil
         wired.trouble = "sendto 224.76.78.75:20808: Network is unreachable"
@@ -115,7 +115,7 @@ struct NetworkJudgementTests {
     }
 
     @Test
-    func `a Wi-Fi that naps is told to stay awake`() throws {
+    func `the fix for a power-saving Wi-Fi turns that off`() throws {
         #expect(try finding(.wifiPowerSave, of: "wlan0", facts(Self.wireless)).level == .ok)
         var naps = Self.wireless
         naps.savesPower = true
@@ -127,7 +127,7 @@ struct NetworkJudgementTests {
     }
 
     @Test
-    func `a port that is not shared names who has it, as far as known`() throws {
+    func `a port that is not shared is reported with the program that uses it, if known`() throws {
         var facts = facts(Self.wired)
         facts.interfaces[1].hearsItself = nil
         facts.port = .taken([.init(name: "selfish", process: 4711)])
@@ -144,7 +144,7 @@ struct NetworkJudgementTests {
     }
 
     @Test
-    func `a port that is shared names with whom`() throws {
+    func `a shared port is reported with the other programs`() throws {
         var facts = facts(Self.wired)
         facts.port = .free([.init(name: "Live", process: 1), .init(name: "tactus", process: 2)])
         let found = try finding(.linkPort, facts)
@@ -168,7 +168,7 @@ struct NetworkJudgementTests {
     }
 
     @Test
-    func `nobody on a network that works is a warning with what to try`() throws {
+    func `nobody on a working network is a warning with advice`() throws {
         let found = try finding(.linkPeers, facts(Self.wired))
         #expect(found.level == .warning)
         #expect(found.fix?.contains("network of eth0") == true)

@@ -24,7 +24,7 @@ struct PermissionFactsTests {
     private static let groups = "root:x:0:\naudio:x:29:anna,ben\nanna:x:1000:\n"
 
     @Test(arguments: [("29 1000", true), ("1000", false), ("129 290", false), ("", false)])
-    func `membership that counts is that of the process`(numbers: String, expected: Bool) {
+    func `the process's group membership counts`(numbers: String, expected: Bool) {
         let status = "Name:\tx\nUid:\t0\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nGroups:\t\(numbers) \n"
         let user = PermissionFacts.User(
             status: status, passwords: Self.passwords, groups: Self.groups, caller: nil)
@@ -36,7 +36,7 @@ struct PermissionFactsTests {
     }
 
     @Test
-    func `a user nobody lists is no member of anything`() {
+    func `an unlisted user is not a member of any group`() {
         let user = PermissionFacts.User(
             status: "Uid:\t7\t7\t7\t7\n", passwords: Self.passwords, groups: "audio:x:29:\n", caller: nil)
         #expect(user == PermissionFacts.User())
@@ -52,7 +52,7 @@ struct PermissionFactsTests {
     }
 
     @Test
-    func `only what raises a hard limit is a grant`() {
+    func `only lines that raise a hard limit are grants`() {
         let text = """
             # @audio - rtprio 99
             @audio - rtprio 95   # for the clock

@@ -17,14 +17,14 @@ struct PermissionJudgementTests {
     }
 
     @Test
-    func `who is granted everything needs no group`() {
+    func `a user with all permissions needs no group`() {
         let found = findings(PermissionFacts(user: Self.anna))
         #expect(found.count == 3)
         #expect(found.values.allSatisfy { $0.level == .ok && $0.fix == nil })
     }
 
     @Test
-    func `root by sudo is told that it says nothing of the caller`() {
+    func `root by sudo is told that this says nothing about the calling user`() {
         var user = PermissionFacts.User(name: "root", isRoot: true)
         user.caller = "anna"
         let found = findings(PermissionFacts(user: user))
@@ -33,7 +33,7 @@ struct PermissionJudgementTests {
     }
 
     @Test
-    func `where nothing is granted the limit is written down and the group joined`() {
+    func `without permissions the fix is a limit and joining the group`() {
         let found = findings(refused(Self.anna))
         #expect(found[.realTime]?.level == .warning)
         #expect(found[.realTime]?.found == "priority 80 is refused (the limit is 0)")
@@ -46,7 +46,7 @@ struct PermissionJudgementTests {
     }
 
     @Test
-    func `a system without the group gets it`() {
+    func `on a system without the group the fix creates it`() {
         var user = Self.anna
         user.hasAudioGroup = false
         let found = findings(refused(user))
@@ -55,7 +55,7 @@ struct PermissionJudgementTests {
     }
 
     @Test
-    func `a member only lacks the limit`() {
+    func `a member of the group needs only the limit`() {
         var user = Self.anna
         user.isInAudio = true
         let found = findings(refused(user))
@@ -67,13 +67,13 @@ struct PermissionJudgementTests {
     }
 
     @Test
-    func `who is not a member only lacks the group if the limit is written down`() {
+    func `if the limit exists a user needs only the group`() {
         let fix = findings(refused(Self.anna, [Self.grant]))[.realTime]?.fix
         #expect(fix == "sudo usermod -aG audio $USER # then log out and in again")
     }
 
     @Test(arguments: ["@audio", "anna", "*"])
-    func `what is written down but not in force counts from the next login`(domain: String) {
+    func `a limit that is not in effect applies from the next login`(domain: String) {
         var user = Self.anna
         user.isListedInAudio = domain == "@audio"
         let found = findings(refused(user, [LimitGrant(domain: domain, item: "rtprio", value: nil)]))
@@ -85,7 +85,7 @@ struct PermissionJudgementTests {
         LimitGrant(domain: "@audio", item: "rtprio", value: 40), LimitGrant(domain: "@audio", item: "nice", value: 95),
         LimitGrant(domain: "@realtime", item: "rtprio", value: 95),
     ])
-    func `too low a limit, another one or another group's does not count`(grant: LimitGrant) {
+    func `a low limit, another limit or another group's does not count`(grant: LimitGrant) {
         var user = Self.anna
         user.isInAudio = true
         let found = findings(refused(user, [grant]))
@@ -93,7 +93,7 @@ struct PermissionJudgementTests {
     }
 
     @Test
-    func `a container is given the right from outside`() {
+    func `a container gets the permission from outside`() {
         var facts = refused(PermissionFacts.User(name: "root", isRoot: true))
         #expect(findings(facts)[.realTime]?.fix?.contains("--cap-add SYS_NICE") == true)
         facts = refused(Self.anna)
@@ -102,7 +102,7 @@ struct PermissionJudgementTests {
     }
 
     @Test
-    func `the group matters where the sequencer is refused, even if priority is not`() {
+    func `the group matters if the sequencer is refused, even if priority is not`() {
         let found = findings(PermissionFacts(user: Self.anna), opensSequencer: false)
         #expect(found[.audioGroup]?.level == .warning)
     }

@@ -24,7 +24,7 @@ final class ProbeTests {
     }
 
     @Test
-    func `governors are those of the processors that have one`() throws {
+    func `governors are read from processors that have one`() throws {
         try write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "schedutil\n")
         try write("sys/devices/system/cpu/cpu11/cpufreq/scaling_governor", "performance\n")
         try write("sys/devices/system/cpu/cpu2/online", "0\n")
@@ -33,7 +33,7 @@ final class ProbeTests {
     }
 
     @Test
-    func `pre-emption is read from wherever it is told`() throws {
+    func `preemption is read from every possible source`() throws {
         try write("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian\n")
         try write("proc/sys/kernel/osrelease", "6.1.0-0-amd64\n")
         try write("boot/config-6.1.0-0-amd64", "CONFIG_PREEMPT_VOLUNTARY=y\n")
@@ -48,7 +48,7 @@ final class ProbeTests {
     }
 
     @Test
-    func `who holds a port is found by the socket`() throws {
+    func `the program that uses a port is found by the socket`() throws {
         let header =
             "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
         let row = "00000000:0000 07 00000000:00000000 00:00000000 00000000  1000        0"
@@ -66,7 +66,7 @@ final class ProbeTests {
     }
 
     @Test
-    func `a service is found where the administrator or the package put it, with its overrides`() throws {
+    func `a service is found in the administrator's or the package's folder, with its overrides`() throws {
         try write("run/systemd/system/x", "")
         #expect(ServiceFacts.read(tree).systemUnit == nil)
         try write("usr/lib/systemd/system/tactus.service", "LimitRTPRIO=10\n")
@@ -96,7 +96,7 @@ final class ProbeTests {
     }
 
     @Test
-    func `a container is told by its mark, unless the kernel's own processes are at home here`() throws {
+    func `a container is recognized by its mark, unless the kernel's own processes are visible`() throws {
         #expect(tree.isContainer == false)
         try write(".dockerenv", "")
         #expect(tree.isContainer)
@@ -107,12 +107,12 @@ final class ProbeTests {
     }
 
     @Test
-    func `networks are written as their address and length`() {
+    func `networks are written as address and length`() {
         #expect(NetworkFacts.network(of: 0xc0a8_072a, mask: 0xffff_ff00) == "192.168.7.0/24")
     }
 
     @Test
-    func `a system that tells nothing is read without harm`() {
+    func `a system without information files is read without errors`() {
         let facts = KernelFacts.read(tree)
         #expect(facts.preemption == nil)
         #expect(facts.governors.isEmpty)

@@ -5,7 +5,7 @@ import Testing
 @Suite
 struct SequencerJudgementTests {
     @Test
-    func `a sequencer that opens and beats finely is fine`() {
+    func `a sequencer that opens with a precise queue is fine`() {
         let findings = SequencerFacts().findings
         #expect(findings.map(\.code) == [.sequencer, .midiDevices, .queueTimer])
         #expect(findings.allSatisfy { $0.level == .ok && $0.fix == nil })
@@ -20,7 +20,7 @@ struct SequencerJudgementTests {
         ),
         (.outside, "on the computer around this container"),
     ])
-    func `without a sequencer the fix is where its module is`(module: SequencerFacts.Module, fix: String) {
+    func `without a sequencer the fix depends on where its module is`(module: SequencerFacts.Module, fix: String) {
         let findings = SequencerFacts(access: .missing, module: module).findings
         #expect(findings.map(\.code) == [.sequencer], "nothing else can be told then")
         #expect(findings[0].level == .problem)
@@ -28,21 +28,21 @@ struct SequencerJudgementTests {
     }
 
     @Test
-    func `a sequencer for others is a matter of the group audio`() {
+    func `a sequencer without permission is fixed by the group audio`() {
         let finding = SequencerFacts(access: .refused).findings[0]
         #expect(finding.level == .problem)
         #expect(finding.fix == "sudo usermod -aG audio $USER # then log out and in again")
     }
 
     @Test
-    func `any other trouble is told in the system's words`() {
+    func `any other problem is reported in the system's words`() {
         let finding = SequencerFacts(access: .failing("snd_seq_open: Too many open files")).findings[0]
         #expect(finding.level == .problem)
         #expect(finding.found.hasSuffix("snd_seq_open: Too many open files"))
     }
 
     @Test
-    func `devices without ports are named, the others are not`() {
+    func `only devices without ports are named`() {
         let devices = [SequencerFacts.Device(card: 1, name: "TR8S"), .init(card: 2, name: "UM1")]
         let finding = SequencerFacts(devices: devices, cardsWithPorts: [2]).findings[1]
         #expect(finding.level == .warning)

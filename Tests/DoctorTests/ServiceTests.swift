@@ -10,14 +10,14 @@ struct ServiceTests {
     }
 
     @Test(arguments: ["95", "80", "infinity", " 95 "])
-    func `a service that may have the clock's priority is fine`(limit: String) {
+    func `a service with the clock's priority is fine`(limit: String) {
         #expect(service("[Service]\nLimitRTPRIO=\(limit)\nLimitMEMLOCK=64M\n").finding.level == .ok)
     }
 
     @Test(arguments: [
         "", "LimitRTPRIO=", "LimitRTPRIO=50", "#LimitRTPRIO=95", "LimitRTPRIO", "LimitRTPRIO=95\nLimitRTPRIO=0",
     ])
-    func `one that may not is told the override that allows it`(line: String) {
+    func `the fix for a service without it is an override`(line: String) {
         let finding = service("[Service]\n\(line)\n").finding
         #expect(finding.level == .warning)
         #expect(finding.found == "/etc/systemd/system/tactus.service does not allow real-time priority 80")
@@ -26,13 +26,13 @@ struct ServiceTests {
     }
 
     @Test
-    func `what overrides a unit has the last word`() {
+    func `the last override of a unit counts`() {
         #expect(service("LimitRTPRIO=0", "[Service]\nLimitRTPRIO = 95").finding.level == .ok)
         #expect(service("LimitRTPRIO=95", "LimitRTPRIO=10").finding.level == .warning)
     }
 
     @Test
-    func `no systemd, no service, or a user's own is fine`() {
+    func `no systemd, no service, or a user's own service is fine`() {
         #expect(ServiceFacts().finding == .ok(.service, "systemd does not run this system"))
         #expect(ServiceFacts(hasSystemd: true).finding.level == .ok)
         let own = ServiceFacts(hasSystemd: true, userUnit: "/usr/lib/systemd/user/tactus.service").finding

@@ -20,30 +20,30 @@ struct EssentialsTests {
     }
 
     @Test(arguments: [(4.0, "4"), (-2.5, "-2.5"), (0.25, "0.25"), (100, "100"), (0.001, "0"), (33.333, "33.33")])
-    func `decimals that say nothing are left out`(value: Double, text: String) {
+    func `unnecessary decimals are left out`(value: Double, text: String) {
         #expect(shortest(value, atMost: 2) == text)
     }
 
     @Test
-    func `whole numbers get zeros in front`() {
+    func `whole numbers get leading zeros`() {
         #expect(digits(7, 2) == "07" && digits(12, 2) == "12" && digits(123, 2) == "123" && digits(0, 3) == "000")
     }
 
     @Test(arguments: [("drums", "drums"), (" \t TR-8S MIDI 1 \n", "TR-8S MIDI 1"), (" \n ", ""), ("", "")])
-    func `white space is cut off at both ends and kept inside`(text: String, trimmed: String) {
+    func `white space is removed at both ends and kept inside`(text: String, trimmed: String) {
         #expect(text.trimmed == trimmed && text.dropFirst(0).trimmed == trimmed)
     }
 
     @Test(arguments: [
         ("drums", "drums"), ("TR-8S", "TR%2D8S"), ("a/b c", "a%2Fb%20c"), ("ü", "%C3%BC"), ("\n", "%0A"), ("", ""),
     ])
-    func `a name fits into a path and comes back`(name: String, encoded: String) {
+    func `a name is encoded for a path and decoded again`(name: String, encoded: String) {
         #expect(name.percentEncoded == encoded)
         #expect(encoded.percentDecoded == name)
     }
 
     @Test(arguments: ["%", "%4", "%4g", "%+4", "%-1", "%FF", "%C3"])
-    func `what is no escape is not read`(text: String) {
+    func `invalid escapes are rejected`(text: String) {
         #expect(text.percentDecoded == nil)
     }
 
@@ -53,7 +53,7 @@ struct EssentialsTests {
     }
 
     @Test
-    func `links are followed, also to what is not there yet`() throws {
+    func `links are followed, even to missing files`() throws {
         var template = Array("/tmp/tactus-files-XXXXXX".utf8CString)
         let folder = String(cString: try #require(mkdtemp(&template)))
         defer {
@@ -74,13 +74,12 @@ struct EssentialsTests {
         arguments: [
             ("/", .folder), ("/dev/null", .byteStream), ("/proc/self/comm", .other), ("/nothing", nil),
         ] as [(String, Files.Kind?)])
-    func `a path leads to a folder, to what takes bytes, to something else, or nowhere`(path: String, kind: Files.Kind?)
-    {
+    func `a path leads to a folder, a byte stream, something else, or nowhere`(path: String, kind: Files.Kind?) {
         #expect(Files.kind(of: path) == kind)
     }
 
     @Test
-    func `an open file is told from others by its descriptor`() throws {
+    func `an open file is identified by its descriptor`() throws {
         let (null, zero) = (open("/dev/null", O_RDONLY), open("/dev/zero", O_RDONLY))
         defer {
             close(null)
@@ -92,7 +91,7 @@ struct EssentialsTests {
     }
 
     @Test
-    func `a file is read to its end or to a limit, and one that cannot be read says why`() throws {
+    func `a file is read to its end or to a limit, and an unreadable one gives the reason`() throws {
         #expect(try Files.bytes(of: "/dev/zero", atMost: 100_000).count == 100_000)
         #expect(try Files.bytes(of: "/dev/null").isEmpty)
         #expect(Files.text(of: "/proc/self/comm")?.isEmpty == false)
@@ -101,7 +100,7 @@ struct EssentialsTests {
     }
 
     @Test
-    func `JSON has its keys in order and slashes as they are`() throws {
+    func `JSON has sorted keys and unescaped slashes`() throws {
         #expect(try JSON.text(["b": "a/b", "a": "ü\n"]) == #"{"a":"ü\n","b":"a/b"}"#)
         #expect(try JSON.value([Int].self, from: "[1,2]".utf8) == [1, 2])
     }

@@ -12,7 +12,7 @@ struct BatchDeliveryTests {
     }
 
     @Test
-    func `everything arrives in order, in batches that have a bound`() {
+    func `everything arrives in order, in batches of limited size`() {
         var delivery = BatchDelivery()
         var batches: [[ClockInputEvent]] = []
         let events = (0..<1_000).map(Self.tick)
@@ -26,7 +26,7 @@ struct BatchDeliveryTests {
     }
 
     @Test
-    func `after lost batches the next begins with an overflow, once`() {
+    func `after lost batches the next begins with one overflow`() {
         var delivery = BatchDelivery()
         var heard: [ClockInputEvent] = []
         var isFull = false
@@ -42,7 +42,7 @@ struct BatchDeliveryTests {
     }
 
     @Test
-    func `a batch keeps its bound behind an overflow`() {
+    func `a batch with an overflow keeps its limit`() {
         var delivery = BatchDelivery()
         delivery.add((0..<10).map(Self.tick)) { _ in false }
         delivery.add((0..<5).map(Self.tick)) { _ in false }

@@ -47,7 +47,7 @@ struct ClockSourcesTests {
             ),
             ("130:0", "that is a port of this gateway itself"),
         ] as [(String, String?)])
-    func `a port that is not there, sends nothing, is ours or not the only one is away`(
+    func `a port that is missing, sends nothing, is ours or ambiguous counts as absent`(
         text: String, trouble: String?
     ) throws {
         let sources = try Self.sources(text)
@@ -57,14 +57,14 @@ struct ClockSourcesTests {
     }
 
     @Test
-    func `auto chooses nobody and is never away without a raw device`() throws {
+    func `without a raw device auto chooses nobody and is never absent`() throws {
         let sources = try Self.sources("auto")
         #expect(sources.chosen == nil)
         #expect(!sources.isAway)
     }
 
     @Test
-    func `a raw device is what auto means, and off means nobody`() throws {
+    func `auto means the raw device, and off means nobody`() throws {
         let there = ClockInput.Device(name: "hw:1,0", isThere: true)
         let away = ClockInput.Device(name: "hw:1,0", trouble: "No such device")
         #expect(try Self.sources("auto", device: there).chosen == .device)
@@ -90,12 +90,12 @@ struct ClockSourcesTests {
         "", "   ", "192:0", "24:254", "99999999999999999999:0", "TR\n8S", "\u{1B}[2J",
         String(repeating: "x", count: 128),
     ])
-    func `what can be no port is refused with a reason`(text: String) {
+    func `an impossible port name is refused with a reason`(text: String) {
         #expect(throws: FollowChoice.ParseError.self) { try FollowChoice(text) }
     }
 
     @Test
-    func `profiles say who may lead unasked, and who never while it is driven`() throws {
+    func `profiles say who may lead automatically, and who never while it receives our clock`() throws {
         let library = try ProfileLibrary.of([
             "leader": "match: [TR-8S MIDI 1]\ninput: { role: leader, echoes: true }",
             "remote": "match: [MPC One MIDI 1]\ninput: { transport: true }",

@@ -24,14 +24,14 @@ struct DeviceAssignmentTests {
     private let stranger = PortDescription.device(28, "USB MIDI", "USB MIDI Port 1", card: 2)
 
     @Test
-    func `a device that a profile recognises wants an output, at the port the profile names`() {
+    func `a recognized device needs an output, at the port its profile names`() {
         let found = assignment([], [drumsSecond, drums, stranger])
         #expect(found.newcomers == [drums])
         #expect(assignment([], [drums], connectsRecognised: false).newcomers.isEmpty)
     }
 
     @Test
-    func `of several ports that a profile recognises one gets the clock`() {
+    func `of several recognized ports of a device one gets the clock`() {
         let ports = (0..<3).map { PortDescription.device(30, "Deluge", "Deluge MIDI \($0 + 1)", port: $0, card: 3) }
         #expect(assignment([], ports).newcomers == [ports[0]])
     }
@@ -44,14 +44,14 @@ struct DeviceAssignmentTests {
     }
 
     @Test
-    func `a name that means one recognised device means its clock port`() {
+    func `a name that means one recognized device means its clock port`() {
         let found = assignment([Output("TR-8S", .named("TR-8S"))], [drumsSecond, drums])
         #expect(found.ports == [0: drums])
         #expect(found.troubles.isEmpty)
     }
 
     @Test
-    func `a name that means two devices is nobody's, and says how to tell them apart`() {
+    func `a name that means two devices is refused, and the message tells them apart`() {
         let found = assignment([Output("TR-8S", .named("TR-8S MIDI 1"))], [drums, twin])
         #expect(found.ports.isEmpty)
         #expect(
@@ -62,7 +62,7 @@ struct DeviceAssignmentTests {
     }
 
     @Test
-    func `a device that returns under another number gets the output it had`() {
+    func `a device that returns under another number gets its old output`() {
         var again = drums
         again.address.client = 40
         again.card?.number = 7
@@ -73,7 +73,7 @@ struct DeviceAssignmentTests {
     }
 
     @Test
-    func `one that is plugged in somewhere else gets it, too`() {
+    func `a device plugged in elsewhere also gets its old output`() {
         var elsewhere = drums
         elsewhere.card?.place = "usb-9"
         let found = assignment([Output("TR-8S", .device(Device(drums)))], [elsewhere])
@@ -91,14 +91,14 @@ struct DeviceAssignmentTests {
     }
 
     @Test
-    func `an output that came by itself keeps waiting for a device that is away`() {
+    func `an automatic output keeps waiting for its absent device`() {
         let found = assignment([Output("TR-8S", .device(Device(drums)))], [stranger])
         #expect(found.leavers.isEmpty)
         #expect(found.ports.isEmpty)
     }
 
     @Test
-    func `it goes when the user drives its device, or wants no such outputs`() {
+    func `an automatic output is removed when the user drives its device, or wants no such outputs`() {
         let automatic = Output("TR-8S", .device(Device(drums)))
         let named = Output("Drums", .named("TR-8S MIDI 1"))
         #expect(assignment([automatic, named], [drums]).leavers == [0])

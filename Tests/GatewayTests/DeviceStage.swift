@@ -14,7 +14,7 @@ extension Output {
 }
 
 extension PortDescription {
-    /// A port that takes and sends; of a card, if its number is given.
+    /// A port that sends and receives; belongs to a card if a number is given.
     static func device(
         _ client: Int, _ clientName: String, _ portName: String, port: Int = 0, card: Int? = nil, at place: String = ""
     ) -> PortDescription {
@@ -26,9 +26,9 @@ extension PortDescription {
 }
 
 extension ProfileLibrary {
-    /// A library of profiles that are on the disk no longer.
+    /// A library of profiles that are no longer on disk.
     ///
-    /// - Parameter profiles: the lines of each below its name, by their IDs.
+    /// - Parameter profiles: the lines of each below its name, by ID.
     /// - Returns: the library.
     /// - Throws: when one of them is wrong.
     static func of(_ profiles: [String: String]) throws -> ProfileLibrary {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite
 struct DeviceWatchTests {
-    /// What a driver has sent and what waits in it, look by look, and whether its device is stuck then.
+    /// What a driver has sent and what waits, check by check, and whether its device is stuck then.
     @Test(arguments: [
         [(0, 0, false), (48, 0, false), (96, 1, false), (144, 1, false)],
         [(48, 1, false), (48, 90, true), (48, 4096, true), (4144, 0, false)],
@@ -14,7 +14,7 @@ struct DeviceWatchTests {
         // Nothing is sent to it while the song is stopped.
         [(48, 0, false), (48, 0, false)],
     ])
-    func `a device is stuck while something waits for it and it has taken nothing since the last look`(
+    func `a device is stuck if something waits and it has accepted nothing since the last check`(
         looks: [(sent: Int, waiting: Int, isStuck: Bool)]
     ) {
         var output = connected()
@@ -27,7 +27,7 @@ struct DeviceWatchTests {
     }
 
     @Test
-    func `a device that takes something again joins like one that has come`() {
+    func `a stuck device that accepts messages again joins like a new one`() {
         var output = stuck()
         let before = output.connections
         _ = output.note(DriverBuffer(sent: 4144, waiting: 0))
@@ -36,7 +36,7 @@ struct DeviceWatchTests {
     }
 
     @Test
-    func `a device that goes is stuck no more, nor is it when it returns`() {
+    func `a stuck device that is removed is no longer stuck, even after it returns`() {
         var output = stuck()
         _ = output.setConnected(to: nil)
         #expect(!output.isStuck)
@@ -46,7 +46,7 @@ struct DeviceWatchTests {
     }
 
     @Test
-    func `looks are an interval apart, and there are none while nobody is to be looked at`() {
+    func `checks are an interval apart, and stop when there is nothing to check`() {
         var watch = DeviceWatch()
         var looks: [Int64] = []
         for second in 0..<20 {

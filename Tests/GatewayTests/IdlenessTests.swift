@@ -11,10 +11,11 @@ struct IdlenessTests {
         begun.advanced(byMicroseconds: milliseconds * 1_000)
     }
 
-    /// Whether Link is active after looks at the given times, at each of which it was used or not, and was last watched
-    /// at some time.
+    /// Whether Link is active at checks at the given times.
+    ///
+    /// At each of them it was used or not, and last watched at some time.
     @Test(arguments: [
-        // Used all the time, then no more: the patience counts from when that was seen.
+        // In use, then no more: the timeout starts at the check that noticed.
         [
             (0, true, -9_000, true), (60_000, true, -9_000, true), (90_000, false, -9_000, true),
             (92_999, false, -9_000, true), (93_000, false, -9_000, false),
@@ -31,7 +32,7 @@ struct IdlenessTests {
             (8_000, false, -9_000, false), (9_000, false, 9_000, true),
         ],
     ])
-    func `Link leaves once it has been of no use for a while, and comes back at once`(
+    func `Link leaves after some time without use, and returns at once`(
         looks: [(at: Int64, isUsed: Bool, watched: Int64, isActive: Bool)]
     ) {
         var idleness = Idleness(at: Self.begun)
@@ -45,7 +46,7 @@ struct IdlenessTests {
     }
 
     @Test
-    func `it asks to be looked at when its patience ends, and only then`() {
+    func `it asks for a check when its timeout ends, and only then`() {
         var idleness = Idleness(at: Self.begun)
         _ = idleness.hasChanged(isUsed: true, lastWatched: Self.at(-9_000), at: Self.at(100))
         #expect(idleness.next == nil)

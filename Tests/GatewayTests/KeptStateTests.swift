@@ -2,7 +2,7 @@ import Testing
 
 @testable import Gateway
 
-/// The state's file as it is written and read.
+/// The format of the state file.
 @Suite
 struct KeptStateTests {
     private static var full: KeptState {
@@ -16,12 +16,12 @@ struct KeptStateTests {
     }
 
     @Test(arguments: [KeptState(), full])
-    func `what was kept is found again`(state: KeptState) throws {
+    func `saved state is read back unchanged`(state: KeptState) throws {
         #expect(try KeptState(json: state.json) == state)
     }
 
     @Test
-    func `a file of an earlier run that knows less is read`() throws {
+    func `a file of an earlier version with fewer keys is read`() throws {
         let state = try KeptState(json: Array(#"{"version":1,"link":false,"news":[1]}"#.utf8))
         #expect(state.link == false)
         #expect(state.tempo == nil && state.offsets.isEmpty && state.playing.isEmpty)
@@ -37,7 +37,7 @@ struct KeptStateTests {
         #"{"version":1,"playing":[\#((0...64).map { "\"\($0)\"" }.joined(separator: ","))]}"#,
         #"{"version":2,"link":true}"#, String(repeating: "[", count: 100_000),
     ])
-    func `what is damaged, newer or a stranger's is refused as a whole`(text: String) {
+    func `a damaged, newer or foreign file is refused as a whole`(text: String) {
         #expect(throws: KeptState.Unreadable.self) { try KeptState(json: Array(text.utf8)) }
     }
 
@@ -49,7 +49,8 @@ struct KeptStateTests {
     }
 
     @Test
-    func `a live setting counts until something else is configured, and is none if it is the configured one`() throws {
+    func `a live setting applies until the configuration changes, and is none if it equals the configured one`() throws
+    {
         let setting = try #require(Replacement(3.0, insteadOf: 4))
         #expect(setting.value(over: 4) == 3)
         #expect(setting.value(over: 8) == nil)

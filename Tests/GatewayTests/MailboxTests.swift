@@ -5,7 +5,7 @@ import Testing
 @Suite
 struct MailboxTests {
     @Test
-    func `who leaves room for others cannot crowd them out, and is told of every loss`() throws {
+    func `a sender that leaves room cannot crowd others out, and learns of every loss`() throws {
         let mailbox = try Mailbox<Int>(capacity: 8)
         let posted = (0..<20).filter { mailbox.post($0, leaving: 5) }
         #expect(posted == [0, 1, 2])

@@ -15,7 +15,7 @@ struct NameMatchTests {
         NamedOutput(id: "din-2", name: "DIN 2"), NamedOutput(id: "dev-ttyama0", name: "/dev/ttyAMA0"),
     ]
 
-    /// An output as far as names go.
+    /// An output as far as names are concerned.
     private struct NamedOutput: Named, Equatable {
         static let kind = "output"
         var id: String
@@ -28,7 +28,7 @@ struct NameMatchTests {
         ("Elektron Model:Samples", 28), ("model:samples", 28), ("MC-101:MC-101 MIDI 1", 32), ("25:0", 25),
         (" 024:00 ", 24),
     ])
-    func `a port is found by number, name or part of a name, whatever its case, its spaces and its colons`(
+    func `a port is found by number, name or part of a name, ignoring case, spaces and colons`(
         name: String, client: Int
     ) throws {
         #expect(try NameMatch.resolve(name, among: ports).address.client == client)
@@ -43,7 +43,7 @@ struct NameMatchTests {
     }
 
     @Test
-    func `a whole name wins over names that contain it, and an ID over a name`() {
+    func `a full name wins over names that contain it, and an ID over a name`() {
         let ports = ports + [PortDescription.device(40, "Other", "TR-8S")]
         #expect(NameMatch("tr-8s", among: ports) == .found(ports[5]))
         let twins = [NamedOutput(id: "drums-2", name: "drums"), NamedOutput(id: "drums", name: "drums-2")]
@@ -52,7 +52,7 @@ struct NameMatchTests {
     }
 
     @Test(arguments: ["Volca", "", "  ", "24:1", "300:0"])
-    func `what nothing is called finds nothing, and a number is never a part of a name`(name: String) {
+    func `an unknown name finds nothing, and a number is never a part of a name`(name: String) {
         let ports = ports + [PortDescription.device(41, "A 24:1 B", "C 300:0 D")]
         #expect(NameMatch(name, among: ports) == .none)
     }
@@ -62,7 +62,7 @@ struct NameMatchTests {
         ("organ", "no output is called organ; there are: clock, din-1, din-2, dev-ttyama0"),
         ("din", "several outputs answer to din; write one of: din-1, din-2"),
     ])
-    func `an unclear output's name is told what to write`(name: String, message: String) {
+    func `for an unclear output name the message says what to write`(name: String, message: String) {
         let error = #expect(throws: UnclearName.self) { try NameMatch.resolve(name, among: outputs) }
         #expect(error?.description == message)
         #expect(error?.isAmbiguous == (name == "din"))
@@ -72,7 +72,7 @@ struct NameMatchTests {
         ("TR-8S", "several ports answer to TR-8S; write one of: 'TR-8S MIDI 1' (24:0), 'TR-8S MIDI 2' (25:0)"),
         ("mc101", "did you mean 'MC-101'?"),
     ])
-    func `an unclear port's name is told what to write`(name: String, ending: String) {
+    func `for an unclear port name the message says what to write`(name: String, ending: String) {
         let error = #expect(throws: UnclearName.self) { try NameMatch.resolve(name, among: ports) }
         #expect(error?.description.hasSuffix(ending) == true)
     }
@@ -93,7 +93,7 @@ struct NameMatchTests {
     }
 
     @Test
-    func `a long list is cut, and says so`() {
+    func `a long list is shortened, and says so`() {
         let many = (0..<20).map { NamedOutput(id: "pad-\($0)", name: "Pad \($0)") }
         let error = #expect(throws: UnclearName.self) { try NameMatch.resolve("pad", among: many) }
         #expect(error?.description.hasSuffix("pad-6, pad-7 and 12 more") == true)

@@ -7,7 +7,7 @@ struct NudgeRoomTests {
     private let room = NudgeRoom([("Drums", 499), ("Bass", 0), ("Lead", -20.25)])
 
     @Test(arguments: [-479.75, -1, 0, 0.5, 1])
-    func `what keeps every output in its range is allowed, to its very ends`(nudge: Double) {
+    func `a nudge that keeps every output in its range is allowed, up to the limits`(nudge: Double) {
         #expect(room.refusal(of: nudge) == nil)
     }
 
@@ -15,14 +15,14 @@ struct NudgeRoomTests {
         (1.001, "Drums is at 499"), (-479.751, "Lead is at -20.25"), (501, "Drums is at 499, Bass is at 0"),
         (-1_000, "Drums is at 499, Bass is at 0, Lead is at -20.25"),
     ])
-    func `what would take one out of its range names it, and what is possible for all`(nudge: Double, names: String) {
+    func `a nudge out of range names the outputs, and what is possible for all`(nudge: Double, names: String) {
         #expect(
             room.refusal(of: nudge)?.description
                 == "nothing was moved: an offset is -500 to 500 ms, and \(names); a nudge can be -479.75 to 1 ms now")
     }
 
     @Test
-    func `steps of a tenth add up to the end of the range`() {
+    func `steps of 0.1 ms add up to the end of the range`() {
         var offset = 499.0
         for _ in 0..<10 {
             #expect(NudgeRoom([("Drums", offset)]).refusal(of: 0.1) == nil)
@@ -33,5 +33,5 @@ struct NudgeRoomTests {
     }
 
     @Test
-    func `no output at all can be moved by anything`() { #expect(NudgeRoom([]).refusal(of: 1_000) == nil) }
+    func `without outputs no nudge is refused`() { #expect(NudgeRoom([]).refusal(of: 1_000) == nil) }
 }

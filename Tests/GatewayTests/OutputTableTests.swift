@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// The outputs of a machine without a sequencer, which are assigned and counted all the same.
+/// The outputs of a machine without a sequencer; they are assigned and counted all the same.
 @Suite
 struct OutputTableTests {
     private let library: ProfileLibrary
@@ -31,7 +31,7 @@ struct OutputTableTests {
         .device(20 + number, "TR-8S", "TR-8S", card: number, at: "usb-\(number)")
     }
 
-    /// Has the output thread and time go on until no slot is on its way to be free.
+    /// Lets the output thread and time proceed until no slot is being freed.
     private func settle(_ table: inout OutputTable) {
         var time = Self.start
         for _ in 0..<3 where table.isSomeoneLeaving {
@@ -41,7 +41,7 @@ struct OutputTableTests {
     }
 
     @Test
-    func `what is strange about a profile is told of outputs that it drives, and of no others`() throws {
+    func `a profile's warnings are shown for outputs that use it, and for no others`() throws {
         var configuration = configuration(.virtual("Slow"))
         configuration.library = try .of(["slow": "transport: { lead: 9.5 }"])
         #expect(table(configuration).warnings.isEmpty)
@@ -52,7 +52,7 @@ struct OutputTableTests {
     }
 
     @Test
-    func `a slot is another's once the old output's port is deleted, and not before`() {
+    func `a slot is reused once the old output's port is deleted, and not before`() {
         var table = table(configuration(.virtual("Old")))
         table.configure(configuration(.virtual("New")), devices: [])
         #expect(table.all.map(\.name) == ["Old", "New"])
@@ -61,14 +61,14 @@ struct OutputTableTests {
         func free(_ table: inout OutputTable, ports: UInt64, inUse: UInt64, at time: HostTime) -> Bool {
             table.free(ClockAccount(generationInUse: inUse, existingPorts: ports), 6, at: time)
         }
-        // The output thread has not heard of it yet, however long that lasts.
+        // The output thread has not seen it yet, however long that lasts.
         let early = soon.advanced(byMicroseconds: -1_000_000)
         #expect(!free(&table, ports: 1, inUse: 5, at: early))
         #expect(!free(&table, ports: 1, inUse: 5, at: soon))
-        // Its Stop may still be to leave.
+        // Its Stop may still have to be sent.
         #expect(!free(&table, ports: 1, inUse: 6, at: soon))
         #expect(free(&table, ports: 1, inUse: 6, at: late))
-        // The output thread has yet to hear of it, and then to delete the port.
+        // The output thread has yet to see it, and then to delete the port.
         #expect(!free(&table, ports: 0, inUse: 6, at: late))
         #expect(!free(&table, ports: 1, inUse: 7, at: late))
         #expect(table.all[0].presence != .gone)
@@ -79,7 +79,7 @@ struct OutputTableTests {
     }
 
     @Test
-    func `devices that came and went with ever new names make room for those that come`() {
+    func `devices that come and go under new names make room for new ones`() {
         var table = table(configuration())
         for number in 0..<200 {
             let port = PortDescription.device(20, "Volca", "Volca \(number)")
@@ -93,7 +93,7 @@ struct OutputTableTests {
     }
 
     @Test
-    func `devices that are there keep their outputs, and one too many is told until one is gone`() {
+    func `present devices keep their outputs, and one too many is reported until one is gone`() {
         var table = table(configuration())
         let all = (0..<65).map(drum)
         for _ in 0..<3 {
@@ -107,7 +107,7 @@ struct OutputTableTests {
     }
 
     @Test
-    func `what the user names has its place before devices that came by themselves`() {
+    func `a named output takes precedence over automatic ones`() {
         var table = table(configuration())
         let all = (0..<64).map(drum)
         _ = table.assign(all)
@@ -123,7 +123,7 @@ struct OutputTableTests {
     }
 
     @Test
-    func `a name the user gives adopts the output of the device it means, and of no other that it might`() {
+    func `a new name adopts the output of the one device it means`() {
         var table = table(configuration())
         let (small, large) = (
             PortDescription.device(20, "Volca", "Volca Drum Mk2"), PortDescription.device(21, "TR-8S", "Volca Drum")
@@ -139,7 +139,7 @@ struct OutputTableTests {
     }
 
     @Test
-    func `a profile that the user names no more leaves the output to what recognises its device`() {
+    func `a profile no longer named by the user is replaced by the one that recognizes the device`() {
         var named = configuration(.name("Synth"))
         named.outputs[0].profile = library.profiles[0]
         var table = table(named)
@@ -149,7 +149,7 @@ struct OutputTableTests {
     }
 
     @Test
-    func `a line that is wanted at another speed is opened once the Stop has left at the old one`() throws {
+    func `a line at a new speed is opened after the Stop was sent at the old one`() throws {
         var table = table(configuration(.raw(path: "/dev/a", bitsPerSecond: 31_250)))
         var time = Self.start
         func asked(_ table: inout OutputTable) -> [GatewayQuestion] {
@@ -170,7 +170,7 @@ struct OutputTableTests {
 }
 
 extension OutputTable {
-    /// Frees slots where nothing is subscribed.
+    /// Frees slots when nothing is subscribed.
     fileprivate mutating func free(_ account: ClockAccount, _ published: UInt64, at now: HostTime) -> Bool {
         var (patchbay, effects) = (Patchbay(), GatewayEffects())
         return freeSlots(account, published, &patchbay, &effects, at: now)

@@ -19,7 +19,7 @@ struct OutputTests {
     }
 
     @Test
-    func `equal names get a number`() {
+    func `equal names get a number added`() {
         var taken: [String] = []
         for _ in 0..<3 {
             taken.append(Output("Drums", takenIDs: taken).id)
@@ -28,7 +28,7 @@ struct OutputTests {
     }
 
     @Test
-    func `each coming of a device counts, and its going or staying does not`() {
+    func `each new connection of a device counts, its removal and staying do not`() {
         var output = Output("Drums")
         let coming = output.setConnected(to: "24:0")
         let staying = output.setConnected(to: "24:0")
@@ -43,7 +43,7 @@ struct OutputTests {
     }
 
     @Test
-    func `no tick is sent for a device that is away, unless somebody else listens at its port`() {
+    func `no tick is sent for an absent device, unless somebody else is subscribed to its port`() {
         func sink(_ output: Output) -> Sink {
             let line = TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)
             var board = OutputBoard(map: TempoMap(line), transport: .stopped)
@@ -64,7 +64,7 @@ struct OutputTests {
     }
 
     @Test
-    func `ticks are marked for as long as was asked, and whatever else is changed`() {
+    func `ticks are marked for the requested time, whatever else changes`() {
         let line = TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)
         var output = Output("Drums")
         func marks(_ ticks: Range<Int64>) -> [Int64] {
@@ -81,8 +81,7 @@ struct OutputTests {
     }
 
     @Test
-    func `an offset of an earlier run counts as long as the same is configured, whenever the profile is known`() throws
-    {
+    func `an earlier run's offset applies while the configuration is the same, whenever the profile is known`() throws {
         let library = try ProfileLibrary.of(["drums": "clock: { offset: -2 }", "bass": "clock: { offset: 1 }"])
         let drums = try library.profile(id: "drums")
         var output = Output("UM-ONE")
@@ -95,7 +94,7 @@ struct OutputTests {
     }
 
     @Test
-    func `an offset set while it runs is one to keep until it is the configured one again`() {
+    func `a live offset is saved unless it equals the configured one`() {
         var output = Output("Drums")
         output.adjust(OutputAdjustment(nudge: -2.5))
         #expect(output.liveOffset == Replacement(-2.5, insteadOf: 0))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite
 struct PressDetectorTests {
-    /// At which of some messages, given with the milliseconds at which they come, a press is found.
+    /// The times of presses found among messages with their times, in milliseconds.
     private func presses(_ messages: [(Int64, ChannelMessage)], from ports: [Int] = [24]) -> [Int64] {
         var detector = PressDetector()
         return messages.enumerated().compactMap { index, message in
@@ -24,7 +24,7 @@ struct PressDetectorTests {
     }
 
     @Test
-    func `a note is pressed when it begins, a program each time it is called`() {
+    func `a note is a press when it begins, a program change always`() {
         let key = [(0, 100), (200, 0), (1_000, 1), (1_100, 0)].map {
             (Int64($0.0), ChannelMessage(.note, 60, channel: 1, value: $0.1))
         }
@@ -34,7 +34,7 @@ struct PressDetectorTests {
     }
 
     @Test
-    func `a pedal is pressed when it rises past the middle, and not again before it has been let go`() {
+    func `a pedal is a press when it rises past the middle, and not again before its release`() {
         #expect(presses(pedal([(0, 127), (300, 0), (600, 127), (900, 0)])) == [0, 600])
         #expect(
             presses(pedal([(0, 0), (10, 30), (20, 63), (30, 64), (40, 90), (500, 127), (600, 63), (700, 64)])) == [
@@ -43,17 +43,17 @@ struct PressDetectorTests {
     }
 
     @Test
-    func `a pedal that tells nothing of its release is pressed each time`() {
+    func `a pedal that never reports its release is pressed each time`() {
         #expect(presses(pedal([(0, 127), (500, 127), (1_000, 127)])) == [0, 500, 1_000])
     }
 
     @Test
-    func `what bounces is one press`() {
+    func `contact bounce is one press`() {
         #expect(presses(pedal([(0, 127), (4, 0), (9, 127), (20, 0), (30, 127), (400, 0), (500, 127)])) == [0, 500])
     }
 
     @Test
-    func `each button of each port is one of its own`() {
+    func `each button of each port is separate`() {
         let two = [(0, 1), (5, 2)].map { (Int64($0.0), ChannelMessage(.note, 60, channel: $0.1, value: 90)) }
         #expect(presses(two) == [0, 5])
         let same = [(0, 90), (5, 90)].map { (Int64($0.0), ChannelMessage(.note, 60, channel: 1, value: $0.1)) }
@@ -65,7 +65,7 @@ struct PressDetectorTests {
 @Suite
 struct ControlTests {
     @Test
-    func `a control hears its own message on its own channel, or on all`() {
+    func `a control reacts to its own message on its own channel, or on all channels`() {
         let any = Control.Message(.controller, 64)
         let third = Control.Message(.controller, 64, channel: 3)
         for channel in 1...16 {
@@ -77,7 +77,7 @@ struct ControlTests {
     }
 
     @Test
-    func `each verb is a command, and a tap is when the pedal went down`() {
+    func `each verb is a command, and a tap has the time of the press`() {
         let time = HostTime(microseconds: 42)
         let expected: [Control.Verb: Command] = [
             .play: .setPlaying(true), .stop: .setPlaying(false), .togglePlay: .togglePlaying, .tap: .tap(at: time),

@@ -14,7 +14,7 @@ struct RawLineTests {
     }
 
     @Test
-    func `a FIFO that nobody reads is refused for now, and opens once it has a reader`() throws {
+    func `a FIFO without a reader is refused for now, and opens once it has one`() throws {
         let path = folder.appending(path: "fifo").path()
         #expect(mkfifo(path, 0o600) == 0)
         #expect(throws: RawLine.OpenError.self) { try RawLine.open(path: path, bitsPerSecond: 31_250, for: .writing) }
@@ -28,7 +28,7 @@ struct RawLineTests {
     }
 
     @Test
-    func `a folder and an ordinary file are no lines, and a missing one is not there`() throws {
+    func `a folder and an ordinary file are not lines, and a missing one is absent`() throws {
         let file = folder.appending(path: "file")
         try Data().write(to: file)
         #expect(throws: RawLine.OpenError.notALine(path: file.path())) {

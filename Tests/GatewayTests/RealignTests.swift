@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// Which outputs a realignment is for, and what a device that has gone is said to do.
+/// Which outputs are realigned, and what is reported about a removed device.
 @Suite
 struct RealignTests {
     private func table(_ profiles: [String: String] = [:]) throws -> OutputTable {
@@ -42,7 +42,7 @@ struct RealignTests {
     private func asked(_ table: OutputTable) -> [UInt32] { table.all.map(\.realigning.number) }
 
     @Test
-    func `what is away, silent or stopped is not realigned, and says so`() throws {
+    func `absent, disabled or stopped outputs are not realigned, with the reason`() throws {
         var table = try table(["bass": "transport: { start: none }"])
         #expect(refusal(&table, "drums") == "Drums is not connected")
         #expect(refusal(&table, nil) == "nothing is connected")
@@ -57,7 +57,7 @@ struct RealignTests {
     }
 
     @Test
-    func `a realignment of all leaves out those that are away`() throws {
+    func `realigning all skips absent devices`() throws {
         var table = try table()
         connect(&table, 1)
         #expect(refusal(&table, nil) == nil)
@@ -65,7 +65,7 @@ struct RealignTests {
     }
 
     @Test
-    func `a machine that was unplugged is said to come back as its profile and the song have it`() throws {
+    func `for an unplugged machine the warning says how it returns, by its profile and the song`() throws {
         var table = try table(["bass": "transport: { start: none }"])
         for slot in 0...1 {
             _ = table.all[slot].setConnected(to: "2\(slot):0")
@@ -89,7 +89,7 @@ struct RealignTests {
     }
 
     @Test
-    func `a program that has gone was not unplugged`() throws {
+    func `a program that ended was not unplugged`() throws {
         var output = Output("Softsynth", .named("Softsynth"))
         _ = output.setConnected(to: "130:0")
         output.recognise(.device(130, "Softsynth", "In"), nil)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// What devices are told that a crashed run has left playing.
+/// What devices left playing by a crashed run are sent.
 @Suite
 struct RecoveryTests {
     private static let start = HostTime(microseconds: 5_000_000)
@@ -15,7 +15,7 @@ struct RecoveryTests {
     }
 
     @Test
-    func `a session that is joined ends the waiting at once`() {
+    func `joining a session ends the wait at once`() {
         var recovery = Recovery(isNeeded: true, at: Self.start)
         let early = recovery.ends(isLinkOn: true, isConnected: false, at: after(milliseconds: 100))
         let joined = recovery.ends(isLinkOn: true, isConnected: true, at: after(milliseconds: 200))
@@ -25,7 +25,7 @@ struct RecoveryTests {
     }
 
     @Test
-    func `where nobody is, the waiting ends after a second and a half`() {
+    func `without peers the wait ends after 1.5 seconds`() {
         var recovery = Recovery(isNeeded: true, at: Self.start)
         #expect(recovery.deadline == after(milliseconds: 1_500))
         let early = recovery.ends(isLinkOn: true, isConnected: false, at: after(milliseconds: 1_499))
@@ -34,7 +34,7 @@ struct RecoveryTests {
     }
 
     @Test
-    func `without Link there is nothing to wait for, nor where nothing was left playing`() {
+    func `there is no wait without Link, nor if nothing was left playing`() {
         var recovery = Recovery(isNeeded: true, at: Self.start)
         let offline = recovery.ends(isLinkOn: false, isConnected: false, at: Self.start)
         #expect(offline)
@@ -44,7 +44,7 @@ struct RecoveryTests {
     }
 
     @Test
-    func `an output that is held back has nowhere to send, and its device comes anew once it is released`() {
+    func `an output that is held back sends nowhere, and its device counts as new once released`() {
         let line = TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)
         var board = OutputBoard(map: TempoMap(line), transport: .stopped)
         var output = output("Drums")
@@ -57,7 +57,7 @@ struct RecoveryTests {
         #expect(board.slots[0].connections == heldBack.connections + 1)
     }
 
-    // What is kept.
+    // Saved state.
 
     private func output(_ name: String, on sink: Sink = .port(0), _ change: (inout Output) -> Void = { _ in }) -> Output
     {
@@ -68,9 +68,9 @@ struct RecoveryTests {
         return output
     }
 
-    /// What is kept once devices obey, unless it is said that they may play.
+    /// Saves while devices obey, unless they may play.
     ///
-    /// The clock thread uses that board already, unless it is said to be behind.
+    /// The clock thread already uses that board, unless it is behind.
     private func update(
         _ started: inout StartedDevices, _ outputs: [Output], isPlaying: Bool, board generation: UInt64,
         inUse: UInt64? = nil, mayPlay: Set<Int> = []
@@ -100,7 +100,7 @@ struct RecoveryTests {
     }
 
     @Test
-    func `a device that is told to stop counts until it has taken its Stop`() {
+    func `a device told to stop counts until it has accepted its Stop`() {
         var started = StartedDevices()
         let outputs = [output("Drums"), output("Bass")]
         _ = update(&started, outputs, isPlaying: true, board: 1)
@@ -115,7 +115,7 @@ struct RecoveryTests {
     }
 
     @Test
-    func `what has not taken the last Stop of a run is left to the next`() {
+    func `a device that did not accept the last Stop of a run is left to the next run`() {
         var started = StartedDevices()
         let outputs = [output("Drums"), output("Bass"), output("Keys")]
         _ = update(&started, outputs, isPlaying: true, board: 1)
@@ -124,7 +124,7 @@ struct RecoveryTests {
     }
 
     @Test
-    func `a device that went away while it played stays one that may play, until it can be stopped`() {
+    func `a device removed while playing may still play, until it can be stopped`() {
         var started = StartedDevices()
         _ = update(&started, [output("Drums")], isPlaying: true, board: 1)
         let away = update(&started, [output("Drums", on: .away)], isPlaying: false, board: 2)
@@ -134,14 +134,14 @@ struct RecoveryTests {
     }
 
     @Test
-    func `one that is held back stays as the crashed run left it`() {
+    func `a device that is held back stays as the crashed run left it`() {
         var started = StartedDevices(["drums"])
         let kept = update(&started, [output("Drums") { $0.holdBack() }], isPlaying: false, board: 1)
         #expect(kept == ["drums"])
     }
 
     @Test
-    func `nobody there, and a device that knows no Stop, are nothing to keep`() {
+    func `an absent subscriber and a device without Stop are not saved`() {
         var started = StartedDevices()
         var silent = Output("Clock")
         silent.sink = .port(0)

@@ -27,7 +27,7 @@ struct StateKeeperTests {
     }
 
     @Test
-    func `what was kept at the end is found by the next run, and nothing else lies there`() throws {
+    func `the final state is found by the next run, and no other files remain`() throws {
         defer { removeAll() }
         let first = try keeper()
         #expect(first.found == KeptState())
@@ -41,7 +41,7 @@ struct StateKeeperTests {
     }
 
     @Test
-    func `of many changes the newest is kept`() throws {
+    func `of many changes the newest is saved`() throws {
         defer { removeAll() }
         let first = try keeper()
         for tempo in 60...260 {
@@ -56,7 +56,7 @@ struct StateKeeperTests {
     }
 
     @Test(arguments: ["", "{\"version\":1,\"link\":7}", "{\"version\":9,\"link\":true}"])
-    func `an unreadable file is set aside with a warning, each under its own name, and nothing of it is lost`(
+    func `an unreadable file is renamed with a warning, each under its own name, and none is lost`(
         contents: String
     ) throws {
         defer { removeAll() }
@@ -76,7 +76,7 @@ struct StateKeeperTests {
     }
 
     @Test
-    func `a folder or a pipe in the file's place is set aside`() throws {
+    func `a folder or a pipe at the file's path is renamed`() throws {
         defer { removeAll() }
         try FileManager.default.createDirectory(
             atPath: "\(directory)/state.json/inside", withIntermediateDirectories: true)
@@ -96,7 +96,7 @@ struct StateKeeperTests {
     }
 
     @Test(arguments: ["/proc/tactus", "/dev/null/tactus", nil])
-    func `where nothing can be kept there is a warning that says why`(directory: String?) throws {
+    func `if nothing can be saved, a warning says why`(directory: String?) throws {
         let keeper = try StateKeeper(directory: directory, log: log)
         keeper.keep(state, .setting)
         keeper.close()

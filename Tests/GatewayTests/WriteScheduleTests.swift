@@ -12,7 +12,7 @@ struct WriteScheduleTests {
         Self.start.advanced(byNanoseconds: Int64(seconds * 1e9))
     }
 
-    /// When a schedule is written within some seconds, if changes come so many times a second.
+    /// Times of writes within some seconds, for changes at a given rate.
     private func writings(_ change: WriteSchedule.Change, perSecond rate: Int, for seconds: Int) -> [Double] {
         var (schedule, writings) = (WriteSchedule(at: Self.start), [Double]())
         for step in 0..<seconds * rate {
@@ -41,7 +41,7 @@ struct WriteScheduleTests {
     }
 
     @Test
-    func `a tempo that drifts is written once a minute, and a setting with it need not wait for that`() {
+    func `a drifting tempo is written once a minute, but a setting is not delayed by that`() {
         #expect(writings(.drift, perSecond: 50, for: 600).count == 10)
         var schedule = WriteSchedule(at: Self.start)
         schedule.changed(.drift, at: time(2))
@@ -53,7 +53,7 @@ struct WriteScheduleTests {
     }
 
     @Test
-    func `what a disk did not take is tried again without a new change`() {
+    func `a failed write is repeated without a new change`() {
         var schedule = WriteSchedule(at: Self.start)
         schedule.changed(.setting, at: time(5))
         schedule.failed(at: time(5))

@@ -2,7 +2,7 @@ import BeatTime
 import LinkSession
 import Testing
 
-/// What an edit does here and to others.
+/// The effects of an edit, here and on others.
 @Suite
 struct CommitTests {
     @Test
@@ -17,7 +17,7 @@ struct CommitTests {
     }
 
     @Test
-    func `a tempo is published at once as whole microseconds, with the present beat as its priority`() throws {
+    func `a tempo is published at once in whole microseconds, with the present beat as its priority`() throws {
         var rig = Rig()
         rig.advance(milliseconds: 10_100)
         let (old, now) = (try #require(rig.announcement).timeline, rig.now)
@@ -31,7 +31,7 @@ struct CommitTests {
     }
 
     @Test
-    func `a change of the private beat count alone is nobody else's business`() {
+    func `a change of the private beat count alone is not published`() {
         var rig = Rig()
         rig.join(Peer(7))
         rig.advance(milliseconds: 333)
@@ -46,7 +46,7 @@ struct CommitTests {
     }
 
     @Test
-    func `a beat count changed on an old capture does not undo a newer tempo`() {
+    func `a beat count changed in an old capture does not undo a newer tempo`() {
         var rig = Rig()
         var peer = Peer(7, tempo: 100)
         rig.join(peer)
@@ -63,7 +63,7 @@ struct CommitTests {
     }
 
     @Test
-    func `a member that still reports an older timeline hears from us again`() {
+    func `a member that still reports an older timeline gets ours again`() {
         var rig = Rig()
         let peer = Peer(7)
         rig.join(peer)
@@ -81,7 +81,7 @@ struct CommitTests {
     }
 
     @Test
-    func `a timeline captured before a join is not carried into the session joined`() {
+    func `a timeline captured before a join is not carried into the joined session`() {
         var rig = Rig(tempo: 120)
         var state = rig.engine.sessionState
         let peer = Peer(7, tempo: 100)
@@ -108,7 +108,7 @@ struct CommitTests {
     }
 
     @Test
-    func `a beat forced among peers moves everyone's grid, with the present beat as its priority`() throws {
+    func `forcing a beat among peers moves everyone's grid, with the present beat as its priority`() throws {
         var rig = Rig()
         rig.join(Peer(7, tempo: 100))
         rig.advance(milliseconds: 333)
@@ -139,7 +139,7 @@ struct CommitTests {
     }
 
     @Test
-    func `what no number can hold is not committed`() {
+    func `values too large for exact arithmetic are not committed`() {
         var rig = Rig()
         let line = rig.engine.sessionState.timeline
         rig.edit { $0.forceBeat(Beats(1e300), at: $0.timeForIsPlaying, quantum: Beats(4)) }
@@ -150,7 +150,7 @@ struct CommitTests {
     }
 
     @Test
-    func `alone, beat zero can be put on any microsecond and stays there`() {
+    func `alone, beat zero can be placed on any microsecond and stays there`() {
         var rig = Rig(tempo: 97.3)
         rig.advance(milliseconds: 5432.1)
         let time = rig.now.advanced(byMicroseconds: 12_345)

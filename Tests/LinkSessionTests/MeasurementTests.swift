@@ -3,11 +3,11 @@ import LinkSession
 import TestVectors
 import Testing
 
-/// Asking for another session's clock, and telling one's own.
+/// Measuring another session's clock, and answering with one's own.
 @Suite
 struct MeasurementTests {
     @Test
-    func `a session is measured with 52 pings back to back`() {
+    func `a session is measured with 52 consecutive pings`() {
         var rig = Rig()
         let peer = Peer(7)
         rig.join(peer)
@@ -23,13 +23,13 @@ struct MeasurementTests {
         var rig = Rig()
         let peer = Peer(7, tempo: 60, beatOrigin: 0, timeOrigin: 0)
         rig.join(peer)
-        // The peer's ghost time was a minute when the test began, and its session's beat 0 is ghost time 0.
+        // The peer's ghost time was one minute when the test began, and beat 0 of its session is at ghost time 0.
         #expect(rig.engine.sessionState.timeline.timeOrigin.microseconds == 1_000_000_000 - 60_000_000)
         #expect(rig.engine.measurementErrorMicroseconds == 0)
     }
 
     @Test
-    func `nobody answers: six pings 50 ms apart, then silence until the next message`() {
+    func `without answers there are six pings 50 ms apart, then silence until the next message`() {
         var rig = Rig()
         let peer = Peer(7)
         rig.hear(peer)
@@ -54,7 +54,7 @@ struct MeasurementTests {
     }
 
     @Test
-    func `a lost pong costs 50 ms, not the measurement`() {
+    func `a lost pong costs 50 ms, but not the measurement`() {
         var rig = Rig()
         let peer = Peer(7)
         let intercept = 60_000_000 - rig.now.microseconds
@@ -64,7 +64,7 @@ struct MeasurementTests {
         rig.responders[peer.measurementEndpoint]?.answers = .max
         rig.advance(milliseconds: 100)
         #expect(rig.engine.sessionID == peer.node)
-        // Each of the two chains began with a pong worth one value, so 52 make the hundred more than full.
+        // Each of the two chains began with a pong worth one value, so 52 more exceed the required hundred.
         #expect(rig.pings(to: peer.measurementEndpoint).count == 1 + 1 + 52)
     }
 
@@ -98,7 +98,7 @@ struct MeasurementTests {
     }
 
     @Test
-    func `a pong from another address than was asked is taken all the same`() {
+    func `a pong from another address than the one pinged is accepted`() {
         var rig = Rig()
         let peer = Peer(7)
         rig.hear(peer)
@@ -115,22 +115,22 @@ struct MeasurementTests {
     }
 
     @Test
-    func `pongs that nobody asked for come to nothing`() throws {
+    func `unexpected pongs have no effect`() throws {
         var rig = Rig()
         rig.forgetWhatWasSent()
         let pong = try LinkVectors.load().packet("pong2")
         rig.hear(pong, from: Peer(7).measurementEndpoint, channel: .measurement)
-        // Nor does one help that echoes a time at which nothing was sent.
+        // A pong that echoes a time at which nothing was sent does not help either.
         rig.hear(Peer(7))
         rig.hear(pong, from: Peer(7).measurementEndpoint, channel: .measurement)
         #expect(rig.pings(to: Peer(7).measurementEndpoint).count == 1)
     }
 
     @Test
-    func `pongs without a time end a measurement some day`() {
+    func `pongs without a time eventually end a measurement`() {
         var rig = Rig()
         let peer = Peer(7)
-        // This clock shows zero at every pong.
+        // This clock shows zero in every pong.
         rig.hear(peer)
         for _ in 0..<2000 {
             guard let ping = rig.sent.last(where: { $0.datagram.channel == .measurement }) else { break }
@@ -144,7 +144,7 @@ struct MeasurementTests {
     }
 
     @Test(arguments: [0, 1, 16, 32])
-    func `a ping is answered to its sender with session, ghost time and its own payload`(size: Int) {
+    func `a ping is answered with session, ghost time and its own payload`(size: Int) {
         var rig = Rig()
         rig.advance(milliseconds: 1234)
         rig.forgetWhatWasSent()
@@ -161,7 +161,7 @@ struct MeasurementTests {
     }
 
     @Test
-    func `pings and pongs tell the time at which they leave`() throws {
+    func `pings and pongs carry the time at which they are sent`() throws {
         var rig = Rig()
         rig.hear(Peer(7))
         let header = Array(MeasurementMessage.ping(hostTime: rig.now).prefix(9))
@@ -200,7 +200,7 @@ struct MeasurementTests {
     }
 
     @Test
-    func `one wild measurement is refused, a second that agrees with it is believed`() {
+    func `one wild measurement is rejected, a second one that agrees with it is accepted`() {
         var rig = Rig()
         let peer = Peer(7)
         rig.join(peer)
@@ -213,7 +213,7 @@ struct MeasurementTests {
         rig.hear(peer)
         rig.advance(milliseconds: 2000)
         #expect(rig.engine.sessionState.timeline == line)
-        // Put a millisecond forward for good, its beats come a millisecond earlier.
+        // Its clock is now 1 ms ahead, so its beats come 1 ms earlier.
         rig.responders[peer.measurementEndpoint]?.intercept += 1000
         rig.advance(milliseconds: 2000)
         #expect(rig.engine.sessionState.timeline.timeOrigin.microseconds(to: line.timeOrigin) == 1000)
@@ -223,7 +223,7 @@ struct MeasurementTests {
     }
 
     @Test
-    func `a peer heard on two interfaces and asked in vain on one is measured on the other from then on`() {
+    func `a peer that cannot be measured on one interface is measured on its other one from then on`() {
         var rig = Rig()
         rig.addInterface(.v4(10, 0, 0, 2))
         let deaf = Peer(7)
@@ -247,7 +247,7 @@ struct MeasurementTests {
     }
 
     @Test
-    func `a peer that does not say where its clock is cannot be measured`() {
+    func `a peer without a measurement endpoint cannot be measured`() {
         for endpoint in [
             nil, Endpoint(address: .v4(0), port: 0), Endpoint(address: .v4(10, 0, 0, 5), port: 0),
             Endpoint(address: .v4(224, 76, 78, 75), port: 20808), Endpoint(address: .v4(255, 255, 255, 255), port: 9),

@@ -6,11 +6,11 @@ import Testing
 /// Bad networks and busy users, in virtual time.
 @Suite
 struct NetworkScenarioTests {
-    /// Grids differ by half the jitter that a measurement may have met, and by what clocks drift until the next.
+    /// Largest distance of grids: half the jitter of a measurement, plus drift until the next one.
     private func bound(jitter: Int64, skew: Int64) -> Int64 { jitter + 2 * skew * 31 + 10 }
 
     @Test(arguments: Seeds.standing(1...4))
-    func `whoever enables within half a second of another, the smaller ID wins on both sides`(seed: UInt64) throws {
+    func `if two peers are enabled within half a second, the smaller ID wins on both sides`(seed: UInt64) throws {
         var world = LinkWorld("enabled together", seed: seed)
         let nodes = [world.addNode(tempo: 90), world.addNode(tempo: 150)]
         try world.enable(nodes[0])
@@ -23,7 +23,7 @@ struct NetworkScenarioTests {
     }
 
     @Test(arguments: Seeds.standing(1...4))
-    func `a session cut in two goes on in both parts and is one again when healed`(seed: UInt64) throws {
+    func `a session split in two continues in both parts and reunites`(seed: UInt64) throws {
         var world = LinkWorld("partition and merge", seed: seed)
         let nodes = (0..<4).map { world.addNode(tempo: 100 + 10 * Double($0)) }
         for node in nodes {
@@ -64,7 +64,7 @@ struct NetworkScenarioTests {
     }
 
     @Test(arguments: Seeds.standing(1...4))
-    func `a network that loses every fifth datagram slows a session down, no more`(seed: UInt64) throws {
+    func `a network that loses every fifth datagram only slows a session down`(seed: UInt64) throws {
         let conditions = LinkConditions(delay: 2000, jitter: 3000, loss: 0.2)
         var world = LinkWorld("loss", seed: seed, conditions: conditions)
         let nodes = (0..<3).map { _ in world.addNode() }
@@ -78,7 +78,7 @@ struct NetworkScenarioTests {
     }
 
     @Test(arguments: Seeds.standing(1...4))
-    func `datagrams that overtake each other or come twice do no harm`(seed: UInt64) throws {
+    func `reordered and duplicated datagrams are harmless`(seed: UInt64) throws {
         let conditions = LinkConditions(delay: 500, jitter: 1000, duplication: 0.3, reordering: 0.3)
         var world = LinkWorld("reordering", seed: seed, conditions: conditions)
         let nodes = (0..<3).map { _ in world.addNode() }
@@ -97,7 +97,7 @@ struct NetworkScenarioTests {
     }
 
     @Test(arguments: Seeds.standing(1...4))
-    func `a peer on two networks counts once and survives the loss of one`(seed: UInt64) throws {
+    func `a peer on two networks counts once and survives the loss of one network`(seed: UInt64) throws {
         var world = LinkWorld("two networks", seed: seed, networkCount: 2)
         let nodes = (0..<2).map { _ in world.addNode() }
         for node in nodes { try world.enable(node, on: [0, 1]) }
@@ -118,7 +118,7 @@ struct NetworkScenarioTests {
     }
 
     @Test(arguments: Seeds.standing(1...4), [2.0, 40])
-    func `a laptop that has slept finds its way back, founder or not`(seed: UInt64, seconds: Double) throws {
+    func `a suspended laptop rejoins, whether it was the founder or not`(seed: UInt64, seconds: Double) throws {
         for sleeper in 0...1 {
             var world = LinkWorld("suspended laptop", seed: seed)
             let nodes = (0..<3).map { world.addNode(tempo: 100 + 10 * Double($0)) }
@@ -128,7 +128,7 @@ struct NetworkScenarioTests {
             }
             try world.sleep(sleeper, forSeconds: seconds)
             let line = world.state(of: 2).timeline
-            // The name it bore before is forgotten like any other.
+            // Its old node ID expires like any other.
             try world.run(until: world.now.value + 7)
             try world.expectTogether(nodes)
             #expect(world.state(of: 0).tempo.microsecondsPerBeat == 600_000)
@@ -137,7 +137,7 @@ struct NetworkScenarioTests {
     }
 
     @Test(arguments: Seeds.standing(1...4))
-    func `an edit begun before a join cannot take the joiner's tempo along`(seed: UInt64) throws {
+    func `an edit begun before a join does not bring the joiner's tempo along`(seed: UInt64) throws {
         var world = LinkWorld("edit races join", seed: seed)
         let (peer, ours) = (world.addNode(tempo: 100), world.addNode(tempo: 160))
         try world.enable(peer)
@@ -153,7 +153,7 @@ struct NetworkScenarioTests {
     }
 
     @Test(arguments: Seeds.standing(1...1))
-    func `crystals 200 ppm apart part no grids by more than a fifth of a millisecond`(seed: UInt64) throws {
+    func `crystals 200 ppm apart separate grids by at most 0.2 ms`(seed: UInt64) throws {
         var world = LinkWorld(
             "bad crystals", seed: seed, conditions: LinkConditions(delay: 300, jitter: 400, loss: 0.01))
         let nodes = [world.addNode(tempo: 120, skew: 100), world.addNode(tempo: 90, skew: -100)]
@@ -168,7 +168,7 @@ struct NetworkScenarioTests {
     }
 
     @Test
-    func `fifteen peers that come one after another are one session`() throws {
+    func `fifteen peers that join one after another form one session`() throws {
         var world = LinkWorld("crowd", seed: 1)
         let nodes = (0..<15).map { world.addNode(tempo: 60 + Double($0), skewUpTo: 50) }
         for (index, node) in nodes.enumerated() {
@@ -183,7 +183,7 @@ struct NetworkScenarioTests {
     }
 
     @Test(arguments: Seeds.standing(1...32))
-    func `five peers and random users agree once they rest`(seed: UInt64) throws {
+    func `five peers with random users agree once they rest`(seed: UInt64) throws {
         var world = LinkWorld(
             "random edits", seed: seed, conditions: LinkConditions(delay: 300, jitter: 400, loss: 0.02))
         try randomUsers(&world, seed: seed)
@@ -192,7 +192,7 @@ struct NetworkScenarioTests {
         #expect((1..<5).allSatisfy { world.state(of: $0).isPlaying == isPlaying })
     }
 
-    /// Eight seconds of five users who join, leave, turn knobs and press buttons, then rest.
+    /// Eight seconds of five users who join, leave, and change tempo and transport, then rest.
     private func randomUsers(_ world: inout LinkWorld, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed).split("users")
         for _ in 0..<5 {
@@ -205,9 +205,9 @@ struct NetworkScenarioTests {
             try world.run(until: world.now.value + .random(in: 0.01...0.4, using: &random))
         }
         for node in 0..<5 where !world.nodes[node].engine.isEnabled { try world.enable(node) }
-        // Long enough for names to be forgotten that somebody bore before being left alone for a moment.
+        // Long enough for the old IDs of peers that were alone for a moment to expire.
         try world.run(until: world.now.value + 7)
-        // Two edits at the same microbeat are a tie that the protocol leaves standing until the next edit.
+        // Two edits at the same microbeat are a tie, which the protocol resolves only with the next edit.
         try world.edit(2) {
             $0.setTempo(Tempo(beatsPerMinute: $0.tempo.beatsPerMinute == 120 ? 121 : 120), at: $1)
             $0.setIsPlaying(!$0.isPlaying, at: $1)
@@ -231,7 +231,7 @@ struct NetworkScenarioTests {
     }
 
     @Test
-    func `the same seed gives the same run, another seed another`() throws {
+    func `the same seed gives the same run, another seed a different one`() throws {
         let digests = try [UInt64](arrayLiteral: 3, 3, 4).map { seed -> Digest in
             var world = LinkWorld("determinism", seed: seed, conditions: LinkConditions(loss: 0.1))
             try randomUsers(&world, seed: seed)

@@ -2,7 +2,7 @@ import BeatTime
 import LinkSession
 import Testing
 
-/// Announcing oneself, answering, and knowing who is there.
+/// Announcing oneself, answering, and tracking peers.
 @Suite
 struct PresenceTests {
     @Test
@@ -14,7 +14,7 @@ struct PresenceTests {
     }
 
     @Test
-    func `a change is announced at once, and a burst every 50 ms with the newest state`() {
+    func `a change is announced at once, and a burst of changes every 50 ms with the newest state`() {
         var rig = Rig()
         rig.advance(milliseconds: 200)
         rig.forgetWhatWasSent()
@@ -32,7 +32,7 @@ struct PresenceTests {
     }
 
     @Test
-    func `an alive is answered to its sender, a response is not`() {
+    func `an alive is answered to its sender, a response is not answered`() {
         var rig = Rig()
         let peer = Peer(7)
         rig.forgetWhatWasSent()
@@ -48,7 +48,7 @@ struct PresenceTests {
     }
 
     @Test
-    func `even an alive that makes no sense is answered, but counts for nothing`() {
+    func `an alive with an invalid payload is answered, but otherwise ignored`() {
         var rig = Rig()
         rig.join(Peer(7))
         rig.forgetWhatWasSent()
@@ -61,7 +61,7 @@ struct PresenceTests {
     }
 
     @Test
-    func `an answered crowd does not keep a peer from announcing itself to all`() {
+    func `answering a crowd does not stop a peer from announcing itself to all`() {
         var rig = Rig()
         for _ in 0..<500 {
             rig.hear(Peer(7), .alive)
@@ -73,7 +73,7 @@ struct PresenceTests {
     }
 
     @Test
-    func `a silent peer is gone a second after its time to live`() {
+    func `a silent peer is removed a second after its time to live`() {
         for (timeToLive, milliseconds) in [(UInt8(2), 3000.0), (0, 1000)] {
             var rig = Rig()
             let founder = Peer(7)
@@ -113,7 +113,7 @@ struct PresenceTests {
     }
 
     @Test
-    func `an interface that goes takes its peers along, after a bye-bye`() {
+    func `removing an interface sends a bye-bye and forgets its peers`() {
         var rig = Rig()
         rig.join(Peer(7))
         rig.forgetWhatWasSent()
@@ -126,7 +126,7 @@ struct PresenceTests {
     }
 
     @Test
-    func `leaving says one bye-bye on every interface with the name the peers know`() {
+    func `leaving sends one bye-bye on every interface with the present ID`() {
         var rig = Rig()
         rig.addInterface(.v4(192, 168, 0, 1))
         rig.join(Peer(7))
@@ -139,7 +139,7 @@ struct PresenceTests {
     }
 
     @Test
-    func `own messages that come back are not another peer's, under old names neither`() {
+    func `own messages that come back are ignored, even under old IDs`() {
         var rig = Rig()
         rig.advance(milliseconds: 1000)
         let mine = rig.sent.map(\.datagram.bytes)
@@ -153,7 +153,7 @@ struct PresenceTests {
     }
 
     @Test
-    func `over IPv6 the clock's own address is told, and only a peer that tells one of IPv6 is measured there`() {
+    func `over IPv6 the IPv6 endpoint is announced, and only peers with an IPv6 endpoint are measured`() {
         var rig = Rig()
         let address = IPAddress.v6(high: 0xfe80 << 48, low: 7)
         rig.forgetWhatWasSent()
@@ -171,7 +171,7 @@ struct PresenceTests {
     }
 
     @Test
-    func `new sockets of an interface are announced and cost no peer`() {
+    func `new sockets of an interface are announced, and no peer is lost`() {
         var rig = Rig()
         rig.join(Peer(7))
         rig.advance(milliseconds: 100)
@@ -182,7 +182,7 @@ struct PresenceTests {
     }
 
     @Test
-    func `a disabled peer is deaf and mute, yet serves its own programs`() {
+    func `a disabled peer sends and receives nothing, but still serves its own programs`() {
         var rig = Rig(isEnabled: false)
         rig.hear(Peer(7), .alive)
         rig.edit {

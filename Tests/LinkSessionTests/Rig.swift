@@ -2,27 +2,27 @@ import BeatTime
 import LinkSession
 import Simulation
 
-/// One engine on one interface, and the hand-made peers around it.
+/// One engine on one interface, with hand-made peers around it.
 struct Rig {
     private(set) var engine: Engine
     private(set) var now = HostTime(microseconds: 1_000_000_000)
-    /// Every datagram sent, with its time.
+    /// Every sent datagram with its time.
     private(set) var sent: [(time: HostTime, datagram: Datagram)] = []
-    /// Whose pings are answered, and how, by endpoint.
+    /// Clocks that answer pings, by endpoint.
     var responders: [Endpoint: Responder] = [:]
     private var pending: [(time: HostTime, from: Endpoint, interface: IPAddress, bytes: [UInt8])] = []
 
-    /// A session's clock behind an endpoint.
+    /// A session's clock at an endpoint.
     struct Responder {
         var session: NodeID
         var intercept: Int64
-        /// How many pings are answered; the rest are lost.
+        /// Number of answered pings; later ones are lost.
         var answers = Int.max
     }
 
     static let address = IPAddress.v4(10, 0, 0, 1)
     static let measurementEndpoint = Endpoint(address: address, port: 5000)
-    /// One way, in microseconds.
+    /// One-way delay in microseconds.
     static let delay: Int64 = 100
 
     init(tempo: Double = 120, seed: UInt64 = 1, isEnabled: Bool = true) {
@@ -55,7 +55,7 @@ struct Rig {
 
     mutating func commit(_ state: SessionState) { perform(engine.commit(state, at: now)) }
 
-    /// Lets time pass, with every deadline and every pong in its turn.
+    /// Advances time, handling every deadline and pong in order.
     mutating func advance(milliseconds: Double) {
         let end = now.advanced(byMicroseconds: Int64(milliseconds * 1000))
         while true {
@@ -80,7 +80,7 @@ struct Rig {
         perform(engine.received(bytes, from: source, on: interface, channel: channel, at: now))
     }
 
-    /// Has a peer announce itself.
+    /// Lets a peer announce itself.
     mutating func hear(
         _ peer: Peer, _ kind: DiscoveryHeader.Kind = .response, timeToLive: UInt8 = 5,
         on interface: IPAddress = Rig.address
@@ -111,7 +111,7 @@ struct Rig {
 
     mutating func forgetWhatWasSent() { sent = [] }
 
-    /// What other peers would hear of the session now.
+    /// What other peers would now hear of the session.
     var announcement: Announcement? { engine.announcement(at: now) }
 
     /// The announcements sent to everyone, with their times.
@@ -131,13 +131,13 @@ struct Rig {
     }
 }
 
-/// A peer made by hand: what it announces, and from where.
+/// A hand-made peer: its announcement and its address.
 struct Peer {
     var node: NodeID
     var announcement: Announcement
     var source: Endpoint
 
-    /// The founder of a session, unless it is told to be in another's.
+    /// The founder of a session, unless another session is given.
     init(
         _ name: UInt64, session: NodeID? = nil, tempo: Double = 100, beatOrigin: Double = 40, timeOrigin: Int64 = 0
     ) {
@@ -156,7 +156,7 @@ struct Peer {
 }
 
 extension Rig {
-    /// Has the engine join the session of a peer that is a minute older than the rig, and lets the dust settle.
+    /// Makes the engine join the session of a peer a minute older than the rig, and waits until it is stable.
     mutating func join(_ peer: Peer) {
         let responder = Responder(session: peer.announcement.session, intercept: 60_000_000 - 1_000_000_000)
         responders[peer.measurementEndpoint] = responder

@@ -4,7 +4,7 @@ import Simulation
 import TestVectors
 import Testing
 
-/// What strangers send must neither stop an engine nor disturb a session that is none of their business.
+/// Invalid packets must neither stop an engine nor disturb a session.
 @Suite
 struct RobustnessTests {
     private let packets: [(channel: Channel, bytes: [UInt8])]
@@ -18,7 +18,7 @@ struct RobustnessTests {
 
     private static let stranger = Endpoint(address: .v4(10, 66, 6, 6), port: 666)
 
-    /// A packet as a broken program, a noisy line or an enemy would send it.
+    /// A packet as a broken program, a noisy line or an attacker might send it.
     private func mutated(_ original: [UInt8], using random: inout SeededGenerator) -> [UInt8] {
         var bytes = original
         for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -66,7 +66,7 @@ struct RobustnessTests {
     }
 
     @Test
-    func `broken packets of its own session stop no engine either`() {
+    func `broken packets in its own session do not stop an engine`() {
         var random = SeededGenerator(seed: 10)
         var rig = Rig()
         rig.setStartStopSync(true)
@@ -91,7 +91,7 @@ struct RobustnessTests {
     }
 
     @Test
-    func `the numbers at the edge of what is allowed can all be borne`() {
+    func `extreme allowed values cause no overflow`() {
         let edges: [Int64] = [-(1 << 53), -1, 0, 1, 1 << 53]
         for tempo: Int64 in [1, 60_060, 3_000_000, 1_000_000_000] {
             for beatOrigin in edges {
@@ -118,7 +118,7 @@ struct RobustnessTests {
     }
 
     @Test
-    func `a crowd of invented peers and sessions is remembered only in part`() {
+    func `of a crowd of invented peers and sessions only a limited number is stored`() {
         var rig = Rig()
         rig.join(Peer(7))
         let (line, friend) = (rig.engine.sessionState.timeline, Peer(7))

@@ -3,13 +3,13 @@ import LinkSession
 import Simulation
 import Testing
 
-/// The cases that every Link program must pass, in virtual time; named as in Link's own test plan where it has them.
+/// The cases that every Link program must pass, in virtual time; named as in Link's test plan where possible.
 @Suite
 struct ScenarioTests {
     private let quantum = Beats(4)
 
     @Test(arguments: Seeds.standing(1...5))
-    func `TEMPO-1: whoever changes the tempo, the other follows`(seed: UInt64) throws {
+    func `TEMPO-1: a tempo change by one peer is followed by the other`(seed: UInt64) throws {
         var world = LinkWorld("TEMPO-1", seed: seed)
         let (peer, joiner) = (world.addNode(tempo: 120), world.addNode(tempo: 97))
         try world.enable(peer)
@@ -63,7 +63,7 @@ struct ScenarioTests {
     }
 
     @Test(arguments: Seeds.standing(1...5))
-    func `STARTSTOPSTATE-1: play and stop reach a peer that shares them`(seed: UInt64) throws {
+    func `STARTSTOPSTATE-1: start and stop reach peers that share them`(seed: UInt64) throws {
         var world = LinkWorld("STARTSTOPSTATE-1", seed: seed)
         let (ours, peer, deaf) = (world.addNode(), world.addNode(), world.addNode())
         for node in [ours, peer] { world.setStartStopSync(true, at: node) }
@@ -79,7 +79,7 @@ struct ScenarioTests {
             let apart = world.worldTimeOfStartStop(of: ours).microseconds(to: world.worldTimeOfStartStop(of: peer))
             #expect(abs(apart) < 200)
         }
-        // A tempo change moves the place in time, for both alike.
+        // A tempo change moves the start in time, for both alike.
         try world.edit(ours) { $0.setTempo(Tempo(beatsPerMinute: 60), at: $1) }
         try world.run(until: world.now.value + 0.1)
         let apart = world.worldTimeOfStartStop(of: ours).microseconds(to: world.worldTimeOfStartStop(of: peer))
@@ -107,7 +107,7 @@ struct ScenarioTests {
     }
 
     @Test(arguments: Seeds.standing(1...5))
-    func `start/stop sync switched on later follows only what happens later`(seed: UInt64) throws {
+    func `start/stop sync switched on later follows only later changes`(seed: UInt64) throws {
         var world = LinkWorld("late start/stop sync", seed: seed)
         let (peer, ours) = (world.addNode(), world.addNode())
         world.setStartStopSync(true, at: peer)
@@ -138,7 +138,7 @@ struct ScenarioTests {
         try world.run(until: 4)
         try world.expectTogether([1, 2])
         #expect(world.nodes[1].engine.sessionID == session)
-        // Its clock goes on too: measured again against each other, nobody moves.
+        // Its clock continues too: after new measurements nobody's grid has moved.
         try world.run(until: 70)
         try world.expectTogether([1, 2])
         #expect(abs(world.state(of: 1).timeline.timeOrigin.microseconds(to: line.timeOrigin)) < 400)
@@ -151,12 +151,12 @@ struct ScenarioTests {
 }
 
 extension WorldTime {
-    /// Seconds.
+    /// In seconds.
     var value: Double { Double(microseconds) / 1e6 }
 }
 
 extension LinkWorld {
-    /// When a node's last start or stop takes effect, on the one clock of the world.
+    /// When a node's last start or stop takes effect, in world time.
     func worldTimeOfStartStop(of node: Int) -> WorldTime {
         nodes[node].clock.worldTime(of: state(of: node).timeForIsPlaying)
     }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import LinkSession
 
-/// What is made of round trips, over delays as a bad network makes them.
+/// Estimates from round trips with the delays of bad networks.
 @Suite
 struct SessionClockTests {
-    /// A way there and back to a clock that is ahead by so much and runs fast by so much.
+    /// A network to a clock with a given lead and rate.
     private struct Network {
         var delay: ClosedRange<Double>
         var loss = 0.0
@@ -17,7 +17,7 @@ struct SessionClockTests {
 
         func offset(at time: HostTime) -> Double { Double(Self.ahead) + drift * Double(time.microseconds) }
 
-        /// As many round trips as the usual chain of pings makes, each ping leaving when a pong has come.
+        /// As many round trips as in the usual chain of pings; each pong triggers the next ping.
         mutating func run(_ count: Int, at start: HostTime) -> [RoundTrip] {
             var trips: [RoundTrip] = []
             var sent = start
@@ -37,7 +37,7 @@ struct SessionClockTests {
         }
     }
 
-    /// What the usual peer makes of the same round trips.
+    /// The usual peer's estimate from the same round trips.
     private func median(_ trips: [RoundTrip]) -> Double {
         var values = trips.map { ($0.lowest.offset + $0.highest.offset) / 2 }
         for (last, next) in zip(trips, trips.dropFirst()) where last.arrived == next.sent {
@@ -50,7 +50,7 @@ struct SessionClockTests {
         values.sorted()[Int(share * Double(values.count - 1))]
     }
 
-    /// Microseconds by which our clock and the plain median are off half a minute after joining, over many sessions.
+    /// Errors in microseconds of our clock and of the plain median, 30 s after joining, over many sessions.
     private func errors(
         delay: ClosedRange<Double>, loss: Double, drift: Double
     ) throws -> (ours: [Double], median: [Double], claimed: [Double]) {
@@ -79,7 +79,7 @@ struct SessionClockTests {
         ("8 ms ± 5 ms, 5 % loss", 3000...13_000, 0.05, 0, 80, 300),
         ("8 ms ± 5 ms, 5 % loss, 100 ppm", 3000...13_000, 0.05, 1e-4, 80, 300),
     ])
-    func `half a minute in, the clock is truer than the median of the first round`(
+    func `after half a minute the clock is better than the median of the first measurement`(
         name: String, delay: ClosedRange<Double>, loss: Double, drift: Double, typical: Double, worst: Double
     ) throws {
         let (ours, median, claimed) = try errors(delay: delay, loss: loss, drift: drift)
@@ -91,13 +91,13 @@ struct SessionClockTests {
         #expect(quantile(ours, 0.5) <= typical)
         #expect(quantile(ours, 1) <= worst)
         #expect(quantile(ours, 0.5) <= quantile(median, 0.5) / 2 || quantile(ours, 0.5) <= 2)
-        // The error that is told is neither flattering nor useless.
+        // The reported error is neither too small nor useless.
         #expect(quantile(claimed, 0.5) + 2 >= quantile(ours, 0.5))
         #expect(quantile(claimed, 0.5) <= 8 * quantile(ours, 0.5) + 5)
     }
 
     @Test
-    func `what a member said of the session's clock counts no more once the founder has been asked`() throws {
+    func `a member's information about the clock is discarded once the founder was measured`() throws {
         for wrong in [-40, 40, -900, 900] as [Int64] {
             var network = Network(delay: 30...400, random: SeededGenerator(seed: 4))
             let hearsay = network.run(51, at: HostTime(microseconds: 0)).map {
@@ -117,7 +117,7 @@ struct SessionClockTests {
     }
 
     @Test
-    func `a pong that tells a wrong time does not move a burst`() throws {
+    func `a pong with a wrong time does not change a burst`() throws {
         var network = Network(delay: 100...300, random: SeededGenerator(seed: 1))
         for wrong in [Int64(-10_000_000), -1000, 1000, 10_000_000] {
             var trips = network.run(16, at: HostTime(microseconds: 0))
@@ -132,7 +132,7 @@ struct SessionClockTests {
     }
 
     @Test
-    func `round trips that contradict one another tell nothing`() {
+    func `contradictory round trips give no result`() {
         let trips = (0..<10).map { index in
             let time = HostTime(microseconds: Int64(index) * 1000)
             return RoundTrip(
@@ -144,7 +144,7 @@ struct SessionClockTests {
     }
 
     @Test
-    func `without new bursts the clock goes on at the drift it has learnt`() throws {
+    func `without new bursts the clock continues with the learned drift`() throws {
         var network = Network(delay: 40...90, drift: 8e-5, random: SeededGenerator(seed: 2))
         var clock = SessionClock(try #require(Burst(network.run(51, at: HostTime(microseconds: 0)), drift: 0)))
         for second in 1...20 as ClosedRange<Int64> {

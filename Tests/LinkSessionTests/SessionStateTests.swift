@@ -3,14 +3,14 @@ import LinkSession
 import TestVectors
 import Testing
 
-/// What programs do with a captured state, and how host time and session follow from each other, bit for bit.
+/// Operations on a captured state, and exact conversion between host time and session.
 @Suite
 struct SessionStateTests {
     private let vectors: LinkVectors
 
     init() throws { vectors = try LinkVectors.load() }
 
-    /// A captured state whose timeline is then set.
+    /// A captured state with its timeline replaced.
     private func state(_ timeline: HostTimeline, isConnected: Bool = false) -> SessionState {
         var rig = Rig()
         if isConnected { rig.join(Peer(1)) }
@@ -36,7 +36,7 @@ struct SessionStateTests {
     }
 
     @Test
-    func `a requested beat falls at its time when alone, at the next shared phase when not`() {
+    func `a requested beat is placed at its time when alone, and at the next shared phase with peers`() {
         #expect(vectors.request.count == 12)
         for vector in vectors.request {
             var state = state(line, isConnected: vector.connected)
@@ -66,7 +66,7 @@ struct SessionStateTests {
     }
 
     @Test
-    func `a beat requested for the start of playing needs playing`() {
+    func `a beat requested for the start of playing is ignored while stopped`() {
         var state = state(line)
         state.requestBeatAtStartPlayingTime(.zero, quantum: Beats(4))
         #expect(state.timeline == line)
@@ -86,7 +86,7 @@ struct SessionStateTests {
     }
 
     @Test
-    func `following a session keeps the count of beats and takes over the grid`() {
+    func `following a session keeps the count of beats and adopts the grid`() {
         #expect(vectors.clientFromSession.count == 2)
         for vector in vectors.clientFromSession {
             let transform = GhostTransform(intercept: vector.intercept)
@@ -110,7 +110,7 @@ struct SessionStateTests {
     }
 
     @Test
-    func `play and stop are shared as beats and move with the tempo`() {
+    func `start and stop are shared as beats and move with the tempo`() {
         let vector = vectors.startStop
         let (session, transform) = (
             vector.session.timeline() as GhostTimeline, GhostTransform(intercept: vector.intercept)

@@ -5,7 +5,7 @@ import Testing
 /// Which session a peer is in, and what its timeline is.
 @Suite
 struct SessionTests {
-    /// A peer whose session is older than the engine's by so much, with an ID below or above the engine's.
+    /// A peer with an older session and an ID below or above the engine's.
     private func peer(olderBy microseconds: Int64, hasSmallerID: Bool, than rig: inout Rig) -> Peer {
         let peer = Peer(hasSmallerID ? 7 : .max - 7)
         // The engine's session was founded when the rig began, so its ghost time is the time since then.
@@ -19,7 +19,7 @@ struct SessionTests {
         (0, true, true), (0, false, false), (-400_000, true, true), (-400_000, false, false),
         (-600_000, true, false), (-600_000, false, false), (500_000, true, false), (-500_000, true, false),
     ])
-    func `the older session wins, and within half a second the smaller ID`(
+    func `the older session wins, or within half a second the smaller ID`(
         olderBy: Int64, hasSmallerID: Bool, isJoined: Bool
     ) {
         var rig = Rig()
@@ -31,7 +31,7 @@ struct SessionTests {
     }
 
     @Test
-    func `a session that lost is not measured again`() {
+    func `a rejected session is not measured again`() {
         var rig = Rig()
         let peer = peer(olderBy: -1_000_000, hasSmallerID: true, than: &rig)
         for _ in 0..<100 {
@@ -42,7 +42,7 @@ struct SessionTests {
     }
 
     @Test
-    func `joining takes over the tempo, counts the peer and announces the new session`() {
+    func `joining adopts the tempo, counts the peer and announces the new session`() {
         var rig = Rig(tempo: 120)
         let peer = Peer(7, tempo: 100)
         let nodeID = rig.engine.nodeID
@@ -54,13 +54,13 @@ struct SessionTests {
         #expect(rig.alives.last?.announcement.timeline == peer.announcement.timeline)
         #expect(rig.engine.nodeID == nodeID)
         #expect(rig.engine.sessionState.isConnected)
-        // Beats went on at 120 up to the join and at 100 from there.
+        // Beats continued at 120 BPM up to the join and at 100 BPM from there.
         let joined = rig.pings(to: peer.measurementEndpoint).last?.time ?? rig.now
         #expect(rig.engine.sessionState.timeline.beats(at: joined) == before.beats(at: joined))
     }
 
     @Test
-    func `nobody joins a session that everyone has left meanwhile`() {
+    func `a session that everyone has left meanwhile is not joined`() {
         var rig = Rig()
         let peer = peer(olderBy: 60_000_000, hasSmallerID: true, than: &rig)
         rig.hear(peer)
@@ -88,7 +88,7 @@ struct SessionTests {
     }
 
     @Test
-    func `the longest tempo in range is relayed as it came`() {
+    func `the longest tempo in range is passed on unchanged`() {
         var rig = Rig()
         var peer = Peer(7)
         rig.join(peer)
@@ -116,7 +116,7 @@ struct SessionTests {
     }
 
     @Test
-    func `the last peer's leaving founds a new session, unbroken here and the youngest of all`() {
+    func `after the last peer left, a new session continues unbroken here and is the youngest of all`() {
         var rig = Rig()
         rig.join(Peer(7, tempo: 93.7, beatOrigin: 17.3, timeOrigin: 12_345_678))
         rig.advance(milliseconds: 1234)
@@ -134,7 +134,7 @@ struct SessionTests {
     }
 
     @Test
-    func `enabling founds a new session, unbroken here`() {
+    func `enabling founds a new session that continues unbroken here`() {
         var rig = Rig(tempo: 87, isEnabled: false)
         rig.advance(milliseconds: 300_000)
         let (nodeID, line) = (rig.engine.nodeID, rig.engine.sessionState.timeline)
@@ -142,7 +142,7 @@ struct SessionTests {
         #expect(rig.engine.nodeID != nodeID)
         #expect(rig.engine.sessionState.timeline.beats(at: rig.now) == line.beats(at: rig.now))
         #expect(abs(rig.engine.sessionState.timeline.timeOrigin.microseconds(to: line.timeOrigin)) <= 1)
-        // Its clock begins now, so whoever was there before is older.
+        // Its clock begins now, so everyone already present is older.
         let ping = MeasurementMessage.ping(hostTime: rig.now)
         rig.forgetWhatWasSent()
         rig.hear(ping, from: Peer(7).source, channel: .measurement)
@@ -152,7 +152,7 @@ struct SessionTests {
     }
 
     @Test
-    func `the founder is measured before other members, and any member if it is gone`() {
+    func `the founder is measured before other members, and any member if the founder is gone`() {
         var rig = Rig()
         let (founder, member) = (Peer(7), Peer(3, session: Peer(7).node))
         let intercept = 60_000_000 - rig.now.microseconds

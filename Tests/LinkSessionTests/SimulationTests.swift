@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct SimulationTests {
     @Test
-    func `events happen in order of time, and those of one time as they were scheduled`() {
+    func `events happen in order of time, and simultaneous ones as they were scheduled`() {
         var random = SeededGenerator(seed: 1)
         var simulation = Simulation<Int>()
         var scheduled: [(time: WorldTime, event: Int)] = []
@@ -26,7 +26,7 @@ struct SimulationTests {
     }
 
     @Test
-    func `an event may schedule others, in the past only for now`() {
+    func `an event may schedule others, for now if their time has passed`() {
         var simulation = Simulation<Int>()
         simulation.schedule(3, at: .seconds(1))
         var times: [Double] = []
@@ -38,7 +38,7 @@ struct SimulationTests {
     }
 
     @Test
-    func `a clock that runs wrong is read backwards to the microsecond`() {
+    func `a clock with a rate error converts back to the microsecond`() {
         for skew: Int64 in [-500, -1, 0, 1, 500] {
             let clock = NodeClock(offset: 7_000_000_001, skew: skew)
             for time in stride(from: Int64(-5_000_000), to: 40_000_000_000, by: 1_234_567_891) {
@@ -51,7 +51,7 @@ struct SimulationTests {
     }
 
     @Test
-    func `one draw more in one part does not change another`() {
+    func `another random draw in one part does not change other parts`() {
         var first = SeededGenerator(seed: 5)
         let other = first.split("other")
         _ = first.next()
@@ -62,7 +62,7 @@ struct SimulationTests {
     }
 
     @Test
-    func `a network loses, doubles and separates as it is told`() {
+    func `a network loses, duplicates and separates as configured`() {
         var network = VirtualNetwork(
             LinkConditions(delay: 100, jitter: 10, loss: 0.5, duplication: 0.5), random: SeededGenerator(seed: 3))
         let sent = WorldTime.seconds(1)

@@ -2,16 +2,16 @@ import BeatTime
 import LinkSession
 import Testing
 
-/// Sharing play and stop, or not.
+/// Sharing start and stop, or not.
 @Suite
 struct StartStopTests {
-    /// A peer's start or stop, asked for at a ghost time.
+    /// A peer's start or stop, requested at a ghost time.
     private func state(_ isPlaying: Bool, timestamp: Int64, beats: Double = 50) -> StartStopState {
         StartStopState(isPlaying: isPlaying, beats: Beats(beats), timestamp: GhostTime(microseconds: timestamp))
     }
 
     @Test
-    func `without sync, play and stop stay here`() {
+    func `without sync, start and stop stay local`() {
         var rig = Rig()
         rig.join(Peer(7))
         rig.advance(milliseconds: 100)
@@ -23,7 +23,7 @@ struct StartStopTests {
     }
 
     @Test
-    func `without sync, a peer's play is passed on but not followed`() {
+    func `without sync, a peer's start is passed on but not followed`() {
         var rig = Rig()
         var peer = Peer(7)
         rig.join(peer)
@@ -36,7 +36,7 @@ struct StartStopTests {
     }
 
     @Test
-    func `with sync, play is shared as a beat of the session and the time it was asked for`() {
+    func `with sync, a start is shared as a beat of the session with its request time`() {
         var rig = Rig()
         rig.setStartStopSync(true)
         rig.advance(milliseconds: 10_100)
@@ -47,7 +47,7 @@ struct StartStopTests {
     }
 
     @Test
-    func `in one commit the timeline comes first`() {
+    func `in one commit the timeline is applied first`() {
         var rig = Rig()
         rig.setStartStopSync(true)
         rig.advance(milliseconds: 10_100)
@@ -75,13 +75,13 @@ struct StartStopTests {
             rig.hear(peer)
             #expect(rig.engine.sessionState.isPlaying == expected)
         }
-        // Beat 50 lies ten beats of 600 ms after the peer's ghost zero at beat 40.
+        // Beat 50 is ten beats of 600 ms after the peer's ghost time zero at beat 40.
         let ghostZero = 1_000_000_000 - 60_000_000
         #expect(rig.engine.sessionState.timeForIsPlaying.microseconds == Int64(ghostZero) + 6_000_000)
     }
 
     @Test
-    func `what a session played before one joined is not followed, what it plays later is`() {
+    func `playing from before joining is not followed, later changes are`() {
         var rig = Rig()
         rig.setStartStopSync(true)
         var peer = Peer(7)
@@ -97,7 +97,7 @@ struct StartStopTests {
     }
 
     @Test(arguments: [(1_500.0, true), (1, false)])
-    func `who comes back after a crash plays along in a session that plays, for a while`(
+    func `after a crash a peer takes over playing in the session, for a limited time`(
         milliseconds: Double, expected: Bool
     ) {
         var rig = Rig()
@@ -107,7 +107,7 @@ struct StartStopTests {
         peer.announcement.startStop = state(true, timestamp: 50_000_000)
         rig.join(peer)
         #expect(rig.engine.sessionState.isPlaying == expected)
-        // Just once: whoever stops then and joins another session stays stopped.
+        // Only once: after a stop, joining another session starts nothing.
         rig.edit { $0.setIsPlaying(false, at: $0.timeline.timeOrigin) }
         rig.hear(peer, .byeBye)
         rig.join(peer)
@@ -115,7 +115,7 @@ struct StartStopTests {
     }
 
     @Test
-    func `without sync who comes back after a crash starts nothing`() {
+    func `without sync a peer that returns after a crash starts nothing`() {
         var rig = Rig()
         rig.resumePlaying(withinMilliseconds: 1_500)
         var peer = Peer(7)
@@ -125,7 +125,7 @@ struct StartStopTests {
     }
 
     @Test
-    func `joining and losing a session leave the own transport alone`() {
+    func `joining and losing a session do not change the own transport`() {
         var rig = Rig()
         rig.setStartStopSync(true)
         rig.edit { $0.setIsPlaying(true, at: $0.timeline.timeOrigin) }
@@ -153,7 +153,7 @@ struct StartStopTests {
     }
 
     @Test
-    func `the place of a followed start moves with the tempo`() {
+    func `the beat of a followed start moves with the tempo`() {
         var rig = Rig()
         rig.setStartStopSync(true)
         var peer = Peer(7, tempo: 100, beatOrigin: 40)
@@ -161,7 +161,7 @@ struct StartStopTests {
         peer.announcement.startStop = state(true, timestamp: 61_000_000, beats: 160)
         rig.hear(peer)
         let before = rig.engine.sessionState.timeForIsPlaying
-        // Beat 140 was at ghost second 60; half the tempo from there, so beat 160 comes twelve seconds later.
+        // Beat 140 was at ghost second 60; at half the tempo from there, beat 160 comes twelve seconds later.
         peer.announcement.timeline = GhostTimeline(
             tempo: Tempo(beatsPerMinute: 50), beatOrigin: Beats(140), timeOrigin: GhostTime(microseconds: 60_000_000))
         rig.hear(peer)
@@ -185,7 +185,7 @@ struct StartStopTests {
     }
 
     @Test
-    func `a timestamp from the far future is not believed, and silences nobody`() {
+    func `a timestamp from the far future is rejected and blocks nobody`() {
         var rig = Rig()
         rig.setStartStopSync(true)
         var peer = Peer(7)
@@ -199,7 +199,7 @@ struct StartStopTests {
     }
 
     @Test
-    func `a start that is asked for again moves to its new time`() {
+    func `a repeated start request moves the start to its new time`() {
         var rig = Rig()
         rig.edit { $0.setIsPlaying(true, at: HostTime(microseconds: 1)) }
         rig.edit { $0.setIsPlaying(true, at: HostTime(microseconds: 2)) }

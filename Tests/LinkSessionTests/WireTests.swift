@@ -26,7 +26,7 @@ struct WireTests {
     }
 
     @Test
-    func `a founder's alive reads and writes as on the wire`() throws {
+    func `a founder's alive has the expected bytes`() throws {
         let message = try DiscoveryDecoder(vectors.packet("alive"))
         let expected = announcement(endpoint: Endpoint(address: .v4(192, 168, 7, 42), port: 51337))
         #expect(message.header == DiscoveryHeader(kind: .alive, timeToLive: 5, sender: node("LKnode_A")))
@@ -35,7 +35,7 @@ struct WireTests {
     }
 
     @Test
-    func `a playing member's response reads and writes as on the wire`() throws {
+    func `a playing member's response has the expected bytes`() throws {
         let message = try DiscoveryDecoder(vectors.packet("resp"))
         let playing = StartStopState(
             isPlaying: true, beats: Beats(16), timestamp: GhostTime(microseconds: 7_400_000))
@@ -55,7 +55,7 @@ struct WireTests {
     }
 
     @Test
-    func `an IPv6 peer says where its clock is`() throws {
+    func `an IPv6 peer announces its measurement endpoint`() throws {
         let message = try DiscoveryDecoder(vectors.packet("alive6"))
         let address = IPAddress.v6(high: 0xfe80_0000_0000_0000, low: 0x1234_56ff_fe78_9abc)
         let expected = announcement(endpoint: Endpoint(address: address, port: 51337))
@@ -64,13 +64,13 @@ struct WireTests {
     }
 
     @Test
-    func `an audio peer's endpoint for audio is passed over`() throws {
+    func `an audio peer's audio endpoint is skipped`() throws {
         let audio = try DiscoveryDecoder(vectors.packet("alivea")).announcement()
         #expect(try audio == DiscoveryDecoder(vectors.packet("alive")).announcement())
     }
 
     @Test
-    func `pings and pongs read and write as on the wire`() throws {
+    func `pings and pongs have the expected bytes`() throws {
         let (first, second) = (HostTime(microseconds: 5_000_000), HostTime(microseconds: 5_000_400))
         let (ghost, later) = (GhostTime(microseconds: 105_000_180), GhostTime(microseconds: 105_000_590))
         #expect(MeasurementMessage.ping(hostTime: first) == vectors.packet("ping1"))
@@ -89,13 +89,13 @@ struct WireTests {
     }
 
     @Test
-    func `a state message cut anywhere is refused`() throws {
+    func `a truncated state message is rejected`() throws {
         for name in Self.stateMessages {
             let packet = vectors.packet(name)
             #expect(packet.count > 100)
             for length in 0..<packet.count {
                 let cut = Array(packet.prefix(length))
-                // Cut between entries, what is left is whole, but says too little until all that counts is there.
+                // Truncated between entries the rest is valid, but incomplete until all required entries are there.
                 let isWhole = [20, 52, 68, 93].contains(length) || (length == 107 && name == "alivea")
                 if length >= 68, isWhole {
                     #expect(throws: Never.self) { try DiscoveryDecoder(cut).announcement() }
@@ -109,7 +109,7 @@ struct WireTests {
     }
 
     @Test
-    func `a measurement message cut anywhere is refused or says less`() throws {
+    func `a truncated measurement message is rejected or says less`() throws {
         for name in Self.measurementMessages {
             let packet = vectors.packet(name)
             #expect(packet.count >= 25)
@@ -128,7 +128,7 @@ struct WireTests {
     }
 
     @Test
-    func `unknown entries are skipped, any order will do, and the last of two counts`() throws {
+    func `unknown entries are skipped, any order is accepted, and the last of two counts`() throws {
         let entries = Array(vectors.packet("alive")[20...])
         let header = Array(vectors.packet("alive")[..<20])
         let unknown: [UInt8] = Array("what".utf8) + [0, 0, 0, 3, 1, 2, 3] + Array("zero".utf8) + [0, 0, 0, 0]
@@ -140,7 +140,7 @@ struct WireTests {
     }
 
     @Test(arguments: ["tmln", "sess", "stst", "mep4", "mep6"])
-    func `a known entry of another size is refused`(key: String) {
+    func `a known entry of another size is rejected`(key: String) {
         let size: UInt8 = key == "sess" ? 7 : 40
         let entry: [UInt8] = Array(key.utf8) + [0, 0, 0, size] + Array(repeating: 1, count: Int(size))
         #expect(throws: WireError.wrongSize) {
@@ -149,7 +149,7 @@ struct WireTests {
     }
 
     @Test
-    func `an entry cannot claim to be longer than the message`() {
+    func `an entry longer than the message is rejected`() {
         for claim: [UInt8] in [[0xff, 0xff, 0xff, 0xff], [0x7f, 0xff, 0xff, 0xff], [0, 0, 0, 1]] {
             #expect(throws: WireError.truncated) {
                 try DiscoveryDecoder(vectors.packet("alive") + Array("abcd".utf8) + claim).announcement()
@@ -173,7 +173,7 @@ struct WireTests {
     }
 
     @Test
-    func `another protocol, version, group or type is refused`() {
+    func `another protocol, version, group or type is rejected`() {
         var marker = vectors.packet("alive")
         marker[7] = 2
         #expect(throws: WireError.foreignMarker) { try DiscoveryDecoder(marker) }
@@ -192,7 +192,7 @@ struct WireTests {
     }
 
     @Test
-    func `numbers beyond what arithmetic can bear are refused`() {
+    func `numbers too large for exact arithmetic are rejected`() {
         let beyond = (1 << 53) + 1
         let far = [Int64(beyond), Int64(-beyond), .max, .min, -1 << 62]
         for microsPerBeat in [0, -1, .min, .max, 1_000_000_001] as [Int64] {
@@ -232,7 +232,7 @@ struct WireTests {
     }
 
     @Test
-    func `pings of up to 32 bytes are echoed, longer ones refused`() throws {
+    func `pings of up to 32 bytes are echoed, longer ones rejected`() throws {
         let header = Array(vectors.packet("ping1")[..<9])
         for size in [0, 32] {
             let payload = [UInt8](repeating: 7, count: size)
@@ -247,7 +247,7 @@ struct WireTests {
         (0x2001_0db8_0000_0001, 0x0000_0000_0000_0001, "2001:db8:0:1::1"),
         (0x0001_0000_0003_0000, 0x0005_0006_0007_0008, "1:0:3:0:5:6:7:8"),
     ])
-    func `an IPv6 address reads as people write it`(high: UInt64, low: UInt64, text: String) {
+    func `an IPv6 address has the usual notation`(high: UInt64, low: UInt64, text: String) {
         #expect(IPAddress.v6(high: high, low: low).description == text)
     }
 }

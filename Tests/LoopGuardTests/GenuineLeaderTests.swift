@@ -10,23 +10,23 @@ import Testing
         .none, .gaussian(30), .gaussian(100), .uniform(1_000), .heavyTailed, .frames, .gaussian(1_000),
     ]
 
-    /// What the guard has said of a leader that our outputs do not reach.
+    /// The guard's verdicts on a leader that our outputs do not reach.
     private struct Hearing {
         var wasFenced = false
         /// Ticks of the leader until it was clear.
         var ticksUntilClear: Int?
     }
 
-    /// Lets a guard hear a leader for so many ticks.
+    /// Lets a guard hear a leader for some ticks.
     ///
     /// - Parameters:
     ///   - jitter: of its ticks.
-    ///   - apart: beats per minute that it is faster than we are.
-    ///   - path: how our clock may come to it.
-    ///   - isHeldUp: whether our late ticks make its own as late.
-    ///   - ticks: how many.
-    ///   - seed: of everything.
-    /// - Returns: what the guard has said.
+    ///   - apart: BPM by which it is faster than we are.
+    ///   - path: how our clock may reach it.
+    ///   - isHeldUp: whether our late ticks make its ticks equally late.
+    ///   - ticks: their number.
+    ///   - seed: of all randomness.
+    /// - Returns: the guard's verdicts.
     private func hear(
         _ jitter: LeaderClock.Jitter, apart: Double, path: LoopPath = .unknown, isHeldUp: Bool = false, ticks: Int,
         seed: UInt64
@@ -51,7 +51,7 @@ import Testing
         return hearing
     }
 
-    @Test func `a thousand genuine leaders at nearly our tempo are never fenced, and calm ones soon clear`() {
+    @Test func `a thousand genuine leaders at nearly our tempo are never fenced, and steady ones are soon clear`() {
         for seed in Seeds.standing(1...1_000) {
             let jitter = Self.jitters[Int(seed) % Self.jitters.count]
             let apart = [0, 0.001, 0.01, -0.03, 0.05][Int(seed / 7) % 5]
@@ -62,14 +62,14 @@ import Testing
         }
     }
 
-    @Test func `a program that has to wait for our late ticks, on the one processor there is, is no echo`() {
+    @Test func `a program that must wait for our late ticks, on a single processor, is no echo`() {
         for seed in Seeds.standing(1...100) {
             let hearing = hear(.gaussian(30), apart: 0, isHeldUp: true, ticks: 200, seed: seed)
             #expect(!hearing.wasFenced && hearing.ticksUntilClear != nil, "seed \(seed)")
         }
     }
 
-    @Test func `genuine leaders are never fenced by a slow probe, even with a way for our clock to reach them`() {
+    @Test func `genuine leaders are never fenced by a slow probe, even with a path from our outputs`() {
         for seed in Seeds.standing(1...28) {
             let jitter = Self.jitters[Int(seed) % Self.jitters.count]
             let hearing = hear(jitter, apart: 0, path: .program(1), ticks: 1_600, seed: seed)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a leader at another tempo is clear within a beat, and no output is touched for long`() {
+    @Test func `a leader at another tempo is clear within a beat, and no output is probed for long`() {
         for (seed, apart) in zip(1...8 as ClosedRange<UInt64>, [-50, -30, -12, -4, 4, 12, 30, 60] as [Double]) {
             let hearing = hear(.gaussian(100), apart: apart, ticks: 24, seed: seed)
             #expect(hearing.ticksUntilClear ?? .max <= 24, "\(apart) BPM apart")
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `a leader that gets slower for long is let go for a moment at most`() {
+    @Test func `a leader that slows down for long is let go only for a moment`() {
         var random = SeededGenerator(seed: 2)
         let leader = LeaderClock(count: 1_800, start: 107_000, jitter: .gaussian(100), random: &random) { tick in
             130 - Double(min(max(tick - 400, 0), 960)) / 96

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: [(Way.Jitter.gaussian(100), 96.0), (.uniform(1_000), 300), (.gaussian(1_000), 4_000)])
-    func `an echo that jitters is fenced as soon as its jitter allows`(_ jitter: Way.Jitter, _ most: Double) {
+    func `a jittering echo is fenced as soon as its jitter allows`(_ jitter: Way.Jitter, _ most: Double) {
         for seed in Seeds.standing(1...5) {
             var world = LoopWorld(seed: seed)
             world.loops = [(0, Way(delay: 2_000, jitter: jitter), Self.port)]
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `an echo on the very ticks of a leader in the same port is fenced more often than not`() {
+    @Test func `an echo exactly on the ticks of a leader at the same port is fenced more often than not`() {
         let fenced = Seeds.standing(1...20).count { seed in
             var world = LoopWorld(seed: seed)
             world.loops = [(0, Way(), Self.port)]
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `an echo that comes while we follow a leader is fenced, and the leader goes on`() {
+    @Test func `an echo that starts while we follow a leader is fenced, and the leader keeps leading`() {
         let echo = ClockSource.port(client: 28, port: 0)
         var world = LoopWorld(seed: 3)
         world.addLeader(beatsPerMinute: 126, start: 107_000, jitter: .gaussian(50), seed: 3)
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `a fence falls when the loop is gone`() {
+    @Test func `a fence is lifted when the loop is gone`() {
         var world = LoopWorld(seed: 11)
         world.loops = [(0, Way(), Self.port)]
         #expect(world.ticksUntilFenced(within: 60) != nil)
@@ -111,7 +111,7 @@ import Testing
         #expect(world.loopGuard.verdict(of: Self.port) == .untested)
     }
 
-    @Test func `a fence falls when another clock has taken the loop's place`() {
+    @Test func `a fence is lifted when another clock takes the loop's place`() {
         for (apart, beats) in [(0.5, 40), (0, 120)] as [(Double, Int64)] {
             var world = LoopWorld(seed: 12)
             world.loops = [(0, Way(), Self.port)]
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `one of our own ports is fenced for as long as it is one`() {
+    @Test func `one of our own ports is fenced for as long as it exists`() {
         var world = LoopWorld(seed: 1)
         world.loopGuard.pathChanged(of: Self.port, to: .ownPort, at: world.now)
         #expect(world.loopGuard.verdict(of: Self.port) == .fenced(.ownPort))
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `a flood of sources is bounded, and none beyond the eighth is clear`() {
+    @Test func `a flood of sources is limited, and none beyond the eighth is clear`() {
         var loopGuard = LoopGuard(seed: 1)
         let map = LoopWorld(seed: 1).ours.map
         for tick in 0..<20_000 as Range<Int64> {

@@ -3,16 +3,16 @@ import LoopGuard
 import MIDIClock
 import Simulation
 
-/// A way that ticks take, and what it does to them.
+/// A path that ticks take, with its delays.
 struct Way {
-    /// Microseconds that each tick takes at least.
+    /// Smallest delay of a tick, in microseconds.
     var delay: Int64 = 500
     var jitter = Jitter.gaussian(20)
 
     enum Jitter: Hashable {
         /// Standard deviation in microseconds.
         case gaussian(Double)
-        /// Late by zero to so many microseconds.
+        /// Late by zero to this many microseconds.
         case uniform(Double)
 
         func draw(_ random: inout SeededGenerator) -> Double {
@@ -25,13 +25,13 @@ struct Way {
     }
 }
 
-/// What follows a clock and sends one: our gateway or another, without its guard.
+/// A gateway that follows one clock and sends another: ours or a foreign one, without its guard.
 struct ClockedGateway {
     var map: TempoMap
     var planner = TickPlanner()
     var plan = OutputPlan(transport: .stopped, settings: OutputSettings())
     var follower = ClockFollower()
-    /// What to add to a number of the leader's tick, once it is followed.
+    /// Added to the leader's tick numbers, once it is followed.
     private var shift: Int64?
 
     init(beatsPerMinute: Double, origin: Int64 = 0) {
@@ -41,7 +41,7 @@ struct ClockedGateway {
                 timeOrigin: HostTime(microseconds: origin), tickOrigin: 0))
     }
 
-    /// Takes in a tick of the leader, and goes after it.
+    /// Takes in a tick of the leader, and follows it.
     mutating func follow(at time: HostTime) {
         follower.received(.timingClock, at: time)
         guard let estimate = follower.estimate, shift != nil || follower.state == .locked else { return }
@@ -56,7 +56,7 @@ struct ClockedGateway {
     mutating func stopFollowing() { shift = nil }
 }
 
-/// Our gateway with its loop guard, clock sources, and ways from outputs back to them, in virtual time.
+/// Our gateway with its loop guard, clock sources, and paths from outputs to them, in virtual time.
 struct LoopWorld {
     enum Event {
         case output(slot: Int)
@@ -74,21 +74,21 @@ struct LoopWorld {
     var loopGuard: LoopGuard
     var sim = Simulation<Event>()
     var random: SeededGenerator
-    /// Ways from an output straight back to a source.
+    /// Paths from an output directly to a source.
     var loops: [(slot: Int, way: Way, source: ClockSource)] = []
-    /// A gateway that follows one of our outputs, and its way to a source.
+    /// A gateway that follows one of our outputs, with its path to a source.
     var other: ClockedGateway?
     var otherFollows = true
     var wayToOther: (slot: Int, way: Way)?
     var wayFromOther: (way: Way, source: ClockSource)?
     var leaders: [(arrivals: [HostTime], source: ClockSource)] = []
-    /// The source that our gateway wants to follow once it is clear.
+    /// The source that our gateway should follow once it is clear.
     var wanted: ClockSource?
     private(set) var followed: ClockSource?
     private(set) var lastOf: [String: Int64] = [:]
     /// The largest distance of a tick from where the map says, at each output, in microseconds.
     private(set) var displaced: [Int64]
-    /// Whether a source was ever held to be no loop.
+    /// Whether a source was ever considered clear.
     private(set) var wasEverClear = false
     /// Whether a source was ever fenced.
     private(set) var wasEverFenced = false
@@ -118,9 +118,9 @@ struct LoopWorld {
         add(leader.arrivals.map(\.time), from: Self.port)
     }
 
-    /// Lets the world go on until the port is fenced.
+    /// Runs until the port is fenced.
     ///
-    /// - Returns: after how many ticks of ours.
+    /// - Returns: the number of our ticks it took.
     mutating func ticksUntilFenced(within ticks: Double) -> Double? {
         let length = Double(ours.map.line.microsecondsPerBeat) / 24
         let time = run(until: Int64(ticks * length)) { $0.loopGuard.verdict(of: Self.port).isFenced }
@@ -134,9 +134,9 @@ struct LoopWorld {
 
     var now: HostTime { HostTime(microseconds: sim.now.microseconds) }
 
-    /// Lets the world go on until a number of microseconds, or until something is true.
+    /// Runs until a time in microseconds, or until a condition is true.
     ///
-    /// - Returns: when that was.
+    /// - Returns: when the condition became true.
     mutating func run(until end: Int64, or condition: (LoopWorld) -> Bool = { _ in false }) -> Int64? {
         while let event = sim.next(until: WorldTime(microseconds: end)) {
             take(event)
@@ -213,7 +213,7 @@ struct LoopWorld {
         sim.schedule(.tick(from: wayFromOther.source), at: arrival(wayFromOther.way, "from other"))
     }
 
-    /// When a tick sent now comes; none overtakes another.
+    /// When a tick sent now arrives; ticks never overtake each other.
     private mutating func arrival(_ way: Way, _ name: String) -> WorldTime {
         let late = Double(way.delay) + way.jitter.draw(&random)
         let time = max(sim.now.microseconds + max(50, roundedToInteger(late)), (lastOf[name] ?? 0) + 320)

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a gateway behind cables is fenced sooner or later`() {
+    @Test func `a gateway behind cables is fenced eventually`() {
         let cable = Way(delay: 800, jitter: .gaussian(100))
         for seed in Seeds.standing(1...5) {
             var world = world((cable, cable), seed: seed)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `two gateways that follow each other are found out within 36 beats`() {
+    @Test func `two gateways that follow each other are detected within 36 beats`() {
         for seed in Seeds.standing(1...8) {
             var world = world((Self.sameMachine, Self.sameMachine), seed: seed)
             world.other = ClockedGateway(beatsPerMinute: 121)
@@ -59,8 +59,7 @@ import Testing
         }
     }
 
-    @Test func `of two gateways of one kind that follow each other the one that goes first finds out within 32 beats`()
-    {
+    @Test func `of two Tactus gateways that follow each other the one that goes first detects it within 32 beats`() {
         for seed in Seeds.standing(1...8) {
             var world = world((Self.sameMachine, Self.sameMachine), seed: seed)
             world.other = ClockedGateway(beatsPerMinute: 121)
@@ -71,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `a fence against a gateway that follows us stays while it does, and falls when it leads itself`() {
+    @Test func `a fence against a gateway that follows us stays while it does, and is lifted when it leads itself`() {
         var world = world((Self.sameMachine, Self.sameMachine), seed: 21)
         #expect(beats(&world, within: 60) != nil)
         let released = world.run(until: world.now.microseconds + 40_000_000) {

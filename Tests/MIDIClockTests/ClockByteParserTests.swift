@@ -10,7 +10,7 @@ struct ClockByteParserTests {
     }
 
     @Test
-    func `every message is read as it is written`() {
+    func `every message is parsed from its bytes`() {
         let all: [ClockMessage] = [.timingClock, .start, .continue, .stop, .songPosition(0), .songPosition(16_383)]
         for message in all + (0..<14).map({ .songPosition(1 << $0) }) {
             let (word, count) = message.wire
@@ -36,11 +36,11 @@ struct ClockByteParserTests {
             ("undefined real-time bytes within a Song Position", [0xF2, 0xF9, 4, 0xFD, 0], [.songPosition(4)]),
             ("the middle of a message", [1, 2, 0xF8], [.timingClock]),
         ] as [(String, [UInt8], [ClockMessage])])
-    func `what is not a clock's changes nothing of it`(what: String, bytes: [UInt8], expected: [ClockMessage]) {
+    func `bytes of other messages do not change the clock's`(what: String, bytes: [UInt8], expected: [ClockMessage]) {
         #expect(Self.messages(bytes) == expected, "\(what)")
     }
 
-    /// Any bytes whatever: real-time messages are found exactly, and a position only right behind its status.
+    /// Random bytes: real-time messages are always found, and a position only right after its status byte.
     @Test(arguments: Seeds.standing(1...200))
     func `no stream of bytes hides or invents a message`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -50,7 +50,7 @@ struct ClockByteParserTests {
                 : .random(in: 0...255, using: &random)
         }
         var expected: [ClockMessage] = []
-        // The last two bytes that were no real-time messages: a position is complete behind its status and one more.
+        // The last two bytes other than real-time messages; a position is complete after its status and one more.
         var before: (UInt8, UInt8) = (0, 0)
         for byte in bytes {
             switch byte {

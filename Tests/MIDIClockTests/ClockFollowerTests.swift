@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct ClockFollowerTests {
     @Test(arguments: [20.0, 61.3, 120, 174, 333, 999])
-    func `a steady leader is locked within two beats and then stays so`(tempo: Double) throws {
+    func `a steady leader is locked within two beats and stays locked`(tempo: Double) throws {
         var random = SeededGenerator(seed: 1)
         let leader = LeaderClock(count: 2_000, jitter: .gaussian(150), random: &random) { _ in tempo }
         let rig = FollowerRig(leader)
@@ -21,7 +21,7 @@ struct ClockFollowerTests {
     }
 
     @Test(arguments: TestLine.all)
-    func `at a steady tempo the estimate is as good as any can be`(line: TestLine) {
+    func `at a steady tempo the estimate is as good as theoretically possible`(line: TestLine) {
         var tempo: [Double] = []
         var phase: [Double] = []
         for seed in UInt64(1)...3 {
@@ -31,7 +31,8 @@ struct ClockFollowerTests {
             tempo.append(rootMeanSquare(steady.map(\.tempo)))
             phase.append(rootMeanSquare(steady.map { $0.phase - line.delay }))
         }
-        // Cramér-Rao, 256 ticks: sqrt(12 / 256³) of a stamp's deviation per tick, and 2 / sqrt(256) of it ahead.
+        // Cramér-Rao bound for 256 ticks: sqrt(12 / 256³) of a stamp's deviation per tick, and 2 / sqrt(256) of it
+        // ahead.
         let period = line.deviation * (12 / 16_776_960.0).squareRoot()
         #expect(median(tempo)! <= 1.3 * 120 * period / 20_833.3)
         #expect(median(phase)! <= 1.3 * line.deviation * 0.1254)
@@ -66,8 +67,8 @@ struct ClockFollowerTests {
     }
 
     @Test(arguments: [0.34, 0.4, 0.5, 0.6, 0.66, 0.75, 1.3, 1.37, 1.5, 1.7, 2, 2.5, 3])
-    func `whatever the tempo becomes, it is followed and no tick is miscounted`(ratio: Double) {
-        // With more jitter than a tenth of a tick, a leap of the tempo cannot be told from lost and doubled ticks.
+    func `any new tempo is followed, and no tick is miscounted`(ratio: Double) {
+        // With jitter above a tenth of a tick, a leap of the tempo cannot be told from lost and doubled ticks.
         for line in TestLine.all where line.deviation < 2_083 / ratio {
             for seed in UInt64(1)...2 {
                 var random = SeededGenerator(seed: seed)
@@ -82,7 +83,7 @@ struct ClockFollowerTests {
     }
 
     @Test(arguments: [98.7, 125.1, 131.7, 120])
-    func `ticks that wait for frames of a millisecond do not make the tempo creep`(tempo: Double) {
+    func `ticks that wait for 1 ms frames do not make the tempo drift`(tempo: Double) {
         for seed in UInt64(1)...4 {
             var random = SeededGenerator(seed: seed)
             let leader = LeaderClock(count: 1_600, jitter: .frames, random: &random) { _ in tempo }
@@ -127,7 +128,7 @@ struct ClockFollowerTests {
     }
 
     @Test
-    func `a follower that has heard nothing waits, whatever time passes`() {
+    func `a follower without messages keeps waiting as time passes`() {
         var follower = ClockFollower()
         follower.timePassed(to: HostTime(microseconds: 1 << 50))
         follower.received(.start, at: HostTime(microseconds: 1 << 50))
@@ -137,7 +138,7 @@ struct ClockFollowerTests {
     }
 
     @Test
-    func `a noise without rhythm is never taken for a clock`() {
+    func `noise without rhythm never locks`() {
         for seed in UInt64(1)...6 {
             var random = SeededGenerator(seed: seed)
             var follower = ClockFollower()
@@ -151,7 +152,7 @@ struct ClockFollowerTests {
     }
 
     @Test
-    func `the line that planners get agrees with the estimate`() throws {
+    func `the line for planners agrees with the estimate`() throws {
         var random = SeededGenerator(seed: 4)
         let leader = LeaderClock(count: 500, jitter: .gaussian(300), random: &random) { _ in 123.4 }
         let estimate = try #require(FollowerRig(leader).follower.estimate)

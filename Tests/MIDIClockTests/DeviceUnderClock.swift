@@ -8,19 +8,19 @@ struct DeviceUnderClock {
     var planner = TickPlanner()
     var now: Int64
     var machine = DrumMachine()
-    /// The places on the session's ticks that the ticks sent belong to.
+    /// The places of the sent ticks on the session's ticks.
     private(set) var places: [TickPlace] = []
-    /// How much later than asked for it wakes, in microseconds.
+    /// How late it wakes, in microseconds.
     var lateness: Int64 = 0
-    /// The longest sleep between two looks at the plan, in microseconds.
+    /// Longest time between two checks of the plan, in microseconds.
     private let slice: Int64 = 5_000
-    /// Whether it takes nothing now; one that has done so may hear a Stop more than it needs.
+    /// Whether it accepts nothing now; such a device may get more Stops than needed.
     var isStuck = false { didSet { mayBeStopped = true } }
     private var mayBeStopped = false
 
     init(now: Int64 = 0) { self.now = now }
 
-    /// Runs the planner under one plan until a time, as the output thread would.
+    /// Runs the planner with one plan until a time, like the output thread.
     mutating func run(_ score: Score, until end: Int64, sourceLocation: SourceLocation = #_sourceLocation) {
         while now < end {
             let time = HostTime(microseconds: now)
@@ -48,14 +48,14 @@ struct DeviceUnderClock {
     var transport: [ClockMessage] { machine.transport }
 }
 
-/// Ticks at a tempo from time 0.
+/// Ticks at a tempo, starting at time 0.
 func line(beatsPerMinute: Double, timeOrigin: Int64 = 0, tickOrigin: Int64 = 0) -> TickLine {
     TickLine(
         microsecondsPerBeat: Tempo(beatsPerMinute: beatsPerMinute).microsecondsPerBeat,
         timeOrigin: HostTime(microseconds: timeOrigin), tickOrigin: tickOrigin)
 }
 
-/// What one output is to play.
+/// What one output must play.
 struct Score {
     var map: TempoMap
     var plan: OutputPlan

@@ -3,15 +3,15 @@ import MIDIClock
 import Simulation
 import Testing
 
-/// What devices are told, by what their profiles say of their transport.
+/// What devices are sent, depending on the transport in their profiles.
 @Suite
 struct DialectTests {
-    /// A profile's transport, and what its device is told: S is Start, C Continue, P Song Position, X Stop.
+    /// A profile's transport, and what its device is sent: S is Start, C Continue, P Song Position, X Stop.
     struct Dialect: Sendable, CustomTestStringConvertible {
         var start = OutputSettings.StartMessage.start
         var lacks: Set<Lack> = []
         var realign = OutputSettings.Realign.songPosition
-        /// At the top of a song; in a song that plays already; out of place in a song that plays; when the song stops.
+        /// At the start of a song; in a playing song; out of place in a playing song; when the song stops.
         var top, later, lost, stop: String
 
         enum Lack { case stop, `continue`, songPosition }
@@ -51,7 +51,7 @@ struct DialectTests {
     ]
 
     @Test(arguments: dialects, [true, false])
-    func `a device is told what its profile has for it`(dialect: Dialect, isClockAlwaysOn: Bool) {
+    func `a device is sent what its profile says`(dialect: Dialect, isClockAlwaysOn: Bool) {
         var settings = dialect.settings
         settings.isClockAlwaysOn = isClockAlwaysOn
         let line = line(beatsPerMinute: 120)
@@ -67,7 +67,7 @@ struct DialectTests {
         if isPlaced { #expect(device.misplacementByEar(in: score) == nil) }
         score.plan.transport.isPlaying = false
         #expect(told(1) == dialect.stop)
-        // The next song's top has passed when it is heard of.
+        // The next song's beginning has passed when the planner learns of it.
         score.plan.transport = PlannedTransport(isPlaying: true, startTick: 192, ticksPerBar: 96)
         device.now = line.time(ofTick: 192).microseconds + 3_000
         #expect(told(5) == dialect.later)
@@ -81,13 +81,13 @@ struct DialectTests {
         #expect(device.planner.finish() == (dialect.stop == "X" ? .stop : nil))
     }
 
-    /// Ticks at 120 BPM, tick 400 of which falls at a time.
+    /// Ticks at 120 BPM, with tick 400 at a given time.
     private func elsewhere(at time: Int64) -> TickLine {
         line(beatsPerMinute: 120, timeOrigin: time, tickOrigin: 400)
     }
 
     @Test(arguments: dialects)
-    func `the message that sets a device going at the top comes right before the top's tick`(dialect: Dialect) throws {
+    func `the message that starts a device comes right before the first tick of the song`(dialect: Dialect) throws {
         let line = line(beatsPerMinute: 97.3)
         let now = HostTime(microseconds: 1_000_001)
         let reach = dialect.settings.reach(microsecondsPerBeat: line.microsecondsPerBeat)
@@ -102,7 +102,7 @@ struct DialectTests {
     }
 
     @Test(arguments: dialects)
-    func `a device that comes back is taken for one that may play and is to stand still`(dialect: Dialect) {
+    func `a device that returns is treated as one that may play, and is stopped`(dialect: Dialect) {
         var device = DeviceUnderClock(now: 1)
         let score = playing(line(beatsPerMinute: 120), from: 24, dialect.settings)
         device.run(score, until: 3_000_000)
@@ -113,7 +113,7 @@ struct DialectTests {
     }
 
     @Test(arguments: dialects)
-    func `a song that begins anew under a device that plays is played from its top`(dialect: Dialect) {
+    func `a song that restarts under a playing device is played from its beginning`(dialect: Dialect) {
         var device = DeviceUnderClock(now: 1)
         let line = line(beatsPerMinute: 120)
         device.run(playing(line, from: 24, dialect.settings), until: 3_000_000)
@@ -125,7 +125,7 @@ struct DialectTests {
     }
 
     @Test(arguments: dialects)
-    func `whoever asks for a realignment gets it, if the device can be told its place`(dialect: Dialect) {
+    func `a requested realignment is carried out if the device can be placed`(dialect: Dialect) {
         var device = DeviceUnderClock(now: 1)
         let score = playing(line(beatsPerMinute: 120), from: 24, dialect.settings)
         device.run(score, until: 3_000_000)
@@ -139,7 +139,7 @@ struct DialectTests {
     }
 
     @Test(arguments: [0, 1, 2] as [Int64])
-    func `a clock without transport begins its pre-roll before the top, or else at once`(preroll: Int64) {
+    func `a clock that stops between songs begins its pre-roll before the song, or else at once`(preroll: Int64) {
         let line = line(beatsPerMinute: 120)
         var settings = OutputSettings(isClockAlwaysOn: false, preroll: preroll)
         settings.start = .none
@@ -152,7 +152,7 @@ struct DialectTests {
     }
 
     @Test(arguments: [0, 200, 349] as [Int64])
-    func `a place told in less time than Start takes is told once`(locate: Int64) {
+    func `a Song Position closer than the lead of Start is sent once`(locate: Int64) {
         let line = line(beatsPerMinute: 120)
         for step in Int64(0)..<40 {
             var device = DeviceUnderClock(now: line.time(ofTick: 60).microseconds - 400 + step * 10)
@@ -162,7 +162,7 @@ struct DialectTests {
     }
 
     @Test
-    func `a device that is never stopped is started again in full run, right before a bar`() throws {
+    func `a device that is never stopped is restarted while playing, right before a bar`() throws {
         var settings = OutputSettings()
         settings.sendsStop = false
         let line = line(beatsPerMinute: 120)
@@ -179,7 +179,7 @@ struct DialectTests {
 }
 
 extension ClockMessage {
-    /// For short tables.
+    /// A short code for tables.
     var letter: String {
         switch self {
         case .timingClock: "."

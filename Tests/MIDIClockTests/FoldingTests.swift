@@ -3,13 +3,13 @@ import MIDIClock
 import Simulation
 import Testing
 
-/// TEMPO-4: a device that cannot take the tempo gets a multiple of it.
+/// TEMPO-4: a device that does not accept the tempo gets a multiple of it.
 @Suite
 struct FoldingTests {
     private static let ranges: [(Int64, Int64)] = [(40, 300), (30, 300), (60, 120), (100, 200), (20, 240), (250, 999)]
 
     @Test(arguments: [20, 21.3, 39.9, 40, 97.3, 120, 199.9, 200, 300, 301, 599.9, 600, 601, 777, 999], ranges)
-    func `a device hears the tempo times the power of two nearest 1 that it takes`(
+    func `a device gets the tempo times the power of two nearest 1 that it accepts`(
         beatsPerMinute: Double, range: (lowest: Int64, highest: Int64)
     ) throws {
         let settings = OutputSettings(tempos: range)
@@ -27,7 +27,7 @@ struct FoldingTests {
     }
 
     @Test(arguments: ranges)
-    func `the session goes to 20, to 999 and back, and at the bar after each change all bars are together`(
+    func `the session goes to 20, to 999 and back, and at the bar after each change all bars are aligned`(
         range: (lowest: Int64, highest: Int64)
     ) {
         for realign in [OutputSettings.Realign.songPosition, .restart] {
@@ -62,7 +62,7 @@ struct FoldingTests {
     }
 
     @Test
-    func `a tempo that wavers about the limit folds once, and unfolds 2 percent inside`() {
+    func `a tempo that wavers around the limit folds once, and unfolds 2 percent inside`() {
         var device = DeviceUnderClock(now: 1)
         var score = playing(line(beatsPerMinute: 290), from: 24, OutputSettings(tempos: (40, 300)))
         device.run(score, until: 4_000_000)
@@ -79,7 +79,7 @@ struct FoldingTests {
     }
 
     @Test(arguments: [0, -20_000, 300_000] as [Int64], [(1, 1, 500), (2, 1, 500), (1, 3, 500), (1, 1, 620)])
-    func `while the knob is swept, ticks keep to the grid: none is lost, doubled or too close`(
+    func `while the tempo sweeps, ticks stay on the grid: none is lost, doubled or too close`(
         offset: Int64, shape: (multiply: Int64, divide: Int64, swing: Int64)
     ) throws {
         var settings = OutputSettings(tempos: (40, 300))
@@ -97,7 +97,7 @@ struct FoldingTests {
         device.run(score, until: device.now + score.settlingTime)
         #expect(device.misplacementByEar(in: score) == nil)
         guard shape.swing == 500 else { return }
-        // From tick to tick it is one gap of a fold; where the fold changes, the next place of the new one.
+        // From tick to tick it is one gap of a fold; when the fold changes, the next place of the new one.
         let gap = 1_000_000 * shape.divide / shape.multiply
         let gaps = zip(device.places, device.places.dropFirst()).map { $1.distance(from: $0) }
         let regular = Set((-4...4).map { $0 < 0 ? gap >> -$0 : gap << $0 })
@@ -107,7 +107,7 @@ struct FoldingTests {
     }
 
     @Test(arguments: [(2, 1, 200.0, 200.0), (1, 2, 70, 70), (3, 1, 120, 180), (1, 24, 120, 40), (4, 3, 500, 166.7)])
-    func `the range counts what the device hears, multiplied and divided`(
+    func `the range applies to what the device gets, multiplied and divided`(
         multiply: Int64, divide: Int64, beatsPerMinute: Double, heard: Double
     ) {
         var settings = OutputSettings(tempos: (40, 300))
@@ -120,7 +120,7 @@ struct FoldingTests {
     }
 
     @Test
-    func `a device that joins a folded song is told its place in beats of its own`() throws {
+    func `a device that joins a folded song is sent its place in its own beats`() throws {
         var device = DeviceUnderClock(now: 10_000_001)
         let score = playing(line(beatsPerMinute: 600), from: 24, OutputSettings(tempos: (40, 300)))
         device.planner.deviceConnected(isReturning: false)
@@ -132,7 +132,7 @@ struct FoldingTests {
     }
 
     @Test
-    func `a device that is not to be realigned is left where it is when the fold changes`() {
+    func `a device that must not be realigned stays where it is when the fold changes`() {
         var settings = OutputSettings(tempos: (40, 300))
         settings.realign = .none
         var device = DeviceUnderClock(now: 1)
@@ -145,7 +145,7 @@ struct FoldingTests {
     }
 
     @Test
-    func `an output that sends late folds when it sends the new tempo, not when it hears of it`() {
+    func `an output that sends late folds when it sends the new tempo, not when it learns of it`() {
         var settings = OutputSettings(tempos: (100, 300))
         settings.offset = 450_000
         var device = DeviceUnderClock(now: 1)
@@ -161,7 +161,7 @@ struct FoldingTests {
     }
 
     @Test(arguments: [UInt64](1...30))
-    func `what was found to follow is asked for again when the tempo is folded`(seed: UInt64) {
+    func `planned-ahead messages are planned again when the tempo is folded`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var settings = OutputSettings(tempos: (60, 150))
         settings.offset = [-4_000, 0, 300_000].randomElement(using: &random) ?? 0
@@ -178,7 +178,7 @@ struct FoldingTests {
             guard let next = asked.next(score.plan, on: score.map, at: now) else { break }
             let isKnown = found.map { planner.stillExpects($0, on: score.map, at: now) } ?? false
             if isKnown { #expect(next == found) } else { planner = asked }
-            // As the output thread's copies do: it is the planner's own, and goes on from there.
+            // Like the output thread's copies: a copy of the planner that continues from there.
             var ahead = planner
             ahead.sent(next, at: max(now, next.due))
             asked.sent(next, at: max(now, next.due))
@@ -190,7 +190,8 @@ struct FoldingTests {
     }
 
     @Test(arguments: [(0.5, 1, 30.0), (2, 1, 500), (1, 2, 500)])
-    func `pre-roll counts beats that the device hears`(beats: Double, multiply: Int64, beatsPerMinute: Double) throws {
+    func `pre-roll counts beats as the device gets them`(beats: Double, multiply: Int64, beatsPerMinute: Double) throws
+    {
         var settings = OutputSettings(tempos: (40, 300))
         (settings.isClockAlwaysOn, settings.preroll, settings.multiply) = (false, 2, multiply)
         let line = line(beatsPerMinute: beatsPerMinute)
@@ -206,7 +207,7 @@ struct FoldingTests {
 }
 
 extension OutputSettings {
-    /// Of a device that takes a range of tempos, in beats per minute.
+    /// Settings of a device with a range of tempos, in BPM.
     init(tempos: (lowest: Int64, highest: Int64)) {
         self.init()
         self.tempos = TempoRange(lowest: tempos.lowest * 1_000, highest: tempos.highest * 1_000) ?? .all

@@ -5,7 +5,7 @@ import Testing
 
 @Suite
 struct FollowedSongTests {
-    /// A follower fed by a steady leader of 20 ms ticks, message by message.
+    /// A follower that receives messages of a steady leader, one tick every 20 ms.
     private struct Rig {
         var follower = ClockFollower()
         var time: Int64 = 1_000_000
@@ -26,7 +26,7 @@ struct FollowedSongTests {
     }
 
     @Test
-    func `the first tick after Start is the song's top, and the numbers of ticks go on`() {
+    func `the first tick after Start is the beginning of the song, and tick numbers continue`() {
         var rig = Rig()
         rig.ticks(50)
         rig.send(.start)
@@ -42,7 +42,7 @@ struct FollowedSongTests {
     }
 
     @Test
-    func `Stop freezes the song while ticks are counted on, and Continue goes on where it stopped`() {
+    func `Stop freezes the song while ticks are counted, and Continue resumes where it stopped`() {
         var rig = Rig()
         rig.send(.start)
         rig.ticks(31)
@@ -59,7 +59,7 @@ struct FollowedSongTests {
     }
 
     @Test
-    func `Song Position while stopped moves where Continue goes on; Start forgets it`() {
+    func `Song Position while stopped moves where Continue resumes; Start resets it`() {
         var rig = Rig()
         rig.send(.songPosition(16))
         rig.send(.continue)
@@ -92,7 +92,7 @@ struct FollowedSongTests {
     }
 
     @Test
-    func `Continue and Start while playing: the one changes nothing, the other begins again`() {
+    func `while playing, Continue changes nothing and Start begins again`() {
         var rig = Rig()
         rig.send(.start)
         rig.ticks(10)
@@ -105,9 +105,9 @@ struct FollowedSongTests {
     }
 
     @Test
-    func `a Song Position that has wrapped is taken for the nearest full position`() {
+    func `a wrapped Song Position is taken as the nearest full position`() {
         var rig = Rig()
-        // The last sixteenth that 14 bits can name; then on past the wrap.
+        // The last sixteenth that 14 bits can express; then past the wrap.
         rig.send(.songPosition(16_383))
         rig.send(.continue)
         rig.ticks(6 * 17)
@@ -144,7 +144,7 @@ struct FollowedSongTests {
     }
 
     @Test
-    func `the first tick after Start and an overflow is the song's top`() {
+    func `the first tick after Start and an overflow is the beginning of the song`() {
         var rig = Rig()
         rig.ticks(200)
         rig.send(.start)
@@ -156,7 +156,7 @@ struct FollowedSongTests {
     }
 
     @Test
-    func `a song that starts with a tempo of its own is at the right place`() {
+    func `a song that starts with another tempo is at the right place`() {
         for period in [Int64(6_000), 8_000, 12_000, 30_000, 40_000, 55_000] {
             var rig = Rig()
             rig.ticks(200)
@@ -195,7 +195,7 @@ struct FollowedSongTests {
     }
 
     @Test(arguments: [UInt64](1...50))
-    func `transport in any order leaves the follower where a counting machine is`(seed: UInt64) {
+    func `transport messages in any order leave the follower where a counting machine is`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var rig = Rig()
         var machine = Machine()

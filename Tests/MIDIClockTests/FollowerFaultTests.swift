@@ -11,7 +11,7 @@ struct FollowerFaultTests {
             [.doubled(600), .doubled(610), .doubled(611)],
             [.lost(600..<601), .lost(602..<603), .lost(605..<607), .doubled(609)],
         ] as [[LeaderClock.Fault]])
-    func `lost, doubled and stalled ticks cost less than 0.2 BPM and no count`(faults: [LeaderClock.Fault]) {
+    func `lost, doubled and stalled ticks cost less than 0.2 BPM and no miscount`(faults: [LeaderClock.Fault]) {
         for line in TestLine.all {
             var worst: [Double] = []
             for seed in UInt64(1)...3 {
@@ -28,7 +28,7 @@ struct FollowerFaultTests {
     }
 
     @Test
-    func `a stall that ends in another tempo costs no count`() {
+    func `a stall that ends at another tempo causes no miscount`() {
         for line in TestLine.all {
             for seed in UInt64(1)...3 {
                 var random = SeededGenerator(seed: seed)
@@ -44,7 +44,7 @@ struct FollowerFaultTests {
     }
 
     @Test
-    func `lost and doubled ticks are counted as what they are`() {
+    func `lost and doubled ticks are counted as such`() {
         var random = SeededGenerator(seed: 9)
         let faults: [LeaderClock.Fault] = [.lost(300..<304), .doubled(350), .doubled(380)]
         let leader = LeaderClock(count: 500, jitter: .gaussian(100), faults: faults, random: &random) { _ in 97 }
@@ -87,7 +87,7 @@ struct FollowerFaultTests {
     }
 
     @Test(arguments: [1, 5, 40, 700])
-    func `after an overflow the count is that of the leader again`(missing: Int) {
+    func `after an overflow the count matches the leader's again`(missing: Int) {
         for line in TestLine.all {
             var random = SeededGenerator(seed: 3)
             let lost = LeaderClock.Fault.lost(600..<600 + missing)
@@ -108,7 +108,7 @@ struct FollowerFaultTests {
     }
 
     @Test(arguments: [3_333_333, 61_234_567] as [Int64])
-    func `a leader that pauses goes on with its count and its tempo`(pause: Int64) throws {
+    func `after a pause the leader's count and tempo continue`(pause: Int64) throws {
         var random = SeededGenerator(seed: 5)
         let leader = LeaderClock(count: 600, jitter: .gaussian(200), random: &random) { _ in 120 }
         var follower = ClockFollower()
@@ -126,7 +126,7 @@ struct FollowerFaultTests {
     }
 
     @Test
-    func `a cable pulled for a second costs no count`() throws {
+    func `a cable unplugged for a second causes no miscount`() throws {
         var random = SeededGenerator(seed: 5)
         let leader = LeaderClock(
             count: 600, jitter: .gaussian(1_000), faults: [.lost(400..<448)], random: &random
@@ -135,7 +135,7 @@ struct FollowerFaultTests {
     }
 
     @Test(arguments: [UInt64](1...20))
-    func `no stamps, however mad, stop the follower, and a clean clock afterwards is locked`(seed: UInt64) throws {
+    func `no stamps, however wrong, stop the follower, and a clean clock afterwards is locked`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var follower = ClockFollower()
         var time: Int64 = 0

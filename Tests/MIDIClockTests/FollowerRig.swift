@@ -3,13 +3,13 @@ import MIDIClock
 import Simulation
 import Testing
 
-/// A follower on a simulated line, and how far it was off after every arrival.
+/// A follower on a simulated line, with its error after every arrival.
 struct FollowerRig {
     struct Reading {
         var number: Int
-        /// Beats per minute.
+        /// Error of the tempo in BPM.
         var tempo: Double
-        /// Microseconds by which the next tick is expected too late, by its number.
+        /// Error of the next tick's predicted time in microseconds, positive if too late; by its number.
         var phase: Double
         var state: ClockFollower.State
     }
@@ -33,7 +33,7 @@ struct FollowerRig {
     /// The readings from a tick on.
     func from(_ number: Int) -> [Reading] { readings.filter { $0.number >= number } }
 
-    /// Ticks after `start` until the tempo is within `bound` and stays there for 24 ticks.
+    /// Ticks after `start` until the tempo error stays within `bound` for 24 ticks.
     func settling(after start: Int, within bound: Double) -> Int? {
         var run = 0
         for reading in from(start) {
@@ -43,7 +43,7 @@ struct FollowerRig {
         return nil
     }
 
-    /// Whether the count is what the leader sent, to the tick, with a line that is late by `delay` microseconds.
+    /// Whether the count matches the leader's exactly, on a line with a mean delay in microseconds.
     func hasRightCount(delay: Double) -> Bool {
         guard let last = readings.last, let period = follower.estimate?.microsecondsPerTick else { return false }
         return abs(last.phase - delay) < 0.4 * period

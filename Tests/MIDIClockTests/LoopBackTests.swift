@@ -10,9 +10,9 @@ struct LoopBackTests {
 
     private func times(_ microseconds: [Int64]) -> [HostTime] { microseconds.map(HostTime.init(microseconds:)) }
 
-    /// Ticks at 120 BPM, each up to 1 % early or late as a mark has it.
+    /// Ticks at 120 BPM, each up to 1 % early or late by its mark.
     private func marked(_ count: Int) -> [Int64] {
-        // No seed of a test: a mark is tossed as a seeded generator would.
+        // Not a seed of the test: marks are decided like a seeded generator's values.
         let mark = Probe(startTick: 0, blockLength: 1, seed: 7_919)
         return (0..<count).map { Int64($0) * Self.tick + mark.sign(ofTick: Int64($0)) * Self.tick / 100 }
     }
@@ -22,7 +22,7 @@ struct LoopBackTests {
     }
 
     @Test(arguments: [Int64(0), 300, 3_000, 20_800, 20_833, 21_000, 62_499, 130_000, 480_000])
-    func `a way of any length is measured, be it shorter or longer than a tick`(way: Int64) throws {
+    func `a delay of any length is measured, shorter or longer than a tick`(way: Int64) throws {
         let sent = marked(200)
         let measured = try measure(sent, sent.enumerated().map { $1 + way + Int64($0 % 3) * 100 })
         #expect(measured.sent == 200 && measured.returned == 200)
@@ -32,14 +32,14 @@ struct LoopBackTests {
     }
 
     @Test
-    func `where there is no way, what the kernel stamps a little before the sending came at once`() throws {
+    func `without a delay, a return stamped slightly before its sending counts as immediate`() throws {
         let sent = marked(200)
         let measured = try measure(sent, sent.enumerated().map { $1 - Int64($0 % 2) * 3 })
         #expect(measured.median == 0 && measured.range == 0...0)
     }
 
     @Test
-    func `an even clock does not tell a way from one that is a tick longer`() {
+    func `an even clock cannot tell a delay from one that is a tick longer`() {
         let sent = (0..<400).map { Int64($0) * Self.tick }
         for way in [Int64(0), 3_000, Self.tick] {
             #expect(throws: LoopBack.Doubt.ambiguity(returned: 400)) { try measure(sent, sent.map { $0 + way }) }
@@ -58,7 +58,7 @@ struct LoopBackTests {
     }
 
     @Test(arguments: UInt64(0)..<8)
-    func `no chance makes a device's own clock, however uneven, that which was sent`(seed: UInt64) {
+    func `a device's own clock, however uneven, is never mistaken for the sent one`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let sent = marked(480)
         let unevenness = Int64(seed + 1) * 240
@@ -68,7 +68,7 @@ struct LoopBackTests {
     }
 
     @Test(arguments: UInt64(0)..<4)
-    func `a jitter of half a millisecond either way is seen through in ten seconds`(seed: UInt64) throws {
+    func `a delay is measured within ten seconds despite half a millisecond of jitter`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let sent = marked(480)
         let measured = try measure(sent, sent.map { $0 + 25_000 + Int64.random(in: -500...500, using: &random) })
@@ -76,7 +76,7 @@ struct LoopBackTests {
     }
 
     @Test
-    func `swing, a change of tempo, and ticks lost or doubled on the way, are no hindrance`() throws {
+    func `swing, changes of tempo, and lost or doubled ticks do not prevent a measurement`() throws {
         var sent: [Int64] = [0]
         for tick in 0..<400 {
             let length = tick < 200 ? Self.tick : 15_000
@@ -91,7 +91,7 @@ struct LoopBackTests {
     }
 
     @Test
-    func `pulses farther apart than any way can be long are known again without marks, if there are enough`() throws {
+    func `pulses farther apart than the longest delay are recognized without marks, if there are enough`() throws {
         let sent = (0..<20).map { Int64($0) * 2_000_000 }
         #expect(try measure(sent, sent.map { $0 + 30_000 }).median == 30_000)
         #expect(throws: LoopBack.Doubt.ambiguity(returned: 9)) { try measure(sent, sent.prefix(9).map { $0 + 30_000 }) }
@@ -100,7 +100,7 @@ struct LoopBackTests {
     }
 
     @Test
-    func `nothing that comes back is nothing to say`() {
+    func `without returning ticks there is no result`() {
         let sent = marked(100)
         #expect(throws: LoopBack.Doubt.silence) { try measure(sent, []) }
         #expect(throws: LoopBack.Doubt.silence) { try measure([], sent) }

@@ -3,11 +3,11 @@ import MIDIClock
 import Simulation
 import Testing
 
-/// What an output's offset does, from the least that can be set to the most that anybody needs.
+/// The effect of an output's offset, from the smallest step to the largest useful value.
 @Suite
 struct OffsetTests {
     @Test(arguments: [20, 97.3, 120, 133.7, 300, 999])
-    func `any offset within 50 ms, in tenths of a millisecond, lands within a hundredth of one`(
+    func `any offset within 50 ms, in tenths of a millisecond, is exact to a hundredth`(
         beatsPerMinute: Double
     ) {
         let line = line(beatsPerMinute: beatsPerMinute)
@@ -28,7 +28,7 @@ struct OffsetTests {
     }
 
     @Test(arguments: Seeds.standing(1...40))
-    func `an offset edited again and again while playing is glided to, and no tick is bunched or lost`(seed: UInt64) {
+    func `an offset edited repeatedly while playing glides, and no tick is bunched or lost`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let line = line(beatsPerMinute: Double.random(in: 20...999, using: &random))
         let most = line.tickLength / 4
@@ -39,7 +39,7 @@ struct OffsetTests {
             score.plan.settings.offset = Int64.random(in: -most...most, using: &random)
             device.run(score, until: device.now + Int64.random(in: 1_000...1_500_000, using: &random))
         }
-        // The largest debt, paid at half a percent at most, is gone after twenty of its time constants.
+        // The largest correction, at half a percent at most, is complete after twenty of its time constants.
         device.run(score, until: device.now + 3_000_000 + 1_500 * 2 * most)
         let gap = Double(line.microsecondsPerBeat) / 24
         let gaps = zip(device.ticks, device.ticks.dropFirst()).map { Double($1 - $0) }

@@ -3,11 +3,11 @@ import MIDIClock
 import Simulation
 import Testing
 
-/// What an output's own settings make of the session's ticks.
+/// What an output's own settings do to the session's ticks.
 @Suite
 struct OutputSettingsTests {
     @Test(arguments: [Int64(-500_000), -12_345, -1, 0, 1, 250, 77_777, 500_000])
-    func `every tick leaves exactly its offset away from the session's`(offset: Int64) {
+    func `every tick is sent exactly its offset away from the session's`(offset: Int64) {
         let line = line(beatsPerMinute: 133.7)
         var device = DeviceUnderClock(now: 1_000_001)
         device.run(playing(line, from: 96, OutputSettings(offset: offset)), until: 6_000_000)
@@ -39,7 +39,7 @@ struct OutputSettingsTests {
     }
 
     @Test(arguments: [(1, 2), (1, 3), (1, 24), (2, 1), (3, 1), (4, 1), (3, 2), (2, 3), (1, 96)])
-    func `multiplied and divided pulses lie where arithmetic says, counted from the song's top`(
+    func `multiplied and divided pulses are at the computed places, counted from the start of the song`(
         multiply: Int64, divide: Int64
     ) throws {
         let line = line(beatsPerMinute: 97.3, tickOrigin: 5)
@@ -57,7 +57,7 @@ struct OutputSettingsTests {
     }
 
     @Test(arguments: [(1, 2), (1, 3), (3, 2), (1, 24), (1, 96)], [97, 100, 119, 120, 145] as [Int64])
-    func `a divided clock starts with the song's top, wherever between its pulses that falls`(
+    func `a divided clock starts with the song, even between its previous pulses`(
         shape: (multiply: Int64, divide: Int64), top: Int64
     ) throws {
         let line = line(beatsPerMinute: 120)
@@ -89,13 +89,13 @@ struct OutputSettingsTests {
     }
 
     @Test(arguments: [(16, 500), (8, 750), (1, 750), (3, 700), (4, 500)] as [(Int64, Int64)])
-    func `at any tempo pulses keep their distance, and those sent lie among those asked for`(
+    func `at any tempo pulses keep their distance, and are a subset of those requested`(
         multiply: Int64, swing: Int64
     ) {
         for beatsPerMinute in [20.0, 120, 300, 500, 999] {
             let line = line(beatsPerMinute: beatsPerMinute)
             var device = DeviceUnderClock(now: 1)
-            // The drum machine's own rule, 0.7 ms and never less, is what is checked as they come.
+            // The drum machine's own rule, never less than 0.7 ms, is checked with each message.
             device.run(
                 playing(line, from: 96, OutputSettings(multiply: multiply, swing: swing)),
                 until: line.time(ofTick: 300).microseconds)
@@ -104,7 +104,7 @@ struct OutputSettingsTests {
     }
 
     @Test(arguments: [3_000, -3_000, 400, -9_000] as [Int64])
-    func `an edited offset is glided to, loses no tick and ends exact`(offset: Int64) throws {
+    func `an edited offset is followed by gliding, loses no tick and ends exactly`(offset: Int64) throws {
         let line = line(beatsPerMinute: 120)
         var device = DeviceUnderClock(now: 1)
         device.run(playing(line, from: 48), until: 3_000_000)
@@ -119,7 +119,7 @@ struct OutputSettingsTests {
     }
 
     @Test(arguments: [200_000, -200_000] as [Int64])
-    func `an offset edited by more than half a tick relocates a device that plays`(offset: Int64) throws {
+    func `an offset edited by more than half a tick relocates a playing device`(offset: Int64) throws {
         let line = line(beatsPerMinute: 120)
         var device = DeviceUnderClock(now: 1)
         device.run(playing(line, from: 48), until: 3_000_000)

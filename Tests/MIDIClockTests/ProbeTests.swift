@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `a probe tosses a fair coin for every block, from its first tick on`() {
+    @Test func `a probe tosses a fair coin for every block, starting at its first tick`() {
         let probe = Probe(startTick: 100, blockLength: 4, seed: 77)
         #expect((0..<100).allSatisfy { probe.sign(ofTick: $0) == 0 })
         let signs = (100..<40_100).map { probe.sign(ofTick: $0) }
@@ -35,7 +35,7 @@ import Testing
         #expect(abs(agreement) < 4 * 500)
     }
 
-    /// When the first ticks of an output leave.
+    /// When the first ticks of an output are sent.
     private func ticks(_ tempo: Double, _ settings: OutputSettings, _ probe: Probe) -> [Int64] {
         let map = TempoMap(line(beatsPerMinute: tempo, timeOrigin: 50_000))
         let plan = OutputPlan(transport: .stopped, settings: settings, probe: probe)

@@ -3,7 +3,7 @@ import MIDIClock
 import Simulation
 import Testing
 
-/// Whatever a profile says and whatever happens, a device hears only what it may, in order, and ends where the song is.
+/// With any profile and any events, a device gets only allowed messages, in order, and ends where the song is.
 @Suite
 struct ProfileTests {
     @Test(arguments: Seeds.standing(1...24))
@@ -28,7 +28,7 @@ struct ProfileTests {
         let start = score.map.time(ofTick: score.plan.transport.startTick).microseconds
         device.run(score, until: max(device.now, start + max(0, score.plan.settings.offset)) + score.settlingTime)
         guard score.plan.settings.isPlaceable else { return }
-        // Left where it was, as it may have been, it is right after somebody has asked for it.
+        // A device that stays where it is, as its profile allows, is right after a requested realignment.
         if !score.plan.settings.mayJump || score.plan.settings.realign == .none { device.planner.realign(.atBar) }
         device.run(score, until: device.now + score.settlingTime + 20_000_000)
         #expect(device.misplacementByEar(in: score) == nil, "seed \(seed): \(score.plan.settings)")
@@ -39,7 +39,7 @@ struct ProfileTests {
     }
 
     @Test(arguments: Seeds.standing(1...40))
-    func `a profile exchanged at any time never lets a message through that the new one bars`(seed: UInt64) {
+    func `a profile replaced at any time never lets a message through that the new one forbids`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var planner = TickPlanner()
         var now = HostTime(microseconds: 1)
@@ -62,7 +62,7 @@ struct ProfileTests {
     }
 
     @Test
-    func `planners and all that is handed to them are plain memory`() {
+    func `planners and their inputs are trivially copyable`() {
         #expect(isPlain(TickPlanner.self) && isPlain(OutputPlan.self) && isPlain(PlannedMessage.self))
         #expect(isPlain(TempoMap.self))
         #expect(MemoryLayout<TickPlanner>.size <= 512)
@@ -72,7 +72,7 @@ struct ProfileTests {
 }
 
 extension DeviceUnderClock {
-    /// Runs for a while on a machine that is held up now and then.
+    /// Runs for a while on a machine that is sometimes held up.
     mutating func runHeldUp(_ score: Score, for duration: Int64, using random: inout SeededGenerator) {
         let (end, longest): (Int64, Int64) = (now + duration, [1_500, 60_000].randomElement(using: &random) ?? 0)
         while now < end {
@@ -81,20 +81,20 @@ extension DeviceUnderClock {
         }
     }
 
-    /// Each Start and Continue that is followed by a tick too near, or by what does not belong there.
+    /// Each Start and Continue followed too closely by a tick, or by a wrong message.
     func messagesOutOfOrder(_ settings: OutputSettings) -> [DrumMachine.Event] {
         let least: Int64 = settings.lead < 350 ? 0 : 350
         return zip(events, events.dropFirst()).filter { message, next in
             guard message.message.isMoving else { return false }
             if next.message == .timingClock { return next.at - message.at < least }
-            // Taken back, and perhaps said again.
+            // Taken back, and perhaps sent again.
             return next.message != .stop && next.message != message.message
         }.map(\.0)
     }
 }
 
 extension OutputSettings {
-    /// Anything a profile could say, of all keys.
+    /// A random profile using all keys.
     static func randomProfile(using random: inout SeededGenerator) -> OutputSettings {
         var settings = OutputSettings.random(using: &random)
         settings.start = [.start, .start, .continue, .none].randomElement(using: &random) ?? .start
@@ -107,7 +107,7 @@ extension OutputSettings {
         return settings
     }
 
-    /// Whether it can be known where the device is.
+    /// Whether the device's place can be known.
     var isPlaceable: Bool {
         switch start {
         case .none: false

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MIDIClock
 
-/// Whatever has happened to an output, its device ends up where the song is.
+/// Whatever happens to an output, its device ends up where the song is.
 @Suite
 struct SettlingTests {
     @Test(arguments: Seeds.standing(1...24))
@@ -39,7 +39,7 @@ struct SettlingTests {
     }
 
     @Test(arguments: [2, 4, 8, 16] as [Int64])
-    func `a Start takes no pulse from a multiplied clock that runs`(multiply: Int64) {
+    func `a Start costs a running multiplied clock no pulse`(multiply: Int64) {
         let line = line(beatsPerMinute: 60)
         let settings = OutputSettings(multiply: multiply)
         for step in Int64(0)..<20 {
@@ -65,7 +65,7 @@ struct SettlingTests {
     }
 
     @Test
-    func `a divider turned again and again is right at the next bar`() {
+    func `a divider changed repeatedly is right at the next bar`() {
         var device = DeviceUnderClock(now: 1)
         var score = playing(line(beatsPerMinute: 120), from: 24)
         device.run(score, until: 60_000_000)
@@ -78,7 +78,7 @@ struct SettlingTests {
     }
 
     @Test(arguments: [5, 7, 13, 95, 96] as [Int64])
-    func `a device with divided pulses joins at the first sixteenth of its own after a bar`(divide: Int64) {
+    func `a device with divided pulses joins at its first sixteenth after a bar`(divide: Int64) {
         var device = DeviceUnderClock(now: 10_000_001)
         let score = playing(line(beatsPerMinute: 120), from: 24, OutputSettings(divide: divide))
         device.planner.deviceConnected(isReturning: false)
@@ -102,7 +102,7 @@ struct SettlingTests {
     }
 
     @Test(arguments: [0.81, 1.24])
-    func `a knob turned under smoothing bends time but never turns it back`(ratio: Double) {
+    func `a tempo changed repeatedly with smoothing never makes time run backwards`(ratio: Double) {
         var device = DeviceUnderClock(now: 1)
         let start = ratio < 1 ? 400.0 : 30
         var score = playing(line(beatsPerMinute: start), from: 24, OutputSettings(smoothing: 500_000))
@@ -121,7 +121,7 @@ struct SettlingTests {
     }
 
     @Test
-    func `a stall during the pre-roll is not made up for in a burst`() {
+    func `a stall during the pre-roll is not followed by a burst`() {
         var device = DeviceUnderClock(now: 1)
         let score = playing(
             line(beatsPerMinute: 120), from: 24 * 9, OutputSettings(isClockAlwaysOn: false, preroll: 4))
@@ -134,7 +134,7 @@ struct SettlingTests {
     }
 
     @Test(arguments: [OutputSettings(divide: 2, isClockAlwaysOn: false, preroll: 1), OutputSettings(offset: -30_000)])
-    func `play asked for within an output's reach is a Start`(settings: OutputSettings) {
+    func `play requested within an output's reach results in a Start`(settings: OutputSettings) {
         let line = line(beatsPerMinute: 120)
         var device = DeviceUnderClock(now: 1_000_001)
         let reach = settings.reach(microsecondsPerBeat: 500_000)
@@ -145,7 +145,7 @@ struct SettlingTests {
 }
 
 extension OutputSettings {
-    /// Anything a profile could say.
+    /// Settings that a profile could have.
     static func random(using random: inout SeededGenerator) -> OutputSettings {
         var settings = OutputSettings(lead: Int64.random(in: 0...9_000, using: &random))
         settings.locate = Int64.random(in: 0...30_000, using: &random)
@@ -158,7 +158,7 @@ extension OutputSettings {
 }
 
 extension Score {
-    /// A change of tempo, now, as a session makes it.
+    /// Changes the tempo now, like a session.
     mutating func changeTempo(to beatsPerMinute: Double, at now: Int64) {
         let tempo = Tempo(beatsPerMinute: beatsPerMinute)
         let ahead = map.line.position(at: HostTime(microseconds: now)) * Double(tempo.microsecondsPerBeat) / 24
@@ -170,7 +170,7 @@ extension Score {
 }
 
 extension DeviceUnderClock {
-    /// Where the device stands, if that is not where the plan says; nil if all is well.
+    /// Where the device is, if that differs from the plan; nil if all is well.
     func misplacement(in score: Score) -> String? {
         guard isPlaying == score.plan.transport.isPlaying else { return isPlaying ? "it plays" : "it stands still" }
         let train = PulseTrain(score.plan, on: score.map)

@@ -3,11 +3,11 @@ import MIDIClock
 import Simulation
 import Testing
 
-/// Starts, entries and realignments, wherever the song is.
+/// Starts, entries and realignments, anywhere in the song.
 @Suite
 struct StartEngineTests {
     @Test(arguments: [20.0, 120, 300, 999])
-    func `a lead of 9 ms is kept where it fits, and else given 40 percent of the gap to the tick before`(
+    func `a lead of 9 ms is kept where it fits, otherwise it is 40 percent of the gap to the previous tick`(
         beatsPerMinute: Double
     ) throws {
         let line = line(beatsPerMinute: beatsPerMinute)
@@ -23,7 +23,7 @@ struct StartEngineTests {
     }
 
     @Test(arguments: [0, 100, 349] as [Int64], [0, 3, 200] as [Int64])
-    func `a Start that is wanted with its tick is sent before it, however late the wake-up`(
+    func `a Start wanted together with its tick is sent before it, even after a late wake-up`(
         lead: Int64, lateness: Int64
     ) throws {
         let line = line(beatsPerMinute: 120)
@@ -40,8 +40,8 @@ struct StartEngineTests {
     }
 
     @Test(arguments: [4_095.75, 4_096, 4_096.25, 8_192], [3, 4, 7] as [Int64])
-    func `a device that joins far into the song is told its place in the bar`(beats: Double, quantum: Int64) throws {
-        // The song's top lies so far back that the device joins at about the beat given.
+    func `a device that joins late in the song is sent its place in the bar`(beats: Double, quantum: Int64) throws {
+        // The song began so long ago that the device joins at about the given beat.
         let line = line(beatsPerMinute: 120, tickOrigin: Int64(beats * 24) - 12)
         for startTick in [0, -24 * 7 * 1_000_003] as [Int64] {
             var device = DeviceUnderClock(now: 1)
@@ -55,13 +55,13 @@ struct StartEngineTests {
             let tick = line.firstTick(atOrAfter: HostTime(microseconds: device.events[moves].at)) - startTick
             #expect(tick % 6 == 0)
             #expect(Int64(sixteenths) % (quantum * 4) == tick / 6 % (quantum * 4))
-            // What 14 bits can say is said in full.
+            // Positions that fit into 14 bits are sent in full.
             if tick / 6 < 16_384 / (quantum * 4) * (quantum * 4) { #expect(Int64(sixteenths) == tick / 6) }
         }
     }
 
     @Test
-    func `a count-in has negative beats, runs on the clock and ends in a Start at 0`() {
+    func `a count-in has negative beats, lets the clock run and ends with a Start at 0`() {
         let line = line(beatsPerMinute: 100)
         var device = DeviceUnderClock(now: 1)
         device.run(playing(line, from: 24 * 9), until: line.time(ofTick: 24 * 12).microseconds + 1)
@@ -87,7 +87,7 @@ struct StartEngineTests {
     }
 
     @Test(arguments: [96, 72, 168] as [Int64])
-    func `realigning places a device anew at the next bar, without moving a tick`(ticksPerBar: Int64) throws {
+    func `realigning places a device at the next bar, without moving a tick`(ticksPerBar: Int64) throws {
         let line = line(beatsPerMinute: 120)
         let score = playing(line, from: 24, ticksPerBar: ticksPerBar)
         var device = DeviceUnderClock(now: 1)
@@ -101,19 +101,19 @@ struct StartEngineTests {
         #expect(device.songPosition == 432 - 24 + 1)
         let moves = try #require(device.events.firstIndex { $0.message == .continue }) + 1
         #expect((line.firstTick(atOrAfter: HostTime(microseconds: device.events[moves].at)) - 24) % ticksPerBar == 0)
-        // The device stands still for the time it needs to find its place, and no longer.
+        // The device is stopped for the time it needs to find its place, and no longer.
         let stop = try #require(device.events.first { $0.message == .stop }).at
         #expect(device.events[moves].at - stop == 21_000)
     }
 
     @Test(arguments: [(20.0, 1), (120, 1), (300, 1), (999, 2)] as [(Double, Int64)])
-    func `realigning now places a device at the next sixteenth that it has the time for`(
+    func `realigning now places a device at the next sixteenth that it can reach`(
         beatsPerMinute: Double, sixteenths: Int64
     ) throws {
         let line = line(beatsPerMinute: beatsPerMinute)
         let score = playing(line, from: 24)
         var device = DeviceUnderClock(now: 1)
-        // In the middle between two sixteenths, in the second beat of a bar.
+        // Halfway between two sixteenths, in the second beat of a bar.
         device.run(score, until: line.time(ofTick: 24 + 96 + 27).microseconds)
         device.machine.slip(by: 5)
         device.planner.realign(.now)
@@ -126,7 +126,7 @@ struct StartEngineTests {
     }
 
     @Test
-    func `realigning now a device that knows no song position waits for the bar`() {
+    func `realigning now a device without song position waits for the bar`() {
         let line = line(beatsPerMinute: 120)
         var device = DeviceUnderClock(now: 1)
         let score = playing(line, from: 24, OutputSettings(realign: .restart))
@@ -162,13 +162,13 @@ struct StartEngineTests {
     }
 
     @Test
-    func `a multiplier that the tempo takes away puts the device right at the next bar`() {
+    func `a multiplier reduced by the tempo realigns the device at the next bar`() {
         let slow = line(beatsPerMinute: 120)
         let settings = OutputSettings(multiply: 4)
         var score = playing(slow, from: 24, settings)
         var device = DeviceUnderClock(now: 1)
         device.run(score, until: 2_000_001)
-        // At 999 BPM only two pulses to the tick have room.
+        // At 999 BPM there is room for only two pulses per tick.
         let fast = line(beatsPerMinute: 999, timeOrigin: 2_000_000, tickOrigin: 96)
         score.map.changeTempo(to: fast, at: HostTime(microseconds: 2_000_000))
         device.run(score, until: fast.time(ofTick: 600).microseconds + 1)
@@ -178,7 +178,7 @@ struct StartEngineTests {
     }
 
     @Test(arguments: Seeds.standing(1...60))
-    func `whatever the settings and whatever happens, no device is given cause to stumble`(seed: UInt64) {
+    func `with any settings and events, no device gets messages that confuse it`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var device = DeviceUnderClock(now: 1)
         var score = stopped(line(beatsPerMinute: Double.random(in: 20...999, using: &random)))
@@ -198,7 +198,7 @@ struct StartEngineTests {
 }
 
 extension Score {
-    /// Something that happens: play, stop, a tempo, a step or a jump of the grid, other settings.
+    /// A random event: play, stop, a tempo, a step or a jump of the grid, other settings.
     mutating func disturb(at now: Int64, using random: inout SeededGenerator) {
         switch Int.random(in: 0..<6, using: &random) {
         case 0:

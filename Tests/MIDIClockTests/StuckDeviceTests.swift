@@ -4,15 +4,15 @@ import Testing
 
 @testable import MIDIClock
 
-/// Devices that take nothing for a while.
+/// Devices that accept nothing for a while.
 @Suite
 struct StuckDeviceTests {
-    /// What a device hears once it takes messages again: S is Start, C Continue, P Song Position, X Stop.
+    /// What a device gets once it accepts messages again: S is Start, C Continue, P Song Position, X Stop.
     @Test(arguments: [
         // Stuck while the song plays, starts, stops, and while nothing plays.
         (true, true, "XPC"), (false, true, "XPC"), (true, false, "X"), (false, false, ""),
     ])
-    func `a device is brought in step by what it missed`(before: Bool, after: Bool, told: String) {
+    func `a device that was stuck is sent what it missed`(before: Bool, after: Bool, told: String) {
         var device = DeviceUnderClock(now: 1)
         var score = before ? playing(line(beatsPerMinute: 120), from: 24) : stopped(line(beatsPerMinute: 120))
         device.run(score, until: 3_000_000)
@@ -31,7 +31,7 @@ struct StuckDeviceTests {
     }
 
     @Test
-    func `a device that takes the clock alone is sent nothing but the clock`() {
+    func `a device that gets only the clock is sent nothing but the clock`() {
         var device = DeviceUnderClock(now: 1)
         var settings = OutputSettings()
         settings.start = .none
@@ -45,7 +45,7 @@ struct StuckDeviceTests {
     }
 
     @Test(arguments: Seeds.standing(1...24))
-    func `whatever a device does not take, it ends up where the song is`(seed: UInt64) {
+    func `whatever messages a device refuses, it ends up where the song is`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var device = DeviceUnderClock(now: 1)
         var score = stopped(line(beatsPerMinute: 120))

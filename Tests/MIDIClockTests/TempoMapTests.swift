@@ -15,7 +15,7 @@ struct TempoMapTests {
     }
 
     @Test
-    func `half a second of fifty changes a second is remembered, and the map never runs backwards`() {
+    func `half a second with fifty changes per second is remembered, and the map never runs backwards`() {
         var map = TempoMap(line(beatsPerMinute: 20))
         var newest = map.line
         var changes: [(time: Int64, tick: Int64, at: HostTime)] = []
@@ -39,7 +39,7 @@ struct TempoMapTests {
     }
 
     @Test
-    func `a step moves past and present alike and is counted`() {
+    func `a step moves past and present equally and is counted`() {
         var map = TempoMap(line(beatsPerMinute: 120))
         map.changeTempo(
             to: line(beatsPerMinute: 60, timeOrigin: 1_000_000, tickOrigin: 48), at: HostTime(microseconds: 1_000_000))

@@ -5,7 +5,7 @@ import Testing
 @Suite
 struct TickLineTests {
     @Test(arguments: [20, 97.3, 120, 133.7, 174, 999])
-    func `a tick falls in the microsecond its exact share of the beat ends in`(beatsPerMinute: Double) {
+    func `a tick falls in the microsecond in which its exact share of the beat ends`(beatsPerMinute: Double) {
         let line = line(beatsPerMinute: beatsPerMinute, timeOrigin: -12_345, tickOrigin: 77)
         for tick in [Int64](-50...50) + [1_000_003, -1_000_003] {
             let exact = (tick - 77) * line.microsecondsPerBeat
@@ -15,7 +15,7 @@ struct TickLineTests {
     }
 
     @Test(arguments: [20, 97.3, 120, 133.7, 999])
-    func `the first tick at or after a time is the first that does not fall before it`(beatsPerMinute: Double) {
+    func `the first tick at or after a time is found exactly`(beatsPerMinute: Double) {
         let line = line(beatsPerMinute: beatsPerMinute, timeOrigin: 1_000)
         for time in stride(from: Int64(-400_000), through: 400_000, by: 37) {
             let tick = line.firstTick(atOrAfter: HostTime(microseconds: time))
@@ -31,7 +31,7 @@ struct TickLineTests {
     }
 
     @Test
-    func `the furthest origins that the network lets through do not overflow`() {
+    func `the largest origins that the network accepts do not overflow`() {
         for origin in [Int64(1) << 55, -(Int64(1) << 55)] {
             let line = TickLine(
                 microsecondsPerBeat: 60_060, timeOrigin: HostTime(microseconds: origin), tickOrigin: 0)

@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct TickPlannerTests {
     @Test(arguments: [20, 97.3, 120, 133.7, 300, 999])
-    func `a stopped song has a clock of exactly 24 ticks a beat`(beatsPerMinute: Double) {
+    func `a stopped song has a clock of exactly 24 ticks per beat`(beatsPerMinute: Double) {
         var device = DeviceUnderClock(now: 1)
         let line = line(beatsPerMinute: beatsPerMinute)
         device.run(stopped(line), until: 10_000_000)
@@ -15,7 +15,7 @@ struct TickPlannerTests {
     }
 
     @Test(arguments: [20, 120, 300, 999])
-    func `Start comes once, right before the tick that is beat 0`(beatsPerMinute: Double) throws {
+    func `Start is sent once, right before the tick that is beat 0`(beatsPerMinute: Double) throws {
         var device = DeviceUnderClock(now: 1)
         let line = line(beatsPerMinute: beatsPerMinute)
         device.run(playing(line, from: 96), until: line.time(ofTick: 200).microseconds)
@@ -29,7 +29,7 @@ struct TickPlannerTests {
     }
 
     @Test
-    func `a Start heard of too late becomes Song Position and Continue at the next sixteenth`() throws {
+    func `a Start announced too late becomes Song Position and Continue at the next sixteenth`() throws {
         var device = DeviceUnderClock(now: 1)
         let line = line(beatsPerMinute: 120)
         let top = line.time(ofTick: 24).microseconds
@@ -42,7 +42,7 @@ struct TickPlannerTests {
     }
 
     @Test(arguments: [UInt64](1...20))
-    func `what was found to follow is asked for again only if it may have changed`(seed: UInt64) {
+    func `planned-ahead messages are planned again only if they may have changed`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var settings = OutputSettings()
         settings.offset = .random(in: -5_000...5_000, using: &random)
@@ -62,7 +62,7 @@ struct TickPlannerTests {
             var ahead = planner
             ahead.sent(next, at: max(now, next.due))
             found = ahead.next(plan, on: map, at: max(now, next.due))
-            // Mostly on time, sometimes late, now and then very late.
+            // Mostly on time, sometimes late, occasionally very late.
             let late: Int64 = [0, 5, 300, 40_000][[0, 0, 0, 0, 0, 0, 1, 1, 2, 3].randomElement(using: &random) ?? 0]
             now = max(now, next.due).advanced(byMicroseconds: late)
             planner.sent(next, at: now)
@@ -71,7 +71,7 @@ struct TickPlannerTests {
     }
 
     @Test
-    func `a song that stops sends Stop at once and the clock goes on`() {
+    func `a song that stops sends Stop at once and the clock continues`() {
         var device = DeviceUnderClock(now: 1)
         let line = line(beatsPerMinute: 120)
         device.run(playing(line, from: 24), until: 2_345_678)
@@ -82,7 +82,7 @@ struct TickPlannerTests {
     }
 
     @Test
-    func `a Start taken back before it was due leaves no trace`() {
+    func `a Start withdrawn before it was due has no effect`() {
         var device = DeviceUnderClock(now: 1)
         let line = line(beatsPerMinute: 120)
         device.run(playing(line, from: 96), until: 1_900_000)
@@ -91,11 +91,11 @@ struct TickPlannerTests {
     }
 
     @Test(arguments: [(120.0, 20.0), (20, 999), (999, 20), (97.3, 174), (300, 299.99)])
-    func `a change of tempo costs no tick and doubles none`(before: Double, after: Double) {
+    func `a change of tempo neither loses nor doubles a tick`(before: Double, after: Double) {
         var device = DeviceUnderClock(now: 1)
         let first = line(beatsPerMinute: before)
         device.run(playing(first, from: 24), until: first.time(ofTick: 100).microseconds + 777)
-        // The new line meets the old one at tick 100, 777 us ago: late news.
+        // The new line meets the old one at tick 100, 777 us ago: a late change.
         let second = line(beatsPerMinute: after, timeOrigin: first.time(ofTick: 100).microseconds, tickOrigin: 100)
         let end = second.time(ofTick: 300).microseconds + 1
         device.run(playing(second, from: 24), until: end)
@@ -132,7 +132,7 @@ struct TickPlannerTests {
     }
 
     @Test
-    func `a jump while stopped just puts the ticks on the new grid`() {
+    func `a jump while stopped moves the ticks to the new grid`() {
         var device = DeviceUnderClock(now: 1)
         device.run(stopped(line(beatsPerMinute: 120)), until: 1_000_000)
         let second = line(beatsPerMinute: 120, timeOrigin: 700_009)
@@ -143,7 +143,7 @@ struct TickPlannerTests {
     }
 
     @Test
-    func `a short stall is caught up tick by tick`() {
+    func `after a short stall ticks are caught up one by one`() {
         var device = DeviceUnderClock(now: 1)
         let line = line(beatsPerMinute: 120)
         device.run(playing(line, from: 24), until: 1_990_000)
@@ -166,7 +166,7 @@ struct TickPlannerTests {
     }
 
     @Test
-    func `a device that is plugged in while the song plays joins at a bar`() throws {
+    func `a device plugged in while the song plays joins at a bar`() throws {
         var device = DeviceUnderClock(now: 1)
         let line = line(beatsPerMinute: 120)
         device.run(playing(line, from: 0), until: 2_100_000)
@@ -178,7 +178,7 @@ struct TickPlannerTests {
     }
 
     @Test
-    func `a device that returns is stopped first, for it may have played on, and joins at a bar`() {
+    func `a device that returns is stopped first, because it may have played on, and joins at a bar`() {
         var device = DeviceUnderClock(now: 1)
         let line = line(beatsPerMinute: 120)
         device.run(playing(line, from: 0), until: 1)
@@ -200,7 +200,7 @@ struct TickPlannerTests {
     }
 
     @Test
-    func `a grid that jumps ahead and back does not leave a device waiting for a place it never reaches`() {
+    func `a grid that jumps ahead and back leaves no device waiting for a place it never reaches`() {
         var device = DeviceUnderClock(now: 1)
         let first = line(beatsPerMinute: 120)
         device.run(playing(first, from: 24), until: 3_000_000)
@@ -211,7 +211,7 @@ struct TickPlannerTests {
     }
 
     @Test
-    func `when the program ends a device that plays is stopped, and a stopped one left alone`() {
+    func `when the program ends a playing device is stopped, and a stopped one left alone`() {
         var device = DeviceUnderClock(now: 1)
         let line = line(beatsPerMinute: 120)
         device.run(stopped(line), until: 1_000_000)
@@ -240,7 +240,7 @@ struct TickPlannerTests {
     }
 
     @Test(arguments: Seeds.standing(1...50))
-    func `late wake-ups and news at any moment never lose a tick, double one or bring them too close`(seed: UInt64) {
+    func `late wake-ups and changes at any moment never lose a tick, double one or bring them too close`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var device = DeviceUnderClock(now: 1)
         var line = line(beatsPerMinute: Double.random(in: 20...999, using: &random))

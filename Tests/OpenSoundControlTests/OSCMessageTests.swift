@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct OSCMessageTests {
     @Test
-    func `a message is its address and its values`() {
+    func `a message has its address and values`() {
         let packet = Packets.message(
             "/tactus/x", "ifsTFhdSbN",
             [
@@ -26,7 +26,7 @@ struct OSCMessageTests {
     }
 
     @Test
-    func `a bundle is its messages in order, whatever its time`() {
+    func `a bundle gives its messages in order, whatever its time`() {
         let one = Packets.message("/one", "i", [.whole(1)])
         let inner = Packets.bundle([Packets.message("/two", "", []), Packets.message("/three", "", [])])
         let names = OSCMessage.messages(in: Packets.bundle([one, inner]))?.map(\.address)
@@ -35,7 +35,7 @@ struct OSCMessageTests {
     }
 
     @Test
-    func `bundles too deep or too full are refused as a whole`() {
+    func `bundles too deep or too large are refused as a whole`() {
         var deep = Packets.message("/tactus/tap", "", [])
         for depth in 1...6 {
             deep = Packets.bundle([deep])
@@ -56,12 +56,12 @@ struct OSCMessageTests {
         Array("/a\0\0,s\0\0abc".utf8), Array("/a\0\0,b\0\0".utf8) + [0x7F, 0xFF, 0xFF, 0xFF],
         Array("/a\0\0,[[[".utf8), Array(repeating: UInt8(ascii: "/"), count: 2_048),
     ])
-    func `what is no Open Sound Control is refused`(packet: [UInt8]) {
+    func `invalid packets are refused`(packet: [UInt8]) {
         #expect(OSCMessage.messages(in: packet) == nil)
     }
 
     @Test
-    func `a hundred thousand packets changed at random do no harm`() {
+    func `a hundred thousand randomly changed packets do no harm`() {
         var random = SeededGenerator(seed: 7)
         let good = [
             Packets.message("/tactus/nudge", "fs", [.single(-2.5), .text("tr-8s")]),

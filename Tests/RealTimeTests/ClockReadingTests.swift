@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct ClockReadingTests {
     @Test
-    func `a host time converts to the monotonic time at which it begins, whatever lies between the clocks`() {
+    func `a host time converts to the monotonic time at which it begins, for any offset between the clocks`() {
         let reading = ClockReading(
             monotonic: MonotonicTime(nanoseconds: 5_000_000_000_123), rawNanoseconds: 4_700_000_000_456)
         #expect(reading.hostTime == HostTime(microseconds: 4_700_000_000))
@@ -17,7 +17,7 @@ struct ClockReadingTests {
     }
 
     @Test
-    func `a reading lies between what the clocks show before and after it`() {
+    func `a reading is between the clocks' values before and after it`() {
         let (hostBefore, before) = (HostTime.now(), MonotonicTime.now())
         let reading = ClockReading.take()
         let (after, hostAfter) = (MonotonicTime.now(), HostTime.now())
@@ -26,7 +26,7 @@ struct ClockReadingTests {
     }
 
     @Test(arguments: [-100_000, -500, 0, 500, 100_000] as [Int64])
-    func `the clocks' rate is learnt from an earlier reading, up to ten percent`(partsPerMillion: Int64) {
+    func `the clocks' rate is learned from an earlier reading, up to ten percent`(partsPerMillion: Int64) {
         let earlier = ClockReading(monotonic: MonotonicTime(nanoseconds: 5_000_000), rawNanoseconds: 2_000_000)
         let gained = 5_000_000 * partsPerMillion / 1_000_000
         var later = ClockReading(
@@ -39,7 +39,7 @@ struct ClockReadingTests {
     }
 
     @Test
-    func `readings too close together leave the rate as it was`() {
+    func `readings too close together do not change the rate`() {
         let first = ClockReading(monotonic: MonotonicTime(nanoseconds: 0), rawNanoseconds: 0)
         var second = ClockReading(monotonic: MonotonicTime(nanoseconds: 5_002_500), rawNanoseconds: 5_000_000)
         second.learnDrift(from: first)

@@ -3,11 +3,11 @@ import RealTime
 import Synchronization
 import Testing
 
-/// A process that crashes while another thread has something to finish.
+/// A process that crashes while another thread still has work to finish.
 @Suite
 struct CrashTests {
     @Test
-    func `a trap ends the process as ever, once the other thread has finished`() async {
+    func `a trap ends the process as usual, after the other thread has finished`() async {
         let outcome = await #expect(processExitsWith: .failure, observing: [\.standardOutputContent]) {
             try startFinisher()
             fatalError()
@@ -45,7 +45,7 @@ struct CrashTests {
     }
 
     @Test
-    func `a crash of the very thread that finishes ends the process at once`() async {
+    func `a crash of the finishing thread itself ends the process at once`() async {
         let outcome = await #expect(processExitsWith: .failure, observing: [\.standardOutputContent]) {
             try startFinisher { fatalError() }
             sleep(10)
@@ -54,7 +54,7 @@ struct CrashTests {
     }
 
     @Test
-    func `one that never finishes is not waited for longer than a moment`() async {
+    func `a thread that never finishes delays the crash only for a moment`() async {
         await #expect(processExitsWith: .signal(SIGABRT)) {
             try startFinisher { while true { sleep(10) } }
             abort()
@@ -67,7 +67,7 @@ struct CrashTests {
     }
 }
 
-/// Starts a thread that says "finished" when another has crashed, after it has done something.
+/// Starts a thread that prints "finished" when another has crashed, after doing some work.
 private func startFinisher(doing work: @escaping @Sendable () -> Void = {}) throws {
     let (buffer, isReady) = (TripleBuffer(0), Flag())
     Crash.waitForFinisher()

@@ -4,7 +4,7 @@ import Testing
 @Suite
 struct LatencyHistogramTests {
     @Test
-    func `nothing recorded has no median`() {
+    func `an empty histogram has no median`() {
         let histogram = LatencyHistogram()
         let (median, maximum) = (histogram.quantile(0.5), histogram.maximum)
         #expect(median == nil)
@@ -12,7 +12,7 @@ struct LatencyHistogramTests {
     }
 
     @Test
-    func `a quantile is never below the truth and at most an eighth above it`() throws {
+    func `a quantile is never too low and at most an eighth too high`() throws {
         let histogram = LatencyHistogram()
         for duration in Int64(0)...20_000 { histogram.record(microseconds: duration) }
         for share in [0.01, 0.1, 0.5, 0.9, 0.99, 0.999] {
@@ -27,7 +27,7 @@ struct LatencyHistogramTests {
     }
 
     @Test
-    func `what lies between powers of two is counted exactly`() {
+    func `durations between powers of two are counted exactly`() {
         let histogram = LatencyHistogram()
         for duration in Int64(0)...5_000 { histogram.record(microseconds: duration) }
         let (counts, total) = (histogram.counts(below: [8, 64, 1_024, 4_096]), histogram.total)

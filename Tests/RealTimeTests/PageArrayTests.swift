@@ -4,7 +4,7 @@ import Testing
 
 @Suite
 struct PageArrayTests {
-    /// Counts those of its kind that are alive.
+    /// Counts its living instances.
     private struct Element: ~Copyable {
         let alive: Tally
         init(_ alive: Tally) {
@@ -17,7 +17,7 @@ struct PageArrayTests {
     private final class Tally { var count = 0 }
 
     @Test
-    func `an array begins with a page`() {
+    func `an array starts at a page boundary`() {
         let page = Int(getpagesize())
         for count in 1...8 {
             let array = PageArray(count: count) { _ in 0 }
@@ -26,7 +26,7 @@ struct PageArrayTests {
     }
 
     @Test
-    func `elements live as long as the array, and no longer`() {
+    func `elements live exactly as long as the array`() {
         let tally = Tally()
         do {
             let array = PageArray(count: 3) { _ in Element(tally) }
@@ -36,7 +36,7 @@ struct PageArrayTests {
     }
 
     @Test
-    func `an array that cannot be filled keeps nothing`() {
+    func `an array that cannot be filled leaks nothing`() {
         struct NoMore: Error {}
         let tally = Tally()
         #expect(throws: NoMore.self) {

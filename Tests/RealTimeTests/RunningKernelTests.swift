@@ -9,7 +9,7 @@ struct RunningKernelTests {
         ("#1 SMP PREEMPT_DYNAMIC Debian 6.1.148-1 (2025-08-26)", false), ("#1 SMP PREEMPT Tue Aug 26", false),
         ("", false),
     ])
-    func `a real-time kernel is told by its version`(version: String, expected: Bool) {
+    func `a real-time kernel is recognized by its version`(version: String, expected: Bool) {
         #expect(RunningKernel.isRealTime(version: version) == expected)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite
 struct TripleBufferTests {
     @Test
-    func `the reader sees what was published last, and sees it again until there is something newer`() {
+    func `the reader gets the last published value, and gets it again until there is a newer one`() {
         let buffer = TripleBuffer(1)
         #expect(buffer.withLatest { $0 } == 1)
         buffer.publish(2)
@@ -16,7 +16,7 @@ struct TripleBufferTests {
         #expect(buffer.withLatest { $0 } == 4)
     }
 
-    /// Two numbers that belong together; a torn read would part them.
+    /// Two numbers that belong together; a torn read would separate them.
     private struct Pair: BitwiseCopyable, Sendable {
         var value: Int
         var negative: Int
@@ -24,7 +24,7 @@ struct TripleBufferTests {
     }
 
     @Test
-    func `a reader on another thread never sees half of a value, nor an older one after a newer`() throws {
+    func `a reader on another thread never gets half of a value, nor an older one after a newer`() throws {
         let buffer = TripleBuffer(Pair(value: 0, negative: 0))
         let isDone = Atomic(false)
         let torn = Atomic(0)
@@ -44,7 +44,7 @@ struct TripleBufferTests {
     }
 
     @Test
-    func `waiting ends with what is published meanwhile or was published since, or at its deadline`() throws {
+    func `waiting ends with a newly published value, or at its deadline`() throws {
         let buffer = TripleBuffer(0)
         let seen = buffer.edition
         buffer.publish(1)
@@ -57,7 +57,7 @@ struct TripleBufferTests {
         while latest != 2 {
             let edition = buffer.edition
             latest = buffer.withLatest { $0 }
-            // Without the writer's wake-up this would last for ever.
+            // Without the writer's wake-up this would wait forever.
             if latest != 2 { _ = buffer.wait(seen: edition, until: MonotonicTime(nanoseconds: .max / 2)) }
         }
         writer.join()

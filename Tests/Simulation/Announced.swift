@@ -2,9 +2,9 @@ package import BeatTime
 package import LinkSession
 
 extension Engine {
-    /// What other peers would hear of this one's session now; nil while it takes no part on the network.
+    /// What other peers would now hear of this one's session; nil while it is off the network.
     package func announcement(at now: HostTime) -> Announcement? {
-        // A copy is given one more interface, on which it announces itself at once.
+        // A copy gets another interface, on which it announces itself at once.
         var copy = self
         let address = IPAddress.v4(192, 0, 2, 1)
         let endpoint = Endpoint(address: address, port: 1)

@@ -1,9 +1,9 @@
 internal import BeatTime
 package import MIDIClock
 
-/// A drum machine as it sees the messages of one output, and everything that would make one stumble.
+/// A drum machine that receives the messages of one output, and checks for anything that would confuse it.
 package struct DrumMachine: Sendable {
-    /// A message and the time it came, in microseconds.
+    /// A message with its time in microseconds.
     package struct Event: Hashable, Sendable {
         package var message: ClockMessage
         package var at: Int64
@@ -16,7 +16,7 @@ package struct DrumMachine: Sendable {
 
     package private(set) var events: [Event] = []
     package private(set) var isPlaying = false
-    /// What the next tick will be, counted in ticks from the top of the song.
+    /// Position of the next tick, in ticks from the start of the song.
     package private(set) var songPosition: Int64 = 0
     private var lastTick: Int64?
     private var isLocated = false
@@ -26,11 +26,11 @@ package struct DrumMachine: Sendable {
     /// Takes a message.
     ///
     /// - Parameters:
-    ///   - message: what came.
-    ///   - time: when, in microseconds.
-    ///   - line: the ticks that the sender keeps to.
-    ///   - settings: what it makes of them.
-    /// - Returns: what is wrong with it; nil if nothing is.
+    ///   - message: the message.
+    ///   - time: when it arrived, in microseconds.
+    ///   - line: the ticks that the sender uses.
+    ///   - settings: the sender's settings.
+    /// - Returns: what is wrong with the message; nil if nothing is.
     package mutating func take(
         _ message: ClockMessage, at time: Int64, on line: TickLine, _ settings: OutputSettings = OutputSettings()
     ) -> String? {
@@ -52,7 +52,7 @@ package struct DrumMachine: Sendable {
     /// Forgets what was recorded, as if a new device had been plugged in.
     package mutating func replace() { self = DrumMachine() }
 
-    /// Loses its place, as machines do, by a number of ticks.
+    /// Moves its place by a number of ticks, as machines do by accident.
     package mutating func slip(by ticks: Int64) { songPosition += ticks }
 
     private func fault(
@@ -63,9 +63,9 @@ package struct DrumMachine: Sendable {
         case .timingClock:
             guard let lastTick else { return nil }
             let straight = line.tickLength * settings.divide / settings.multiply
-            // Whose tempo is folded has more ticks, until the next beat, than the newest tempo would give it.
+            // After folding, the rest of the beat may have more ticks than the newest tempo gives it.
             let nominal = settings.tempos == .all ? straight * (1_000 - settings.swing) / 500 : 0
-            // What leaves up to 0.1 ms late moves nothing that follows it.
+            // A message up to 0.1 ms late does not move those that follow.
             let gap = max(700, min(1_900, nominal * 4 / 5))
             return time - lastTick < gap ? "a tick \(time - lastTick) us after the one before" : nil
         case .songPosition: return isPlaying ? "\(message) while playing" : nil
@@ -74,12 +74,12 @@ package struct DrumMachine: Sendable {
             if isPlaying, settings.sendsStop { return "Continue while playing" }
             let goesOnAlone = settings.start == .continue && !(settings.takesSongPosition && settings.sendsStop)
             return isLocated || goesOnAlone ? nil : "Continue without a song position"
-        // Its owner may have set it going.
+        // Its owner may have started it.
         case .stop: return isPlaying || settings.start == .none ? nil : "Stop while stopped"
         }
     }
 
-    /// Whether a profile keeps a message from its device.
+    /// Whether a profile forbids a message.
     package static func isBarred(_ message: ClockMessage, by settings: OutputSettings) -> Bool {
         switch message {
         case .timingClock: false

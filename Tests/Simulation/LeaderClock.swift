@@ -1,17 +1,17 @@
 package import BeatTime
 
-/// A MIDI clock leader of a simulated world: true ticks, and when they come through an imperfect line.
+/// A simulated MIDI clock leader: true times of ticks, and their arrivals through an imperfect line.
 package struct LeaderClock: Sendable {
     /// How stamps differ from the truth.
     package enum Jitter: Hashable, Sendable {
         case none
         /// Standard deviation in microseconds.
         case gaussian(Double)
-        /// Late by zero to so many microseconds, independently: a USB frame that is not in step with the clock.
+        /// Late by zero to this many microseconds, independently: a USB frame not in step with the clock.
         case uniform(Double)
-        /// Half-normal lateness with one in a hundred late by an exponential share of 8 ms more.
+        /// Half-normal delays; one in a hundred has an additional exponential delay with a mean of 8 ms.
         case heavyTailed
-        /// Sent in the next frame of 1 ms, 30 ppm off: lateness that repeats or creeps with the tempo.
+        /// Sent in the next frame of 1 ms, 30 ppm off: delays that repeat or creep with the tempo.
         case frames
     }
 
@@ -23,30 +23,30 @@ package struct LeaderClock: Sendable {
         package var time: HostTime
     }
 
-    /// What the line does to ticks.
+    /// Faults of the line.
     package enum Fault: Hashable, Sendable {
-        /// Ticks that never come.
+        /// Ticks that never arrive.
         case lost(Range<Int>)
-        /// Everything after this tick waits for so many microseconds, then comes in a burst.
+        /// Everything after this tick waits for this many microseconds, then arrives in a burst.
         case stall(after: Int, microseconds: Double)
-        /// A tick comes twice.
+        /// A tick that arrives twice.
         case doubled(Int)
     }
 
-    /// Exact times of the ticks in microseconds.
+    /// Exact times of the ticks, in microseconds.
     package private(set) var truth: [Double] = []
     package private(set) var arrivals: [Arrival] = []
 
-    /// Makes ticks 0 to `count` (and a few more truths than that).
+    /// Generates ticks 0 to `count` (and a few more true times).
     ///
     /// - Parameters:
-    ///   - count: how many ticks.
-    ///   - start: of tick 0, in microseconds.
+    ///   - count: number of ticks.
+    ///   - start: time of tick 0, in microseconds.
     ///   - jitter: of the stamps.
-    ///   - faults: what goes wrong.
+    ///   - faults: of the line.
     ///   - swing: share by which the first six of every twelve ticks are stretched and the others shortened.
-    ///   - random: where chance comes from.
-    ///   - tempo: beats per minute from a tick to the next.
+    ///   - random: source of randomness.
+    ///   - tempo: BPM from a tick to the next.
     package init(
         count: Int, start: Double = 5_000_000, jitter: Jitter, faults: [Fault] = [], swing: Double = 0,
         random: inout SeededGenerator, tempo: (Int) -> Double
@@ -65,7 +65,7 @@ package struct LeaderClock: Sendable {
         }
     }
 
-    /// The line between a leader and us: it delays and loses, and keeps the order.
+    /// The line between a leader and us: it delays and loses messages, and keeps their order.
     private struct Line {
         let jitter: Jitter
         var random: SeededGenerator
@@ -118,12 +118,12 @@ package struct LeaderClock: Sendable {
 }
 
 extension SeededGenerator {
-    /// A draw from the normal distribution of mean 0 and deviation 1, as good as twelve uniform draws make it.
+    /// A normally distributed number with mean 0 and deviation 1, from twelve uniform ones.
     mutating func gaussian() -> Double {
         (0..<12).reduce(-6.0) { sum, _ in sum + Double.random(in: 0..<1, using: &self) }
     }
 
-    /// A draw from the exponential distribution of mean 1, by von Neumann's comparison of uniform draws.
+    /// An exponentially distributed number with mean 1, by von Neumann's method.
     mutating func exponential() -> Double {
         var whole = 0.0
         while true {

@@ -1,18 +1,18 @@
 package import LinkSession
 
-/// Carries the datagrams of Link engines over virtual networks, as their sockets would.
+/// Carries the datagrams of Link engines over virtual networks, like their sockets.
 ///
-/// A node has one address on each network it is plugged into: `10.network.0.(node + 1)`.
+/// A node has one address on each of its networks: `10.network.0.(node + 1)`.
 package struct LinkMedium: Sendable {
-    /// Delay, loss and walls; the same for all networks.
+    /// Delay, loss and separation; the same for all networks.
     package var network: VirtualNetwork
-    /// Who is plugged into which network.
+    /// The nodes on each network.
     private var plugged: [[Int]]
 
     private static let discoveryPort: UInt16 = 40_000
     private static let measurementPort: UInt16 = 50_000
 
-    /// A datagram on its way.
+    /// A datagram in transit.
     package struct Delivery: Sendable {
         package let node: Int
         package let interface: IPAddress
@@ -40,7 +40,7 @@ package struct LinkMedium: Sendable {
 
     package mutating func unplug(_ node: Int, from network: Int = 0) { plugged[network].removeAll { $0 == node } }
 
-    /// What arrives of a datagram that a node sends, and when.
+    /// The arrivals of a datagram that a node sends.
     package mutating func carry(
         _ datagram: Datagram, from node: Int, at time: WorldTime
     ) -> [(time: WorldTime, delivery: Delivery)] {
@@ -61,7 +61,7 @@ package struct LinkMedium: Sendable {
         return arrivals
     }
 
-    /// On which socket of an address a datagram arrives, if on any.
+    /// The socket of an address at which a datagram arrives, if any.
     private static func channel(of destination: Datagram.Destination, at address: IPAddress) -> Channel? {
         switch destination {
         case .group: .discovery

@@ -1,11 +1,11 @@
 package import BeatTime
 package import LinkSession
 
-/// Link engines with clocks of their own on virtual networks, watched at every event.
+/// Link engines with their own clocks on virtual networks, checked after every event.
 ///
-/// After each event the node it touched must keep these promises: its beats do not jump unless it edited them itself;
-/// the timeline of its session was put there by an edit or by the founder, never by somebody's joining; it announces
-/// itself no faster than every 50 ms; it wants to be woken in the future, not at once.
+/// After each event its node must keep these promises. Its beats do not jump unless it edited them itself. The timeline
+/// of its session comes from an edit or from the founder, never from a join. It announces itself at most every 50 ms.
+/// It asks to be woken in the future, not at once.
 package struct LinkWorld {
     package let scenario: String
     package let seed: UInt64
@@ -14,7 +14,7 @@ package struct LinkWorld {
     package private(set) var trace = Trace()
     private var simulation = Simulation<Event>()
     private var random: SeededGenerator
-    /// Every timeline that a session was founded with or edited to, as it is announced.
+    /// Every timeline announced for a session by its founder or an edit.
     private var published: [NodeID: [GhostTimeline]] = [:]
 
     package struct Node {
@@ -22,7 +22,7 @@ package struct LinkWorld {
         package var clock: NodeClock
         /// Whether the machine is suspended: it hears nothing, and its clock stands still.
         package var isAsleep = false
-        /// When the next wake-up is scheduled; an earlier deadline schedules another in its place.
+        /// The scheduled wake-up; an earlier deadline schedules another one.
         package var wakeAt: HostTime?
         package var lastAlive: [IPAddress: HostTime] = [:]
     }
@@ -46,12 +46,12 @@ package struct LinkWorld {
     package var now: WorldTime { simulation.now }
     package var eventCount: Int { simulation.eventCount }
 
-    /// Adds a node that is plugged into network 0; it is disabled.
+    /// Adds a disabled node on network 0.
     ///
     /// - Parameters:
     ///   - tempo: its initial tempo.
-    ///   - limit: its clock runs fast or slow by at most so many parts per million.
-    ///   - skew: or by exactly so many.
+    ///   - limit: largest error of its clock, in parts per million.
+    ///   - skew: or the exact error.
     /// - Returns: its number.
     package mutating func addNode(tempo: Double = 120, skewUpTo limit: Int64 = 0, skew: Int64? = nil) -> Int {
         let index = nodes.count
@@ -69,7 +69,7 @@ package struct LinkWorld {
 
     package func state(of node: Int) -> SessionState { nodes[node].engine.sessionState }
 
-    /// Has something done at a time.
+    /// Schedules an action.
     package mutating func at(_ seconds: Double, _ action: @escaping (inout LinkWorld) throws -> Void) {
         simulation.schedule(.action(action), at: .seconds(seconds))
     }
@@ -86,7 +86,7 @@ package struct LinkWorld {
                         at: now)
                 }
             case .wake(let node, let time):
-                // An earlier deadline came up since, and has had its own.
+                // An earlier deadline was scheduled since, and has had its own wake-up.
                 guard nodes[node].wakeAt == time, !nodes[node].isAsleep else { continue }
                 nodes[node].wakeAt = nil
                 trace.record("woke", node: node, at: now)
@@ -129,7 +129,7 @@ package struct LinkWorld {
         }
     }
 
-    /// Suspends a node's machine for a time; others go on.
+    /// Suspends a node's machine for a time; others continue.
     package mutating func sleep(_ node: Int, forSeconds seconds: Double) throws {
         trace.record("falls asleep", node: node, at: now)
         nodes[node].isAsleep = true
@@ -206,7 +206,7 @@ package struct LinkWorld {
 }
 
 extension LinkWorld {
-    /// How far the grids of nodes lie apart at this moment, in microseconds.
+    /// Largest distance between the nodes' grids at this moment, in microseconds.
     package func spreadOfGrids(_ members: [Int]) -> Int64 {
         let sinceOrigin = members.map { member in
             nodes[member].engine.sessionState.timeline.timeOrigin.microseconds(to: hostTime(of: member))
@@ -214,11 +214,11 @@ extension LinkWorld {
         return (sinceOrigin.max() ?? 0) - (sinceOrigin.min() ?? 0)
     }
 
-    /// Checks that nodes form one session: one ID, one timeline, each counting all others, and one grid.
+    /// Checks that nodes form one session: one ID, one timeline, one grid, and each counts all others.
     ///
     /// - Parameters:
     ///   - members: all nodes of the session.
-    ///   - microseconds: how far their grids may lie apart.
+    ///   - microseconds: allowed distance of their grids.
     /// - Throws: the promise that is broken.
     package func expectTogether(_ members: [Int], within microseconds: Int64 = 200) throws {
         guard let first = members.first else { return }

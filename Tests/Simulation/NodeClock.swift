@@ -1,10 +1,10 @@
 package import BeatTime
 
-/// A node's own clock: it began at some time of its own, and runs a little fast or slow.
+/// A node's own clock, with its own start and a small rate error.
 package struct NodeClock: Sendable {
     /// What the clock shows when the world begins, in microseconds.
     package var offset: Int64
-    /// How fast it runs, in parts per million above true.
+    /// Its rate error in parts per million.
     package var skew: Int64
 
     package init(offset: Int64, skew: Int64) {
@@ -12,7 +12,7 @@ package struct NodeClock: Sendable {
         self.skew = skew
     }
 
-    /// A clock that began within the last day and runs true within a number of parts per million.
+    /// A clock that started within the last day, with a limited rate error in parts per million.
     package init(skewUpTo limit: Int64, using random: inout SeededGenerator) {
         offset = Int64.random(in: 1_000_000...86_400_000_000, using: &random)
         skew = Int64.random(in: -limit...limit, using: &random)
@@ -24,10 +24,10 @@ package struct NodeClock: Sendable {
         return HostTime(microseconds: offset + elapsed + elapsed * skew / 1_000_000)
     }
 
-    /// The earliest world time at which the clock shows a time.
+    /// The earliest world time at which the clock shows a given time.
     package func worldTime(of time: HostTime) -> WorldTime {
         let shown = time.microseconds - offset
-        // Rounding may have put this a microsecond or two too early, never too late.
+        // Rounding may make this a microsecond or two too early, never too late.
         var world = WorldTime(microseconds: shown * 1_000_000 / (1_000_000 + skew) - 3)
         while hostTime(at: world) < time { world.microseconds += 1 }
         return world

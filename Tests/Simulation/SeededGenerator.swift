@@ -1,7 +1,7 @@
-/// Random numbers that a seed decides (SplitMix64).
+/// Random numbers determined by a seed (SplitMix64).
 ///
-/// Every part of a simulated world gets a stream of its own, split off by name, so that one draw more in one place
-/// does not change what another place draws.
+/// Every part of a simulated world gets its own stream, split off by name. Another draw in one place then changes no
+/// others.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private let seed: UInt64
     private var state: UInt64
@@ -11,7 +11,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         state = seed
     }
 
-    /// A generator that depends on this one's seed and a name, not on what has been drawn so far.
+    /// A generator that depends on this one's seed and a name, not on earlier draws.
     package func split(_ name: String) -> SeededGenerator {
         var digest = Digest()
         digest.combine(seed)
@@ -33,7 +33,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     }
 }
 
-/// A number that stands for everything it was fed, in order: equal runs have equal digests.
+/// A hash of everything added, in order: equal runs have equal digests.
 package struct Digest: Hashable, Sendable {
     package private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 

@@ -1,6 +1,6 @@
 internal import BeatTime
 
-/// A time in the simulated world, in microseconds since it began; no node's clock shows it.
+/// A time in the simulated world, in microseconds since its start; no node's clock shows it.
 package struct WorldTime: Instant {
     package var microseconds: Int64
 
@@ -11,11 +11,11 @@ package struct WorldTime: Instant {
     }
 }
 
-/// Events in virtual time: whatever is due next happens next, and what is due together happens as it was scheduled.
+/// Events in virtual time, handled in order of time; simultaneous ones in the order of scheduling.
 package struct Simulation<Event> {
-    /// The time of the event that is happening.
+    /// The time of the present event.
     package private(set) var now = WorldTime(microseconds: 0)
-    /// How many events have happened.
+    /// Number of events so far.
     package private(set) var eventCount = 0
     private var heap: [Entry] = []
     private var insertions: UInt64 = 0
@@ -32,7 +32,7 @@ package struct Simulation<Event> {
 
     package init() {}
 
-    /// Has an event happen at a time; one that has passed means now.
+    /// Schedules an event; a time in the past means now.
     package mutating func schedule(_ event: Event, at time: WorldTime) {
         insertions += 1
         heap.append(Entry(time: max(time, now), insertion: insertions, event: event))
@@ -43,7 +43,7 @@ package struct Simulation<Event> {
         }
     }
 
-    /// Takes the next event that is due up to and including a time; without one, that time has come.
+    /// Takes the next event due up to a time; if there is none, advances to that time.
     package mutating func next(until end: WorldTime) -> Event? {
         guard let first = heap.first, first.time <= end else {
             now = max(now, end)
@@ -55,7 +55,7 @@ package struct Simulation<Event> {
         return first.event
     }
 
-    /// Lets everything happen that is due up to and including a time.
+    /// Handles all events due up to a time.
     package mutating func run(until end: WorldTime, _ body: (inout Simulation, Event) throws -> Void) rethrows {
         while let event = next(until: end) { try body(&self, event) }
     }

@@ -1,4 +1,4 @@
-/// What has happened in a simulated world: a digest of all of it, and the last lines for whoever must find a fault.
+/// A record of a simulated world: a digest of everything, and the last lines for debugging.
 package struct Trace: Sendable {
     /// Equal for equal runs.
     package private(set) var digest = Digest()
@@ -6,7 +6,7 @@ package struct Trace: Sendable {
     private var next = 0
     private static let capacity = 40
 
-    /// One line; the words are put together only if they are wanted.
+    /// One line; the text is built only if needed.
     private struct Line: Sendable {
         let time: WorldTime
         let node: Int
@@ -16,13 +16,13 @@ package struct Trace: Sendable {
 
     package init() {}
 
-    /// Records that something happened at a node.
+    /// Records an event at a node.
     ///
     /// - Parameters:
-    ///   - what: the same words each time.
-    ///   - node: where.
-    ///   - numbers: what differs; they count in the digest.
-    ///   - time: when.
+    ///   - what: a constant text.
+    ///   - node: the node.
+    ///   - numbers: details; they count in the digest.
+    ///   - time: when it happened.
     package mutating func record(_ what: StaticString, node: Int, _ numbers: [Int64] = [], at time: WorldTime) {
         digest.combine(UInt64(bitPattern: time.microseconds))
         digest.combine(UInt64(truncatingIfNeeded: node))
@@ -43,7 +43,7 @@ package struct Trace: Sendable {
     }
 }
 
-/// A promise that a simulated world has broken, with all that is needed to see it again.
+/// A broken promise of a simulated world, with everything needed to reproduce it.
 package struct BrokenPromise: Error, CustomStringConvertible {
     package let scenario: String
     package let seed: UInt64

@@ -1,16 +1,16 @@
 internal import BeatTime
 
-/// What happens to datagrams on their way.
+/// What happens to datagrams in transit.
 package struct LinkConditions: Sendable {
-    /// Microseconds that every datagram takes.
+    /// Delay of every datagram, in microseconds.
     package var delay: Int64 = 200
-    /// Microseconds that a datagram may take longer, evenly spread.
+    /// Largest additional delay, evenly distributed, in microseconds.
     package var jitter: Int64 = 100
     /// The probability that a datagram is lost.
     package var loss = 0.0
-    /// The probability that it comes twice.
+    /// The probability that it arrives twice.
     package var duplication = 0.0
-    /// The probability that it is held up by ten times the jitter, so that others overtake it.
+    /// The probability that it is delayed by ten times the jitter, so that others overtake it.
     package var reordering = 0.0
 
     package init(
@@ -24,14 +24,14 @@ package struct LinkConditions: Sendable {
     }
 }
 
-/// The way from every node to every other: delay, loss and the like, and walls between groups of nodes.
+/// The paths between all nodes: delay, loss and the like, and separation into groups.
 ///
-/// Nodes are numbers from zero. It says when datagrams arrive; carrying them is the simulation's business.
+/// Nodes are numbers from zero. It computes arrivals; the simulation carries datagrams.
 package struct VirtualNetwork: Sendable {
-    /// What holds for a pair of nodes that has no conditions of its own.
+    /// Conditions for pairs of nodes without their own.
     package var conditions: LinkConditions
     private var directed: [Pair: LinkConditions] = [:]
-    /// Nodes of different groups do not hear each other; who is in none is in group 0.
+    /// Nodes in different groups do not hear each other; others are in group 0.
     private var groups: [Int: Int] = [:]
     private var random: SeededGenerator
 
@@ -45,12 +45,12 @@ package struct VirtualNetwork: Sendable {
         self.random = random
     }
 
-    /// Gives one direction between two nodes conditions of its own.
+    /// Sets the conditions of one direction between two nodes.
     package mutating func set(_ conditions: LinkConditions, from: Int, to: Int) {
         directed[Pair(from: from, to: to)] = conditions
     }
 
-    /// Raises walls between the groups; a node that is in none of them stays alone with its like.
+    /// Separates the groups from each other; all other nodes form a group too.
     package mutating func partition(_ parts: [[Int]]) {
         groups = [:]
         for (index, part) in parts.enumerated() {
@@ -58,7 +58,7 @@ package struct VirtualNetwork: Sendable {
         }
     }
 
-    /// Takes all walls away.
+    /// Removes all separations.
     package mutating func heal() { groups = [:] }
 
     /// When copies of a datagram arrive: never, once, or twice.

@@ -35,7 +35,7 @@ struct CommandLineTests {
     }
 
     @Test
-    func `every option of run is taken`() throws {
+    func `every option of run is accepted`() throws {
         let line = """
             run --no-link --start-stop-sync --play --quantum 0.5 --tempo 999 --output 24:0 --output virtual:Drums \
             --no-clock-port --follow 28:0 --interface eth0 --interface wlan0 --http [::1]:9000 --http-token-file token \
@@ -74,7 +74,7 @@ struct CommandLineTests {
             ("", nil), ("--version", nil), ("status stauts", nil), ("help", nil), ("profiles --help", nil),
             ("help profiles show", nil),
         ] as [(String, String?)])
-    func `a word that is no command is told which was meant`(line: String, message: String?) {
+    func `for an unknown command the message suggests the right one`(line: String, message: String?) {
         let words = line.split(separator: " ").map(String.init)
         if let message {
             #expect(throws: Failure(.usage, message)) { try Tactus.requireCommand(words) }
@@ -95,14 +95,14 @@ struct CommandLineTests {
         "hw:\(String(repeating: "x", count: 16)),0",
         "hw:1,99999999999999999999",
     ])
-    func `a raw device spelled wrong is told what would be right`(text: String) {
+    func `a misspelled raw device is reported with the correction`(text: String) {
         #expect(throws: BadArgument("a raw MIDI device is hw:CARD,DEVICE, such as hw:1,0; 'amidi -l' lists them")) {
             try clockInDevice(argument: text)
         }
     }
 
     @Test(arguments: ["", " ", "24:254", String(repeating: "x", count: 128)])
-    func `follow refuses what no port is called`(text: String) throws {
+    func `follow refuses a name that no port can have`(text: String) throws {
         let run = try #require(ending(["run", "--follow=\(text)"]))
         #expect(run.exitCode == 64)
         #expect(run.text.contains("--follow <port>"))
@@ -211,7 +211,7 @@ struct CommandLineTests {
     }
 
     @Test(arguments: ["--help", "help run", "run --help", "status -h", "--version"])
-    func `what was asked for is a result`(line: String) throws {
+    func `output that was asked for goes to stdout`(line: String) throws {
         let error = try #require(throws: (any Error).self) {
             var command = try Tactus.parseAsRoot(line.split(separator: " ").map(String.init))
             try command.run()
@@ -223,7 +223,7 @@ struct CommandLineTests {
     }
 
     @Test
-    func `a token file holds one word`() throws {
+    func `a token file contains one word`() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "tactus-token-\(UUID())").path()
         defer { try? FileManager.default.removeItem(atPath: file) }
         try "correct-horse\n".write(toFile: file, atomically: false, encoding: .utf8)

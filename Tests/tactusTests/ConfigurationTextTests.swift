@@ -5,7 +5,7 @@ import Testing
 
 @testable import tactus
 
-/// What `tactus learn --save` makes of configuration files.
+/// How `tactus learn --save` changes configuration files.
 @Suite
 struct ConfigurationTextTests {
     private func control(_ verb: Control.Verb, note: Int = 60, port: String = "FCB1010") -> Control {
@@ -30,7 +30,7 @@ struct ConfigurationTextTests {
             "version: 1\ncontrols:\n    - port: A\n      message: { program: 1 }\n      # so\n      do: play   # it\n    ITEM\n"
         ),
     ])
-    func `a control is added where the others are, and nothing else is touched`(before: String, after: String) throws {
+    func `a control is added to the others, and nothing else is changed`(before: String, after: String) throws {
         let text = try ConfigurationText.adding(control(.tap), to: before, file: "config.yaml")
         #expect(text == after.replacing("ITEM", with: Self.item))
     }
@@ -40,7 +40,7 @@ struct ConfigurationTextTests {
         "{ version: 1 }\n",
         "version: 1\n\"controls\":\n- { port: A, message: { program: 1 }, do: play }\n",
     ])
-    func `a file whose form is not known well enough is left alone, and the line is told`(text: String) {
+    func `a file of unusual form is left alone, and the line is printed`(text: String) {
         let failure = #expect(throws: Failure.self) {
             try ConfigurationText.adding(control(.tap), to: text, file: "config.yaml")
         }
@@ -49,7 +49,7 @@ struct ConfigurationTextTests {
     }
 
     @Test
-    func `what is there already is not added, and a button is not bound twice`() throws {
+    func `an existing control is not added again, and a button is not used twice`() throws {
         let text = "version: 1\ncontrols:\n  \(Self.item)\n"
         #expect(try ConfigurationText.adding(control(.tap, port: "fcb1010"), to: text, file: "config.yaml") == nil)
         let failure = #expect(throws: Failure.self) {
@@ -60,7 +60,7 @@ struct ConfigurationTextTests {
     }
 
     @Test(arguments: ["a \"quoted\" \\ port: #1", "Ünïcode 🎹", "[odd]", "- x"])
-    func `any name of a port comes back as it was`(name: String) throws {
+    func `any name of a port is written so that it is read back`(name: String) throws {
         let text = try #require(
             try ConfigurationText.adding(control(.stop, port: name), to: "version: 1\n", file: "config.yaml"))
         let file = try ConfigurationFile(yaml: Array(text.utf8), file: "config.yaml")
@@ -69,7 +69,7 @@ struct ConfigurationTextTests {
     }
 
     @Test
-    func `a file is made where there is none, keeps its rights, and stays a link if it was one`() throws {
+    func `a missing file is created, an existing one keeps its rights, and a link stays a link`() throws {
         let folder = URL.temporaryDirectory.appending(path: "tactus-\(UUID())/config").path()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let (path, link) = ("\(folder)/config.yaml", "\(folder)/link.yaml")
@@ -83,7 +83,7 @@ struct ConfigurationTextTests {
     }
 
     @Test
-    func `a file that is wrong is not written to`() throws {
+    func `an invalid file is not written to`() throws {
         let path = URL.temporaryDirectory.appending(path: "tactus-\(UUID()).yaml").path()
         defer { try? FileManager.default.removeItem(atPath: path) }
         try "version: 1\nlonk: {}\n".write(toFile: path, atomically: false, encoding: .utf8)

@@ -10,7 +10,7 @@ struct ControlURLTests {
         ("http://[::1]:8808", "::1", 8808, ""), ("http://studio", "studio", 80, ""),
         ("HTTP://Studio:1/a/b//", "studio", 1, "/a/b"),
     ])
-    func `a URL says where to ask`(text: String, host: String, port: Int, path: String) throws {
+    func `a URL gives host, port and path`(text: String, host: String, port: Int, path: String) throws {
         let url = try ControlURL(argument: text)
         #expect(url.host == host && url.port == port && url.path == path)
         #expect(!url.description.hasSuffix("/") && text.hasPrefix(url.description))
@@ -22,12 +22,12 @@ struct ControlURLTests {
         "http://studio/#top", "http://stu dio", "http://studio\r\nX: y", "http://studio/a b", "http://[::1",
         "http://[studio]", "http://ümlaut",
     ])
-    func `what is no URL of a gateway is told what is one`(text: String) {
+    func `an invalid URL is reported with a valid example`(text: String) {
         #expect(throws: BadArgument("a URL is such as http://127.0.0.1:8808")) { try ControlURL(argument: text) }
     }
 
     @Test
-    func `TLS is refused by its name`() {
+    func `TLS is refused by name`() {
         #expect(throws: BadArgument("a gateway speaks plain HTTP; a URL is such as http://127.0.0.1:8808")) {
             try ControlURL(argument: "https://studio:8808")
         }

@@ -13,7 +13,7 @@ struct DoctorReportTests {
     ]
 
     @Test
-    func `people read a line for what is well and two more for what is not`() {
+    func `a good finding is one line, any other three`() {
         #expect(
             DoctorReport.text(Self.findings) == """
                 ok       sequencer       it is there
@@ -30,7 +30,7 @@ struct DoctorReportTests {
     }
 
     @Test
-    func `programs find every key in every finding, and the worst level of all`() throws {
+    func `the JSON has every key in every finding, and the worst level of all`() throws {
         let data = Data(try DoctorReport.json(Self.findings).utf8)
         let report = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         #expect(report["level"] as? String == "problem")
@@ -44,7 +44,7 @@ struct DoctorReportTests {
     }
 
     @Test
-    func `the codes that scripts go by stay`() {
+    func `the codes that scripts use never change`() {
         #expect(
             Finding.Code.allCases.map(\.rawValue) == [
                 "sequencer", "midi-devices", "queue-timer", "realtime", "locked-memory", "audio-group", "preemption",

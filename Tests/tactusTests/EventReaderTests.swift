@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct EventReaderTests {
     @Test(arguments: [1, 2, 7, 1_000])
-    func `events are whole however their bytes come`(size: Int) throws {
+    func `events are complete however their bytes are split`(size: Int) throws {
         let bytes = Array("retry: 1000\n\nevent: status\ndata: {1}\n\nevent: change\ndata: {2}\n\nevent: st".utf8)
         var reader = EventReader()
         var data: [String] = []
@@ -18,7 +18,7 @@ struct EventReaderTests {
     }
 
     @Test
-    func `an event that does not end is given up`() throws {
+    func `an event without an end is given up`() throws {
         var reader = EventReader()
         let piece = [UInt8](repeating: 0x78, count: HTTPClient.longest)
         #expect(try reader.read(piece).isEmpty)

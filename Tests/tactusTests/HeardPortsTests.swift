@@ -14,7 +14,7 @@ struct HeardPortsTests {
     }
 
     @Test
-    func `ports are heard as they come, and told as they come and go`() {
+    func `ports are heard as they appear, and reported as they appear and disappear`() {
         var heard = HeardPorts()
         var asked: [PortAddress] = []
         func update(_ ports: PortDescription...) -> [String] {
@@ -29,7 +29,7 @@ struct HeardPortsTests {
         #expect(update(pedal) == ["FCB1010 has come"])
         #expect(update(pedal, pad) == ["Pad has come"])
         #expect(heard.line == "listening to FCB1010, Pad")
-        // One that was pulled and is back between two looks has lost its subscription.
+        // A port unplugged and replugged between two updates has lost its subscription.
         asked = []
         #expect(update(pedal, pad).isEmpty)
         #expect(asked == [pedal.address, pad.address])
@@ -38,7 +38,7 @@ struct HeardPortsTests {
     }
 
     @Test
-    func `what sends nothing and our own ports are not listened to`() {
+    func `ports that send nothing and our own ports are not heard`() {
         var heard = HeardPorts()
         let ports = [
             port(0, "Timer", of: "System"), port(20, "Synth", sends: false), port(128, "Clock", of: "Tactus"),
@@ -49,7 +49,7 @@ struct HeardPortsTests {
     }
 
     @Test
-    func `a port that another program has to itself is tried again`() {
+    func `a port in exclusive use by another program is tried again`() {
         var heard = HeardPorts()
         let pedal = port(24, "Pedal")
         #expect(heard.update([pedal]) { _ in false }.isEmpty)
@@ -58,7 +58,7 @@ struct HeardPortsTests {
     }
 
     @Test
-    func `ports of one name are told apart`() {
+    func `ports with the same name are told apart`() {
         var heard = HeardPorts()
         let ports = [port(24, "MIDI 1", of: "Pedal"), port(28, "MIDI 1", of: "Pad")]
         _ = heard.update(ports) { _ in true }

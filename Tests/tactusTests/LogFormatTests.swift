@@ -26,7 +26,7 @@ struct LogFormatTests {
     }
 
     @Test
-    func `JSON is one object a line with sorted keys`() {
+    func `JSON is one object per line with sorted keys`() {
         #expect(
             line(.json, ["peer": "a/b\nc"]) == """
                 {"label":"tactus.link","level":"warning","message":"peer left","metadata":{"peer":"a/b\\nc"},\
@@ -35,7 +35,7 @@ struct LogFormatTests {
     }
 
     @Test(arguments: ["evil\u{1B}[2J", "two\nlines", "back\rspace", "\u{9B}31m"])
-    func `what strangers are called cannot move the cursor or begin a line`(name: String) {
+    func `foreign names cannot move the cursor or begin a line`(name: String) {
         for format in [LogFormat.text, .journal, .json] {
             let line = line(format, ["peer": "\(name)"])
             #expect(line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })

@@ -41,7 +41,7 @@ struct OutputArgumentTests {
         ("TR-8S=", "a profile follows =, such as roland-tr-8s"),
         ("=roland-tr-8s", "the name is empty; an output is such as TR-8S"),
     ])
-    func `a wrong output is told what would be right`(text: String, reason: String) {
+    func `a wrong output is reported with the correction`(text: String, reason: String) {
         #expect(throws: BadArgument(reason)) { try OutputArgument(argument: text) }
     }
 
@@ -57,7 +57,7 @@ struct OutputArgumentTests {
             ("Synth = left", .name("Synth = left"), nil),
             ("raw:/tmp/a=b/midi", .raw(path: "/tmp/a=b/midi", bitsPerSecond: 31250), nil),
         ] as [(String, OutputAddress, String?)])
-    func `what follows the last = names a profile, if it can`(
+    func `text after the last = names a profile, if it can`(
         text: String, address: OutputAddress, profile: String?
     ) throws {
         let output = try OutputArgument(argument: text)

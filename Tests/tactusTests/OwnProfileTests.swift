@@ -25,7 +25,7 @@ struct OwnProfileTests {
             "version: 1\nname: X\nclock: { offset: -3.25, swing: 60 }\n"
         ),
     ])
-    func `an offset is written where the profile has it, and all else stays`(old: String, new: String) throws {
+    func `an offset replaces the profile's, and everything else stays`(old: String, new: String) throws {
         #expect(OwnProfile.setting(-3.25, in: old) == new)
         #expect(try Profile(yaml: Array(new.utf8), file: "x.yaml").settings.offset == -3_250)
     }
@@ -41,7 +41,7 @@ struct OwnProfileTests {
     }
 
     @Test
-    func `a profile that came with the program is kept as one's own, which wins`() throws {
+    func `a built-in profile is copied to the user's own, which wins`() throws {
         let text = "version: 1\nname: Drum\nmatch: [Drum MIDI 1]  # the first port\nclock:\n  swing: 60\n"
         try withFolders(text) { installed, own in
             let library = ProfileLibrary(folders: [installed, own])
@@ -58,7 +58,7 @@ struct OwnProfileTests {
     }
 
     @Test
-    func `a device without a profile gets one that recognises it`() throws {
+    func `a device without a profile gets one that recognizes it`() throws {
         try withFolders("version: 1\nname: Other\n") { installed, own in
             _ = try OwnProfile(
                 id: "usb-midi", name: "USB MIDI", port: #"USB "MIDI": 1"#, folder: own,
@@ -71,7 +71,7 @@ struct OwnProfileTests {
     }
 
     @Test
-    func `a profile written in a way that is not changed safely is left alone`() throws {
+    func `a profile of unusual form is left alone`() throws {
         try withFolders("version: 1\nname: \"Drum\nclock:\"\nclock:\n  \"offset\": 2\n") { installed, own in
             let library = ProfileLibrary(folders: [installed])
             let profile = OwnProfile(id: "drum", name: "Drum", port: nil, folder: own, library: library)

@@ -13,7 +13,7 @@ import Testing
 
 @Suite
 struct SetupTests {
-    /// A run with a configuration file of its own, which is gone when `body` returns.
+    /// Runs `body` with a configuration file of its own, deleted afterwards.
     private func withSetup<Result>(
         _ configuration: String, _ options: [String] = [], _ body: (Setup) throws -> Result
     ) throws -> Result {
@@ -46,7 +46,7 @@ struct SetupTests {
         """
 
     @Test
-    func `a configuration file says all that the command line leaves open`() throws {
+    func `a configuration file sets everything that the command line leaves open`() throws {
         try withSetup(Self.whole) { setup in
             let live = try setup.liveConfiguration()
             #expect(
@@ -71,7 +71,7 @@ struct SetupTests {
     }
 
     @Test
-    func `the command line wins over it`() throws {
+    func `the command line overrides the file`() throws {
         let options = [
             "--output", "Volca=test-drum", "--follow", "off", "--quantum", "7", "--tempo-range", "90-180", "--http",
             "127.0.0.1:1", "--interface", "wlan0", "--log-level", "error", "--log-format", "text",
@@ -91,7 +91,7 @@ struct SetupTests {
     }
 
     @Test
-    func `recognised devices come by themselves unless outputs are named or the file says no`() throws {
+    func `recognized devices are connected automatically unless outputs are named or the file says no`() throws {
         func connectsRecognised(_ file: String, _ options: String...) throws -> Bool {
             try withSetup(file, options) { try $0.liveConfiguration().outputs.connectsRecognised }
         }
@@ -134,7 +134,7 @@ struct SetupTests {
         ("version: 1\nqantum: 4\n", "2:1: "),
         ("version: 1\ncontrols:\n- { port: 900:0, message: { note: 1 }, do: tap }\n", "3:11: a sequencer port is"),
     ])
-    func `what makes no sense is told with its place`(text: String, message: String) throws {
+    func `invalid values are reported with their position`(text: String, message: String) throws {
         let mistakes = #expect(throws: Mistakes.self) { try withSetup(text) { _ = try $0.liveConfiguration() } }
         let told = try #require(mistakes?.all.first)
         #expect(mistakes?.all.count == 1)
@@ -142,7 +142,7 @@ struct SetupTests {
     }
 
     @Test
-    func `open sound control is off unless it is said to be on, and then on this machine alone`() throws {
+    func `Open Sound Control is off by default, and when on is limited to this machine`() throws {
         for text in ["", "osc: { port: 9000 }", "osc: { enabled: false }"] {
             #expect(try withSetup("version: 1\n\(text)") { try $0.oscAddress() } == nil)
         }
@@ -154,7 +154,7 @@ struct SetupTests {
     }
 
     @Test
-    func `an address that lets others in wants a secret, and the file is told where`() throws {
+    func `an address open to others needs a token, and the file's position is reported`() throws {
         let open = "version: 1\nhttp: { address: 0.0.0.0 }"
         let mistakes = #expect(throws: Mistakes.self) { try withSetup(open) { try $0.address() } }
         #expect(mistakes?.description.contains("config.yaml:2:18: '0.0.0.0' lets others in; 'token-file'") == true)
@@ -164,7 +164,7 @@ struct SetupTests {
     }
 
     @Test
-    func `what counts only from the next start on is told, and what a flag decides is not`() throws {
+    func `settings that need a restart are reported, unless an option overrides them`() throws {
         func waiting(_ old: String, _ new: String, _ options: String...) throws -> [String] {
             try withSetup("version: 1\n" + old, options) { started in
                 try withSetup("version: 1\n" + new, options) { try $0.liveConfiguration(since: started).warnings }
@@ -179,7 +179,7 @@ struct SetupTests {
     }
 
     @Test
-    func `a profile that is wrong is left out at the start and told, and later nothing of it all counts`() throws {
+    func `a wrong profile is left out and reported at the start, and prevents a later reload`() throws {
         try withSetup("version: 1") { started in
             let folder = try #require(started.options.profiles.first)
             try "version: 1\nname: X\nclok: {}\n".write(
@@ -195,7 +195,7 @@ struct SetupTests {
     }
 
     @Test
-    func `what the command line names must still be there`() throws {
+    func `everything the command line names must still exist`() throws {
         let mistakes = try withSetup("version: 1", ["--output", "Synth=test-drum"]) { started in
             let folder = try #require(started.options.profiles.first)
             try FileManager.default.removeItem(atPath: "\(folder)/test-drum.yaml")

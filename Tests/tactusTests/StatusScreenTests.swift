@@ -25,7 +25,7 @@ struct StatusScreenTests {
     }
 
     @Test
-    func `the screen is a picture of everything`() {
+    func `the screen shows the whole status`() {
         let bar = String(repeating: "█", count: 21)
         let top = " link  Link is enabled".padded(to: 83) + "http://127.0.0.1:8808"
         var status = Self.example
@@ -60,7 +60,7 @@ struct StatusScreenTests {
     }
 
     @Test
-    func `a long path is told by its end and stays apart from the figures`() {
+    func `a long path is shown by its end and stays separate from the figures`() {
         var status = Self.example
         status.outputs[0].port = "/dev/serial/by-id/usb-Interface-if00-port0"
         (status.outputs[1].port, status.outputs[1].ticks) = ("/dev/ttyAMA0", 77)
@@ -70,7 +70,7 @@ struct StatusScreenTests {
     }
 
     @Test
-    func `between two answers the beat runs on, and stands still when none comes`() {
+    func `between two answers the beat continues, and freezes without one`() {
         var status = Self.example
         (status.tempo, status.beat, status.phase) = (120, 4, 0)
         #expect(text(screen(status, age: 0.6))[2].contains("beat 2.2"))
@@ -79,14 +79,14 @@ struct StatusScreenTests {
     }
 
     @Test
-    func `a gateway that does not answer is the first thing said`() {
+    func `a gateway that does not answer is reported first`() {
         let lines = text(screen(trouble: "no gateway answers"))
         #expect(lines.contains("no gateway answers"))
         #expect(lines.contains { $0.contains("133.70 BPM") })
     }
 
     @Test(arguments: [(24, 80), (60, 200), (12, 40), (5, 20), (2, 10), (1, 1), (0, 0)])
-    func `it never outgrows the terminal`(rows: Int, columns: Int) {
+    func `the screen never exceeds the terminal`(rows: Int, columns: Int) {
         for phase in [0, 3.999_999, 4, -1, .infinity, .nan] {
             var status = Self.example
             status.phase = phase
@@ -98,7 +98,7 @@ struct StatusScreenTests {
     }
 
     @Test
-    func `where room is short, warnings are kept and it is said that there is more`() {
+    func `if space is short, warnings are kept and the rest is counted`() {
         let lines = text(screen(), rows: 14)
         #expect(lines.contains { $0.contains("real-time scheduling was refused") })
         #expect(lines.contains { $0.contains("more lines") })
@@ -106,7 +106,7 @@ struct StatusScreenTests {
     }
 
     @Test
-    func `every key asks for what the last line says`() {
+    func `every key does what the last line says`() {
         func keys(_ text: String) -> [WatchKey] {
             WatchKey.read(Array(text.utf8), at: HostTime(microseconds: 1_500), .example)
         }
@@ -119,7 +119,7 @@ struct StatusScreenTests {
         #expect(keys("r") == [.command(path: "realign", body: "{}")])
         #expect(keys("q") == [.quit] && keys("\u{4}") == [.quit])
         #expect(keys("\u{1B}[A").isEmpty && keys("\u{1B}Os").isEmpty && keys("xyzé\u{0}").isEmpty)
-        // What comes with arrows in one piece counts.
+        // Keys that arrive together with arrow keys count.
         let rest = keys("\u{1B}[1;5sr\u{1B}Osr\u{1B}lr\u{1B}[")
         #expect(rest == Array(repeating: .command(path: "realign", body: "{}"), count: 3))
     }

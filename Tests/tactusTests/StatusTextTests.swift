@@ -7,7 +7,7 @@ import Testing
 @Suite
 struct StatusTextTests {
     @Test
-    func `the status is a picture of a few lines`() {
+    func `the status is shown in a few lines`() {
         var status = Status.example
         status.warnings = [
             .init(code: "no-realtime", message: "real-time scheduling was refused", fix: "join group audio")
@@ -31,7 +31,7 @@ struct StatusTextTests {
     }
 
     @Test
-    func `the live line never outgrows the terminal`() {
+    func `the live line never exceeds the terminal`() {
         let line = "link   133.70 BPM   beat 9.2   1 peer   playing"
         #expect(StatusText.live(.example, width: 80) == line)
         for width in [0, 1, 20, line.count] {
@@ -44,7 +44,7 @@ struct StatusTextTests {
         (-4.5, 3.5, 4, "beat -1.4"), (10.5, 1.5, 3, "beat 4.2"), (33.25, 0, 0, "beat 33.25"),
         (33.25, 0.25, 0.5, "beat 33.25"), (7.1, 2.1, 2.5, "beat 7.1"),
     ])
-    func `beats are counted in bars where the quantum is one`(
+    func `beats are counted in bars if the quantum is a bar`(
         beat: Double, phase: Double, quantum: Double, text: String
     ) {
         var status = Status.example
@@ -53,7 +53,7 @@ struct StatusTextTests {
     }
 
     @Test
-    func `a start to come is counted down`() {
+    func `a pending start is counted down`() {
         var status = Status.example
         (status.transport, status.startsInBeats) = (.pending, 2.54)
         #expect(StatusText.transport(status) == "starts in 2.5 beats")
@@ -64,7 +64,7 @@ struct StatusTextTests {
     }
 
     @Test
-    func `ports are listed with what they take and send`() throws {
+    func `ports are listed with their directions`() throws {
         let ports = [
             PortDescription(
                 address: PortAddress(client: 24, port: 0), clientName: "TR-8S", portName: "TR-8S MIDI 1",

@@ -7,26 +7,26 @@ struct TerminalTests {
     private let line = Line("Tempo ", .faint) + "128" + Line(" BPM", .good)
 
     @Test
-    func `a line is its words, and tones only where they may be`() {
+    func `a line has its text, and tones only if allowed`() {
         #expect(line.text == "Tempo 128 BPM")
         #expect(line.rendered(inColour: false) == "Tempo 128 BPM")
         #expect(line.rendered(inColour: true) == "\u{1B}[2mTempo \u{1B}[0m128\u{1B}[32m BPM\u{1B}[0m")
     }
 
     @Test
-    func `a line is cut where the terminal ends`() {
+    func `a line is cut at the terminal's width`() {
         for width in 0...20 { #expect(line.clipped(to: width).text == String("Tempo 128 BPM".prefix(width))) }
         #expect(line.clipped(to: -1).text.isEmpty)
         #expect(line.padded(to: 15).text == "Tempo 128 BPM  ")
     }
 
     @Test
-    func `names from outside command no terminal`() {
+    func `foreign names cannot control the terminal`() {
         #expect(Line("a\u{1B}[2J\nb\u{9B}c").text == "a [2J b c")
     }
 
     @Test
-    func `lines are drawn over those before, and what is left of them is cleared`() {
+    func `lines are drawn over the previous ones, and leftovers are cleared`() {
         #expect(Block.redraw(over: 0, ["one"], inColour: false) == "\u{1B}[?7l\rone\u{1B}[K\n\u{1B}[J\u{1B}[?7h")
         #expect(Block.redraw(over: 3, ["one"], inColour: false).hasPrefix("\u{1B}[?7l\r\u{1B}[3Aone"))
     }

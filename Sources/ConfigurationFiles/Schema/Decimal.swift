@@ -1,19 +1,19 @@
-/// Numbers as people write them, `-2.5`, and as exact counts of a part of their unit.
+/// Decimal numbers such as `-2.5`, as exact multiples of a fraction of their unit.
 enum Decimal {
     enum Reading: Equatable {
         case parts(Int64)
-        /// It has more decimals than count.
+        /// It has more decimals than allowed.
         case tooFine
         case tooLarge
         case withComma
         case noNumber
     }
 
-    /// Reads digits with an optional sign and decimals; no exponent, no other base, no name of a number.
+    /// Reads digits with an optional sign and decimals; no exponent, no other base, no `nan`.
     ///
     /// - Parameters:
-    ///   - text: as it is written.
-    ///   - decimals: how many decimals count; the parts are so many tenths of tenths.
+    ///   - text: as written.
+    ///   - decimals: most decimals allowed; a part is 10 to the minus this power of the unit.
     /// - Returns: the parts, or why there are none.
     static func read(_ text: String, decimals: Int) -> Reading {
         var digits = Substring(text)
@@ -32,7 +32,7 @@ enum Decimal {
         return .parts(parts)
     }
 
-    /// A number of parts as people write it, without needless zeros.
+    /// A number of parts as text, without unnecessary zeros.
     static func text(_ parts: Int64, decimals: Int) -> String {
         var digits = String(parts.magnitude)
         digits = String(repeating: "0", count: max(0, decimals + 1 - digits.count)) + digits

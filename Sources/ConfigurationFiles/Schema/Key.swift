@@ -1,17 +1,17 @@
-/// A key that may stand in a section, and where its value goes.
+/// A key of a section, and where its value is stored.
 ///
-/// A section is a list of these: reading it replaces in a value of defaults, or of any profile, what is written.
+/// A section is a list of these. Reading it replaces the written values in a default value, or in any profile.
 struct Key<Whole>: Sendable {
     let name: String
     private(set) var isRequired = false
-    /// What is right, if it is required and not there.
+    /// How to fix it, if it is required and missing.
     private(set) var missing = ""
-    /// The keys of the section it opens.
+    /// The keys of its section.
     private(set) var children: [String] = []
-    /// Reads a value, called so in mistakes.
+    /// Reads a value; the label is its name in error messages.
     let read: @Sendable (YAMLNode, _ label: String, inout Whole, inout Reading) -> Void
 
-    /// A key with a value of some kind.
+    /// A key with a value.
     init<Value>(_ name: String, _ path: any WritableKeyPath<Whole, Value> & Sendable, _ kind: Kind<Value>) {
         self.name = name
         read = { node, label, whole, reading in
@@ -19,7 +19,7 @@ struct Key<Whole>: Sendable {
         }
     }
 
-    /// A key whose value stays nil as long as it is not written.
+    /// A key with an optional value, nil unless written.
     init<Value>(_ name: String, _ path: any WritableKeyPath<Whole, Value?> & Sendable, _ kind: Kind<Value>) {
         self.name = name
         read = { node, label, whole, reading in
@@ -27,7 +27,7 @@ struct Key<Whole>: Sendable {
         }
     }
 
-    /// A key that opens a section with keys of its own; nothing under it is as good as no such key.
+    /// A key with a section of other keys; an empty section is like no key.
     init<Part>(_ name: String, _ path: any WritableKeyPath<Whole, Part> & Sendable, section keys: [Key<Part>]) {
         self.name = name
         children = keys.map(\.name)
@@ -36,8 +36,9 @@ struct Key<Whole>: Sendable {
         }
     }
 
-    /// A key that opens a section of a profile, which is read now to find its mistakes and kept to be read into a
-    /// profile later.
+    /// A key with a section of a profile.
+    ///
+    /// The section is checked now, and kept to be read into a profile later.
     init(
         _ name: String, _ path: any WritableKeyPath<Whole, YAMLNode?> & Sendable, override keys: [Key<Profile>]
     ) {
@@ -56,10 +57,10 @@ struct Key<Whole>: Sendable {
         read = { _, _, _, _ in }
     }
 
-    /// The version of the file, which is looked at before anything else.
+    /// The version of the file, checked before anything else.
     static var version: Self { Key(name: "version").required("begin the file with 'version: \(Reading.version)'") }
 
-    /// This key, which must be there.
+    /// This key, made required.
     func required(_ missing: String) -> Self {
         var key = self
         key.isRequired = true

@@ -1,15 +1,15 @@
-/// A kind of value: reads one, or notes what would have been right.
+/// A kind of value: reads one, or reports what would have been right.
 struct Kind<Value>: Sendable {
-    /// Reads a value, called so in mistakes; nil once a mistake is noted.
+    /// Reads a value with a label for error messages; nil after a mistake.
     let read: @Sendable (YAMLNode, _ label: String, inout Reading) -> Value?
 
     init(read: @escaping @Sendable (YAMLNode, _ label: String, inout Reading) -> Value?) { self.read = read }
 
-    /// A kind written as one word or text.
+    /// A kind written as a single word or text.
     ///
     /// - Parameters:
-    ///   - wanted: what it takes, as the end of a clause.
-    ///   - scalar: reads the text; a throw says what is wrong with it, as the end of a clause that begins with its name.
+    ///   - wanted: the allowed values, as the end of a clause.
+    ///   - scalar: parses the text; an error says what is wrong, as the end of a clause that begins with its name.
     init(
         wanted: String,
         scalar: @escaping @Sendable (String, _ isQuoted: Bool) throws(Complaint) -> Value
@@ -30,22 +30,22 @@ struct Kind<Value>: Sendable {
         }
     }
 
-    /// This kind, and where its value stands.
+    /// This kind, with the value's position.
     var placed: Kind<Placed<Value>> {
         Kind<Placed<Value>> { [read] node, label, reading in
             read(node, label, &reading).map { Placed($0, at: node.place) }
         }
     }
 
-    /// This kind, where writing `null` or nothing is as good as leaving the key out.
+    /// This kind; `null` or an empty value is like leaving the key out.
     var orNull: Self {
         Kind { [read] node, label, reading in node.isEmpty ? nil : read(node, label, &reading) }
     }
 
-    /// This kind as the values of a list, which may be empty.
+    /// A list of this kind, possibly empty.
     ///
-    /// - Parameter example: of the list, as it is written.
-    /// - Returns: a kind that reads all of them, so that the mistakes of each are found.
+    /// - Parameter example: of such a list, as written.
+    /// - Returns: a kind that reads all values, so that all mistakes are found.
     func list(example: String) -> Kind<[Value]> {
         Kind<[Value]> { [read] node, label, reading in
             guard node.content != .refused else { return nil }
@@ -61,9 +61,9 @@ struct Kind<Value>: Sendable {
     }
 }
 
-/// What is wrong with a text; nil stands for what can be said without knowing more.
+/// What is wrong with a text; nil means no details.
 struct Complaint: Error {
-    /// What stands there, as the end of a clause that begins with its name.
+    /// What is written there, as the end of a clause that begins with its name.
     var finding: String?
     /// What would be right.
     var advice: String?

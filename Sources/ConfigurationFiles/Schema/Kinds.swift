@@ -2,7 +2,7 @@ internal import Essentials
 internal import MIDIClock
 
 extension Kind<Bool> {
-    /// `true` or `false` and no other spelling.
+    /// `true` or `false`, in no other spelling.
     static var boolean: Self {
         Kind(wanted: "true or false") { text, isQuoted throws(Complaint) in
             switch text {
@@ -16,7 +16,7 @@ extension Kind<Bool> {
 }
 
 extension Kind where Value: Sendable {
-    /// One of some words.
+    /// One of several words.
     static func choice(_ words: KeyValuePairs<String, Value>) -> Self {
         let choices = words.map { (word: $0.key, value: $0.value) }
         let names = choices.map(\.word)
@@ -28,7 +28,7 @@ extension Kind where Value: Sendable {
 }
 
 extension Kind where Value: CaseIterable & RawRepresentable<String> & Sendable {
-    /// One of the words of an enumeration.
+    /// One of an enumeration's words.
     static var word: Self {
         let names = Value.allCases.map(\.rawValue)
         return Kind(wanted: names.oneOfThem) { text, _ throws(Complaint) in
@@ -39,12 +39,12 @@ extension Kind where Value: CaseIterable & RawRepresentable<String> & Sendable {
 }
 
 extension Kind<String> {
-    /// Text of one line, without spaces around it.
+    /// One line of text, without spaces around it.
     ///
     /// - Parameters:
-    ///   - longest: how many characters it may have.
-    ///   - example: a text as it is written.
-    /// - Returns: a kind that refuses what is longer, blank or has control characters.
+    ///   - longest: most characters.
+    ///   - example: of such a text.
+    /// - Returns: a kind that refuses longer texts, blank texts and control characters.
     static func text(longest: Int = 127, example: String) -> Self {
         Kind(wanted: "text such as \(example)") { text, _ throws(Complaint) in
             let trimmed = text.trimmed
@@ -69,13 +69,13 @@ extension Kind where Value: FixedWidthInteger & Sendable {
         }
     }
 
-    /// A number with decimals, in whole parts of its unit.
+    /// A decimal number, as whole parts of its unit.
     ///
     /// - Parameters:
     ///   - range: in those parts.
-    ///   - decimals: how many of them there are to a unit, as a power of ten.
-    ///   - unit: what the number counts, before `from`.
-    /// - Returns: a kind that is exact, and refuses more decimals.
+    ///   - decimals: parts per unit, as a power of ten.
+    ///   - unit: name of the unit, for error messages before `from`.
+    /// - Returns: an exact kind that refuses more decimals.
     static func decimal(_ range: ClosedRange<Value>, decimals: Int, of unit: String) -> Self {
         let bounds = [range.lowerBound, range.upperBound].map { Decimal.text(Int64($0), decimals: decimals) }
         let wanted = "\(unit) from \(bounds[0]) to \(bounds[1])"
@@ -119,7 +119,7 @@ extension Kind<Int64> {
 extension Kind<TempoRange> {
     /// Two tempos at least an octave apart.
     ///
-    /// - Parameter bounds: what the tempos may be, in thousandths of a beat per minute.
+    /// - Parameter bounds: allowed tempos, in thousandths of a BPM.
     /// - Returns: a kind written as a list.
     static func tempos(in bounds: ClosedRange<Int64>) -> Self {
         let tempo = Kind<Int64>.decimal(bounds, decimals: 3, of: "a tempo")
@@ -142,7 +142,7 @@ extension Kind<TempoRange> {
 }
 
 extension [String] {
-    /// These words as a choice: `a, b or c`.
+    /// These words as alternatives: `a, b or c`.
     var oneOfThem: String {
         guard let last, count > 1 else { return first ?? "" }
         return dropLast().joined(separator: ", ") + " or " + last
@@ -150,7 +150,7 @@ extension [String] {
 }
 
 extension Unicode.Scalar {
-    /// Whether this is no letter or sign, but a command to a terminal such as a bell or a new line.
+    /// Whether this is a control character, such as a bell or a line break.
     var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 }
 

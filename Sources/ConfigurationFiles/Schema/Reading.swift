@@ -1,20 +1,20 @@
-/// What has been found wrong while a file is read, and what its readers need to know of the whole.
+/// The mistakes found while reading a file, and what its readers must know of the whole file.
 struct Reading {
     var mistakes: [Mistake] = []
-    /// The sections that know a key, among those in reach, for keys that stand in the wrong one; "" is the file's top.
+    /// For each key, the sections that have it, to advise on misplaced keys; "" is the top level.
     fileprivate var homes: [String: Set<String>] = [:]
 
     mutating func note(_ place: Place, _ message: String) { mistakes.append(Mistake(place, message)) }
 
-    /// Reads a whole file into a value that holds the defaults.
+    /// Reads a whole file into a value with defaults.
     ///
     /// - Parameters:
     ///   - bytes: the file's contents.
-    ///   - file: its name, for mistakes.
-    ///   - keys: what may stand in it.
-    ///   - whole: the defaults; what the file says replaces them.
-    ///   - check: looks at the value as a whole, once every key is read; what was wrong there has its default.
-    /// - Throws: everything that is wrong with the file.
+    ///   - file: its name, for error messages.
+    ///   - keys: the allowed keys.
+    ///   - whole: the defaults, replaced by what is written.
+    ///   - check: checks the whole value after reading; wrong keys then have their defaults.
+    /// - Throws: all mistakes in the file.
     static func file<Whole>(
         _ bytes: [UInt8], named file: String, keys: [Key<Whole>], into whole: inout Whole,
         check: (Whole, YAMLNode, inout Reading) -> Void = { _, _, _ in }
@@ -34,7 +34,7 @@ struct Reading {
         if !reading.mistakes.isEmpty { throw Mistakes(reading.mistakes) }
     }
 
-    /// The version of both kinds of file.
+    /// The version of both kinds of files.
     static let version = 1
 }
 
@@ -43,13 +43,13 @@ extension YAMLNode {
         content == .scalar("\(number)", isQuoted: false)
     }
 
-    /// Reads the keys of this section into a value; those that are not written leave it as it is.
+    /// Reads this section's keys into a value; keys that are not written leave it unchanged.
     ///
     /// - Parameters:
-    ///   - whole: what to change.
-    ///   - keys: what may stand here.
-    ///   - section: what to call this section; nil for a whole file.
-    ///   - reading: where mistakes go.
+    ///   - whole: the value to change.
+    ///   - keys: the allowed keys.
+    ///   - section: the section's name; nil for a whole file.
+    ///   - reading: collects mistakes.
     func read<Whole>(into whole: inout Whole, keys: [Key<Whole>], section: String?, _ reading: inout Reading) {
         guard content != .refused else { return }
         guard case .section(let entries) = content else {

@@ -1,13 +1,13 @@
-/// A file's text, once it is known to be text: UTF-8 of a sensible length without control characters.
+/// A file's text, checked to be UTF-8 of acceptable length without control characters.
 struct SourceText {
-    /// The longest file that is read, in bytes.
+    /// Longest file, in bytes.
     static let longest = 256 * 1024
 
     let file: String
-    /// Without a byte order mark, as is ``scalars``.
+    /// Without a byte order mark, like ``scalars``.
     let bytes: ArraySlice<UInt8>
     let scalars: [Unicode.Scalar]
-    /// Where each line begins in ``scalars``.
+    /// Index of each line's beginning in ``scalars``.
     private let lineStarts: [Int]
 
     init(_ bytes: [UInt8], file: String) throws(Mistakes) {
@@ -46,7 +46,7 @@ struct SourceText {
         throw Mistakes(place(ofScalar: index), "the character \(name) has no place in these files; delete it")
     }
 
-    /// Whether a character may stand in a file: what YAML allows, less strange line ends.
+    /// Whether a character is allowed: what YAML allows, except unusual line breaks.
     private static func isText(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D, 0x20...0x7E, 0xA0...0x2027, 0x202A...0xFEFE, 0xFF00...0xFFFD, 0x10000...0x10FFFF: true
@@ -63,13 +63,13 @@ struct SourceText {
         return starts
     }
 
-    /// The place of a character; what lies behind the last line break is at the end of the last line.
+    /// The position of a character; anything after the last line break is at the end of the last line.
     func place(ofScalar index: Int) -> Place {
         var index = min(max(0, index), scalars.count)
         if index == scalars.count {
             while index > 0, scalars[index - 1] == "\n" || scalars[index - 1] == "\r" { index -= 1 }
         }
-        // Halving, for a file may be all line breaks and each of its nodes asks.
+        // Binary search: a file may be all line breaks, and each of its nodes asks.
         var (line, beyond) = (0, lineStarts.count)
         while beyond - line > 1 {
             let middle = (line + beyond) / 2

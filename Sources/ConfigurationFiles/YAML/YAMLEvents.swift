@@ -1,41 +1,41 @@
 internal import CYAML
 
-/// One step of reading YAML: a text, the beginning or end of a list or section, or what these files do not use.
+/// One step of reading YAML: a text, the start or end of a list or section, or an unsupported feature.
 struct YAMLEvent {
     enum Content {
         case documentStart
-        /// Text; `isQuoted` when it stands in quotes or as a block.
+        /// Text; `isQuoted` if it is quoted or a block.
         case scalar(String, isQuoted: Bool)
         case listStart
         case sectionStart
-        /// The innermost open list or section ends.
+        /// The end of the innermost list or section.
         case end
-        /// `*name`: a value that is written elsewhere.
+        /// `*name`: a value written elsewhere.
         case alias
-        /// The file ends; every further event is this one.
+        /// The end of the file; repeated forever.
         case fileEnd
     }
 
     var content: Content
-    /// The index of the character it begins at.
+    /// Index of its first character.
     var index: Int
-    /// Whether the value is given a name for use elsewhere: `&name`.
+    /// Whether the value has a name for use elsewhere: `&name`.
     var hasAnchor = false
-    /// The type that is written before the value, in full.
+    /// The type written before the value, in full.
     var tag: String?
 }
 
-/// The events of a text, read by libyaml one at a time; owns the memory of libyaml's parser.
+/// The events of a text, read one at a time by libyaml; owns the memory of libyaml's parser.
 struct YAMLEvents: ~Copyable {
     /// On the heap, because libyaml keeps pointers into it.
     private let parser: UnsafeMutablePointer<yaml_parser_t>
-    /// A copy of the text, because libyaml reads it bit by bit.
+    /// A copy of the text, because libyaml reads it piece by piece.
     private let input: UnsafeMutableBufferPointer<UInt8>
 
     /// - Parameter text: UTF-8 without a byte order mark.
     init(_ text: some Collection<UInt8>) {
         parser = .allocate(capacity: 1)
-        // Fails for want of memory alone, as Swift's own allocations do.
+        // Fails only when out of memory, like Swift's own allocations.
         guard yaml_parser_initialize(parser) != 0 else { fatalError("there is no memory left") }
         input = .allocate(capacity: text.count)
         _ = input.initialize(from: text)
@@ -63,7 +63,7 @@ struct YAMLEvents: ~Copyable {
 }
 
 extension YAMLEvent {
-    /// nil for an event that says nothing: the beginning of the file, the end of a document.
+    /// nil for an event without meaning here: start of the file, end of a document.
     fileprivate init?(_ event: yaml_event_t) {
         let index = event.start_mark.index
         let data = event.data
@@ -94,14 +94,14 @@ extension YAMLEvent {
     }
 }
 
-/// Why libyaml cannot read a text, in its own words.
+/// Why libyaml cannot read a text, in libyaml's words.
 struct YAMLFault: Error {
-    /// Where reading stopped, as the index of a character.
+    /// Where reading stopped, as a character index.
     var index: Int
     var problem: String
-    /// What was being read there, such as `while scanning a quoted scalar`; empty if libyaml does not say.
+    /// What libyaml was reading, such as `while scanning a quoted scalar`; empty if it does not say.
     var context = ""
-    /// Where that begins.
+    /// Where that began.
     var contextIndex: Int?
 
     fileprivate init(_ parser: yaml_parser_t) {

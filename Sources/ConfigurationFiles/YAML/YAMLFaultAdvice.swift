@@ -1,18 +1,18 @@
 extension Mistake {
-    /// What keeps libyaml from reading a text, in plain words and at the place to look at.
+    /// A libyaml error as a plain message at the most helpful position.
     init(_ fault: YAMLFault, in source: SourceText) {
         let character = fault.index < source.scalars.count ? source.scalars[fault.index] : nil
         let advice = Advice(on: fault.problem, while: fault.context, at: character)
-        // What never ends is to be looked for where it begins.
+        // Something that never ends is reported where it begins.
         let index = advice.isAtBeginning ? fault.contextIndex ?? fault.index : fault.index
         self.init(source.place(ofScalar: index), advice.text)
     }
 }
 
-/// What to tell a person about a fault.
+/// The message for an error.
 private struct Advice {
     var text: String
-    /// Whether to tell it where the thing that is wrong begins, instead of where reading stopped.
+    /// Whether to report the error where the construct begins instead of where reading stopped.
     var isAtBeginning = false
 
     init(_ text: String, isAtBeginning: Bool = false) {

@@ -1,12 +1,12 @@
-/// What stands at one place of a file: text, a list or a section of keys.
+/// A value in a file: text, a list, or a section of keys.
 struct YAMLNode: Hashable, Sendable {
     enum Content: Hashable, Sendable {
-        /// Text; `isQuoted` when it stands in quotes or as a block, and so is never a number or empty.
+        /// Text; `isQuoted` if it is quoted or a block, and so is never a number or empty.
         case scalar(String, isQuoted: Bool)
         case list([YAMLNode])
-        /// Keys as they stand in the file, each once.
+        /// Keys in the order of the file, without duplicates.
         case section([Entry])
-        /// What is reported already and to be passed over.
+        /// An invalid value, already reported; to be skipped.
         case refused
     }
 
@@ -28,7 +28,7 @@ struct YAMLNode: Hashable, Sendable {
     /// The value of a key of this section.
     subscript(key: String) -> YAMLNode? { entry(of: key)?.value }
 
-    /// Where a key of this section stands.
+    /// The position of a key of this section.
     func place(of key: String) -> Place? { entry(of: key)?.place }
 
     private func entry(of key: String) -> Entry? {
@@ -36,7 +36,7 @@ struct YAMLNode: Hashable, Sendable {
         return entries.first { $0.key == key }
     }
 
-    /// What stands here, as the end of a clause that begins with its name.
+    /// What is written here, as the end of a clause that begins with its name.
     var finding: String {
         if isEmpty { return "is empty" }
         return switch content {
@@ -48,7 +48,7 @@ struct YAMLNode: Hashable, Sendable {
         }
     }
 
-    /// The same where a list is wanted, and one stands there with too many or too few items.
+    /// The same for a list with too many or too few items.
     var listFinding: String {
         guard case .list(let items) = content else { return finding }
         return items.count == 1 ? "has one item" : "has \(items.count) items"
@@ -56,7 +56,7 @@ struct YAMLNode: Hashable, Sendable {
 }
 
 extension String {
-    /// This text in single quotes, on one line and not too long to read.
+    /// This text in single quotes, on one line and shortened.
     var inQuotes: String {
         var shown = ""
         for scalar in unicodeScalars.prefix(41) {

@@ -1,14 +1,14 @@
-/// Makes a tree of a file's YAML, and refuses what these files have no use for as it comes.
+/// Builds a tree from a file's YAML, and refuses features that these files do not use.
 ///
-/// A few hundred bytes of aliases can stand for a tree without end, so they are refused and never followed. The tree is as
-/// large as the text, and no deeper than ``deepest``.
+/// A few hundred bytes of aliases can stand for an endless tree, so they are refused and never followed. The tree is at
+/// most as large as the text, and no deeper than ``deepest``.
 struct YAMLReader: ~Copyable {
-    /// How deep sections and lists may be nested; the files need five.
+    /// Deepest nesting of sections and lists; the files need five.
     static let deepest = 32
 
     private let source: SourceText
     private var events: YAMLEvents
-    /// What was found wrong while reading on.
+    /// Mistakes found while reading on.
     private(set) var mistakes: [Mistake] = []
 
     init(_ source: SourceText) {
@@ -16,9 +16,9 @@ struct YAMLReader: ~Copyable {
         events = YAMLEvents(source.bytes)
     }
 
-    /// The whole text as a tree; ``mistakes`` holds what was found besides.
+    /// The whole text as a tree; ``mistakes`` holds further mistakes.
     ///
-    /// - Throws: what ends the reading, with all that was found before.
+    /// - Throws: the mistake that ended the reading, with all found before.
     mutating func tree() throws(Mistakes) -> YAMLNode {
         do throws(Mistake) {
             guard case .documentStart = try next().content else {
@@ -59,7 +59,7 @@ struct YAMLReader: ~Copyable {
         case .scalar(let text, let isQuoted): content = .scalar(text, isQuoted: isQuoted)
         case .listStart: content = .list(try items(depth: depth + 1))
         case .sectionStart: content = .section(try entries(depth: depth + 1))
-        // The parser gives the others only where no value begins.
+        // The parser returns the others only where no value begins.
         case .alias, .documentStart, .end, .fileEnd: content = .refused
         }
         return YAMLNode(content: start.refusal == nil ? content : .refused, place: place)
@@ -107,7 +107,7 @@ extension YAMLEvent {
         if case .alias = content { return "'*' stands for a value named elsewhere; write the value out, or quote text" }
         if hasAnchor { return "'&' names a value for use elsewhere; leave the name out, or quote text" }
         guard let tag else { return nil }
-        // A type that says what the value is anyway does no harm.
+        // A type that only confirms the value is harmless.
         let usual: String
         switch content {
         case .listStart: usual = "seq"

@@ -1,4 +1,4 @@
-// Whose MIDI clock leads while Link is off: a choice among the ports there are.
+// The choice of whose MIDI clock leads while Link is off.
 
 class FollowChoice {
   #ports = [];
@@ -9,14 +9,14 @@ class FollowChoice {
     select.addEventListener("change", () => choose(select.value));
   }
 
-  /** Takes the choice in force. */
+  /** Shows the present choice. */
   show(choice) {
     if (choice === this.#choice && this.select.value === choice) return;
     this.#choice = choice;
     this.#list();
   }
 
-  /** Takes the ports there are now; our own are nobody to follow. */
+  /** Updates the ports; our own cannot be followed. */
   take(ports) {
     const others = ports.filter((port) => port.sends && !port.clientName.startsWith("Tactus"));
     if (JSON.stringify(others) === JSON.stringify(this.#ports)) return;
@@ -27,7 +27,7 @@ class FollowChoice {
   #list() {
     const choices = new Map([["auto", "Auto (Clock In)"], ["off", "Nobody"]]);
     for (const port of this.#ports) choices.set(...this.#named(port));
-    // It may be away, or have been chosen by a part of its name.
+    // It may be absent, or chosen by a part of its name.
     if (!choices.has(this.#choice)) choices.set(this.#choice, this.#choice);
     list(this.select, [...choices], "option", (option, [choice, text]) => {
       option.value = choice;
@@ -36,7 +36,7 @@ class FollowChoice {
     this.select.value = this.#choice;
   }
 
-  /** What chooses a port, and what it is called: a name is found again wherever it is plugged in, but two may share it. */
+  /** The value and label of a port: its name, which survives replugging, unless two ports share it. */
   #named(port) {
     const [name, number] = [fullName(port), `${port.client}:${port.port}`];
     const isAlone = this.#ports.filter((other) => fullName(other) === name).length === 1;

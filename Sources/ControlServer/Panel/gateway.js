@@ -1,9 +1,9 @@
-// The gateway as the page sees it: its newest status, commands to it, and whether it can be reached.
+// The connection to the gateway: its newest status, commands, and whether it can be reached.
 
-/** So long without a word, in milliseconds, and the connection counts as lost: the gateway speaks four times a second. */
+/** Silence after which the connection counts as lost, in milliseconds; the gateway sends four times a second. */
 const SILENCE = 1500;
 
-class Refused extends Error {
+class CommandError extends Error {
   constructor(code, message) { super(message); this.code = code; }
 }
 
@@ -14,7 +14,7 @@ class Gateway {
     this.token = this.#tokenOfAddress() ?? localStorage.getItem("token") ?? "";
   }
 
-  /** A token may come in the address after #token=, which a browser does not send; it is kept and taken off there. */
+  /** Reads a token from #token= in the address, which browsers do not send; stores it and removes it there. */
   #tokenOfAddress() {
     // A plus is a letter of the token, not a space as in forms.
     const token = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B")).get("token");
@@ -24,7 +24,7 @@ class Gateway {
     return token;
   }
 
-  /** Gives a command; its answer is the new status. */
+  /** Sends a command; the answer is the new status. */
   async command(method, path, body) {
     const answer = await this.#request(method, path, body, AbortSignal.timeout(4000));
     const status = await answer.json();
@@ -32,7 +32,7 @@ class Gateway {
     return status;
   }
 
-  /** The ports there are. */
+  /** The sequencer's ports. */
   async ports() {
     const answer = await this.#request("GET", "ports", undefined, AbortSignal.timeout(4000));
     return answer.json();
@@ -47,10 +47,10 @@ class Gateway {
     });
     if (answer.ok) return answer;
     const { error } = await answer.json().catch(() => ({ error: { code: "unknown", message: `answer ${answer.status}` } }));
-    throw new Refused(error.code, error.message);
+    throw new CommandError(error.code, error.message);
   }
 
-  /** Listens for ever: a stream that ends or falls silent is opened anew. */
+  /** Listens forever: reopens a stream that ends or falls silent. */
   async listen() {
     for (let delay = 250; ; delay = Math.min(delay * 2, 2000)) {
       try {

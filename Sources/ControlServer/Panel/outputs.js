@@ -1,14 +1,14 @@
-// A card for each output, made once and kept up to date.
+// A card for each output.
 
 const milliseconds = (value) => `${value > 0 ? "+" : value < 0 ? "\u2212" : ""}${+Math.abs(value).toFixed(2)}`;
 
-/** Reads a number as people type it: a comma or a dot, a minus of either kind. NaN if it is none. */
+/** Reads a typed number with a decimal comma or point and either kind of minus; NaN if it is invalid. */
 function typedNumber(text) {
   const plain = text.trim().replace(",", ".").replace("\u2212", "-");
   return plain === "" ? NaN : Number(plain);
 }
 
-/** A field for a number: what is typed is sent once it is meant, and what counts is shown unless someone is typing. */
+/** A number field: sends the number after typing, and shows the present value unless somebody is typing. */
 class NumberField {
   constructor(input, send) {
     this.input = input;
@@ -24,10 +24,10 @@ class NumberField {
   show(text) { if (document.activeElement !== this.input) this.input.value = text; }
 }
 
-/** Writes a text only where it has changed, so that a screen reader is not woken and a selection not lost. */
+/** Writes a text only if it has changed, so that screen readers stay quiet and selections are kept. */
 function write(element, text) { if (element.textContent !== text) element.textContent = text; }
 
-/** What a card is headed: of a path only its end. */
+/** The heading of a card; only the end of a path. */
 const shortName = ({ name }) => name.startsWith("/") ? name.split("/").at(-1) : name;
 
 class OutputCard {
@@ -46,7 +46,7 @@ class OutputCard {
     this.#button(".earlier", `${name} earlier by ${OutputCard.#step} ms`, () => nudge(-OutputCard.#step));
     this.#button(".later", `${name} later by ${OutputCard.#step} ms`, () => nudge(OutputCard.#step));
     this.#button(".realign", `Realign ${name}`, () => act(
-      "POST", `${path}/realign`, {}, `${name} finds its place at the next bar.`));
+      "POST", `${path}/realign`, {}, `${name} will realign at the next bar.`));
     this.#button("[role=switch]", `Send to ${name}`, () => act(
       "PATCH", path, { enabled: this.sends.getAttribute("aria-checked") !== "true" }));
     this.offset = new NumberField(find("input"), (offset) => act("PATCH", path, { offsetMilliseconds: offset }));
@@ -66,7 +66,7 @@ class OutputCard {
       output.swing !== 50 && `swing ${output.swing} %`,
     ];
     write(this.about, shape.filter(Boolean).join(" \u00b7 ") || "no profile");
-    write(this.presence, output.connected ? `Connected, ${output.port}` : output.port ? `Nobody listens at ${output.port}` : "Away");
+    write(this.presence, output.connected ? `Connected, ${output.port}` : output.port ? `Nothing connected to ${output.port}` : "Not connected");
     this.element.classList.toggle("here", output.connected);
     this.element.classList.toggle("muted", !output.enabled);
     this.sends.setAttribute("aria-checked", output.enabled);
@@ -75,12 +75,12 @@ class OutputCard {
     this.#showLateness(output);
   }
 
-  /** Bars by how late ticks were, each limit twice the one before, each bar's height by the logarithm of their number. */
+  /** Draws a histogram of lateness: each limit is twice the one before, heights are logarithmic. */
   #showLateness({ port, latenessMicroseconds: lateness, lateTicks: late }) {
     if (!lateness) {
       const reason = port ? "No tick sent yet" : "";
       this.plot.replaceChildren();
-      this.plot.setAttribute("aria-label", reason || "No figures while it is away");
+      this.plot.setAttribute("aria-label", reason || "No figures while it is not connected");
       write(this.punctuality, reason);
       return;
     }

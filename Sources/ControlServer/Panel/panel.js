@@ -1,4 +1,4 @@
-// The page: shows every status, and turns what is touched into commands.
+// The page: shows each status, and sends commands.
 
 const part = Object.fromEntries(Array.from(document.querySelectorAll("[id]"), (element) => [element.id, element]));
 const position = new Position();
@@ -10,7 +10,7 @@ const quantum = new NumberField(part.quantum, (beats) => act("POST", "quantum", 
 const following = new FollowChoice(part.follow, (source) => act("POST", "follow", { source }));
 const gateway = new Gateway({ status: show, reach: showReach, token: askForToken });
 
-/** Carries out what was touched; what is refused, and why, is told in plain words. */
+/** Sends a command; shows why if it is refused. */
 async function act(method, path, body, done) {
   try {
     await gateway.command(method, path, body);
@@ -22,9 +22,9 @@ async function act(method, path, body, done) {
 }
 
 function reason(error) {
-  if (!(error instanceof Refused)) return "Not done: the gateway does not answer.";
+  if (!(error instanceof CommandError)) return "Not done: the gateway does not answer.";
   switch (error.code) {
-    case "not-leader": return `${leader()} leads, so this is up to it. Switch Link on to lead with the others there.`;
+    case "not-leader": return `Not done: ${leader()} leads. Turn Link on to play with the others instead.`;
     case "unauthorized": return "Not done: the token is wrong.";
     case "busy": return "Not done: too much at once. Try again.";
     case "out-of-range": return `${error.message[0].toUpperCase()}${error.message.slice(1)}.`;
@@ -60,7 +60,7 @@ function show(newest) {
   showMachine(newest);
 }
 
-/** The machine that leads while Link is off. */
+/** Name of the machine that leads while Link is off. */
 const leader = () => status?.follower.source ?? "A MIDI clock";
 
 function showLeader({ mode, reason }) {
@@ -81,14 +81,14 @@ function showLink({ enabled, active, connected, peers, startStopSync }) {
   part.link.setAttribute("aria-checked", enabled);
   part.sync.setAttribute("aria-checked", startStopSync);
   write(part.links, enabled && connected ? `${peers} ${peers === 1 ? "Link" : "Links"}` : "Link");
-  write(part.linkNote, !enabled ? "Off" : !active ? "On, and joins as soon as there is something to drive" : connected ? "In time with others on this network" : "On, and nobody else is here yet");
+  write(part.linkNote, !enabled ? "Off" : !active ? "On; joins when an output is connected or the song plays" : connected ? "In time with others on this network" : "On, no other Link program yet");
 }
 
 function showFollower({ state, source, tempo, jitterMicroseconds, refused }) {
   const name = source ?? "A clock";
   write(part.follower, {
     disabled: "Off while Link is on", off: "Nobody is followed", waiting: "No clock is heard",
-    settling: `${name} is not steady yet`, locked: `Following ${name}`, lost: `${name} has fallen silent; its tempo is held`,
+    settling: `${name} is not steady yet`, locked: `Following ${name}`, lost: `${name} has fallen silent; its tempo continues`,
   }[state]);
   const quality = jitterMicroseconds === null ? "" : jitterMicroseconds < 500 ? "steady" : jitterMicroseconds < 2000 ? "fair" : "shaky";
   const figures = [
@@ -97,7 +97,7 @@ function showFollower({ state, source, tempo, jitterMicroseconds, refused }) {
   ];
   write(part.followed, figures.filter(Boolean).join(" \u00b7 "));
   list(part.refused, refused, "li", (item, clock) => {
-    write(item, `Refused: ${clock.name} (${clock.reason}), ${clock.ticks} ticks`);
+    write(item, `Ignored: ${clock.name} (${clock.reason}), ${clock.ticks} ticks`);
   });
 }
 
@@ -118,20 +118,20 @@ function showMachine({ version, realtime, link }) {
   write(part.machine, `Tactus ${version} \u00b7 ticks leave by ${realtime.dispatch} \u00b7 ${scheduling}${networks}`);
 }
 
-/** Brings a list to as many items as there are values, and each item up to date. */
+/** Updates a list so that it has one item for each value. */
 function list(element, values, kind, update) {
   while (element.children.length > values.length) element.lastElementChild.remove();
   while (element.children.length < values.length) element.append(document.createElement(kind));
   values.forEach((value, index) => update(element.children[index], value));
 }
 
-/** Asks for the ports now and then: no status tells who has come. */
+/** Asks for the ports regularly: the status does not list them. */
 function findPorts() {
   if (!document.hidden && !part.deck.inert) gateway.ports().then((ports) => following.take(ports), () => {});
 }
 setInterval(findPorts, 3000);
 
-/** Says plainly that what is seen is old, until it is no longer. */
+/** Shows that the page is outdated while there is no connection. */
 function showReach(isReached) {
   const isBack = isReached && part.deck.inert;
   document.body.classList.toggle("away", !isReached);
@@ -140,11 +140,11 @@ function showReach(isReached) {
   if (isBack) findPorts();
   if (isReached) return;
   position.forget();
-  write(part.lost, "No connection to the gateway. The machines may well play on. Trying again\u2026");
+  write(part.lost, "No connection to the gateway. The machines may still be playing. Trying again\u2026");
 }
 
 function askForToken(wasWrong) {
-  part.keyWrong.textContent = wasWrong ? "That is not its token." : "";
+  part.keyWrong.textContent = wasWrong ? "The token is wrong." : "";
   part.keyText.value = "";
   part.key.showModal();
   return new Promise((resolve) => {
@@ -153,15 +153,15 @@ function askForToken(wasWrong) {
 }
 part.key.addEventListener("cancel", (event) => event.preventDefault());
 
-// Touching
+// Controls
 
-// Everything acts on a click, which a browser does not make of a finger that begins to scroll.
+// All controls act on a click: a finger that starts to scroll makes none.
 
 const tap = (time) => act("POST", "tap", { milliseconds: performance.timeOrigin + time });
 const setTempo = (bpm) => act("POST", "tempo", { bpm });
 const playOrStop = () => status && act("POST", "transport", { playing: !status.playing });
 
-// A tap counts from when the finger came down, though it is sent when the finger leaves. Keys and readers only click.
+// A tap has the time of the touch, though it is sent on release. Keys and screen readers only click.
 let struck = null;
 part.tap.addEventListener("pointerdown", (event) => { struck = event.timeStamp; });
 part.tap.addEventListener("click", (event) => {

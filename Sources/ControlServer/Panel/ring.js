@@ -1,10 +1,10 @@
-// The ring that turns with the session: a part for each beat of the quantum, and a hand.
+// The ring that turns with the session: a segment for each beat of the quantum, and a hand.
 
-/** Where the session is, carried on by its tempo between one status and the next. */
+/** Position in the session, extrapolated by its tempo between statuses. */
 class Position {
   #anchor = null;
 
-  /** Takes a status in. What comes over a network can only be late, so the least delayed one is believed most. */
+  /** Takes a status. A network can only delay it, so the least delayed one counts most. */
   take(status, now) {
     const fresh = { time: now, beat: status.beat, phase: status.phase, quantum: status.quantum, tempo: status.tempo };
     const known = this.#anchor;
@@ -65,7 +65,7 @@ class Ring {
     this.place.textContent = beat < 0 ? "" : this.#length > 1 ? `${beat + 1} / ${+this.#length.toFixed(2)}` : "";
   }
 
-  /** Draws a part for each beat, the last shorter if the quantum is no whole number of beats. */
+  /** Draws a segment for each beat; the last is shorter if the quantum is not a whole number. */
   #divide(length) {
     this.#length = length;
     this.#beat = -1;

@@ -1,48 +1,48 @@
-/// What was found of the kernel and of how it schedules.
+/// Facts about the kernel and its scheduling.
 struct KernelFacts {
-    /// Nil if that could not be told.
+    /// The kernel's preemption; nil if unknown.
     var preemption: Preemption?
-    /// Whether it can be chosen when the system starts.
+    /// Whether it can be chosen at boot.
     var isPreemptionChoosable = false
-    /// Whether the system starts by GRUB, where that choice is then written down.
+    /// Whether the system boots with GRUB, where the choice is then configured.
     var hasGRUB = false
     /// The governor of each processor that has one.
     var governors: [Int: String] = [:]
     var wakeUps = WakeUps()
 
-    /// How late this process's wake-ups were.
+    /// Lateness of this process's wake-ups.
     struct WakeUps: Hashable {
         var isRealTime = true
         var count = 0
-        /// What half of them stay below, in microseconds.
+        /// Median in microseconds.
         var median: Int64 = 0
-        /// What 99 of 100 stay below, in microseconds.
+        /// 99 % are below this, in microseconds.
         var most: Int64 = 0
         /// In microseconds.
         var maximum: Int64 = 0
     }
 }
 
-/// When the kernel lets a waiting thread have the processor of a running one.
+/// When the kernel gives a running thread's processor to a waiting one.
 enum Preemption: String, Hashable {
-    /// When that one's system call is over.
+    /// At the end of the running thread's system call.
     case none
-    /// At places in a system call.
+    /// At certain places in a system call.
     case voluntary
-    /// Nearly at any time, if the waiting one is a real-time thread.
+    /// Nearly anytime, if the waiting thread is real-time.
     case lazy
-    /// Nearly at any time.
+    /// Nearly anytime.
     case full
-    /// At any time.
+    /// Anytime.
     case realTime = "real-time"
 
-    /// Puts together which one is in force on a kernel that is not PREEMPT_RT.
+    /// The preemption of a kernel that is not PREEMPT_RT.
     ///
     /// - Parameters:
-    ///   - version: the words of `uname -v`.
+    ///   - version: output of `uname -v`.
     ///   - choices: the kernel's own list, `none voluntary (full)`; only root may read it.
-    ///   - commandLine: what the kernel was started with.
-    ///   - configuration: what it was built with.
+    ///   - commandLine: the kernel's command line.
+    ///   - configuration: the kernel's build configuration.
     init?(version: String, choices: String?, commandLine: String, configuration: String?) {
         let words = version.split(separator: " ")
         guard !words.contains("PREEMPT_RT") else {
@@ -50,7 +50,7 @@ enum Preemption: String, Hashable {
             return
         }
         guard words.contains("PREEMPT_DYNAMIC") else {
-            // Static; kernels that are not pre-empted do not say which of the two others they are.
+            // Static; kernels without preemption do not say which of the two other kinds they are.
             let built = configuration.flatMap(Preemption.init(built:))
             guard let model = words.contains("PREEMPT") ? .full : built else { return nil }
             self = model

@@ -1,4 +1,4 @@
-/// What was read of the machine, all of it; what it means is said elsewhere.
+/// All facts about the machine; their meaning is judged elsewhere.
 struct MachineFacts {
     var sequencer = SequencerFacts()
     var permissions = PermissionFacts()

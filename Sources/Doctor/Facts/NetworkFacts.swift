@@ -1,4 +1,4 @@
-/// What was found of the networks, and heard on them.
+/// Facts about the networks, and what was heard on them.
 struct NetworkFacts {
     var interfaces: [Interface] = []
     var port = Port.free([])
@@ -10,18 +10,18 @@ struct NetworkFacts {
         var name: String
         var isLoopback = false
         var isUp = true
-        /// Whether there is somebody at the other end: a cable, an access point.
+        /// Whether it has a link: a cable or an access point.
         var isRunning = true
-        /// Whether it is meant to carry multicast.
+        /// Whether it is set up for multicast.
         var isMulticast = true
-        /// Whether there is a device behind it; else it is a program's.
+        /// Whether it is a device rather than made by a program.
         var isPhysical = true
         var isWireless = false
-        /// Whether a wireless one naps; nil if that is not known.
+        /// Whether a Wi-Fi interface saves power; nil if unknown.
         var savesPower: Bool?
         /// Its networks, such as 192.168.7.0/24.
         var networks: [String] = []
-        /// Whether what was sent to Link's group came back here; nil if that could not be tried.
+        /// Whether a datagram sent to Link's group came back; nil if that could not be tried.
         var hearsItself: Bool?
         /// Why it could not be tried.
         var trouble: String?
@@ -30,7 +30,7 @@ struct NetworkFacts {
         var isUsable: Bool { isUp && (isLoopback || isRunning) && !networks.isEmpty }
     }
 
-    /// A program, as the system knows it.
+    /// A running program.
     struct Program: Hashable, Comparable {
         var name: String
         var process: Int
@@ -38,11 +38,11 @@ struct NetworkFacts {
         static func < (left: Program, right: Program) -> Bool { left.process < right.process }
     }
 
-    /// Whether the port of Link's group can be had, and which programs have it, as far as this user may know.
+    /// Whether the port of Link's group is available, and the programs that use it, as far as visible.
     enum Port: Hashable {
         case free([Program])
         case taken([Program])
-        /// Anything else, in the system's words.
+        /// Any other error, in the system's words.
         case failing(String)
     }
 
@@ -55,17 +55,17 @@ struct NetworkFacts {
         var interfaces: Set<String> = []
     }
 
-    /// What guards this computer's ports.
+    /// The firewall program in use.
     enum Firewall: Hashable {
         case ufw
         case firewalld
-        /// Rules of nftables made by hand or by programs not known here, or none.
+        /// Rules of nftables made by hand or by unknown programs, or none.
         case other
     }
 }
 
 extension NetworkFacts {
-    /// The sockets' inodes of those that hold a UDP port, as `/proc/net/udp` lists them.
+    /// Socket inodes of the programs that use a UDP port, from `/proc/net/udp`.
     static func inodes(holding port: UInt16, in text: String) -> Set<String> {
         let digits = String(port, radix: 16, uppercase: true)
         let suffix = ":" + String(repeating: "0", count: 4 - digits.count) + digits

@@ -1,38 +1,38 @@
-/// What this user is allowed.
+/// The user's permissions.
 struct PermissionFacts {
     /// Whether the kernel gave a thread of this process real-time priority 80.
     var isRealTimeGranted = true
-    /// Whether it locked some memory of this process.
+    /// Whether it allowed this process to lock memory.
     var isMemoryLockGranted = true
     var user = User()
     var limits = Limits()
-    /// What the system's files grant those who log in.
+    /// Limits that the system's files grant at login.
     var grants: [LimitGrant] = []
     var isContainer = false
 
-    /// Who runs this process, and in which groups.
+    /// The user of this process, and its groups.
     struct User: Hashable {
         var name = ""
         var isRoot = false
-        /// Who called root in, as sudo tells it.
+        /// The user who called sudo, if any.
         var caller: String?
         var isInAudio = false
-        /// Whether the system's list of groups says so; that counts from the next login.
+        /// Whether the user is listed in the group; that takes effect at the next login.
         var isListedInAudio = false
         var hasAudioGroup = true
     }
 
-    /// The limits of this process, hard ones; nil is none.
+    /// Hard limits of this process; nil means no limit.
     struct Limits: Hashable {
         /// The highest real-time priority.
         var realTimePriority: Int? = 0
-        /// Bytes.
+        /// In bytes.
         var lockedMemory: Int? = 0
     }
 }
 
 extension PermissionFacts.Limits {
-    /// Reads `/proc/self/limits`; what is not told counts as nothing.
+    /// Reads `/proc/self/limits`; missing limits count as zero.
     init(_ text: String) {
         for line in text.split(separator: "\n") {
             // The soft limit, then the hard one.
@@ -49,19 +49,19 @@ extension PermissionFacts.Limits {
 }
 
 extension PermissionFacts.User {
-    /// Puts together who runs this process.
+    /// Determines the user of this process.
     ///
     /// - Parameters:
     ///   - status: the text of `/proc/self/status`.
-    ///   - passwords: that of `/etc/passwd`.
-    ///   - groups: that of `/etc/group`.
-    ///   - caller: who used sudo.
+    ///   - passwords: the text of `/etc/passwd`.
+    ///   - groups: the text of `/etc/group`.
+    ///   - caller: the user who called sudo.
     init(status: String, passwords: String, groups: String, caller: String?) {
         func numbers(_ key: String) -> [String] {
             let line = status.split(separator: "\n").first { $0.hasPrefix("\(key):") }
             return line?.dropFirst(key.count + 1).split(whereSeparator: \.isWhitespace).map(String.init) ?? []
         }
-        // Real, effective, saved and file system's.
+        // Real, effective, saved and file system IDs.
         let id = numbers("Uid").dropFirst().first ?? ""
         let user = Self.rows(passwords).first { $0.count > 3 && $0[2] == id }
         let audio = Self.rows(groups).first { $0.count > 3 && $0[0] == "audio" }
@@ -81,20 +81,20 @@ extension PermissionFacts.User {
     }
 }
 
-/// A line of `/etc/security/limits.conf`, or of the files beside it, that raises a limit.
+/// A line that raises a limit, from `/etc/security/limits.conf` or the files beside it.
 struct LimitGrant: Hashable {
     /// A user, a group after an `@`, or `*` for all.
     var domain: String
     /// `rtprio`, `memlock` and others.
     var item: String
-    /// Nil is no limit.
+    /// Nil means no limit.
     var value: Int?
 
     /// Reads all such lines of a file.
     static func list(_ text: String) -> [LimitGrant] {
         text.split(separator: "\n").compactMap { line in
             let words = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace).map(String.init)
-            // A soft limit alone raises nothing.
+            // A soft limit alone grants nothing.
             guard words.count == 4, words[1] == "-" || words[1] == "hard" else { return nil }
             let isWithoutLimit = ["unlimited", "infinity", "-1"].contains(words[3])
             guard isWithoutLimit || Int(words[3]) != nil else { return nil }

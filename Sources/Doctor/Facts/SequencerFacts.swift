@@ -1,58 +1,58 @@
-/// What was found of the ALSA sequencer.
+/// Facts about the ALSA sequencer.
 struct SequencerFacts {
-    /// What came of opening it.
+    /// The result of opening it.
     enum Access: Hashable {
         case open
-        /// There is none.
+        /// There is no sequencer.
         case missing
-        /// There is one, for others.
+        /// This user may not use it.
         case refused
-        /// Anything else, in the system's words.
+        /// Any other error, in the system's words.
         case failing(String)
     }
 
-    /// Where the module that is missing could come from.
+    /// Where a missing module can be found.
     enum Module: Hashable {
-        /// It only wants loading, as far as can be seen.
+        /// It probably only has to be loaded.
         case installed
         /// This kernel's modules are here, and it is not among them.
         case absent(isUbuntu: Bool)
-        /// The kernel is that of the computer around this container.
+        /// The kernel belongs to the computer that runs this container.
         case outside
     }
 
-    /// What came of setting up a queue that beats every 160 microseconds.
+    /// The result of setting up a queue with a period of 160 microseconds.
     enum Queue: Hashable {
         case fine
-        /// The kernel has none left; the words say how it put that.
+        /// No queue is free; holds the kernel's message.
         case taken(String)
-        /// Anything else, in words that name the step.
+        /// Any other error, with the name of the step.
         case failing(String)
     }
 
-    /// A MIDI device of the kernel's.
+    /// A MIDI device known to the kernel.
     struct Device: Hashable {
         var card: Int
-        /// As the kernel calls the card.
+        /// The card's name in the kernel.
         var name: String
     }
 
     var access = Access.open
     var module = Module.installed
     var queue = Queue.fine
-    /// Whether the timer that the queue needs is there.
+    /// Whether the timer for the queue exists.
     var hasFineTimer = true
     var devices: [Device] = []
-    /// The cards that have a sequencer port.
+    /// The cards with a sequencer port.
     var cardsWithPorts: Set<Int> = []
 }
 
 extension SequencerFacts.Module {
-    /// Reads where the sequencer's module is.
+    /// Finds the sequencer's module.
     ///
     /// - Parameters:
-    ///   - modules: the lists of the kernel's modules, loadable and built in; nil if there are none.
-    ///   - isContainer: whether this is one.
+    ///   - modules: the lists of loadable and built-in modules; nil if there are none.
+    ///   - isContainer: whether this is a container.
     ///   - system: the text of `os-release`.
     init(modules: String?, isContainer: Bool, system: String) {
         if isContainer {

@@ -1,23 +1,23 @@
-/// What systemd knows of a service that runs Tactus.
+/// Facts from systemd about a service that runs Tactus.
 struct ServiceFacts {
     /// Whether systemd runs this system.
     var hasSystemd = false
-    /// The unit of the system's own service, and what overrides it; nil if there is none.
+    /// The unit of a system service with its overrides; nil if there is none.
     var systemUnit: Unit?
-    /// Where the unit of a user's service lies.
+    /// Path of the unit of a user service.
     var userUnit: String?
 
-    /// What a unit allows its service.
+    /// The limits that a unit sets.
     struct Unit: Hashable {
-        /// The file's place.
+        /// Path of its file.
         var path: String
-        /// Nil if it says nothing.
+        /// Nil if not set.
         var realTimePriority: String?
     }
 }
 
 extension ServiceFacts.Unit {
-    /// Reads a unit's file and those that override it; the last word counts.
+    /// Reads a unit's file and its overrides; the last one counts.
     init(path: String, texts: [String]) {
         self.path = path
         for line in texts.flatMap({ $0.split(separator: "\n") }) {

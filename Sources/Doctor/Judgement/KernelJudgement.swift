@@ -1,9 +1,9 @@
 extension KernelFacts {
-    /// What the facts mean.
+    /// Judges the facts.
     ///
     /// - Parameters:
-    ///   - hasFineQueue: whether the sequencer steps in where the clock's thread is held up.
-    ///   - realTimeFix: the way to real-time priority.
+    ///   - hasFineQueue: whether the sequencer sends when the clock's thread is held up.
+    ///   - realTimeFix: how to get real-time priority.
     /// - Returns: one finding for each code.
     func findings(hasFineQueue: Bool, _ realTimeFix: String) -> [Finding] {
         [preemptionFinding(hasFineQueue), governorFinding, wakeUpFinding(realTimeFix)]
@@ -48,7 +48,7 @@ extension KernelFacts {
     private static let governorFix =
         "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor # after each restart"
 
-    /// What Tactus makes up for by waking that much earlier, in microseconds.
+    /// Lateness that Tactus can compensate by waking earlier, in microseconds.
     private static let tolerated: Int64 = 250
 
     private func wakeUpFinding(_ realTimeFix: String) -> Finding {

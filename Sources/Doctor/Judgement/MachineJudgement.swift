@@ -1,5 +1,5 @@
 extension MachineFacts {
-    /// What the facts mean, in the order in which things are best mended.
+    /// The findings, in the order in which to fix them.
     var findings: [Finding] {
         let realTimeFix = permissions.realTimeFix
         return sequencer.findings

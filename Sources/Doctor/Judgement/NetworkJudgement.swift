@@ -4,7 +4,7 @@ extension NetworkFacts {
             + interfaces.filter { $0.isUsable && $0.isWireless }.map(powerSaveFinding) + [portFinding, peersFinding]
     }
 
-    /// Those that lead out of this computer.
+    /// The interfaces that lead out of this computer.
     private var networks: [Interface] { interfaces.filter { $0.isUsable && !$0.isLoopback } }
 
     private var networksFinding: Finding {
@@ -39,7 +39,7 @@ extension NetworkFacts {
         let names = networks.map { "\($0.name) (\($0.networks.joined(separator: ", ")))" }.joined(separator: ", ")
         let twice = peers.filter { $0.interfaces.subtracting(loopbacks).count > 1 }.count
         let heard = twice > 0 ? "; \(Self.programs(twice)) heard on more than one of them" : ""
-        // By cable rather than by Wi-Fi, by a device rather than by a program.
+        // Prefer cable to Wi-Fi, and devices to programs.
         let best = networks.min { Self.rank($0) < Self.rank($1) } ?? networks[0]
         return .warning(
             .networks, "Link uses several networks at once: \(names)\(heard)",
@@ -54,7 +54,7 @@ extension NetworkFacts {
 
     private func multicastFinding(_ interface: Interface) -> Finding {
         let name = interface.name
-        // The loopback interface does not claim to carry it, and does.
+        // The loopback interface does not list multicast, but supports it.
         guard interface.isMulticast || interface.isLoopback else {
             return .problem(
                 .multicast, of: name, "it is switched off", fix: "sudo ip link set dev \(name) multicast on")
@@ -75,7 +75,7 @@ extension NetworkFacts {
         }
     }
 
-    /// Link's clocks are also asked for directly, at ports of the system's choice, so all of the network must come in.
+    /// Link also measures clocks at ports chosen by the system, so the whole network must be allowed in.
     private func firewallFix(for interface: Interface) -> String {
         let network = interface.networks.first ?? "any"
         return switch firewall {

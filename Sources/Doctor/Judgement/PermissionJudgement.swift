@@ -3,9 +3,9 @@ extension PermissionFacts {
         [realTimeFinding, memoryFinding, groupFinding(opensSequencer: opensSequencer)]
     }
 
-    /// What the clock's thread asks for unless `--realtime-priority` says otherwise.
+    /// The clock thread's priority without `--realtime-priority`.
     static let priority = 80
-    /// Bytes that are enough for what the clock's thread uses.
+    /// Bytes that the clock thread needs.
     static let lockedMemory = 1 << 20
 
     private var realTimeFinding: Finding {
@@ -18,7 +18,7 @@ extension PermissionFacts {
         return .warning(.realTime, "priority \(Self.priority) is refused (\(limit))", fix: realTimeFix)
     }
 
-    /// The way to real-time priority.
+    /// How to get real-time priority.
     var realTimeFix: String { fix(for: "rtprio", worth: 95, atLeast: Self.priority, docker: "rtprio=95") }
 
     private var memoryFinding: Finding {

@@ -19,7 +19,7 @@ extension SequencerFacts {
         }
     }
 
-    /// Loads a module of the kernel, now and whenever the system starts.
+    /// Command to load a kernel module, now and at each boot.
     private static func loading(_ module: String) -> String {
         "sudo modprobe \(module) && echo \(module) | sudo tee -a /etc/modules-load.d/tactus.conf"
     }

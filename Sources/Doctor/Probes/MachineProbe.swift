@@ -1,8 +1,8 @@
 extension MachineFacts {
-    /// Reads all facts, each by itself: what cannot be read stays unknown and keeps nothing else from being read.
+    /// Reads all facts independently: what cannot be read stays unknown.
     ///
     /// - Parameter tree: the system's files.
-    /// - Returns: after two seconds, most of which are spent listening and measuring at the same time.
+    /// - Returns: the facts, after two seconds of listening and measuring at the same time.
     static func read(_ tree: SystemTree) -> MachineFacts {
         var facts = MachineFacts()
         facts.sequencer = SequencerFacts.read(tree)

@@ -17,7 +17,7 @@ extension NetworkFacts {
     }
 
     private static let port: UInt16 = 20808
-    /// A peer speaks four times a second, or less if it has much to answer.
+    /// Listening time in milliseconds; a peer sends four times a second, or less if it has much to answer.
     private static let listeningTime: Int64 = 1_500
 
     private mutating func listen(_ holders: [Program]) {
@@ -51,7 +51,7 @@ extension NetworkFacts {
         return tree.exists("sys/fs/cgroup/system.slice/firewalld.service") ? .firewalld : .other
     }
 
-    /// All interfaces by their names, whether Link can use them or not.
+    /// All interfaces by name, whether Link can use them or not.
     private static func interfaces(_ tree: SystemTree) -> [Interface] {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return [] }
@@ -60,7 +60,7 @@ extension NetworkFacts {
         for pointer in sequence(first: first, next: { $0?.pointee.ifa_next }) {
             guard let entry = pointer?.pointee else { continue }
             let label = String(cString: entry.ifa_name)
-            // Without the label of an additional address.
+            // Remove the label of an additional address.
             let name = label.split(separator: ":").first.map(String.init) ?? label
             if !found.contains(where: { $0.name == name }) {
                 found.append(interface(name, flags: entry.ifa_flags, tree))
@@ -89,7 +89,7 @@ extension NetworkFacts {
         return interface
     }
 
-    /// The IPv4 network of an entry of the system's list.
+    /// The IPv4 network of an entry in the system's list.
     private static func network(of entry: ifaddrs) -> String? {
         guard let address = entry.ifa_addr, address.pointee.sa_family == sa_family_t(AF_INET),
             let mask = entry.ifa_netmask

@@ -1,6 +1,6 @@
-/// Which programs hold a UDP port.
+/// Finds the programs that use a UDP port.
 enum PortHolders {
-    /// Looks through the open files of all processes, of which root sees all and others see their own.
+    /// Searches the open files of all processes; only root sees those of other users.
     static func programs(holding port: UInt16, _ tree: SystemTree) -> [NetworkFacts.Program] {
         let tables = ["proc/net/udp", "proc/net/udp6"].compactMap(tree.text)
         let inodes = Set(tables.flatMap { NetworkFacts.inodes(holding: port, in: $0) })

@@ -25,7 +25,7 @@ extension SequencerFacts {
         return facts
     }
 
-    /// The kernel's raw MIDI devices, whose names are `midiC1D0` and the like, one for each card.
+    /// The kernel's raw MIDI devices, one for each card, from names such as `midiC1D0`.
     private static func devices(_ tree: SystemTree) -> [Device] {
         let cards = tree.names("sys/class/sound").compactMap { name -> Int? in
             guard name.hasPrefix("midiC") else { return nil }

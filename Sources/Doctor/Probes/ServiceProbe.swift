@@ -6,7 +6,7 @@ extension ServiceFacts {
         facts.hasSystemd = tree.exists("run/systemd/system")
         let system = ["etc/systemd/system", "usr/local/lib/systemd/system", "usr/lib/systemd/system"]
         if let folder = system.first(where: { tree.exists("\($0)/\(unit)") }) {
-            // What overrides a unit may lie in any of the folders; the nearest to the administrator has the last word.
+            // Overrides may be in any of the folders; the one nearest to the administrator counts last.
             let overrides = system.reversed().flatMap { folder in
                 tree.names("\(folder)/\(unit).d").filter { $0.hasSuffix(".conf") }.map { "\(folder)/\(unit).d/\($0)" }
             }

@@ -1,10 +1,10 @@
 internal import Essentials
 
-/// The files in which the system tells about itself, below some root.
+/// The system's information files, below a root.
 struct SystemTree {
     let root: String
 
-    /// The text of a file, such as `proc/self/limits`; nil if it is not there or may not be read.
+    /// The text of a file, such as `proc/self/limits`; nil if it cannot be read.
     func text(_ path: String) -> String? {
         (try? Files.bytes(of: root + path)).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -14,17 +14,17 @@ struct SystemTree {
         text(path).map(\.trimmed)
     }
 
-    /// The names in a folder, sorted; none if it may not be read.
+    /// The sorted names in a folder; empty if it cannot be read.
     func names(_ path: String) -> [String] { Files.names(in: root + path) }
 
     func exists(_ path: String) -> Bool { Files.exists(root + path) }
 
-    /// What a symbolic link says.
+    /// The target of a symbolic link.
     func link(_ path: String) -> String? { Files.link(root + path) }
 
-    /// Whether this system runs in a container, as far as container engines tell.
+    /// Whether this system runs in a container, as far as container engines mark it.
     ///
-    /// A virtual machine may have been made from a container's files; its second process is the kernel's own.
+    /// A virtual machine may be made from a container's files; its second process belongs to the kernel.
     var isContainer: Bool {
         (exists(".dockerenv") || exists("run/.containerenv")) && line("proc/2/comm") != "kthreadd"
     }

@@ -1,22 +1,22 @@
 internal import RealTime
 
-/// Measures on a thread like the clock's own how late it wakes, for about a second.
+/// Measures for about a second how late a thread like the clock's wakes.
 struct WakeUpProbe {
     private let thread: RealTimeThread
     private let recording: Recording
 
     private static let count = 300
-    /// No whole number of the kernel's own periods, in nanoseconds.
+    /// Time between wake-ups in nanoseconds; no multiple of the kernel's own periods.
     private static let distance: Int64 = 4_370_000
 
-    /// What the thread writes and others read once it has ended.
+    /// Written by the thread, read by others after its end.
     private final class Recording: Sendable {
         let latencies = LatencyHistogram()
     }
 
-    /// Starts to measure; nil if no thread can be made.
+    /// Starts measuring; nil if no thread can be created.
     ///
-    /// - Parameter priority: the real-time priority to ask for; if it is refused, it is measured without.
+    /// - Parameter priority: the real-time priority to ask for; if refused, it measures without.
     init?(priority: Int32) {
         let recording = Recording()
         let made = try? RealTimeThread(name: "tactus doctor", priority: priority) {
@@ -26,7 +26,7 @@ struct WakeUpProbe {
                 MonotonicTime.sleep(until: deadline)
                 let late = MonotonicTime.now().nanoseconds - deadline.nanoseconds
                 recording.latencies.record(microseconds: late / 1_000)
-                // A long delay is one delay, not one for each deadline within it.
+                // A long delay counts once, not once for each deadline in it.
                 if late > Self.distance { deadline = MonotonicTime.now() }
             }
         }
@@ -34,7 +34,7 @@ struct WakeUpProbe {
         (thread, self.recording) = (made, recording)
     }
 
-    /// Waits for the end.
+    /// Waits for the end of the measurement.
     func finish() -> KernelFacts.WakeUps {
         thread.join()
         return KernelFacts.WakeUps(

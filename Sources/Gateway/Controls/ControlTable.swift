@@ -4,47 +4,47 @@ internal import ConfigurationFiles
 internal import GatewayStatus
 internal import MIDIClock
 
-/// The buttons and pedals that give commands: has them subscribed, and tells what was pressed.
+/// The buttons and pedals that give commands: subscribes to them, and reports presses.
 struct ControlTable: Sendable {
     private var controls: [Control] = []
     private let hasSequencer: Bool
-    /// The port that hears them; nil while there is none.
+    /// Our port that receives them; nil if there is none.
     private var input: PortAddress?
-    /// Why there is none.
+    /// Why there is no such port.
     private var trouble: String?
     private var detector = PressDetector()
-    /// Where the ports are, by the names the user gave them.
+    /// The ports found, by the names the user wrote.
     private var ports: [String: PortAddress] = [:]
-    /// Why ports are away, by the same names.
+    /// Why ports are absent, by the names the user wrote.
     private var away: [String: String?] = [:]
-    /// What was refused last, by what was to be done.
+    /// The last refused command, by the control's action.
     private var refusals: [Control.Verb: CommandError] = [:]
 
-    /// What somebody's pressing a button means.
+    /// A press of a button, and what it means.
     struct Press: Hashable {
         var verb: Control.Verb
-        /// The port as the user has named it.
+        /// The port, as the user wrote it.
         var port: String
         var command: Command
     }
 
-    /// A table that has not looked yet; ``update(_:own:_:)`` does.
+    /// A table without ports; ``update(_:own:_:)`` finds them.
     ///
     /// - Parameters:
     ///   - controls: what the user wants.
-    ///   - hasSequencer: whether anything can be heard at all.
+    ///   - hasSequencer: whether there is a sequencer to receive from.
     init(_ controls: [Control], hasSequencer: Bool) {
         self.hasSequencer = hasSequencer
         configure(controls)
     }
 
-    /// The number of the client that hears them.
+    /// The client number of our port.
     var client: Int? { input?.client }
 
-    /// Whether there is anything to hear, and a sequencer to hear it by.
+    /// Whether a port to receive controls is needed and possible.
     var wantsInput: Bool { !controls.isEmpty && hasSequencer }
 
-    /// Takes the controls that are wanted now.
+    /// Applies a new list of controls.
     mutating func configure(_ controls: [Control]) {
         self.controls = controls
         refusals = [:]
@@ -56,18 +56,18 @@ struct ControlTable: Sendable {
         }
     }
 
-    /// Notes the port that hears them from now on.
+    /// Notes the port that receives controls from now on.
     mutating func opened(_ port: PortAddress) { (input, trouble) = (port, nil) }
 
-    /// Notes why there is no port to hear them by.
+    /// Notes why the port could not be opened.
     mutating func notOpened(because trouble: String) { self.trouble = trouble }
 
-    /// Brings subscriptions up to date with the ports there are.
+    /// Updates subscriptions to match the present ports.
     ///
     /// - Parameters:
-    ///   - patchbay: the ports and subscriptions; takes those that are wanted.
-    ///   - own: the numbers of the gateway's own clients, which press no buttons.
-    ///   - effects: receives what is to be done for it.
+    ///   - patchbay: the ports and subscriptions; receives the wanted ones.
+    ///   - own: numbers of the gateway's own clients, which are no controls.
+    ///   - effects: receives what must be done.
     mutating func update(_ patchbay: inout Patchbay, own: Set<Int>, _ effects: inout GatewayEffects) {
         (ports, away) = ([:], [:])
         guard let input else {
@@ -93,12 +93,12 @@ struct ControlTable: Sendable {
         }
     }
 
-    /// The ports that the user has named, each once and in order.
+    /// The port names that the user wrote, each once and sorted.
     private var names: [String] { Set(controls.map(\.port.value)).sorted() }
 
-    /// What a message means; several things perhaps, or none.
+    /// The presses that a message means; there may be several, or none.
     ///
-    /// - Parameter arrival: every message that has come, in order.
+    /// - Parameter arrival: every message received, in order.
     /// - Returns: the presses.
     mutating func presses(_ arrival: ControlArrival) -> [Press] {
         let meant = controls.filter {
@@ -108,12 +108,12 @@ struct ControlTable: Sendable {
         return meant.map { Press(verb: $0.verb, port: $0.port.value, command: $0.verb.command(at: arrival.time)) }
     }
 
-    /// Notes what became of a press.
+    /// Notes the result of a press.
     ///
-    /// - Returns: whether it is news, for the log and the status.
+    /// - Returns: whether it differs from the last result, for the log and the status.
     mutating func note(_ press: Press, _ refusal: CommandError?) -> Bool {
         let before = refusals
-        // What was too far for one nudge is not for the other, and then no longer for either.
+        // After a successful nudge no nudge is at its limit any more.
         if refusal == nil, press.verb.isNudge { refusals = refusals.filter { !$0.key.isNudge } }
         refusals[press.verb] = refusal
         return refusals != before
@@ -135,12 +135,12 @@ struct ControlTable: Sendable {
 }
 
 extension Control.Verb {
-    /// How much a press moves, in milliseconds.
+    /// Change by one press of a nudge button, in milliseconds.
     private static let nudge = 1.0
 
     fileprivate var isNudge: Bool { self == .nudgeEarlier || self == .nudgeLater }
 
-    /// The command it stands for.
+    /// The command for the press.
     ///
     /// - Parameter time: when the button was pressed.
     /// - Returns: the command.

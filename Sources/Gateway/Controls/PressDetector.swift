@@ -2,9 +2,9 @@ package import ALSASequencer
 internal import BeatTime
 internal import MIDIClock
 
-/// Tells the pressing of buttons and pedals from what else they send.
+/// Recognizes presses of buttons and pedals among the messages they send.
 package struct PressDetector: Sendable {
-    /// What is known of each, by where and what it sends.
+    /// The state of each button, by its source and message.
     private var states: [Button: State] = [:]
 
     private struct Button: Hashable {
@@ -19,19 +19,19 @@ package struct PressDetector: Sendable {
         var pressed: HostTime?
     }
 
-    /// From here on a controller's value means that the pedal is down.
+    /// Controller values from here on mean that the pedal is down.
     private static let down = 64
-    /// What follows a press sooner is its bouncing, in microseconds.
+    /// Shortest time between two presses, in microseconds; anything sooner is contact bounce.
     private static let bounce: Int64 = 50_000
 
     package init() {}
 
     /// Whether a message is a press.
     ///
-    /// A note is one if it begins, and so is every program. A controller is one when it rises past the middle, or when
-    /// it says the very same again from there: pedals that tell nothing of their release do so.
+    /// Each Note On and each program change is one. A controller is one when it rises past the middle, or repeats the
+    /// same high value: some pedals send nothing when released.
     ///
-    /// - Parameter arrival: every message of the button, in the order they came.
+    /// - Parameter arrival: every message of the button, in order.
     /// - Returns: true once for each press.
     package mutating func isPress(_ arrival: ControlArrival) -> Bool {
         let message = arrival.message

@@ -7,13 +7,13 @@ internal import MIDIClock
 
 // Commands from outside.
 extension GatewayEngine {
-    /// Carries a command out, or has it carried out.
+    /// Carries out a command, or starts it.
     ///
     /// - Parameters:
-    ///   - command: from wherever it comes.
-    ///   - token: gets its reply once the status shows the effect; not if the command is refused.
+    ///   - command: from any source.
+    ///   - token: gets its reply once the status shows the effect, but not if the command is refused.
     ///   - now: the present time.
-    /// - Throws: why it is not carried out; then nothing has changed.
+    /// - Throws: why it is refused; nothing has changed then.
     mutating func perform(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandError) {
         switch command {
         case .enableLink(let isOn):
@@ -102,7 +102,7 @@ extension GatewayEngine {
         sourcesChanged(at: now)
     }
 
-    /// Does what buttons and pedals ask for.
+    /// Carries out the commands of buttons and pedals.
     mutating func pressed(_ arrivals: [ControlArrival], at now: HostTime) {
         for press in arrivals.flatMap({ controls.presses($0) }) {
             var refusal: CommandError?
@@ -114,7 +114,7 @@ extension GatewayEngine {
             guard controls.note(press, refusal) else { continue }
             isStatusStale = true
             guard let refusal else { continue }
-            // Once, and not again for each press that is refused for the same reason.
+            // Logged once, not for each further press refused for the same reason.
             log(
                 .notice, "control refused",
                 ["port": "\(press.port)", "do": "\(press.verb.rawValue)", "error": "\(refusal)"])

@@ -4,20 +4,20 @@ internal import ClockDispatch
 
 // Devices, ports and lines that come and go.
 extension GatewayEngine {
-    /// The numbers of the gateway's own clients, which are no machines.
+    /// Numbers of the gateway's own clients, which are no machines.
     var own: Set<Int> { clients.union(controls.client.map { [$0] } ?? []) }
 
-    /// Brings outputs and inputs up to date with the ports there are.
+    /// Updates outputs and inputs to match the present ports.
     ///
     /// - Parameters:
-    ///   - choice: whom to follow from now on; nil for the choice there is.
+    ///   - choice: whom to follow from now on; nil keeps the present choice.
     ///   - now: the present time.
     mutating func portsChanged(following choice: FollowChoice? = nil, at now: HostTime) {
         if outputs.connect(&patchbay, own: own, &effects) { outputsChanged() }
         hearDevices(following: choice, at: now)
     }
 
-    /// Brings inputs and controls alone up to date.
+    /// Updates only inputs and controls.
     mutating func hearDevices(following choice: FollowChoice? = nil, at now: HostTime) {
         let named = Dictionary(outputs.all.compactMap(\.namedProfile)) { first, _ in first }
         let isNews = inputs.update(choice, &patchbay, own: own, &effects) { [configuration] port in
@@ -28,10 +28,10 @@ extension GatewayEngine {
         isStatusStale = true
     }
 
-    /// Notes that outputs have come, gone or changed.
+    /// Notes that outputs were added, removed or changed.
     mutating func outputsChanged() { (isBoardStale, isStatusStale, haveOutputsChanged) = (true, true, true) }
 
-    /// Takes what became of questions.
+    /// Takes the answers to the engine's questions.
     mutating func note(_ answers: [GatewayAnswer], at now: HostTime) {
         var arePortsNews = false
         for answer in answers {
@@ -61,7 +61,7 @@ extension GatewayEngine {
         if arePortsNews { portsChanged(at: now) }
     }
 
-    /// Frees slots, and looks after lines and drivers.
+    /// Frees slots, and checks lines and drivers.
     mutating func tendOutputs(at now: HostTime) {
         let isFreed = outputs.freeSlots(account, board.generation, &patchbay, &effects, at: now)
         var changed = isFreed
@@ -74,7 +74,7 @@ extension GatewayEngine {
             }
         }
         if changed { outputsChanged() }
-        // Somebody may have been waiting for a slot.
+        // An output may have been waiting for a slot.
         if isFreed { portsChanged(at: now) }
     }
 }

@@ -3,25 +3,25 @@ internal import BeatTime
 internal import ClockDispatch
 internal import MIDIClock
 
-// What the next run is to find.
+// State saved for the next run.
 extension GatewayEngine {
-    /// Keeps something that the user has set.
+    /// Saves a change by the user.
     mutating func keep(_ change: (inout KeptState) -> Void) { keep(.setting, change) }
 
-    /// Keeps the offsets that the outputs have.
+    /// Saves the outputs' offsets.
     mutating func keepOffsets() {
         outputs.keepOffsets()
         let offsets = outputs.offsets
         keep { $0.offsets = offsets }
     }
 
-    /// Keeps the tempo in force, whoever has set it.
+    /// Saves the current tempo, whoever set it.
     mutating func keepTempo() {
         let tempo = KeptState.rounded(arbiter.timeline.tempo)
         keep(.drift) { $0.tempo = tempo }
     }
 
-    /// Keeps which devices play.
+    /// Saves which devices play.
     mutating func keepStarted() {
         started.update(outputs.all, board, account)
         outputs.leftPlaying = started.ids
@@ -29,11 +29,11 @@ extension GatewayEngine {
         keep { $0.playing = ids }
     }
 
-    /// Takes note that the run has ended.
+    /// Notes the end of the run.
     ///
-    /// - Parameter account: the clock thread's last.
-    /// - Returns: what the next run is to find, so that it brings devices in step that have not taken their last Stop;
-    ///   nil if that is kept already.
+    /// - Parameter account: the clock thread's last account.
+    /// - Returns: the state to save, so that the next run can stop devices that have not accepted their last Stop; nil
+    ///   if it is already saved.
     mutating func ended(_ account: ClockAccount) -> KeptState? {
         let before = kept
         started.end(outputs.all, account)

@@ -9,7 +9,7 @@ internal import MIDIClock
 
 // Who leads, and what the session is asked for.
 extension GatewayEngine {
-    /// Takes news of the Link peer.
+    /// Takes a new state of the Link peer.
     mutating func linkChanged(to state: LinkState, at now: HostTime) {
         effects.log += state.changes(since: link)
         link = state
@@ -26,12 +26,12 @@ extension GatewayEngine {
         }
     }
 
-    /// Lets the arbiter decide, and has done what it answers.
+    /// Lets the arbiter decide, and carries out the resulting edit.
     ///
     /// - Parameters:
-    ///   - token: gets its reply when the answer has had its effect.
+    ///   - token: gets its reply when the edit has taken effect.
     ///   - now: the present time.
-    ///   - body: has the arbiter decide, and returns what it answers.
+    ///   - body: calls the arbiter, and returns its edit.
     mutating func decide(
         for token: ReplyToken? = nil, at now: HostTime, _ body: (inout Arbiter, HostTime) -> SessionEdit?
     ) {
@@ -49,27 +49,27 @@ extension GatewayEngine {
         }
         isStatusStale = true
         keepTempo()
-        // That Link was switched is told when the peer says so.
+        // A switch of Link is logged when the peer reports it.
         if mode != arbiter.mode, [mode, arbiter.mode].contains(.follow) {
             log(.notice, "leader changed", ["reason": "\(arbiter.reason)"])
         }
     }
 
-    /// Has the Link peer change its session, or what would be one.
+    /// Asks the Link peer to edit its session.
     mutating func edit(_ edit: SessionEdit, for token: ReplyToken?, at now: HostTime) {
         arbiter.asked(for: edit, at: now)
         effects.link.append(.edit(edit, token))
     }
 
-    /// Turns the Link switch; nobody is followed from before the peer is told to join until it has left.
+    /// Switches Link; nobody is followed from before the peer is told to join until it has left.
     mutating func switchLink(on isOn: Bool, _ token: ReplyToken?, at now: HostTime) {
-        // What is so already needs nobody to let go.
+        // If nothing changes, nobody has to stop leading.
         guard !arbiter.isLinkSettled(on: isOn) else { return reply(.success(()), to: token) }
         decide(at: now) { arbiter, _ in arbiter.linkSwitched(on: isOn) }
         effects.link.append(.setEnabled(isOn, token))
     }
 
-    /// Tells the arbiter who can be heard, who of them is meant, and how our own clock may come to them.
+    /// Tells the arbiter which clocks can be heard, which of them are chosen, and how our own clock may reach them.
     mutating func sourcesChanged(at now: HostTime) {
         let heard = inputs.heard(among: outputs.all)
         decide(at: now) { $0.hear(heard, at: $1) }
@@ -87,7 +87,7 @@ extension GatewayEngine {
         decide(for: token, at: now) { $0.setPlaying(isPlaying, reach: reach, at: $1) }
     }
 
-    /// Plays, if it was told to and everything is ready, or has had its time.
+    /// Starts playing, if asked to at the start, once everything is ready or the waiting time is over.
     mutating func playIfReady(at now: HostTime) {
         guard let deadline = playsOnceReady else { return }
         let isInSession = arbiter.isConnected || !startsWithLink
@@ -98,7 +98,7 @@ extension GatewayEngine {
         setPlaying(true, at: now)
     }
 
-    /// Has Link leave the network when there is no use for it, and come back.
+    /// Takes Link off the network while there is no use for it, and back.
     mutating func tendLink(watchedAt: HostTime, at now: HostTime) {
         let isWanted = !configuration.deactivatesWhenIdle || link.isStartStopSyncEnabled
         let isUsed =

@@ -3,33 +3,33 @@ internal import Arbiter
 
 /// What the engine wants done, in the order of the fields.
 ///
-/// The order matters. A port's name is in place before a board wants the port. An edit of the session is made before
-/// the Link switch it belongs to. A device that only one may use is let go before it is asked for again. The status
-/// shows what a reply promises.
+/// The order matters. A port's name is set before a board wants the port. An edit of the session is made before its
+/// Link switch. A device that only one program may use is released before it is requested again. The status shows a
+/// command's effect before the reply.
 struct GatewayEffects: Sendable {
-    /// What output ports that do not exist yet are to be called, by their numbers.
+    /// Names for output ports that do not exist yet, by port number.
     var portNames: [(port: Int, name: String)] = []
-    /// Whether ``GatewayEngine/board`` is to be published.
+    /// Whether to publish ``GatewayEngine/board``.
     var isBoardNew = false
-    /// What the Link peer is asked for, in order.
+    /// Requests to the Link peer, in order.
     var link: [LinkRequest] = []
     var unsubscriptions: [SubscriptionGraph.Subscription] = []
-    /// Descriptors of lines that nobody uses any more.
+    /// Descriptors of unused lines, to be closed.
     var closings: [Int32] = []
-    /// Whether the port that hears buttons and pedals is to be closed.
+    /// Whether to close the port that receives buttons and pedals.
     var closesControls = false
-    /// What is to be tried; ``GatewayEvent/answers(_:)`` brings what became of it, and is due at once.
+    /// What to try; ``GatewayEvent/answers(_:)`` must bring the results at once.
     var questions: [GatewayQuestion] = []
-    /// What the next run is to find.
+    /// The state to save for the next run.
     var kept: (state: KeptState, change: WriteSchedule.Change)?
     var log: [LogEntry] = []
-    /// What the status shows from now on.
+    /// The status from now on.
     var status: StatusPicture?
-    /// The outcomes of commands.
+    /// The results of commands.
     var replies: [(token: ReplyToken, outcome: Result<Void, CommandError>)] = []
 }
 
-/// What the Link peer is asked for; with a token ``GatewayEvent/done(_:)`` tells when it is done.
+/// A request to the Link peer; with a token, ``GatewayEvent/done(_:)`` follows when it is done.
 enum LinkRequest: Sendable {
     case edit(SessionEdit, ReplyToken?)
     case setEnabled(Bool, ReplyToken?)
@@ -37,7 +37,7 @@ enum LinkRequest: Sendable {
     case setActive(Bool)
 }
 
-/// Something to try whose outcome decides what follows.
+/// Something to try; the engine decides by the result.
 enum GatewayQuestion: Hashable, Sendable {
     case subscribe(SubscriptionGraph.Subscription)
     case openLine(OutputPlace, path: String, bitsPerSecond: Int)

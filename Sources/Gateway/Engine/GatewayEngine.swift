@@ -7,8 +7,8 @@ internal import Logging
 
 /// Everything the gateway decides, as a value.
 ///
-/// It takes an event and the time, and returns what is to be done. It knows no thread, no clock and no descriptor's
-/// contents, so that whole gateways can be tested in virtual time. ``GatewayLoop`` runs it on the gateway thread.
+/// It takes an event and the time, and returns what to do. It uses no thread, no clock and no descriptor's contents, so
+/// whole gateways can be tested in virtual time. ``GatewayLoop`` runs it on the gateway thread.
 struct GatewayEngine: Sendable {
     /// What the user wants now.
     var configuration: LiveConfiguration
@@ -19,63 +19,63 @@ struct GatewayEngine: Sendable {
     var patchbay = Patchbay()
     /// The newest state of the Link peer.
     var link: LinkState
-    /// What the next run is to find.
+    /// The state to save for the next run.
     var kept: KeptState
-    /// What the clock thread is to do; it has been published up to its generation.
+    /// The orders for the clock thread, as last published.
     var board: OutputBoard
-    /// What the clock thread has said of itself last.
+    /// The clock thread's last account.
     var account = ClockAccount()
-    /// When to play at the latest, if that is to be once everything is ready; nil if it is not, or done.
+    /// When to start playing at the latest, if asked to play once ready; else nil.
     var playsOnceReady: HostTime?
     var tapping = TapTempo()
-    /// What the next run is to find if this one crashes.
+    /// The devices that the next run must stop if this one crashes.
     var started: StartedDevices
     var recovery: Recovery
     var idleness: Idleness
     let startsWithLink: Bool
-    /// The numbers of the gateway's clients that there are from the start.
+    /// Numbers of the gateway's clients that exist from the start.
     let clients: Set<Int>
 
-    // What is gathered until no question is open.
+    // Collected until no question is open.
     var effects = GatewayEffects()
     var isBoardStale = false
     var isStatusStale = false
     var haveOutputsChanged = false
-    /// The outcomes that no effects have carried yet, because there are answers to come.
+    /// Results of commands that wait for open questions.
     private var replies: [(token: ReplyToken, outcome: Result<Void, CommandError>)] = []
-    /// The outputs as the log knows them.
+    /// The outputs as last logged.
     private var loggedOutputs: [Output]
 
-    /// How long to look for a session, and to wait for ports, before playing by itself (`--play`), in microseconds.
+    /// Longest wait for a session and for ports before `--play` starts, in microseconds.
     private static let settlingTime: Int64 = 1_500_000
-    /// How often to look whether that is over, in microseconds.
+    /// How often to check whether that wait is over, in microseconds.
     private static let readyCheck: Int64 = 10_000
-    /// How often to look whether devices have taken their Stop, in microseconds.
+    /// How often to check whether devices have accepted their Stop, in microseconds.
     private static let stopCheck: Int64 = 250_000
 
-    /// What the engine is to know of the machine it runs on.
+    /// What the engine must know of the machine it runs on.
     struct Surroundings: Sendable {
         /// The Link peer's first state.
         var link: LinkState
-        /// The number of the client whose ports carry the clocks; nil where there is no sequencer.
+        /// Number of the client whose ports carry the clocks; nil without a sequencer.
         var outputClient: Int?
-        /// The number of the client that watches ports; likewise.
+        /// Number of the client that watches ports; nil without a sequencer.
         var controlClient: Int?
-        /// What other machines' clocks come in by; nil where nothing can.
+        /// How other machines' clocks are received; nil if they cannot be.
         var clockIn: ClockEntrance?
-        /// What the last run has left.
+        /// What the last run saved.
         var kept = KeptState()
-        /// Decides what the loop guard asks and how marked ticks move; nobody else should be able to guess it.
+        /// Seed for the loop guard's probes and for marked ticks; others should not be able to guess it.
         var seed: UInt64
     }
 
-    /// Begins, without a port list and with everything still to be connected.
+    /// Begins without a port list, and with everything still to be connected.
     ///
-    /// The ports of ``takePortNames()`` are to be made before the clock thread runs.
+    /// The ports of ``takePortNames()`` must be created before the clock thread runs.
     ///
     /// - Parameters:
     ///   - start: what the user wants at the start.
-    ///   - surroundings: what there is.
+    ///   - surroundings: the machine it runs on.
     ///   - now: the present time.
     init(_ start: GatewayConfiguration, in surroundings: Surroundings, at now: HostTime) {
         configuration = start.live
@@ -103,12 +103,12 @@ struct GatewayEngine: Sendable {
         idleness = Idleness(at: now)
     }
 
-    /// Takes in what has happened.
+    /// Handles an event.
     ///
     /// - Parameters:
     ///   - event: what has happened.
     ///   - now: the present time.
-    /// - Returns: what is to be done, to the last bit before the next event.
+    /// - Returns: what must be done, all of it before the next event.
     mutating func take(_ event: GatewayEvent, at now: HostTime) -> GatewayEffects {
         switch event {
         case .started: start(at: now)
@@ -136,10 +136,10 @@ struct GatewayEngine: Sendable {
         return effects
     }
 
-    /// What output ports are to be called that do not exist yet, by their numbers.
+    /// Names for output ports that do not exist yet, by port number; each is returned once.
     mutating func takePortNames() -> [(port: Int, name: String)] { outputs.takePortNames() }
 
-    /// When ``GatewayEvent/turn(_:watchedAt:)`` has something to do at the latest.
+    /// When ``GatewayEvent/turn(_:watchedAt:)`` is due at the latest.
     ///
     /// - Parameter now: the present time.
     /// - Returns: nil while only other events can change anything.
@@ -152,11 +152,11 @@ struct GatewayEngine: Sendable {
         return deadlines.compactMap(\.self).min()
     }
 
-    /// Has a command's outcome told with the next status that shows it.
+    /// Returns a command's result with the next status that shows it.
     ///
     /// - Parameters:
-    ///   - outcome: what became of it.
-    ///   - token: whose; nil for what nobody waits for.
+    ///   - outcome: the result.
+    ///   - token: of the command; nil if nobody waits for it.
     mutating func reply(_ outcome: Result<Void, CommandError>, to token: ReplyToken?) {
         if let token { replies.append((token, outcome)) }
     }
@@ -169,18 +169,18 @@ struct GatewayEngine: Sendable {
         }
         if startsWithLink { switchLink(on: true, nil, at: now) }
         if controls.wantsInput { effects.questions.append(.openControls) }
-        // With a sequencer the first list of its ports comes next.
+        // With a sequencer its first port list follows.
         if outputs.client == nil { hearDevices(at: now) }
     }
 
-    /// Does what has become due.
+    /// Does what is due.
     private mutating func timePassed(_ account: ClockAccount, watchedAt: HostTime, at now: HostTime) {
         self.account = account
         if let deadline = arbiter.nextDeadline, deadline <= now { decide(at: now) { $0.timePassed(to: $1) } }
         if started.awaitsStop { keepStarted() }
         tendOutputs(at: now)
         if recovery.ends(isLinkOn: arbiter.wantsLink, isConnected: arbiter.isConnected, at: now) {
-            // It is known now what devices should do that a crashed run has left playing.
+            // The state of the session is now known, so devices that a crashed run left playing can be told what to do.
             outputs.release()
             outputsChanged()
         }
@@ -188,7 +188,7 @@ struct GatewayEngine: Sendable {
         tendLink(watchedAt: watchedAt, at: now)
     }
 
-    /// Adds what follows from everything else: the board, and once there are no open questions the status.
+    /// Adds what follows from the rest: the board, and the status once no question is open.
     private mutating func finish() {
         effects.portNames = outputs.takePortNames()
         if isBoardStale { publishBoard() }

@@ -5,7 +5,7 @@ internal import LinkNetwork
 internal import LinkSession
 internal import Logging
 
-/// A line for the log: a constant text, and what it is about.
+/// A line for the log: a constant text, and metadata.
 struct LogEntry: Sendable {
     var level: Logger.Level
     var text: Logger.Message
@@ -26,9 +26,10 @@ extension Logger {
 }
 
 extension LinkState {
-    /// What has changed, for the log.
+    /// The changes to log.
     ///
     /// - Parameter old: the state before.
+    /// - Returns: a line for each change.
     /// - Returns: a line for each change.
     func changes(since old: LinkState) -> [LogEntry] {
         var entries: [LogEntry] = []
@@ -49,9 +50,9 @@ extension LinkState {
 }
 
 extension Output {
-    /// What has become of the output, for the log.
+    /// The changes of the output to log.
     ///
-    /// - Parameter old: what it was; nil if it is new in its slot.
+    /// - Parameter old: the output before; nil if it is new in its slot.
     /// - Returns: a line for each change.
     func changes(since old: Output?) -> [LogEntry] {
         let output: Logger.Metadata = ["output": "\(name)"]
@@ -73,7 +74,7 @@ extension Output {
         if isStuck != (old?.isStuck ?? false) {
             entries.append(.init(.warning, isStuck ? "device takes nothing" : "device takes again", output))
         }
-        // Once for as long as it lasts: how trouble is worded may change with every name that somebody gives a port.
+        // Logged once while it lasts: the wording may change whenever a port gets another name.
         if let trouble, old?.trouble == nil {
             entries.append(.init(.warning, "output away", output.merging(["error": "\(trouble)"]) { $1 }))
         }

@@ -1,10 +1,10 @@
 internal import ALSASequencer
 
-/// What other machines' clocks come in by.
+/// How other machines' clocks are received.
 struct ClockEntrance: Hashable, Sendable {
     /// The port `Clock In`; nil where there is no sequencer.
     var port: PortAddress?
-    /// Whether what comes at the port is stamped by the kernel; if not, other programs hold all its queues.
+    /// Whether the kernel stamps messages at the port; if not, other programs hold all its queues.
     var hasKernelStamps = true
     /// The raw device, if one is configured.
     var device: ClockInput.Device?

@@ -4,7 +4,7 @@ internal import MIDIClock
 internal import RealTime
 internal import Synchronization
 
-/// The port `Clock In` and the raw device, if one is configured, with the thread that receives other machines' clocks.
+/// The port `Clock In`, the raw device if one is configured, and the thread that reads both.
 struct ClockInput: Sendable {
     private let receiver: Receiver
     private let thread: RealTimeThread
@@ -14,21 +14,21 @@ struct ClockInput: Sendable {
         /// As the user named it, `hw:CARD,DEVICE`.
         let name: String
         var isThere = false
-        /// Whether the kernel stamps what comes.
+        /// Whether the kernel stamps its messages.
         var hasKernelStamps = true
-        /// Why it is away.
+        /// Why it is absent.
         var trouble: String?
     }
 
     /// Opens the port and starts the thread.
     ///
     /// - Parameters:
-    ///   - trouble: receives why there is no port; the result is nil if there is no device to read either.
-    ///   - device: a raw MIDI device to read besides; it is waited for while it is away.
+    ///   - trouble: receives why there is no port; the result is nil if there is no device either.
+    ///   - device: a raw MIDI device to read as well; the thread waits for it while it is absent.
     ///   - priority: SCHED_FIFO priority of the thread, 0 for ordinary scheduling.
-    ///   - deliver: takes a batch on the thread, at most ``batch`` events; if it returns false that batch is lost, and the
-    ///     next that gets through begins with an overflow.
-    ///   - deviceChanged: is told on the thread that the raw device has come, gone, or is refused for another reason.
+    ///   - deliver: takes a batch of at most ``batch`` events, on the thread. If it returns false the batch is lost,
+    ///     and the next one delivered begins with an overflow.
+    ///   - deviceChanged: called on the thread when the raw device appears, disappears, or fails for another reason.
     /// - Throws: when the system gives no thread or no descriptor.
     init?(
         trouble: inout ALSAError?, device: String?, priority: Int32,
@@ -48,15 +48,15 @@ struct ClockInput: Sendable {
         thread = try RealTimeThread(name: "tactus-input", priority: priority) { receiver.run() }
     }
 
-    /// The most events of one batch.
+    /// Most events in one batch.
     static let batch = 128
 
-    /// What other machines' clocks come in by, as it is now; any thread.
+    /// How other machines' clocks are received now; any thread.
     var entrance: ClockEntrance {
         .init(port: receiver.port?.address, hasKernelStamps: receiver.port?.hasKernelStamps ?? true, device: device)
     }
 
-    /// How the raw device is, nil if none is configured; any thread.
+    /// The present state of the raw device, nil if none is configured; any thread.
     var device: Device? { receiver.device.withLock { $0 } }
 
     /// Ends the thread.
@@ -67,7 +67,7 @@ struct ClockInput: Sendable {
     }
 }
 
-/// What the thread does: it takes what has come, opens the device when it can, and hands over batches.
+/// The thread: reads messages, opens the device when possible, and delivers batches.
 private final class Receiver: Sendable {
     let port: SequencerInput?
     let device: Mutex<ClockInput.Device?>
@@ -76,7 +76,7 @@ private final class Receiver: Sendable {
     private let deliver: @Sendable ([ClockInputEvent]) -> Bool
     private let deviceChanged: @Sendable (ClockInput.Device) -> Void
 
-    /// How often a device that is away is looked for, in nanoseconds; nobody announces its coming.
+    /// How often to look for an absent device, in nanoseconds; its return is not announced.
     private static let deviceCheck: Int64 = 250_000_000
 
     init(
@@ -145,16 +145,16 @@ private final class Receiver: Sendable {
     }
 }
 
-/// Cuts what has come into batches, and remembers what a lost one should have told.
+/// Splits events into batches, and remembers overflows that lost batches should have reported.
 struct BatchDelivery {
     /// What the next batch begins with.
     private var owed: [ClockInputEvent] = []
 
-    /// Hands events over, in order, in batches of at most ``ClockInput/batch``.
+    /// Delivers events, in order, in batches of at most ``ClockInput/batch``.
     ///
     /// - Parameters:
     ///   - events: any number.
-    ///   - deliver: takes a batch; if it returns false that batch is lost.
+    ///   - deliver: takes a batch; returns false if the batch is lost.
     mutating func add(_ events: [ClockInputEvent], _ deliver: ([ClockInputEvent]) -> Bool) {
         var rest = events[...]
         while !rest.isEmpty {

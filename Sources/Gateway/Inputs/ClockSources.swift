@@ -5,36 +5,36 @@ internal import GatewayStatus
 internal import LoopGuard
 internal import MIDIClock
 
-/// Whose clocks can be heard, and which of them the user means.
+/// The clocks that can be heard, and the one the user chose.
 struct ClockSources: Hashable, Sendable {
     let choice: FollowChoice
-    /// The one source that may be followed; nil while it is away, and where the choice names none.
+    /// The one source that may be followed; nil if it is absent or the choice names none.
     var chosen: ClockSource?
-    /// Whether the choice names a source that is not there.
+    /// Whether the choice names a source that is absent.
     var isAway = false
-    /// Why it is away, when there is more to say than that.
+    /// Why it is absent, if more is known.
     var trouble: String?
-    /// Everything that is subscribed to `Clock In` now, and the raw device while it is there, by the names people know.
+    /// Names of all ports subscribed to `Clock In`, and of the raw device while it is present.
     var names: [ClockSource: String] = [:]
-    /// Those that the user has subscribed to `Clock In`.
+    /// The sources that the user has subscribed to `Clock In`.
     var subscribedByUser: Set<ClockSource> = []
-    /// The machines that may lead by their profiles.
+    /// The machines whose profiles allow them to lead.
     private(set) var leaders: Set<ClockSource> = []
-    /// The machines whose Start and Stop are a remote control.
+    /// The machines whose Start and Stop act as a remote control.
     private(set) var remotes: Set<ClockSource> = []
     /// The machines that pass on what they receive.
     private(set) var echoing: Set<ClockSource> = []
-    /// Who hears whom on the sequencer.
+    /// The sequencer's subscriptions, as a graph.
     var graph = SubscriptionGraph()
 
     init(_ choice: FollowChoice) { self.choice = choice }
 
-    /// Finds what a choice means.
+    /// Finds the sources that a choice means.
     ///
     /// - Parameters:
     ///   - choice: the user's.
-    ///   - ports: all there are.
-    ///   - own: the numbers of the gateway's own clients, which it does not follow.
+    ///   - ports: all ports.
+    ///   - own: numbers of the gateway's own clients, which are never followed.
     ///   - device: the raw device, if one is configured.
     init(_ choice: FollowChoice, ports: [PortDescription], own: Set<Int>, device: ClockInput.Device?) {
         self.choice = choice
@@ -52,11 +52,11 @@ struct ClockSources: Hashable, Sendable {
         }
     }
 
-    /// Takes note of what profiles say of the machines there are.
+    /// Notes what the profiles say of the machines present.
     ///
     /// - Parameters:
     ///   - ports: those that can be heard, without our own.
-    ///   - profile: gives a port's profile.
+    ///   - profile: returns a port's profile.
     mutating func recognise(_ ports: [PortDescription], by profile: (PortDescription) -> Profile?) {
         for port in ports {
             guard let input = profile(port)?.input else { continue }
@@ -67,13 +67,13 @@ struct ClockSources: Hashable, Sendable {
         }
     }
 
-    /// Those that `Clock In` is to hear without the user's having subscribed them.
+    /// The sources to subscribe to `Clock In`.
     var wanted: Set<ClockSource> {
         let leaders = choice == .auto && chosen == nil ? leaders : []
         return remotes.union(leaders).union(chosen.map { [$0] } ?? [])
     }
 
-    /// Takes note that a source cannot be heard.
+    /// Notes that a source cannot be subscribed.
     mutating func cannotHear(_ source: ClockSource, because trouble: String) {
         guard source == chosen else { return }
         (chosen, isAway, self.trouble) = (nil, true, trouble)
@@ -81,7 +81,7 @@ struct ClockSources: Hashable, Sendable {
 
     /// Who may lead while Link is off.
     ///
-    /// - Parameter driven: the machines that hear what we send; of those none that passes it on may.
+    /// - Parameter driven: the machines that receive our clock; those of them that pass it on may not lead.
     /// - Returns: the choice for the arbiter.
     func leaders(driven: Set<ClockSource>) -> LeaderChoice {
         let unsafe = echoing.intersection(driven)
@@ -93,13 +93,13 @@ struct ClockSources: Hashable, Sendable {
         }
     }
 
-    /// The machines that could lead if they did not pass on what we send them.
+    /// The machines that could lead if they did not pass on our clock.
     func unsafeLeaders(driven: Set<ClockSource>) -> [ClockSource] {
         let candidates = subscribedByUser.union(leaders).union(chosen.map { [$0] } ?? [])
         return candidates.intersection(echoing).intersection(driven).sorted { "\($0)" < "\($1)" }
     }
 
-    /// How what the outputs send may come to each source that can be heard.
+    /// The ways by which our outputs' clock may reach each source.
     func paths(from outputs: [Output]) -> [ClockSource: LoopPath] {
         let ports = outputs.filter(\.hasPort).compactMap(\.source)
         return Dictionary(
@@ -123,7 +123,7 @@ struct ClockSources: Hashable, Sendable {
         return .program(slots)
     }
 
-    /// Those of our own ports that a source hears by a subscription of the user's.
+    /// Our own ports to which the user has subscribed a source.
     func heard(by source: ClockSource, among outputs: [Output]) -> [Output] {
         guard let receiver = PortAddress(source) else { return [] }
         return outputs.filter { output in
@@ -147,14 +147,14 @@ struct ClockSources: Hashable, Sendable {
 }
 
 extension ClockSource {
-    /// A port as the source that messages from it name.
+    /// The source of messages from a port.
     init(_ address: PortAddress) {
         self = .port(client: UInt8(clamping: address.client), port: UInt8(clamping: address.port))
     }
 }
 
 extension PortAddress {
-    /// The port that a source is, if it is one.
+    /// The port of a source; nil if it is not a port.
     init?(_ source: ClockSource) {
         guard case .port(let client, let port) = source else { return nil }
         self.init(client: Int(client), port: Int(port))
@@ -162,12 +162,12 @@ extension PortAddress {
 }
 
 extension PortDescription {
-    /// What people call the port: its own name if that tells the device, else the client's with it.
+    /// A readable name: the port's own if it begins with the client's, else both.
     var fullName: String { portName.hasPrefix(clientName) ? portName : "\(clientName):\(portName)" }
 }
 
 extension ClockSources {
-    /// What the user should know of the clocks that can, or cannot, be heard.
+    /// Warnings about the clocks that can, or cannot, be heard.
     func warnings(_ clockIn: ClockEntrance?) -> [Status.Warning] {
         var warnings: [Status.Warning] = []
         if isAway {

@@ -1,26 +1,26 @@
 internal import ALSASequencer
 
-/// Whose clock to follow when Link is off, as the user says it.
+/// Whose clock to follow when Link is off, as the user wrote it.
 package enum FollowChoice: Hashable, Sendable {
     /// Nobody's.
     case off
-    /// The raw device that is configured; without one whatever the user has subscribed to `Clock In`.
+    /// The configured raw device, or else whatever the user has subscribed to `Clock In`.
     case auto
-    /// A sequencer port by name, by a unique part of it, or by number as `client:port`.
+    /// A sequencer port by its name, by a unique part of it, or by number as `client:port`.
     case port(String)
 
-    /// Why a text is no choice, as a clause that says what would be right.
+    /// Why a text is not a choice, as a clause that says what would be right.
     package struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
         package var description: String
     }
 
-    /// The longest name a port can have: that of its client, a colon and its own.
+    /// Longest name of a port: its client's name, a colon and its own.
     private static let longestName = 127
 
     /// Reads `off`, `auto`, or a port.
     ///
-    /// - Parameter text: what the user wrote; spaces around it do not count.
-    /// - Throws: when no port can be called that.
+    /// - Parameter text: what the user wrote; surrounding spaces are ignored.
+    /// - Throws: when no port can have that name.
     package init(_ text: String) throws(ParseError) {
         let name = String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
         switch name {
@@ -44,10 +44,10 @@ package enum FollowChoice: Hashable, Sendable {
         }
     }
 
-    /// Whether it is a port of the sequencer.
+    /// Whether it names a sequencer port.
     var namesPort: Bool { if case .port = self { true } else { false } }
 
-    /// What ``init(_:)`` would read.
+    /// The text that ``init(_:)`` reads as this choice.
     package var text: String {
         switch self {
         case .off: "off"

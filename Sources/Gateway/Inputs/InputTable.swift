@@ -5,40 +5,40 @@ internal import GatewayStatus
 internal import LoopGuard
 internal import MIDIClock
 
-/// The clocks that can be heard: has the port the user chose subscribed to `Clock In`, and knows who else is there.
+/// The clocks that can be heard: subscribes the chosen port to `Clock In`, and lists the others.
 struct InputTable: Sendable {
     private(set) var sources: ClockSources
-    /// What clocks come in by; nil where nothing can.
+    /// How clocks are received; nil if they cannot be.
     var clockIn: ClockEntrance?
-    /// The machines heard that hear what we send.
+    /// The heard machines that receive our clock.
     private(set) var driven: Set<ClockSource> = []
 
-    /// A table that has not looked yet; ``update(_:_:own:_:profile:)`` does.
+    /// A table without ports; ``update(_:_:own:_:profile:)`` finds them.
     init(_ choice: FollowChoice, clockIn: ClockEntrance?) {
         sources = ClockSources(choice)
         self.clockIn = clockIn
     }
 
-    /// Refuses a name that several ports answer to; a port that is away is waited for.
+    /// Refuses a name that matches several ports; a port that is absent is waited for.
     ///
     /// - Parameters:
     ///   - choice: the user's.
     ///   - senders: the ports that can be heard, without our own.
-    /// - Throws: when the name means several of them.
+    /// - Throws: when the name matches several of them.
     func requireClear(_ choice: FollowChoice, among senders: [PortDescription]) throws(CommandError) {
         guard case .port(let name) = choice else { return }
         guard case .ambiguous(let several) = NameMatch(name, among: senders) else { return }
         throw .unclearName(UnclearName(name, meaning: several, among: senders))
     }
 
-    /// Brings subscriptions and names up to date with the ports there are.
+    /// Updates subscriptions and names to match the present ports.
     ///
     /// - Parameters:
-    ///   - choice: whom the user wants followed; nil for the choice there is.
-    ///   - patchbay: the ports and subscriptions; takes those that are wanted.
-    ///   - own: the numbers of the gateway's own clients.
-    ///   - effects: receives what is to be done for it.
-    ///   - profile: gives a port's profile.
+    ///   - choice: whom to follow; nil keeps the present choice.
+    ///   - patchbay: the ports and subscriptions; receives the wanted ones.
+    ///   - own: numbers of the gateway's own clients.
+    ///   - effects: receives what must be done.
+    ///   - profile: returns a port's profile.
     /// - Returns: whether anything changed.
     mutating func update(
         _ choice: FollowChoice?, _ patchbay: inout Patchbay, own: Set<Int>, _ effects: inout GatewayEffects,
@@ -60,7 +60,7 @@ struct InputTable: Sendable {
         return sources != before
     }
 
-    /// Has `Clock In` hear what is wanted there, and no longer what was; what the user subscribed stays.
+    /// Subscribes what `Clock In` should hear, and removes what it should not; the user's subscriptions stay.
     private mutating func subscribe(_ patchbay: inout Patchbay, _ effects: inout GatewayEffects) {
         guard let port = clockIn?.port else {
             if case .port = sources.choice { sources.trouble = "there is no ALSA sequencer" }
@@ -75,10 +75,10 @@ struct InputTable: Sendable {
         }
     }
 
-    /// Works out how our own clock may come to the machines that can be heard.
+    /// Works out how our own clock may reach the machines that can be heard.
     ///
-    /// - Parameter outputs: by their slots.
-    /// - Returns: what the arbiter is to know of those machines.
+    /// - Parameter outputs: by slot.
+    /// - Returns: what the arbiter must know of those machines.
     mutating func heard(among outputs: [Output]) -> HeardClocks {
         let offsets = outputs.filter { $0.presence != .gone }.map(\.settings.offset)
         let paths = sources.paths(from: outputs)
@@ -88,12 +88,12 @@ struct InputTable: Sendable {
             offsets: (offsets.min() ?? 0)...(offsets.max() ?? 0), remotes: sources.remotes)
     }
 
-    /// What is wrong with the clocks that come in.
+    /// Warnings about incoming clocks.
     ///
     /// - Parameters:
-    ///   - arbiter: knows who leads, and who is our own clock come back.
-    ///   - outputs: by their slots.
-    /// - Returns: a warning for each trouble.
+    ///   - arbiter: knows who leads, and which sources are our own clock.
+    ///   - outputs: by slot.
+    /// - Returns: one warning for each problem.
     func warnings(_ arbiter: Arbiter, _ outputs: [Output]) -> [Status.Warning] {
         var warnings = sources.warnings(clockIn)
         if let leader = arbiter.leader {

@@ -4,12 +4,12 @@ internal import LinkNetwork
 internal import RealTime
 internal import Synchronization
 
-/// What crosses threads: events on their way to the gateway thread, and the status that it publishes.
+/// What crosses threads: events for the gateway thread, and the status it publishes.
 final class GatewayExchange: Sendable {
-    /// Takes what became of a command; runs on any thread.
+    /// Receives a command's result; called on any thread.
     typealias Reply = @Sendable (Result<Void, CommandError>) -> Void
 
-    /// What other threads tell the gateway thread.
+    /// A message from another thread to the gateway thread.
     enum Message: Sendable {
         case link(LinkState)
         case clocks([ClockInputEvent])
@@ -31,20 +31,20 @@ final class GatewayExchange: Sendable {
 
     // Any thread.
 
-    /// What the gateway thread has published last.
+    /// The last picture that the gateway thread published.
     var picture: StatusPicture { published.withLock { $0 } }
 
-    /// Has a command carried out.
+    /// Queues a command.
     ///
     /// - Parameters:
-    ///   - command: from wherever it comes.
-    ///   - room: places in the mailbox that it must leave free for others.
-    ///   - reply: takes what became of it.
+    ///   - command: from any source.
+    ///   - room: places in the mailbox to leave free for other senders.
+    ///   - reply: receives the result.
     func post(_ command: Command, leaving room: Int = 0, reply: @escaping Reply) {
         if !mailbox.post(.command(command, reply), leaving: room) { reply(.failure(.busy)) }
     }
 
-    /// Has the gateway thread end everything, even if the mailbox is full; more than one call does no harm.
+    /// Makes the gateway thread end, even if the mailbox is full; further calls are harmless.
     func stop() {
         stopping.store(true, ordering: .releasing)
         mailbox.wake()
@@ -54,7 +54,7 @@ final class GatewayExchange: Sendable {
     func noteWatcher() {
         let now = HostTime.now().microseconds
         let before = watched.exchange(now, ordering: .relaxed)
-        // Link may have left since.
+        // Link may have left the network since.
         if now - before > Idleness.idleTimeout / 2 { mailbox.wake() }
     }
 

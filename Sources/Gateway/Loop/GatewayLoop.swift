@@ -7,7 +7,7 @@ internal import LinkNetwork
 internal import Logging
 internal import RealTime
 
-/// What the gateway thread does: it waits for events, hands them to the engine, and carries out what that returns.
+/// The gateway thread: waits for events, passes them to the engine, and carries out the effects.
 ///
 /// It decides nothing, lives on that thread alone, and shares nothing but the ``GatewayExchange``.
 final class GatewayLoop: EffectPerformer {
@@ -15,17 +15,17 @@ final class GatewayLoop: EffectPerformer {
     private let exchange: GatewayExchange
     private let parts: Parts
     private let log: Logger
-    /// Watches ports and makes subscriptions; nil where there is no sequencer.
+    /// Watches ports and makes subscriptions; nil without a sequencer.
     private let control: SequencerControl?
-    /// Hears buttons and pedals, while there are any to hear.
+    /// Receives buttons and pedals, while any are configured.
     private var controls: ControlInput?
     /// The open lines of outputs, by their descriptors.
     private var lines = OpenLines()
-    /// Those who wait for the outcomes of commands.
+    /// Callers waiting for results of commands.
     private var waiting: [ReplyToken: GatewayExchange.Reply] = [:]
     private var tokens: UInt64 = 0
 
-    /// The threads that the loop speaks to, all of which any thread may use.
+    /// The other threads that the loop talks to; all are safe to use from any thread.
     struct Parts: Sendable {
         let peer: LinkPeer
         let keeper: StateKeeper?
@@ -79,7 +79,7 @@ final class GatewayLoop: EffectPerformer {
     private func takeMail() {
         let (messages, isMissingSome) = exchange.mailbox.takeAll()
         if isMissingSome {
-            // What found no room is made up for by the present state, which older news must not follow.
+            // The present state replaces lost ones; older states must not follow it.
             take(.link(parts.peer.state))
             if let device = parts.input?.device { take(.clockDevice(device)) }
         }
@@ -108,7 +108,7 @@ final class GatewayLoop: EffectPerformer {
         }
     }
 
-    /// News of the change are in the mailbox before this, so the reply comes after it.
+    /// The change is in the mailbox before this, so the reply comes after it.
     private func whenDone(_ token: ReplyToken?) -> (@Sendable () -> Void)? {
         guard let token else { return nil }
         return { [mailbox = exchange.mailbox] in mailbox.postAnswer(.done(token)) }
@@ -118,7 +118,7 @@ final class GatewayLoop: EffectPerformer {
         switch question {
         case .subscribe(let subscription):
             do throws(ALSAError) {
-                // Without a sequencer no port is listed, and nothing is subscribed.
+                // Without a sequencer no port is listed, so this is never asked.
                 let isNew = try control?.subscribe(subscription.receiver, to: subscription.sender)
                 return .subscribed(subscription, isNew: isNew == true)
             } catch {
@@ -159,7 +159,7 @@ final class GatewayLoop: EffectPerformer {
     }
 
     private func end() {
-        // First the machines, then the peers: a drum machine must not play on while we say good-bye.
+        // First the machines, then the peers: a drum machine must not play on while Tactus leaves the session.
         parts.output.stop()
         parts.outputThread.join()
         let account = parts.output.account(slots: engine.board.count)

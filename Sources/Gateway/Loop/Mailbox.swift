@@ -21,13 +21,13 @@ final class Mailbox<Event: Sendable>: Sendable {
     /// The descriptor to poll for input.
     var descriptor: Int32 { wakeUp.descriptor }
 
-    /// Puts an event in, for the polling thread to take; any thread.
+    /// Adds an event for the polling thread; any thread.
     ///
     /// - Parameters:
     ///   - event: for the polling thread.
-    ///   - room: places that this event must leave free for others. Who floods is kept from crowding them out, and the
-    ///     loss is the poster's to make up for.
-    /// - Returns: false if there is no place or the queue is closed, and then the event is not in it.
+    ///   - room: places to leave free for other senders, so that a flood cannot crowd them out. The sender must handle
+    ///     the loss.
+    /// - Returns: false if there is no room or the queue is closed; the event was not added then.
     func post(_ event: Event, leaving room: Int = 0) -> Bool {
         let isIn = contents.withLock { contents in
             guard !contents.isClosed, contents.events.count < capacity - room else {
@@ -41,7 +41,7 @@ final class Mailbox<Event: Sendable>: Sendable {
         return isIn
     }
 
-    /// Puts in what answers an event that was let in before: it has its place, full or not; any thread.
+    /// Adds the answer to an earlier event, even if the queue is full; any thread.
     func postAnswer(_ event: Event) {
         contents.withLock { if !$0.isClosed { $0.events.append(event) } }
         wakeUp.signal()
@@ -50,7 +50,7 @@ final class Mailbox<Event: Sendable>: Sendable {
     /// Wakes the polling thread; any thread.
     func wake() { wakeUp.signal() }
 
-    /// All events in the order they came, and whether others found no room; the polling thread only.
+    /// Removes all events, in order, and tells whether any were rejected; the polling thread only.
     func takeAll() -> (events: [Event], isMissingSome: Bool) {
         wakeUp.clear()
         return contents.withLock { contents in
@@ -62,6 +62,6 @@ final class Mailbox<Event: Sendable>: Sendable {
         }
     }
 
-    /// Lets nothing in any more; what is in already can still be taken.
+    /// Rejects all further events; those already in can still be taken.
     func close() { contents.withLock { $0.isClosed = true } }
 }

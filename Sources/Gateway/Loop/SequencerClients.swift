@@ -2,7 +2,7 @@ internal import ALSASequencer
 internal import RealTime
 internal import Synchronization
 
-/// The gateway's clients of the sequencer, as many of them as are wanted and could be opened.
+/// The gateway's sequencer clients, as far as they are wanted and could be opened.
 struct SequencerClients {
     /// The client whose ports carry the clocks.
     let output: SequencerOutput?
@@ -27,9 +27,9 @@ struct SequencerClients {
         }
     }
 
-    /// Opens what other machines' clocks come in by.
+    /// Opens the input for other machines' clocks.
     ///
-    /// - Returns: nil where nothing can come in.
+    /// - Returns: nil if nothing can be received.
     mutating func input(
         _ configuration: GatewayConfiguration, priority: Int32, into mailbox: Mailbox<GatewayExchange.Message>
     ) throws(SystemCallError) -> ClockInput? {
@@ -44,13 +44,13 @@ struct SequencerClients {
     }
 }
 
-/// Carries something that is not Sendable to the one thread that will use it.
+/// Passes a value that is not Sendable to the one thread that will use it.
 final class Handover<Value>: Sendable {
     private let value: Mutex<Value?>
 
     init(_ value: sending Value?) { self.value = Mutex(value) }
 
-    /// Gives the value away; the first time only.
+    /// Returns the value; only the first call gets it.
     func take() -> sending Value? {
         value.withLock { value in
             let taken = value

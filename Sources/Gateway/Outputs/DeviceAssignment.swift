@@ -1,29 +1,29 @@
 internal import ALSASequencer
 internal import ConfigurationFiles
 
-/// Which device each output drives, decided by names and never by numbers; and which devices still want an output.
+/// Which device each output drives, matched by name, and which devices still need an output.
 struct DeviceAssignment {
-    /// The devices' ports, by the slots of their outputs.
+    /// The devices' ports, by slot of the output.
     private(set) var ports: [Int: PortDescription] = [:]
-    /// Why outputs have none, by their slots, where there is more to say than that.
+    /// Why an output has no device, by slot, if more is known than that it is absent.
     private(set) var troubles: [Int: String] = [:]
-    /// The slots of outputs that came by themselves and are to go: their device has another, or is no longer recognised.
+    /// Slots of automatic outputs to remove: another output drives their device, or no profile recognizes it any more.
     private(set) var leavers: [Int] = []
-    /// The slots of outputs that came by themselves and whose devices are away.
+    /// Slots of automatic outputs whose devices are absent.
     private(set) var away: [Int] = []
-    /// Devices that a profile recognises and nobody drives yet.
+    /// Devices that a profile recognizes and no output drives yet.
     private(set) var newcomers: [PortDescription] = []
 
-    /// Decides.
+    /// Matches devices and outputs.
     ///
-    /// What the user names comes first. Of the devices that profiles recognise each gets one output more, unless the
-    /// user drives it already by any of its ports; and one that returns gets the output it had.
+    /// Outputs that the user named come first. Each other device that a profile recognizes gets one output, unless the
+    /// user already drives it by any of its ports. A device that returns gets the output it had.
     ///
     /// - Parameters:
     ///   - outputs: in the order of their slots.
-    ///   - ports: those that take messages, without our own.
+    ///   - ports: those that accept messages, without our own.
     ///   - library: the profiles.
-    ///   - connectsRecognised: whether recognised devices are driven without being named.
+    ///   - connectsRecognised: whether recognized devices are driven without being named.
     init(
         _ outputs: [Output], among ports: [PortDescription], library: ProfileLibrary, connectsRecognised: Bool
     ) {
@@ -49,7 +49,7 @@ struct DeviceAssignment {
         }
     }
 
-    /// Finds the port that a user's words mean: of one device's several ports the one that its profile names.
+    /// Finds the port that a name means; among several ports of one device, the one its profile names.
     static func find(
         _ target: Output.Target, among ports: [PortDescription], _ library: ProfileLibrary
     ) -> NameMatch<PortDescription> {
@@ -63,13 +63,13 @@ struct DeviceAssignment {
         }
     }
 
-    /// The one port of one device that takes the clock, as its profile says; nil for several devices, or a stranger.
+    /// The port of a device that takes the clock, by its profile; nil for several devices, or an unknown one.
     private static func clockPort(of ports: [PortDescription], _ library: ProfileLibrary) -> PortDescription? {
         let clients = Set(ports.map(\.address.client))
         return clients.count == 1 ? clockPorts(among: ports, library).first : nil
     }
 
-    /// Of every recognised device one port: the first of those that its profile names.
+    /// One port for each recognized device: the first one that its profile names.
     private static func clockPorts(among ports: [PortDescription], _ library: ProfileLibrary) -> [PortDescription] {
         var seen: Set<Int> = []
         return ports.filter { library.profile(of: $0) != nil && seen.insert($0.address.client).inserted }
@@ -85,7 +85,7 @@ struct DeviceAssignment {
                 waiting.append(slot)
             }
         }
-        // Plugged in somewhere else; and one that is gone keeps its output for as long as it is away.
+        // A device plugged in elsewhere takes over its old output; an absent one keeps its output.
         for slot in waiting {
             guard case .device(let device) = outputs[slot].target else { continue }
             if let index = free.firstIndex(where: device.isNamed(like:)) { ports[slot] = free.remove(at: index) }
@@ -95,7 +95,7 @@ struct DeviceAssignment {
 }
 
 extension ProfileLibrary {
-    /// The profile that recognises a port.
+    /// The profile that recognizes a port.
     func profile(of port: PortDescription) -> Profile? {
         profile(portName: port.portName, clientName: port.clientName)
     }

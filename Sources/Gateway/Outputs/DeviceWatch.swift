@@ -1,19 +1,19 @@
 internal import BeatTime
 
-/// When devices are looked at: every few seconds, as long as there are any that nobody announces anything of.
+/// When to check devices: every few seconds while there are any whose state is not announced.
 struct DeviceWatch: Hashable, Sendable {
-    /// When to look next; nil while there is nothing to look at.
+    /// When to check next; nil while there is nothing to check.
     private(set) var next: HostTime?
 
-    /// Microseconds from one look to the next: long enough for the slowest device to have taken something.
+    /// Microseconds between checks, long enough for the slowest device to have accepted something.
     static let interval: Int64 = 3_000_000
 
-    /// Keeps time, as often as it is asked.
+    /// Keeps the schedule; may be called at any time.
     ///
     /// - Parameters:
-    ///   - isWanted: whether there is anything to look at.
+    ///   - isWanted: whether there is anything to check.
     ///   - now: the present time.
-    /// - Returns: whether it is time to look.
+    /// - Returns: whether a check is due.
     mutating func isDue(isWanted: Bool, at now: HostTime) -> Bool {
         guard isWanted else {
             next = nil

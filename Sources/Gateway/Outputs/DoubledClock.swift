@@ -2,24 +2,25 @@ internal import ALSASequencer
 internal import ConfigurationFiles
 internal import GatewayStatus
 
-/// A device that hears the clock from several outputs, or at several of its ports, and so runs at twice the tempo.
+/// A device that gets the clock twice, and so runs at double tempo.
 struct DoubledClock: Hashable, Sendable {
     var device: String
-    /// The outputs, the one to keep first.
+    /// The outputs it hears, the one to keep first.
     var outputs: [String]
-    /// The subscription to undo.
+    /// The sender of the subscription to remove.
     var sender: PortAddress
     var receiver: PortAddress
 
-    /// Finds all such devices: ports that hear several outputs, and devices that a profile recognises of which several
-    /// ports hear one.
+    /// Finds all such devices.
+    ///
+    /// They are ports that hear several outputs, and recognized devices with several ports that hear one.
     ///
     /// - Parameters:
     ///   - outputs: in the order of their slots.
-    ///   - subscribers: who hears each output, by slots.
-    ///   - ports: all there are.
+    ///   - subscribers: who hears each output, by slot.
+    ///   - ports: all ports.
     ///   - library: the profiles.
-    /// - Returns: one for each device, in the order of their numbers.
+    /// - Returns: one entry for each device, in the order of their numbers.
     static func all(
         _ outputs: [Output], subscribers: [Int: [PortAddress]], among ports: [PortDescription],
         library: ProfileLibrary
@@ -30,7 +31,7 @@ struct DoubledClock: Hashable, Sendable {
         for (slot, addresses) in subscribers where outputs[slot].isEnabled {
             for address in addresses {
                 guard let port = ports.first(where: { $0.address == address }) else { continue }
-                // Known to be one machine, it hears the clock by whichever port.
+                // A recognized machine gets the clock twice even by different ports.
                 let isOneMachine = machines.contains(address.client)
                 let hearer = isOneMachine ? PortAddress(client: address.client, port: 0) : address
                 hearers[hearer, default: []].append((slot, port))
@@ -41,7 +42,7 @@ struct DoubledClock: Hashable, Sendable {
     }
 
     private init?(_ hearers: [(slot: Int, port: PortDescription)], _ outputs: [Output]) {
-        // The output made for the device is the one to keep; what the user subscribed besides is one too many.
+        // Keep the output that was made for the device; extra subscriptions are the user's.
         let sorted = hearers.sorted {
             (outputs[$0.slot].hasOneDevice ? 0 : 1, $0.slot) < (outputs[$1.slot].hasOneDevice ? 0 : 1, $1.slot)
         }

@@ -1,14 +1,14 @@
-/// How far outputs can be nudged together before one of them reaches the end of its range.
+/// Limits for nudging outputs together before one of them reaches the end of its range.
 struct NudgeRoom {
-    /// Names and offsets in milliseconds.
+    /// Names of outputs, and their offsets in milliseconds.
     private let outputs: [(name: String, offset: Double)]
 
     init(_ outputs: [(name: String, offset: Double)]) { self.outputs = outputs }
 
-    /// Judges a nudge.
+    /// Checks a nudge.
     ///
     /// - Parameter nudge: milliseconds.
-    /// - Returns: which outputs it would take out of their range, and what is possible instead; nil if it takes none.
+    /// - Returns: which outputs would leave their range, and what is possible instead; nil if none would.
     func refusal(of nudge: Double) -> CommandError? {
         let limits = OutputAdjustment.offsets
         let blocking = outputs.filter { !limits.contains(wholeMicroseconds($0.offset + nudge)) }
@@ -31,5 +31,5 @@ struct NudgeRoom {
     }
 }
 
-/// Milliseconds in whole microseconds, as offsets are: a hundred small nudges back are none.
+/// Rounds milliseconds to whole microseconds, as offsets are stored, so that small nudges add up exactly.
 func wholeMicroseconds(_ milliseconds: Double) -> Double { (milliseconds * 1_000).rounded() / 1_000 }

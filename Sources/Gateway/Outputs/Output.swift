@@ -4,79 +4,81 @@ internal import ClockDispatch
 internal import ConfigurationFiles
 internal import MIDIClock
 
-/// One output as the gateway thread knows it: where it should go, and where it does.
+/// One output as the gateway thread knows it.
 struct Output: Sendable {
     /// A slug, unique among the outputs.
     let id: String
     let name: String
     private(set) var target: Target
-    /// Counts the outputs that have had this slot.
+    /// Counts the outputs that have used this slot.
     let occupant: UInt32
-    /// The port of the output client that carries it, if there is a sequencer; it may not exist yet.
+    /// The port of our output client for it, which may not exist yet; nil if it has none.
     let source: PortAddress?
     /// What the user wants of it.
     var request: OutputRequest
-    /// The profile in force: the one asked for, or the one that has recognised its device.
+    /// The profile in use: the one asked for, or the one that recognized its device.
     var profile: Profile?
-    /// Why what the user wants otherwise does not go with the profile.
+    /// Why the user's settings contradict the profile.
     private(set) var mistakes: String?
-    /// What has been changed while it ran.
+    /// Changes made while it runs.
     private(set) var adjustment = OutputAdjustment()
-    /// The offset in milliseconds that was set while it ran, in this run or an earlier one.
+    /// The offset in milliseconds that was set live, in this run or an earlier one.
     private(set) var liveOffset: Replacement<Double>?
-    /// The offset in milliseconds that profile and user have configured.
+    /// The offset in milliseconds by profile and configuration.
     private var configuredOffset = 0.0
     private(set) var settings = OutputSettings()
     var sink = Sink.away
-    /// The realignment that was asked for last.
+    /// The last realignment asked for.
     var realigning = OutputBoard.Realigning()
-    /// What marks its ticks for whoever measures the way to the device.
+    /// Marks on its ticks, by which a calibration recognizes them.
     private(set) var mark = Probe.none
-    /// Counts the times a device has come.
+    /// Counts how often a device has been connected.
     private(set) var connections: UInt32 = 0
-    /// Whether it is not known yet what to tell a device that a crashed run has left playing.
+    /// Whether its device, left playing by a crashed run, waits until the session is known.
     private(set) var isHeldBack = false
-    /// The device's port or path while it is there.
+    /// The device's port or path while it is connected.
     private(set) var connectedTo: String?
-    /// The device's port as it was listed when it came.
+    /// The device's port as listed when it was connected.
     private var port: PortDescription?
-    /// Whether a profile recognises the device, whatever drives it.
+    /// Whether a profile recognizes the device, even if the user chose another.
     private var isRecognised = false
-    /// How many devices hear it by its sequencer port.
+    /// Number of devices subscribed to its sequencer port.
     var hearers = 0
-    /// Whether its one device was there and has gone.
+    /// Whether its one device was connected and has been removed.
     private(set) var hasLostDevice = false
     /// True if this device leads; it is then not sent any clock.
     private(set) var isLeader = false
-    /// Why it is away, when there is more to say than that.
+    /// Why it is not connected, if more is known.
     var trouble: String?
-    /// Whether its device is there, and another program has it to itself.
+    /// Whether its device is there, but in exclusive use by another program.
     var isTaken = false
-    /// How its device's driver fared when it was last looked at.
+    /// The state of its device's driver at the last check.
     private var buffer: DriverBuffer?
-    /// Whether its device is there and takes nothing.
+    /// Whether its device is there but accepts nothing.
     private(set) var isStuck = false
     var presence = Presence.here
 
     enum Target: Hashable, Sendable {
-        /// Whoever subscribes to a port of that name.
+        /// Whoever subscribes to a port with this name.
         case subscribers(String)
         /// A port that the user named.
         case named(String)
         case numbered(PortAddress)
         case line(path: String, bitsPerSecond: Int)
-        /// A device that a profile has recognised.
+        /// A device that a profile has recognized.
         case device(Device)
     }
 
     enum Presence: Hashable, Sendable {
         case here
-        /// No longer wanted; its device is being stopped. The generation is that of the first board without it, nil until
-        /// the next turn; since then the clock thread has been seen to use that board.
+        /// No longer wanted; its device is being stopped.
+        ///
+        /// `generation` is the first board without it, nil until the next turn. `since` is when the clock thread was
+        /// first seen using that board.
         case leaving(generation: UInt64?, since: HostTime?)
-        /// Its device has been stopped; the output thread is to let go of its port, by a board of that generation.
+        /// Its device is stopped; the board of that generation makes the output thread release its port.
         case closing(generation: UInt64)
-        /// Its slot is free for another.
+        /// Its slot is free.
         case gone
     }
 
@@ -97,7 +99,7 @@ struct Output: Sendable {
         settle()
     }
 
-    /// Letters and digits of a name in lower case, joined by hyphens; a number behind it if it is taken.
+    /// Lower-case letters and digits of a name, joined by hyphens, with a number added if that is taken.
     private static func slug(of name: String, avoiding taken: [String]) -> String {
         let words = name.lowercased().split { !$0.isASCII || !($0.isLetter || $0.isNumber) }
         let plain = words.isEmpty ? "output" : words.joined(separator: "-")
@@ -107,7 +109,7 @@ struct Output: Sendable {
         return "\(plain)-\(number)"
     }
 
-    /// Whether one device, and only that, hears this output.
+    /// Whether exactly one device is meant to hear this output.
     var hasOneDevice: Bool {
         switch target {
         case .named, .numbered, .device: true
@@ -117,16 +119,16 @@ struct Output: Sendable {
 
     var takesSubscribers: Bool { if case .subscribers = target { true } else { false } }
 
-    /// Whether it came by itself, for a device that a profile recognises.
+    /// Whether it was made automatically for a recognized device.
     var isAutomatic: Bool { if case .device = target { true } else { false } }
 
-    /// Whether it is no longer wanted, and its slot not free yet.
+    /// Whether it is no longer wanted and its slot is not free yet.
     var isLeaving: Bool { presence != .here && presence != .gone }
 
     /// Whether it sends.
     var isEnabled: Bool { presence == .here && adjustment.isEnabled != false }
 
-    /// Whether a sequencer port carries it, or is to.
+    /// Whether it has, or will have, a sequencer port.
     var hasPort: Bool {
         switch presence {
         case .here, .leaving: source != nil
@@ -134,7 +136,7 @@ struct Output: Sendable {
         }
     }
 
-    /// Works out the settings anew: the profile's, with what the user wants otherwise, with what was changed since.
+    /// Computes the settings again: the profile's, then the user's, then live changes.
     mutating func settle() {
         let profile = profile ?? Profile(id: "", name: "")
         do {
@@ -151,7 +153,7 @@ struct Output: Sendable {
         }
     }
 
-    /// Takes what the user wants now, which replaces what was changed while it ran.
+    /// Applies the user's request, which replaces live changes.
     mutating func configure(_ request: OutputRequest, profile: Profile?) {
         self.request = request
         self.profile = profile
@@ -160,23 +162,24 @@ struct Output: Sendable {
         settle()
     }
 
-    /// Takes up an offset that an earlier run has set.
+    /// Restores an offset that an earlier run had set.
     mutating func restore(_ offset: Replacement<Double>) {
         liveOffset = offset
         settle()
     }
 
-    /// From now on it is what a user has named.
+    /// Makes it an output that the user named.
     mutating func name(_ target: Target) { self.target = target }
 
-    /// The port of its device and the profile that the user has named for it, if both are there.
+    /// The port of its device and the profile that the user chose for it, if both are known.
     var namedProfile: (port: PortAddress, profile: Profile)? {
         guard connectedTo != nil, let port, let profile = request.profile else { return nil }
         return (port.address, profile)
     }
 
-    /// Takes note of the port it drives, and of the profile that recognises it, which counts unless the user has named
-    /// one.
+    /// Notes the port it drives and the profile that recognizes it.
+    ///
+    /// That profile applies unless the user chose one.
     mutating func recognise(_ port: PortDescription, _ profile: Profile?) {
         self.port = port
         isRecognised = profile != nil
@@ -186,15 +189,15 @@ struct Output: Sendable {
         settle()
     }
 
-    /// The offset in force, in milliseconds.
+    /// The current offset in milliseconds.
     var offset: Double { Double(settings.offset) / 1_000 }
 
     /// Marks its ticks for some seconds.
     ///
     /// - Parameters:
-    ///   - seconds: how many; 0 ends it.
-    ///   - line: the ticks there are.
-    ///   - seed: decides which leave early and which late.
+    ///   - seconds: duration; 0 ends the marking.
+    ///   - line: where ticks fall.
+    ///   - seed: decides which ticks leave early and which late.
     ///   - now: the present time.
     mutating func markTicks(seconds: Int, on line: TickLine, seed: UInt64, at now: HostTime) {
         let first = line.firstTick(atOrAfter: now)
@@ -211,21 +214,21 @@ struct Output: Sendable {
             liveOffset = Replacement(offset, insteadOf: configuredOffset)
         }
         settle()
-        // It joins like a device that has come.
+        // It joins like a newly connected device.
         if isEnabled, !wasEnabled { connections &+= 1 }
     }
 
     /// Whether its device is the one that leads.
     ///
     /// - Parameters:
-    ///   - leader: where the leader's clock comes from; nil if no machine leads.
-    ///   - device: the raw device that is read, if one is.
+    ///   - leader: the source of the leader's clock; nil if no machine leads.
+    ///   - device: the raw device that is read, if any.
     /// - Returns: false for an output that many may hear.
     func isDriving(_ leader: ClockSource?, device: String?) -> Bool {
         hasOneDevice && connectedTo != nil && isSameMachine(leader, device)
     }
 
-    /// Notes whether its device leads; one that no longer does joins like a device that has come.
+    /// Notes whether its device leads; when it no longer does, it joins like a newly connected device.
     mutating func setLeader(_ leads: Bool) {
         if isLeader, !leads { connections &+= 1 }
         isLeader = leads
@@ -238,16 +241,16 @@ struct Output: Sendable {
             let name = device?.dropFirst("hw:".count).split(separator: ",").first.map(String.init)
             return port.card.map { name == $0.id || name == "\($0.number)" } ?? false
         }
-        // A device that a profile recognises is one machine, whichever of its ports speaks.
+        // A recognized device is one machine, whichever of its ports sends.
         return port.address == address || isRecognised && port.address.client == address.client
     }
 
-    /// Notes that a device has come or gone.
+    /// Notes that a device was connected or removed.
     ///
-    /// - Returns: whether that is news.
+    /// - Returns: whether that is a change.
     mutating func setConnected(to place: String?) -> Bool {
         guard connectedTo != place else { return false }
-        // Among many subscribers the first to be named may change, and nobody has come.
+        // Among many subscribers the first name may change without a new one joining.
         if place != nil, connectedTo == nil || !takesSubscribers { connections &+= 1 }
         hasLostDevice = hasOneDevice && place == nil
         connectedTo = place
@@ -255,7 +258,7 @@ struct Output: Sendable {
         return true
     }
 
-    /// Whether its device is, or was, a machine on a cable and not a program.
+    /// Whether its device is, or was, a machine on a cable rather than a program.
     var isMachine: Bool { port?.card != nil }
 
     /// Why its device cannot be realigned; nil if it can.
@@ -266,7 +269,7 @@ struct Output: Sendable {
         return settings.canBePlaced ? nil : .notPlaceable(name)
     }
 
-    /// Its device has been left playing by a run that crashed, and hears nothing until ``release()``.
+    /// Sends nothing, until ``release()``, to a device that a crashed run left playing.
     mutating func holdBack() {
         isHeldBack = true
         expectPlaying()
@@ -275,29 +278,29 @@ struct Output: Sendable {
     /// Another output has not stopped its device yet, so the first to come here is treated like one that comes back.
     mutating func expectPlaying() { connections = max(connections, 1) }
 
-    /// Treats its device like one that has come back, and may have played on.
+    /// Treats its device like one that returns and may have played on.
     mutating func release() {
         guard isHeldBack else { return }
         isHeldBack = false
         if connectedTo != nil { connections &+= 1 }
     }
 
-    /// Where its messages go for now.
+    /// Where its messages go now.
     var boardSink: Sink { isLeader || isHeldBack || lacksDevice && hearers == 0 ? .away : sink }
 
-    /// Whether its one device is not there; somebody else may listen at its port.
+    /// Whether its own device is absent; others may still be subscribed to its port.
     var lacksDevice: Bool { sink.hasReceiver && hasOneDevice && connectedTo == nil }
 
-    /// The port of its device, if one is connected whose driver tells how it fares.
+    /// The port of its device, if the state of its driver can be read.
     var watchedPort: PortDescription? { connectedTo != nil && port?.isHardware == true ? port : nil }
 
-    /// Notes how its device's driver fares, seconds after the last time.
+    /// Notes the state of its device's driver, seconds after the last check.
     ///
-    /// A device that has taken nothing in between although something waited for it is stuck. What its driver keeps for
-    /// it is old once it takes something again, so then it joins like a device that has come.
+    /// A device that accepted nothing meanwhile, although messages were waiting, is stuck. By the time it accepts
+    /// messages again, those in its driver are outdated, so it joins like a newly connected device.
     ///
-    /// - Parameter buffer: nil where nobody tells.
-    /// - Returns: whether there is news.
+    /// - Parameter buffer: nil if the state is not known.
+    /// - Returns: whether anything changed.
     mutating func note(_ buffer: DriverBuffer?) -> Bool {
         let wasStuck = isStuck
         if let old = self.buffer, let buffer {
@@ -311,11 +314,11 @@ struct Output: Sendable {
     }
 }
 
-/// A device as it is known again: by its names, and by its place among equal ones.
+/// Identifies a device by its names, and by its place among equal ones.
 struct Device: Hashable, Sendable {
     var clientName: String
     var portName: String
-    /// What its card says of where it is plugged in; nil for a program.
+    /// Where its card is plugged in; nil for a program.
     var place: String?
 
     init(_ port: PortDescription) {
@@ -324,7 +327,7 @@ struct Device: Hashable, Sendable {
         place = port.card?.place
     }
 
-    /// Whether a port may be this device, plugged in somewhere else perhaps.
+    /// Whether a port may be this device, perhaps plugged in elsewhere.
     func isNamed(like port: PortDescription) -> Bool {
         clientName == port.clientName && portName == port.portName
     }

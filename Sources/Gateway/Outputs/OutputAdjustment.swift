@@ -1,23 +1,25 @@
 internal import MIDIClock
 
-/// What to change of an output while it runs; nil leaves a setting as it is.
+/// A live change of an output's settings; nil leaves a setting as it is.
 package struct OutputAdjustment: Hashable, Sendable {
-    /// Milliseconds; negative sends earlier.
+    /// Offset in milliseconds; negative sends earlier.
     package var offset: Double?
-    /// Milliseconds more of offset than there are; the sum must stay within ``offsets``.
+    /// Added to the offset, in milliseconds; the sum must stay within ``offsets``.
     package var nudge: Double?
-    /// Pulses for each tick.
+    /// Pulses per tick.
     package var multiply: Int?
-    /// Ticks for each pulse.
+    /// Ticks per pulse.
     package var divide: Int?
-    /// Where the second sixteenth of an eighth falls, in percent.
+    /// Position of the second sixteenth of an eighth, in percent; 50 is straight.
     package var swing: Double?
-    /// The tempos the device takes, in beats per minute; the upper is at least twice the lower.
+    /// Tempos the device accepts, in BPM; the upper is at least twice the lower.
     package var range: ClosedRange<Double>?
     /// Whether the output sends.
     package var isEnabled: Bool?
-    /// For how many seconds from now ticks leave up to 1 % of a tick early or late, each by a toss of its own, so that
-    /// whoever hears them later knows each again; 0 ends it.
+    /// Seconds for which ticks are marked; 0 ends it.
+    ///
+    /// A marked tick leaves up to 1 % of a tick early or late, at random, so that a calibration recognizes it when it
+    /// comes back.
     package var markSeconds: Int?
 
     package static let offsets = units(OutputSettings.offsets, of: 1_000)
@@ -26,7 +28,7 @@ package struct OutputAdjustment: Hashable, Sendable {
         Int(OutputSettings.multipliers.lowerBound)...Int(OutputSettings.multipliers.upperBound)
     package static let divisors = Int(OutputSettings.divisors.lowerBound)...Int(OutputSettings.divisors.upperBound)
     package static let swings = units(OutputSettings.swings, of: 10)
-    /// Where both ends of ``range`` lie.
+    /// Limits of ``range``, in BPM.
     package static let tempos = 1.0...999
     package static let marks = 0...600
 
@@ -53,16 +55,16 @@ package struct OutputAdjustment: Hashable, Sendable {
             lowest: Int64((range.lowerBound * 1_000).rounded()), highest: Int64((range.upperBound * 1_000).rounded()))
     }
 
-    /// The offset that it leads to.
+    /// The resulting offset.
     ///
-    /// - Parameter current: the one there is, in milliseconds.
-    /// - Returns: milliseconds; nil if it leaves the one there is.
+    /// - Parameter current: the present one, in milliseconds.
+    /// - Returns: milliseconds; nil if it does not change.
     func offset(from current: Double) -> Double? {
         guard let nudge else { return offset }
         return wholeMicroseconds((offset ?? current) + nudge)
     }
 
-    /// Takes over what another change says, but for the offset and the marks.
+    /// Merges a newer change, except for the offset and the marks.
     ///
     /// - Parameter change: the newer one.
     mutating func take(_ change: OutputAdjustment) {
@@ -73,7 +75,7 @@ package struct OutputAdjustment: Hashable, Sendable {
         isEnabled = change.isEnabled ?? isEnabled
     }
 
-    /// Makes the change; what lies outside the ranges above is for the caller to refuse.
+    /// Applies the change; the caller must reject values outside the ranges above.
     func apply(to settings: inout OutputSettings) {
         if let offset { settings.offset = Int64((offset * 1_000).rounded()) }
         if let multiply { settings.multiply = Int64(multiply) }

@@ -1,21 +1,21 @@
 package import ConfigurationFiles
 package import MIDIClock
 
-/// Which outputs the user wants.
+/// The outputs that the user wants.
 package struct OutputConfiguration: Hashable, Sendable {
-    /// Those that are named, besides `Clock`; at most 63.
+    /// The named ones, in addition to `Clock`; at most 63.
     package var outputs: [OutputRequest] = []
-    /// Whether to make the general sequencer port `Clock`.
+    /// Whether to create the general sequencer port `Clock`.
     package var hasClockPort = true
-    /// Whether devices that a profile recognises are driven without being named.
+    /// Whether recognized devices are driven without being named.
     package var connectsRecognised = true
     package var library = ProfileLibrary()
-    /// The tempos that devices take whose profiles do not say.
+    /// Tempos for devices whose profile does not say.
     package var tempos = TempoRange.all
 
     package init() {}
 
-    /// The outputs that are always there, the general one first.
+    /// All configured outputs, the general one first.
     var requests: [OutputRequest] {
         let clock = hasClockPort ? [OutputRequest(.clock)] : []
         return (clock + outputs).map { request in
@@ -25,7 +25,7 @@ package struct OutputConfiguration: Hashable, Sendable {
         }
     }
 
-    /// Whether any of it is on the sequencer.
+    /// Whether any of them needs the sequencer.
     var needsSequencer: Bool {
         hasClockPort || connectsRecognised
             || outputs.contains { if case .raw = $0.address { false } else { true } }

@@ -5,13 +5,13 @@ internal import ConfigurationFiles
 
 // Which devices hear which output.
 extension OutputTable {
-    /// Brings all sequencer outputs up to date with the ports there are.
+    /// Updates all sequencer outputs to match the present ports.
     ///
     /// - Parameters:
-    ///   - patchbay: the ports and subscriptions; takes those that are wanted.
-    ///   - own: the numbers of the gateway's own clients.
-    ///   - effects: receives what is to be done for it.
-    /// - Returns: whether an output came, went, or changed its connection.
+    ///   - patchbay: the ports and subscriptions; receives the wanted ones.
+    ///   - own: numbers of the gateway's own clients.
+    ///   - effects: receives what must be done.
+    /// - Returns: whether an output was added or removed, or changed its connection.
     mutating func connect(
         _ patchbay: inout Patchbay, own: Set<Int>, _ effects: inout GatewayEffects
     ) -> Bool {
@@ -31,7 +31,7 @@ extension OutputTable {
             }
             let hearers = patchbay.list.subscribers(of: source)
             if all[slot].takesSubscribers {
-                // The first to come gives the output its name for as long as it stays.
+                // The first subscriber names the output for as long as it stays.
                 let places = hearers.map(\.description)
                 let first = places.first { $0 == all[slot].connectedTo } ?? places.first
                 changed = all[slot].setConnected(to: first) || changed
@@ -46,10 +46,10 @@ extension OutputTable {
         return changed || doubled != doubledClocks
     }
 
-    /// Decides which device each output drives, and has outputs come and go with them.
+    /// Decides which device each output drives; adds and removes automatic outputs.
     ///
-    /// - Parameter devices: the ports that take messages.
-    /// - Returns: the ports by their outputs' slots, and whether an output came or went.
+    /// - Parameter devices: the ports that accept messages.
+    /// - Returns: the ports by slot of their outputs, and whether an output was added or removed.
     mutating func assign(_ devices: [PortDescription]) -> (DeviceAssignment, changed: Bool) {
         let isNew = addMissing()
         let assignment = DeviceAssignment(
@@ -60,10 +60,12 @@ extension OutputTable {
         return (assignment, isNew || !assignment.leavers.isEmpty || !assignment.newcomers.isEmpty || hasMadeRoom)
     }
 
-    /// Has outputs leave whose slots others want: those that came by themselves and whose devices are away; and what
-    /// the user names has its place even if a device that is there must go for it, the one that came last.
+    /// Removes automatic outputs to free slots that others need.
     ///
-    /// - Returns: whether one leaves.
+    /// Those with absent devices go first. For an output that the user named, even the newest one with a present device
+    /// goes.
+    ///
+    /// - Returns: whether one is being removed.
     private mutating func makeRoom(_ assignment: DeviceAssignment) -> Bool {
         let soonFree = all.count(where: \.isLeaving)
         var leavers = assignment.away.sorted { all[$0].occupant < all[$1].occupant }
@@ -75,9 +77,9 @@ extension OutputTable {
         return !leavers.isEmpty
     }
 
-    /// Makes an output for a device that a profile recognises.
+    /// Adds an output for a recognized device.
     ///
-    /// - Returns: whether there was a slot left.
+    /// - Returns: whether there was a free slot.
     private mutating func add(_ port: PortDescription) -> Bool {
         let taken = Set(all.filter { $0.presence != .gone }.map(\.name))
         var (name, number) = (port.clientName, 2)
@@ -87,7 +89,7 @@ extension OutputTable {
         return add(.device(Device(port)), name: name, request)
     }
 
-    /// Has a device, and no other, hear an output.
+    /// Subscribes one device, and no other, to an output.
     private mutating func connect(
         _ slot: Int, _ source: PortAddress, _ assignment: DeviceAssignment, _ patchbay: inout Patchbay,
         _ effects: inout GatewayEffects
@@ -103,11 +105,11 @@ extension OutputTable {
                 isThere = true
                 let place = port.address.description
                 if all.contains(where: { $0.isLeaving && $0.connectedTo == place }) { all[slot].expectPlaying() }
-            // Away until the answer; a subscription that was lost and is made again is a device that has come again.
+            // Not connected until the answer; a lost subscription that is made again counts as a new connection.
             case .asked: (isTaken, trouble) = (all[slot].isTaken, all[slot].trouble)
             case .refused(let error):
                 isTaken = error.isTaken
-                // One that is just being pulled is away like any other, and its going is announced.
+                // A device that is just being unplugged is simply absent; its removal is announced.
                 trouble = isTaken ? "another program has it to itself" : error.isGone ? nil : error.description
             }
         }
@@ -117,20 +119,20 @@ extension OutputTable {
     }
 }
 
-// Devices that nobody announces anything of.
+// Devices whose state is not announced.
 extension OutputTable {
-    /// Keeps time for looks at devices that are there but take nothing, and at those that others had to themselves.
+    /// Schedules checks of devices that accept nothing or are in use elsewhere.
     ///
     /// - Parameters:
-    ///   - isSomethingTaken: whether another program has a device to itself.
+    ///   - isSomethingTaken: whether another program has exclusive use of a device.
     ///   - now: the present time.
-    /// - Returns: whether it is time for one.
+    /// - Returns: whether a check is due.
     mutating func takeLook(isSomethingTaken: Bool, at now: HostTime) -> Bool {
         let hasDrivers = all.contains { $0.presence == .here && $0.watchedPort != nil }
         return watch.isDue(isWanted: isSomethingTaken || hasDrivers, at: now)
     }
 
-    /// The drivers behind the outputs' devices.
+    /// Questions for the state of all drivers behind the outputs' devices.
     var driversToLookAt: [GatewayQuestion] {
         all.indices.compactMap { slot in
             guard all[slot].presence == .here, let port = all[slot].watchedPort else { return nil }
@@ -138,9 +140,9 @@ extension OutputTable {
         }
     }
 
-    /// Notes how the driver of an output's device fares.
+    /// Notes the state of the driver of an output's device.
     ///
-    /// - Returns: whether the device fares otherwise than before.
+    /// - Returns: whether anything changed.
     mutating func note(_ buffer: DriverBuffer?, of place: OutputPlace) -> Bool {
         guard isHere(place), all[place.slot].watchedPort != nil else { return false }
         return all[place.slot].note(buffer)

@@ -1,15 +1,15 @@
 internal import BeatTime
 internal import ClockDispatch
 
-// The outputs that write bytes to a device node, FIFO or serial line.
+// Outputs that write bytes to a device node, FIFO or serial line.
 extension OutputTable {
-    /// How often lines are looked after, in microseconds; nobody announces their coming.
+    /// How often lines are checked, in microseconds; their return is not announced.
     private static let linePeriod: Int64 = 250_000
 
-    /// When there is something to look after.
+    /// When lines must be checked next.
     ///
     /// - Parameter now: the present time.
-    /// - Returns: nil while there is not.
+    /// - Returns: nil if there is nothing to check.
     func nextDeadline(after now: HostTime) -> HostTime? {
         let isClockThreadAwaited = !retired.isEmpty || isSomeoneLeaving
         let hasLines = all.contains { if case .line = $0.target { $0.presence == .here } else { false } }
@@ -17,12 +17,12 @@ extension OutputTable {
         return [check, watch.next].compactMap(\.self).min()
     }
 
-    /// Has lines opened that are away, takes out those that broke, and has closed what nobody uses any more.
+    /// Opens absent lines, drops broken ones, and closes unused ones.
     ///
     /// - Parameters:
-    ///   - account: what the clock thread has come to.
-    ///   - published: the generation of the board published last.
-    ///   - effects: receives what is to be done.
+    ///   - account: the clock thread's last account.
+    ///   - published: generation of the last published board.
+    ///   - effects: receives what must be done.
     ///   - now: the present time.
     /// - Returns: whether an output's connection changed.
     mutating func tendLines(
@@ -42,14 +42,14 @@ extension OutputTable {
                 all[slot].trouble = "it takes no more bytes"
                 changed = all[slot].setConnected(to: nil) || changed
             } else if isCheckDue, !retired.contains(where: { $0.slot == slot }), !isHeldByLeaver(path) {
-                // Until nobody used the old descriptor any more, a report could be about that one.
+                // While the old descriptor was in use, a failure report could have been about it.
                 effects.questions.append(.openLine(place(slot), path: path, bitsPerSecond: speed))
             }
         }
         return changed
     }
 
-    /// Whether an output that is leaving, at another speed perhaps, still has its Stop to send there.
+    /// Whether an output that is being removed, perhaps at another speed, still has to send its Stop there.
     private func isHeldByLeaver(_ path: String) -> Bool {
         all.contains { output in
             guard case .line(path, _) = output.target, case .leaving = output.presence else { return false }
@@ -59,7 +59,7 @@ extension OutputTable {
 
     /// Takes an open line.
     ///
-    /// - Returns: whether the output still wants it; else it is to be closed.
+    /// - Returns: whether the output still wants it; if not, the caller must close it.
     mutating func lineOpened(_ place: OutputPlace, _ descriptor: Int32) -> Bool {
         guard isHere(place), case .line(let path, _) = all[place.slot].target, all[place.slot].sink == .away else {
             return false
@@ -72,7 +72,7 @@ extension OutputTable {
 
     /// Notes why a line could not be opened.
     ///
-    /// - Returns: whether that is news.
+    /// - Returns: whether the reason is new.
     mutating func lineRefused(_ place: OutputPlace, _ trouble: String) -> Bool {
         guard isHere(place), all[place.slot].trouble != trouble else { return false }
         all[place.slot].trouble = trouble

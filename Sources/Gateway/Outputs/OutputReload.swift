@@ -7,8 +7,8 @@ extension OutputTable {
     /// Applies a new configuration; unchanged outputs keep running.
     ///
     /// - Parameters:
-    ///   - configuration: replaces the one before.
-    ///   - devices: the ports that take messages.
+    ///   - configuration: replaces the present one.
+    ///   - devices: the ports that accept messages.
     mutating func configure(_ configuration: OutputConfiguration, devices: [PortDescription]) {
         self.configuration = configuration
         adoptRecognised(among: devices)
@@ -28,7 +28,7 @@ extension OutputTable {
         addMissing()
     }
 
-    /// An output that came by itself becomes the one that the user now names: nothing of it is interrupted.
+    /// Turns automatic outputs that the user now names into named ones, without interrupting them.
     private mutating func adoptRecognised(among devices: [PortDescription]) {
         for request in configuration.requests {
             let target = Output.Target(request.address)
@@ -47,16 +47,16 @@ extension OutputTable {
     }
 
     private mutating func settle(_ slot: Int, _ request: OutputRequest) {
-        // A profile that recognised the device stays, if it still exists. One that the user no longer names is dropped.
+        // A profile that recognized the device stays if it still exists; one the user no longer names is dropped.
         let recognised = all[slot].request.profile == nil ? all[slot].profile?.id : nil
         let profile = request.profile ?? recognised.flatMap { try? configuration.library.profile(id: $0) }
         guard request != all[slot].request || profile != all[slot].profile else { return }
         all[slot].configure(request, profile: profile)
     }
 
-    /// Adds the configured outputs that are missing, and counts those without a free slot.
+    /// Adds configured outputs that are missing, and counts those without a free slot.
     ///
-    /// - Returns: whether one was made.
+    /// - Returns: whether one was added.
     @discardableResult
     mutating func addMissing() -> Bool {
         withoutSlot = (0, 0)
@@ -80,7 +80,7 @@ extension Output.Target {
         }
     }
 
-    /// What its output is called.
+    /// The output's name.
     fileprivate var name: String {
         switch self {
         case .subscribers(let name), .named(let name): name

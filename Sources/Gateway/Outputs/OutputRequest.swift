@@ -4,11 +4,11 @@ internal import MIDIClock
 /// An output that the user asks for.
 package struct OutputRequest: Hashable, Sendable {
     package var address: OutputAddress
-    /// How its device wants to be told; nil for the profile that recognises it, or else the standard.
+    /// The profile to use; nil for the one that recognizes the device, or else the default.
     package var profile: Profile?
-    /// What is to be otherwise than the profile says.
+    /// Settings that replace those of the profile.
     package var overrides: ProfileOverrides
-    /// The tempos that a device takes whose profile does not say.
+    /// Tempos for a device whose profile does not say.
     var tempos = TempoRange.all
 
     package init(_ address: OutputAddress, profile: Profile? = nil, overrides: ProfileOverrides = ProfileOverrides()) {
@@ -18,17 +18,17 @@ package struct OutputRequest: Hashable, Sendable {
     }
 }
 
-/// Where an output's bytes go, as `--output` names it.
+/// Where an output sends, as `--output` names it.
 package enum OutputAddress: Hashable, Sendable {
-    /// A sequencer port by name or a unique part of it; case and surrounding spaces do not count.
+    /// A sequencer port by name or a unique part of it; case-insensitive, surrounding spaces are ignored.
     case name(String)
     /// A sequencer port by number.
     case numeric(client: Int, port: Int)
     /// A sequencer port of our own that others subscribe to.
     case virtual(String)
-    /// A device node, FIFO or serial line; the rate matters to serial lines only.
+    /// A device node, FIFO or serial line; the speed matters only for serial lines.
     case raw(path: String, bitsPerSecond: Int)
 
-    /// The general port, which is there without being named.
+    /// The general port, which always exists.
     package static let clock = OutputAddress.virtual("Clock")
 }

@@ -5,30 +5,30 @@ internal import ConfigurationFiles
 internal import GatewayStatus
 internal import MIDIClock
 
-/// All outputs: who they are, and where in the board.
+/// All outputs and their slots on the board.
 ///
-/// An output keeps its slot as long as it is wanted; one that is not lets its device stop, and its slot is then
-/// another's.
+/// An output keeps its slot while it is wanted. When it is removed, its device is stopped first; then the slot is free
+/// for another output.
 struct OutputTable: Sendable {
-    /// By their slots; some may be gone.
+    /// The outputs by slot; some may be gone.
     var all: [Output] = []
     /// What the user wants.
     var configuration: OutputConfiguration
-    /// The number of the client whose ports carry the clocks; nil where there is no sequencer.
+    /// Number of the client whose ports carry the clocks; nil without a sequencer.
     let client: Int?
-    /// How many outputs are wanted for which there is no slot: those that the user names, and devices that came.
+    /// Wanted outputs without a free slot: those that the user named, and recognized devices.
     var withoutSlot = (named: 0, devices: 0)
-    /// The devices that hear the clock more than once.
+    /// Devices that get the clock more than once.
     var doubledClocks: [DoubledClock] = []
-    /// Descriptors to close once the clock thread has let go of them, with the first board without them.
+    /// Descriptors to close once the clock thread uses the first board without them.
     var retired: [(slot: Int, descriptor: Int32, generation: UInt64)] = []
-    /// When drivers are looked at.
+    /// When to check drivers.
     var watch = DeviceWatch()
-    /// When lines that are away are tried again; nil as long as none has been tried.
+    /// When to try absent lines again; nil if none has been tried.
     var lineCheck: HostTime?
-    /// What ports that do not exist yet are to be called.
+    /// Names for ports that do not exist yet.
     private var portNames: [(port: Int, name: String)] = []
-    /// Offsets set in this run and earlier ones, in milliseconds, by the outputs' IDs, for outputs that come back.
+    /// Offsets set in this and earlier runs, in milliseconds by output ID, for outputs that return.
     private(set) var offsets: [String: Replacement<Double>]
     /// IDs of the outputs whose devices have been started and have taken no Stop since, in this run or a crashed one.
     var leftPlaying: Set<String>
@@ -37,13 +37,13 @@ struct OutputTable: Sendable {
     private var occupants: UInt32 = 0
     private var markSeed: UInt64
 
-    /// Makes the outputs that are wanted; devices are connected by ``connect(_:own:_:)``.
+    /// Creates the wanted outputs; ``connect(_:own:_:)`` connects devices.
     ///
     /// - Parameters:
     ///   - configuration: what the user wants.
-    ///   - client: the number of the client whose ports carry the clocks; nil where there is no sequencer.
-    ///   - offsets: what earlier runs have set, by the outputs' IDs.
-    ///   - leftPlaying: the IDs of outputs whose devices a crashed run has left playing.
+    ///   - client: number of the client whose ports carry the clocks; nil without a sequencer.
+    ///   - offsets: from earlier runs, by output ID.
+    ///   - leftPlaying: IDs of the outputs whose devices a crashed run left playing.
     ///   - seed: decides how marked ticks move.
     init(
         _ configuration: OutputConfiguration, client: Int? = nil, offsets: [String: Replacement<Double>] = [:],
@@ -58,13 +58,13 @@ struct OutputTable: Sendable {
         addMissing()
     }
 
-    /// What ports that do not exist yet are to be called; each is told once, before a board wants the port.
+    /// Names for ports that do not exist yet; each is returned once, before a board wants the port.
     mutating func takePortNames() -> [(port: Int, name: String)] {
         defer { portNames = [] }
         return portNames
     }
 
-    /// What is wrong with the outputs, but for their connections.
+    /// Warnings about the outputs, except for their connections.
     var warnings: [Status.Warning] {
         let full = Status.Warning(
             code: "too-many-outputs",
@@ -87,11 +87,11 @@ struct OutputTable: Sendable {
         return contradictions + profileWarnings + doubledClocks.map(\.warning) + (withoutSlot == (0, 0) ? [] : [full])
     }
 
-    /// Silences the output whose device leads, if there is one, and lets the others sound.
+    /// Mutes the output whose device leads, and unmutes the others.
     ///
     /// - Parameters:
-    ///   - leader: where the leader's clock comes from; nil if no machine leads.
-    ///   - device: the raw device that is read, if one is.
+    ///   - leader: the source of the leader's clock; nil if no machine leads.
+    ///   - device: the raw device that is read, if any.
     mutating func setLeader(_ leader: ClockSource?, device: String?) {
         for slot in all.indices {
             let leads = all[slot].isDriving(leader, device: device)
@@ -99,14 +99,14 @@ struct OutputTable: Sendable {
         }
     }
 
-    /// Changes settings of outputs, of all that are meant or of none.
+    /// Changes settings of one output or of all; either all change or none does.
     ///
     /// - Parameters:
     ///   - name: of the output; nil for all.
-    ///   - change: is refused if it would take an offset out of its range.
-    ///   - line: the ticks there are, if they are to be marked.
+    ///   - change: refused if it would move an offset out of its range.
+    ///   - line: where ticks fall, for marking them.
     ///   - now: the present time.
-    /// - Throws: when the name does not mean one output, or the change is refused.
+    /// - Throws: when the name does not match exactly one output, or the change is refused.
     mutating func adjust(
         _ name: String?, _ change: OutputAdjustment, marking line: TickLine, at now: HostTime
     ) throws(CommandError) {
@@ -121,7 +121,7 @@ struct OutputTable: Sendable {
         }
     }
 
-    /// Brings ``offsets`` up to date with the outputs there are; those of others stay as they are, as many as may.
+    /// Updates ``offsets`` from the present outputs; those of others are kept, up to the limit.
     mutating func keepOffsets() {
         let here = all.filter { $0.presence == .here }
         for output in here { offsets[output.id] = output.liveOffset }
@@ -142,13 +142,13 @@ struct OutputTable: Sendable {
         }
     }
 
-    /// Has devices that play stop and enter again.
+    /// Stops playing devices and lets them enter again.
     ///
     /// - Parameters:
-    ///   - name: of the output; nil for all whose devices are there.
+    ///   - name: of the output; nil for all with a connected device.
     ///   - when: where they enter.
     ///   - isPlaying: whether the song has begun.
-    /// - Throws: when no device is realigned for it.
+    /// - Throws: when no device can be realigned.
     mutating func realign(_ name: String?, _ when: Realignment, isPlaying: Bool) throws(CommandError) {
         let slots = try slots(of: name)
         let obstacles = slots.map { all[$0].obstacle(toRealigningWhile: isPlaying) }
@@ -160,9 +160,9 @@ struct OutputTable: Sendable {
         throw others.first ?? .notConnected(nil)
     }
 
-    /// Gives an output a slot; its port is made by the clock thread.
+    /// Gives an output a slot; the clock thread creates its port.
     ///
-    /// - Returns: whether there was one left.
+    /// - Returns: whether there was a free slot.
     mutating func add(_ target: Output.Target, name: String, _ request: OutputRequest) -> Bool {
         let slot = all.firstIndex { $0.presence == .gone } ?? all.count
         guard slot < OutputBoard.capacity else { return false }
@@ -188,30 +188,30 @@ struct OutputTable: Sendable {
         return true
     }
 
-    /// Treats devices that a crashed run has left playing like those that come back, from now on.
+    /// From now on treats devices that a crashed run left playing like devices that return.
     mutating func release() {
         holdsBack = false
         for slot in all.indices { all[slot].release() }
     }
 
-    /// Has an output's device stopped, and then its slot freed.
+    /// Stops an output's device, and then frees its slot.
     mutating func remove(_ slot: Int) { all[slot].presence = .leaving(generation: nil, since: nil) }
 
-    /// Whether an output's device is being stopped, or its slot is not free yet.
+    /// Whether an output is being removed and its slot is not free yet.
     var isSomeoneLeaving: Bool { all.contains(where: \.isLeaving) }
 
-    /// Takes out of use the outputs whose devices have been stopped, and frees the slots that nobody uses any more.
+    /// Retires outputs whose devices have been stopped, and frees their slots.
     ///
-    /// A slot is another's only once the clock thread has deleted its port: what that is called is written where the
-    /// thread reads it, and who is subscribed to it must not hear the next one.
+    /// A slot is reused only after the clock thread has deleted its port. Otherwise the port's name could change while
+    /// that thread reads it, and old subscribers would hear the next output.
     ///
     /// - Parameters:
-    ///   - account: what the clock thread has come to.
-    ///   - published: the generation of the board published last.
-    ///   - patchbay: loses the subscriptions of those taken out.
-    ///   - effects: receives what is to be done for it.
+    ///   - account: the clock thread's last account.
+    ///   - published: generation of the last published board.
+    ///   - patchbay: loses the subscriptions of retired outputs.
+    ///   - effects: receives what must be done.
     ///   - now: the present time.
-    /// - Returns: whether an output has gone a step.
+    /// - Returns: whether an output has advanced a step.
     mutating func freeSlots(
         _ account: ClockAccount, _ published: UInt64, _ patchbay: inout Patchbay, _ effects: inout GatewayEffects,
         at now: HostTime
@@ -220,7 +220,7 @@ struct OutputTable: Sendable {
         for slot in all.indices {
             switch all[slot].presence {
             case .leaving(let known, nil):
-                // Until that board is in use nobody stops the device.
+                // The device is not stopped before that board is in use.
                 let generation = known ?? published
                 let since = account.isInUse(generation) ? now : nil
                 all[slot].presence = .leaving(generation: generation, since: since)
@@ -235,7 +235,7 @@ struct OutputTable: Sendable {
             case .closing(let generation)
             where account.isInUse(generation) && !account.hasPort(slot):
                 all[slot].presence = .gone
-                // The list may be older than the account.
+                // The port list may be older than the account.
                 if let source = all[slot].source { patchbay.forget(source) }
             default: continue
             }

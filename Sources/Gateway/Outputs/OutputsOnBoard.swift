@@ -2,11 +2,11 @@ internal import ClockDispatch
 internal import MIDIClock
 
 extension OutputBoard {
-    /// Takes over what the gateway thread knows of the outputs.
+    /// Copies what the gateway thread knows of the outputs.
     ///
     /// - Parameters:
     ///   - outputs: in the order of their slots.
-    ///   - probing: what the loop guard asks, and at which slots, one bit each.
+    ///   - probing: the loop guard's probe, and its slots, one bit each.
     mutating func take(_ outputs: [Output], probing: (outputs: UInt64, probe: Probe)? = nil) {
         count = outputs.count
         ports = 0

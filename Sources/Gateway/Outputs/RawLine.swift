@@ -2,12 +2,12 @@ internal import CLinux
 internal import Glibc
 package import RealTime
 
-/// Opening a device node, FIFO or serial line that carries MIDI bytes.
+/// Opens device nodes, FIFOs and serial lines that carry MIDI bytes.
 package enum RawLine {
-    /// Which way the bytes go.
+    /// The direction of the bytes.
     package enum Direction: Hashable, Sendable { case reading, writing }
 
-    /// Why a path cannot carry MIDI, as opposed to not being there yet.
+    /// Why a path cannot carry MIDI, other than being absent.
     package enum OpenError: Error, Hashable, CustomStringConvertible {
         case notALine(path: String)
         case system(SystemCallError)
@@ -20,14 +20,14 @@ package enum RawLine {
         }
     }
 
-    /// Opens a line, without ever waiting for it.
+    /// Opens a line, without ever blocking.
     ///
     /// - Parameters:
     ///   - path: of a character device or FIFO.
-    ///   - bitsPerSecond: the speed, if it is a serial line; other devices have none.
-    ///   - direction: to write to it, or to read from it.
-    /// - Returns: a descriptor that never blocks. The caller closes it.
-    /// - Throws: what is wrong with the path; a FIFO to write to that nobody reads is refused by the system.
+    ///   - bitsPerSecond: the speed of a serial line; ignored for other devices.
+    ///   - direction: reading or writing.
+    /// - Returns: a non-blocking descriptor. The caller closes it.
+    /// - Throws: what is wrong with the path. The system refuses to write to a FIFO without a reader.
     package static func open(
         path: String, bitsPerSecond: Int, for direction: Direction
     ) throws(OpenError) -> Int32 {
@@ -35,7 +35,7 @@ package enum RawLine {
         guard stat(path, &status) == 0 else { throw .system(SystemCallError(operation: path, code: errno)) }
         let kind = status.st_mode & S_IFMT
         guard kind == S_IFCHR || kind == S_IFIFO else { throw .notALine(path: path) }
-        // A FIFO that is read has its other end open here, too: writers may come and go.
+        // A FIFO to read is opened for writing as well, so that writers may come and go.
         let way = direction == .writing ? O_WRONLY : kind == S_IFIFO ? O_RDWR : O_RDONLY
         let descriptor = Glibc.open(path, way | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system(SystemCallError(operation: path, code: errno)) }

@@ -1,27 +1,27 @@
 internal import ConfigurationFiles
 internal import Essentials
 
-/// Something that users call by a name, such as an output or a port.
+/// Something that users refer to by name, such as an output or a port.
 package protocol Named: Sendable {
     /// What such things are called in messages.
     static var kind: String { get }
-    /// Means it and nothing else, whatever names there are: an output's ID, a port's number.
+    /// An ID that always means this thing only: an output's ID, or a port's number.
     var id: String { get }
-    /// Its names by rank: a whole name of an earlier rank wins over one of a later.
+    /// Its names by rank: a full match in an earlier rank wins over one in a later rank.
     ///
-    /// The first that means it and nothing else is what messages tell the user to write.
+    /// Messages tell the user to write the first name that means only this thing.
     var names: [[String]] { get }
-    /// Whether a number means it; nil if the text is no number of such things.
+    /// Whether a number means it; nil if the text is not such a number.
     func isMeant(byNumber text: String) -> Bool?
 }
 
 extension Named {
     package func isMeant(byNumber text: String) -> Bool? { nil }
 
-    /// What to write for it, so that nothing else is meant.
+    /// What to write so that only this thing is meant.
     ///
-    /// - Parameter items: all there are.
-    /// - Returns: its simplest name that only it has, or else its ID.
+    /// - Parameter items: all things of this kind.
+    /// - Returns: its simplest unique name, or else its ID.
     package func plainestName(among items: [Self]) -> String {
         names.joined().first { name in
             guard case .found(let item) = NameMatch(name, among: items) else { return false }
@@ -30,21 +30,22 @@ extension Named {
     }
 }
 
-/// What a name that a user wrote means: one thing, none, or several.
+/// What a name written by a user means: one thing, none, or several.
 ///
-/// One rule for outputs and ports, in commands, options, files, HTTP and OSC. A number means the thing that has it. Else
-/// a whole name counts, or else a part of a name that only one thing has. Case and surrounding spaces do not matter.
+/// One rule for outputs and ports, in commands, options, files, HTTP and OSC. A number means the thing that has it.
+/// Otherwise a full name counts, or else a part of a name that only one thing has. Case-insensitive; surrounding spaces
+/// are ignored.
 package enum NameMatch<Item: Named>: Sendable {
     case found(Item)
     case none
-    /// Several answer to it; all are given.
+    /// Several things match; holds all of them.
     case ambiguous([Item])
 
     /// Finds what a name means.
     ///
     /// - Parameters:
     ///   - name: as the user wrote it.
-    ///   - items: all there are.
+    ///   - items: all things of this kind.
     package init(_ name: String, among items: [Item]) {
         let matches = Self.matches(name.trimmed.lowercased(), items)
         guard let only = matches.first else {
@@ -71,10 +72,10 @@ package enum NameMatch<Item: Named>: Sendable {
     ///
     /// - Parameters:
     ///   - name: as the user wrote it.
-    ///   - items: all there are.
+    ///   - items: all things of this kind.
     ///   - kind: what they are called in the message.
     /// - Returns: the thing.
-    /// - Throws: what to write instead, when the name means none of them or several.
+    /// - Throws: what to write instead, when none or several match.
     package static func resolve(
         _ name: String, among items: [Item], called kind: String = Item.kind
     ) throws(UnclearName) -> Item {
@@ -90,11 +91,11 @@ extension NameMatch: Equatable where Item: Equatable {}
 
 /// Why a name does not mean one thing, as a clause that says what to write.
 package struct UnclearName: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Whether several things answer to it; else none does.
+    /// True if several things match, false if none does.
     package let isAmbiguous: Bool
     package let description: String
 
-    /// Of a name that nothing has.
+    /// For a name that nothing has.
     init<Item: Named>(_ name: String, unknownAmong items: [Item], called kind: String = Item.kind) {
         isAmbiguous = false
         let nearest = NearestWord.to(name.trimmed, among: items.flatMap { $0.names.joined() })
@@ -102,7 +103,7 @@ package struct UnclearName: Error, Hashable, Sendable, CustomStringConvertible {
         description = "no \(kind) is called \(name); \(known)" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
     }
 
-    /// Of a name that several things answer to.
+    /// For a name that several things match.
     init<Item: Named>(
         _ name: String, meaning several: [Item], among items: [Item], called kind: String = Item.kind
     ) {
@@ -110,7 +111,7 @@ package struct UnclearName: Error, Hashable, Sendable, CustomStringConvertible {
         description = "several \(kind)s answer to \(name); write one of: \(Self.list(several, among: items))"
     }
 
-    /// What to write for each, with its number where it has one, too.
+    /// What to write for each thing, with its number if it has one.
     private static func list<Item: Named>(_ several: [Item], among items: [Item]) -> String {
         let names = several.prefix(mostListed).map { item in
             let name = item.plainestName(among: items)
@@ -124,7 +125,7 @@ package struct UnclearName: Error, Hashable, Sendable, CustomStringConvertible {
     private static let mostListed = 8
 }
 
-/// A name as a shell and a configuration file take it.
+/// A name in quotes, as a shell and a configuration file accept it.
 private func quoted(_ name: String) -> String {
     let isPlain = name.allSatisfy { $0.isLetter || $0.isNumber || "-_./:".contains($0) }
     return isPlain ? name : name.contains("'") ? "\"\(name)\"" : "'\(name)'"

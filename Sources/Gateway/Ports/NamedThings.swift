@@ -1,7 +1,7 @@
 package import ALSASequencer
 package import GatewayStatus
 
-// What outputs and ports are called by.
+// The names of outputs and ports.
 
 extension Status.Output: Named {
     package static var kind: String { "output" }
@@ -17,7 +17,7 @@ extension PortDescription: Named {
     package static var kind: String { "port" }
     package var id: String { address.description }
 
-    /// Its own name; its client's with it, or its card's, which tells equal devices apart; its client's alone.
+    /// Its own name; with its client's or its card's name, which tells equal devices apart; its client's name alone.
     package var names: [[String]] {
         [[portName], ["\(clientName):\(portName)"] + (card.map { ["\($0.id):\(portName)"] } ?? []) + [clientName]]
     }

@@ -1,53 +1,53 @@
 internal import ALSASequencer
 
-/// Who hears whom on the sequencer, and what the gateway has changed and wants changed in it.
+/// The sequencer's subscriptions: present, made by the gateway, and wanted.
 ///
-/// Outputs, inputs and controls say what they want each time the ports change. What is not there yet becomes a
-/// ``GatewayQuestion``; its answer is noted here, and then they look again.
+/// Outputs, inputs and controls state what they want after each change of the ports. What is missing becomes a
+/// ``GatewayQuestion``. Its answer is noted here, and then they check again.
 struct Patchbay: Sendable {
     typealias Subscription = SubscriptionGraph.Subscription
 
-    /// The ports and subscriptions there are.
+    /// The present ports and subscriptions.
     private(set) var list = PortList()
-    /// The subscriptions that the gateway has made; others are never undone.
+    /// Subscriptions made by the gateway; it never removes others.
     private(set) var made: Set<Subscription> = []
-    /// The subscriptions that the kernel has refused since the ports changed last, and why.
+    /// Subscriptions that the kernel has refused since the last change of the ports, and why.
     private var refused: [Subscription: ALSAError] = [:]
-    /// Those that are asked for.
+    /// Subscriptions that were asked for, without an answer yet.
     private var asked: Set<Subscription> = []
 
-    /// How a wanted subscription stands.
+    /// The state of a wanted subscription.
     enum State {
         case there
         case asked
         case refused(ALSAError)
     }
 
-    /// Takes over a new list; what was refused may be tried again.
+    /// Takes a new list; refused subscriptions may be tried again.
     mutating func replace(_ list: PortList) {
         self.list = list
         made.formIntersection(list.graph.subscriptions)
         retry()
     }
 
-    /// Forgets a port that has gone since the list was read.
+    /// Forgets a port that was deleted since the list was read.
     mutating func forget(_ port: PortAddress) {
         list.remove(port)
         made.formIntersection(list.graph.subscriptions)
     }
 
-    /// Whether another program has something to itself that is wanted; nobody announces that it is let go.
+    /// Whether another program has exclusive use of something wanted; its release is not announced.
     var isSomethingTaken: Bool { refused.values.contains(where: \.isTaken) }
 
-    /// Allows what was refused to be tried again.
+    /// Lets refused subscriptions be tried again.
     mutating func retry() { refused = [:] }
 
-    /// Has a subscription made unless it is there.
+    /// Asks for a subscription unless it exists.
     ///
     /// - Parameters:
     ///   - subscription: one that is wanted.
     ///   - effects: receives the question.
-    /// - Returns: how it stands.
+    /// - Returns: its state.
     mutating func subscribe(_ subscription: Subscription, _ effects: inout GatewayEffects) -> State {
         if list.graph.subscriptions.contains(subscription) { return .there }
         if let error = refused[subscription] { return .refused(error) }
@@ -55,7 +55,7 @@ struct Patchbay: Sendable {
         return .asked
     }
 
-    /// Undoes the subscriptions that the gateway has made from or to some port, but for some.
+    /// Removes the gateway's own subscriptions from or to a port, with exceptions.
     mutating func unsubscribe(
         except wanted: Set<Subscription>, where isConcerned: (Subscription) -> Bool, _ effects: inout GatewayEffects
     ) {
@@ -66,11 +66,11 @@ struct Patchbay: Sendable {
         }
     }
 
-    /// Notes that a subscription is there.
+    /// Notes that a subscription exists.
     ///
     /// - Parameters:
     ///   - subscription: one that was asked for.
-    ///   - isNew: whether the gateway has made it; else somebody was faster.
+    ///   - isNew: whether the gateway made it; false if somebody was faster.
     mutating func subscribed(_ subscription: Subscription, isNew: Bool) {
         asked.remove(subscription)
         list.graph.subscriptions.insert(subscription)

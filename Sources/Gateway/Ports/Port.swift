@@ -6,9 +6,9 @@ package struct Port: Codable, Hashable, Sendable {
     package var port: Int
     package var clientName: String
     package var portName: String
-    /// Whether a clock can be sent to it.
+    /// Whether it can receive a clock.
     package var takes: Bool
-    /// Whether a clock can come from it.
+    /// Whether it can send a clock.
     package var sends: Bool
 
     init(_ port: PortDescription) {
@@ -20,11 +20,11 @@ package struct Port: Codable, Hashable, Sendable {
         sends = port.isReadable
     }
 
-    /// Those of the sequencer's ports that send or take something.
+    /// The sequencer's ports that can send or receive.
     package static func all(_ ports: [PortDescription]) -> [Port] { ports.filter(\.isUsable).map(Port.init) }
 }
 
 extension PortDescription {
-    /// Whether it sends or takes something; client 0 is the sequencer itself.
+    /// Whether it can send or receive; client 0 is the sequencer itself.
     package var isUsable: Bool { address.client != 0 && (isReadable || isWritable) }
 }

@@ -2,31 +2,31 @@ internal import BeatTime
 internal import ClockDispatch
 internal import Essentials
 
-/// What the next run is to find as it was left; nil where nothing is known.
+/// State saved for the next run; nil where nothing is known.
 package struct KeptState: Codable, Hashable, Sendable {
-    /// The Link switch.
+    /// Whether Link is on.
     package var link: Bool?
     package var startStopSync: Bool?
-    /// The tempo that was in force last, in beats per minute.
+    /// The last tempo in BPM.
     package var tempo: Double?
     /// Shared quantum in beats.
     package var quantum: Replacement<Double>?
-    /// Whose clock to follow, as ``FollowChoice`` reads it.
+    /// Whose clock to follow, as text for ``FollowChoice``.
     package var follow: Replacement<String>?
-    /// Offsets of outputs in milliseconds, by the outputs' IDs.
+    /// Offsets of outputs in milliseconds, by output ID.
     package var offsets: [String: Replacement<Double>] = [:]
-    /// IDs of the outputs whose devices have been started and have not taken a Stop since.
+    /// IDs of the outputs whose devices were started and have not accepted a Stop since.
     package var playing: [String] = []
 
     package init() {}
 
-    /// A tempo as it is kept: to a thousandth, for what is finer is a follower's guess.
+    /// A tempo in BPM as saved: rounded to a thousandth, since a follower's estimate is no better.
     static func rounded(_ tempo: Tempo) -> Double { (tempo.clamped.beatsPerMinute * 1_000).rounded() / 1_000 }
 
-    /// The most offsets that are kept.
+    /// Most offsets that are saved.
     static let mostOffsets = 256
 
-    /// Whether everything lies where it may; what a file says is a stranger's word.
+    /// Whether all values are in range; the file may come from anywhere.
     private var isSound: Bool {
         tempo.map(Tempo.allowed.contains) != false
             && quantum.map { (0...64).contains($0.value) } != false
@@ -37,30 +37,30 @@ package struct KeptState: Codable, Hashable, Sendable {
     }
 }
 
-/// A setting made while the gateway ran, and what was configured then: it counts until something else is configured.
+/// A live setting, with the configured value at that time; it applies until the configuration changes.
 package struct Replacement<Value: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
     package var value: Value
     package var insteadOf: Value
 
-    /// A setting that replaces a configured one; nil if it is the configured one.
+    /// A setting that replaces a configured one; nil if they are equal.
     ///
     /// - Parameters:
-    ///   - value: what is set.
-    ///   - configured: what is configured.
+    ///   - value: the live setting.
+    ///   - configured: the configured value.
     package init?(_ value: Value, insteadOf configured: Value) {
         guard value != configured else { return nil }
         (self.value, insteadOf) = (value, configured)
     }
 
-    /// What is set, if what is configured is still the same.
+    /// The live setting, if the configured value is still the same.
     package func value(over configured: Value) -> Value? { configured == insteadOf ? value : nil }
 }
 
 extension KeptState {
-    /// The version of the file's form that is written, and read.
+    /// Version of the file format.
     static let version = 1
 
-    /// Why a text is no state, as a clause.
+    /// Why a text is not a valid state, as a clause.
     struct Unreadable: Error, Hashable {
         var reason: String
     }
@@ -69,7 +69,7 @@ extension KeptState {
         var version: Int
     }
 
-    /// Reads what ``json`` has written, or what anyone else has.
+    /// Reads a state, from this program or from any other source.
     init(json: [UInt8]) throws(Unreadable) {
         guard let version = try? JSON.value(Versioned.self, from: json).version else {
             throw Unreadable(reason: "it is no state of Tactus")
@@ -85,7 +85,7 @@ extension KeptState {
 
     /// The contents of the file.
     var json: [UInt8] {
-        // Fails for numbers only that JSON does not have, and those are not let in.
+        // Fails only for numbers that JSON does not have; those are excluded before.
         let state = try? JSON.bytes(Document(state: self), isPretty: true)
         return (state ?? []) + Array("\n".utf8)
     }

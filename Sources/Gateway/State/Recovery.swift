@@ -1,18 +1,18 @@
 internal import BeatTime
 
-/// How long devices wait that a crashed run has left playing, until it is known whether there is a song to join.
+/// How long devices left playing by a crashed run wait until it is known whether to join a song.
 ///
-/// Such a device either plays on by itself or stands still in the middle of a bar, for want of a clock. It hears nothing
-/// at first: ticks would only move it on at the wrong place. As soon as a session is joined it is treated like a device
-/// that has come back. A song that plays is entered at a bar, after a Stop; without one there is just the Stop.
+/// Such a device either plays on by itself, or stands still in the middle of a bar because it gets no clock. Ticks
+/// would only move it on at the wrong place, so it gets nothing at first. As soon as a session is joined it is treated
+/// like a device that returns: it gets a Stop, and enters at a bar if a song plays.
 struct Recovery: Hashable, Sendable {
-    /// When the waiting ends at the latest; nil if nothing waits.
+    /// Latest end of the wait; nil if nothing waits.
     private(set) var deadline: HostTime?
 
-    /// Microseconds in which a session that is there has nearly always been joined.
+    /// Microseconds within which an existing session has nearly always been joined.
     static let longest: Int64 = 1_500_000
 
-    /// Begins to wait.
+    /// Starts the wait.
     ///
     /// - Parameters:
     ///   - isNeeded: whether a device was left playing.
@@ -21,11 +21,11 @@ struct Recovery: Hashable, Sendable {
         deadline = isNeeded ? now.advanced(byMicroseconds: Self.longest) : nil
     }
 
-    /// Ends the waiting if there is no more to wait for.
+    /// Ends the wait if it is over.
     ///
     /// - Parameters:
     ///   - isLinkOn: whether a session may be joined at all.
-    ///   - isConnected: whether one has been.
+    ///   - isConnected: whether one was joined.
     ///   - now: the present time.
     /// - Returns: whether it ends now.
     mutating func ends(isLinkOn: Bool, isConnected: Bool, at now: HostTime) -> Bool {

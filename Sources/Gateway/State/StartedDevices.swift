@@ -1,26 +1,26 @@
 internal import ClockDispatch
 internal import MIDIClock
 
-/// The outputs whose devices have been started and not stopped, as the next run must know if this one ends abruptly.
+/// The outputs whose devices were started and not stopped, saved in case this run ends abruptly.
 ///
-/// A device told to play counts a moment before its Start, and one told to stop counts until it has taken its Stop. That
-/// costs a superfluous Stop at worst, while a device forgotten here would play on alone.
+/// A device counts from a moment before its Start until it has accepted its Stop. That costs an unneeded Stop at worst;
+/// a device forgotten here would play on alone.
 struct StartedDevices: Hashable, Sendable {
     /// IDs of the outputs.
     private(set) var ids: Set<String>
-    /// Whether a device has been told to stop and may play still, so that it is worth looking again.
+    /// Whether a device was told to stop and may still play, so that another check is needed.
     private(set) var awaitsStop = false
-    /// The newest board by which each of them was to play.
+    /// The newest board in which each of them was to play.
     private var toldToPlay: [String: UInt64] = [:]
 
     init(_ ids: [String] = []) { self.ids = Set(ids) }
 
-    /// Takes over what the outputs are told now, and what is known of their devices.
+    /// Updates the set from the present orders and from the devices' state.
     ///
     /// - Parameters:
-    ///   - outputs: all there are; a device that is away stays as it was, for it hears nothing.
-    ///   - board: the newest.
-    ///   - account: says which devices may play by what they have taken, once a board without the song is in use.
+    ///   - outputs: all outputs; an absent device keeps its state, since it receives nothing.
+    ///   - board: the newest one.
+    ///   - account: tells which devices may play, once a board without the song is in use.
     mutating func update(_ outputs: [Output], _ board: OutputBoard, _ account: ClockAccount) {
         awaitsStop = false
         // What is known of an output is not known of the next one that is called so.
@@ -44,7 +44,7 @@ struct StartedDevices: Hashable, Sendable {
         }
     }
 
-    /// Takes over that the run has ended, and which devices have not taken its last Stop.
+    /// Notes that the run has ended, and which devices have not accepted its last Stop.
     mutating func end(_ outputs: [Output], _ account: ClockAccount) {
         let left = outputs.enumerated().filter { $1.isHeard && ids.contains($1.id) && account.mayPlay($0) }
         ids = Set(left.map(\.element.id))
@@ -57,7 +57,7 @@ struct StartedDevices: Hashable, Sendable {
 }
 
 extension Output {
-    /// Whether a device hears what this output sends.
+    /// Whether a device receives what this output sends.
     fileprivate var isHeard: Bool {
         guard connectedTo != nil, boardSink != .away, boardSink != .discard else { return false }
         return presence != .gone

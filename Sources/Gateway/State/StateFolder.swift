@@ -1,21 +1,21 @@
 internal import Essentials
 internal import Glibc
 
-/// The folder that holds the state's file, and how that file is read.
+/// The folder of the state file; reads the file.
 struct StateFolder: Sendable {
     let path: String
 
     var file: String { "\(path)/state.json" }
 
-    /// Longer files are none of ours.
+    /// Longest file that can be ours, in bytes.
     private static let longest = 1 << 20
 
     /// Reads the file.
     ///
-    /// - Returns: nil where there is none.
-    /// - Throws: why what is there says nothing.
+    /// - Returns: nil if there is none.
+    /// - Throws: why it cannot be read.
     func read() throws(KeptState.Unreadable) -> KeptState? {
-        // Without waiting: what lies there may be a pipe.
+        // Non-blocking, since the path may be a pipe.
         let descriptor = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -32,9 +32,9 @@ struct StateFolder: Sendable {
         return try KeptState(json: contents)
     }
 
-    /// Gives what lies in the file's place another name, so that nothing is lost by writing.
+    /// Renames whatever is at the file's path, so that writing loses nothing.
     ///
-    /// - Returns: where it is now; nil if it stays, because the disk takes no change or there is too much of that kind.
+    /// - Returns: its new path; nil if it stays, because the disk cannot be changed or all such names are taken.
     func setAside() -> String? {
         let names = (1...9).map { "\(file).unreadable-\($0)" }
         return names.first { name in

@@ -4,20 +4,20 @@ package import Logging
 package import RealTime
 internal import Synchronization
 
-/// Keeps the state for the next run, on a thread of its own: a disk may take its time.
+/// Saves the state for the next run, on a thread of its own, because a disk may be slow.
 package final class StateKeeper: Sendable {
-    /// What the last run has left.
+    /// What the last run saved.
     package let found: KeptState
     private let writer: StateWriter
     private let thread: RealTimeThread
 
-    /// Reads what the last run has left, and begins to keep.
+    /// Reads what the last run saved, and starts the thread.
     ///
-    /// What cannot be read is set aside, and what cannot be kept is not: both are warnings, in the log and the status.
+    /// An unreadable file is renamed. That, and a state that cannot be saved, are warnings in the log and the status.
     ///
     /// - Parameters:
-    ///   - directory: is made when there is something to keep; nil where there is no place for it.
-    ///   - log: takes what goes wrong.
+    ///   - directory: created when there is something to save; nil if there is no place for it.
+    ///   - log: receives problems.
     /// - Throws: when the system gives no thread or no descriptor.
     package init(directory: String?, log: Logger) throws(SystemCallError) {
         let folder = directory.map(StateFolder.init(path:))
@@ -32,12 +32,12 @@ package final class StateKeeper: Sendable {
         thread = try RealTimeThread(name: "tactus-state", priority: 0) { writer.run() }
     }
 
-    /// What the user should know.
+    /// Warnings for the user.
     var warnings: [Status.Warning] { writer.warnings }
 
-    /// Takes the newest state; it is on the disk a second later, or a minute later if it is no setting of the user's.
+    /// Saves the newest state: within a second, or a minute if it is not a setting of the user.
     ///
-    /// Any thread; it waits for no disk.
+    /// Any thread; never waits for a disk.
     func keep(_ state: KeptState, _ change: WriteSchedule.Change) { writer.put(state, change) }
 
     /// Writes what is not written yet, and ends the thread.
@@ -47,13 +47,13 @@ package final class StateKeeper: Sendable {
     }
 }
 
-/// What lies to be written, and the thread that writes it.
+/// The state to write, and the thread that writes it.
 private final class StateWriter: Sendable {
     private struct Contents {
         var unwritten: KeptState?
         var schedule = WriteSchedule(at: .now())
         var isClosed = false
-        /// Why nothing is kept.
+        /// Why nothing can be saved.
         var trouble: String?
         /// What was wrong with the last run's file.
         var unreadable: String?
@@ -111,7 +111,7 @@ private final class StateWriter: Sendable {
         wakeUp.signal()
     }
 
-    // The thread.
+    // On the thread.
 
     func run() {
         while true {
@@ -143,7 +143,7 @@ private final class StateWriter: Sendable {
         }
     }
 
-    /// Notes why nothing is kept, or that it is, and logs what is news.
+    /// Notes why nothing can be saved, or that it was saved, and logs changes.
     private func note(trouble: String?) {
         let before = contents.withLock { contents in
             defer { contents.trouble = trouble }

@@ -2,23 +2,23 @@ internal import Essentials
 internal import Glibc
 package import RealTime
 
-/// Writing files that are whole at any moment, also when the power fails.
+/// Writes files that are complete at any moment, even if the power fails.
 ///
-/// A new version is written beside the old one, forced to the disk, and then takes its name. Who writes holds the folder's
+/// A new version is written beside the old one, forced to the disk, and then renamed. The writer holds the folder's
 /// lock, so that two programs do not mix their drafts.
 package enum WholeFile {
-    /// Replaces a file, which keeps its owner and rights; makes it, and its folder, if there is none.
+    /// Replaces a file, keeping its owner and rights; creates it and its folder if missing.
     ///
     /// - Parameters:
-    ///   - path: the file's own; a link would be replaced.
-    ///   - contents: all that the file is to hold.
-    /// - Throws: when the disk does not take it; the old file is then as it was.
+    ///   - path: of the file itself; a link would be replaced.
+    ///   - contents: the whole new contents.
+    /// - Throws: when the disk refuses; the old file is unchanged then.
     package static func replace(_ path: String, with contents: [UInt8]) throws(SystemCallError) {
         let folder = Files.folder(of: path)
         try makeFolder(folder)
         let descriptor = try checked("open \(folder)") { open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         defer { close(descriptor) }
-        // Some network disks know no locks; there two programs had better not write the same file.
+        // Some network disks have no locks; two programs should not write the same file there.
         flock(descriptor, LOCK_EX)
         let draft = "\(path).new"
         do throws(SystemCallError) {
@@ -28,7 +28,7 @@ package enum WholeFile {
             unlink(draft)
             throw error
         }
-        // The new name, too, must be on the disk.
+        // The new name must reach the disk too.
         try checked("fsync \(folder)") { fsync(descriptor) }
     }
 
@@ -40,7 +40,7 @@ package enum WholeFile {
         var status = stat()
         if stat(old, &status) == 0 {
             try checked("fchmod \(draft)") { fchmod(descriptor, status.st_mode & 0o777) }
-            // Only root may give files away, and should: else its owner could not change it any more.
+            // Only root can give files away, and must: otherwise the owner could no longer change the file.
             if geteuid() == 0 { _ = fchown(descriptor, status.st_uid, status.st_gid) }
         }
         let written = contents.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -50,7 +50,7 @@ package enum WholeFile {
         try checked("fsync \(draft)") { fsync(descriptor) }
     }
 
-    /// Makes a folder and all above it that are missing.
+    /// Creates a folder and all missing parents.
     private static func makeFolder(_ path: String) throws(SystemCallError) {
         guard access(path, F_OK) != 0 else { return }
         let above = Files.folder(of: path)

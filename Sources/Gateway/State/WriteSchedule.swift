@@ -1,6 +1,6 @@
 internal import RealTime
 
-/// When the state is to be written: soon, yet so seldom that a knob does not wear out a memory card.
+/// When to write the state: soon, but rarely enough that turning a knob does not wear out a memory card.
 struct WriteSchedule: Hashable, Sendable {
     /// When to write; nil if nothing has changed.
     private(set) var due: MonotonicTime?
@@ -8,17 +8,17 @@ struct WriteSchedule: Hashable, Sendable {
 
     /// What changed.
     enum Change: Hashable, Sendable {
-        /// Something that the user has set.
+        /// A setting by the user.
         case setting
-        /// Something that changes by itself, perhaps all the time, as the tempo of a session.
+        /// Something that changes by itself, perhaps constantly, such as a session's tempo.
         case drift
     }
 
-    /// Times in nanoseconds between two writings, by what has changed; and after one that failed.
+    /// Nanoseconds between two writes, by kind of change; also the wait after a failed write.
     private static func pause(_ change: Change) -> Int64 { change == .setting ? 1_000_000_000 : 60_000_000_000 }
     private static let recovery: Int64 = 10_000_000_000
 
-    /// Nothing to write, at the program's start; the first setting need not wait.
+    /// Nothing to write yet; the first setting is written without delay.
     init(at now: MonotonicTime) { last = now.advanced(byNanoseconds: -Self.pause(.setting)) }
 
     mutating func changed(_ change: Change, at now: MonotonicTime) {
@@ -26,10 +26,10 @@ struct WriteSchedule: Hashable, Sendable {
         due = min(due ?? earliest, earliest)
     }
 
-    /// Notes that everything is written.
+    /// Notes that everything was written.
     mutating func written(at now: MonotonicTime) { (due, last) = (nil, now) }
 
-    /// Notes that the disk did not take it: it is tried again.
+    /// Notes that a write failed; it is tried again.
     mutating func failed(at now: MonotonicTime) {
         (due, last) = (now.advanced(byNanoseconds: Self.recovery), now)
     }

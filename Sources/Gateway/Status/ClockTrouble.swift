@@ -3,7 +3,7 @@ internal import ClockDispatch
 internal import RealTime
 
 extension StatusPicture {
-    /// Why the output thread is not on time; nil while it is.
+    /// Why the output thread is late or stuck; nil if it is not.
     func clockTrouble(at reading: ClockReading, counters: OutputThread) -> String? {
         let (wakesAt, now) = (counters.wakesAt.nanoseconds, reading.monotonic.nanoseconds)
         if wakesAt < now, now - wakesAt > DeadlineHealth.stuck {

@@ -11,7 +11,7 @@ internal import MIDIClock
 internal import RealTime
 internal import Synchronization
 
-/// What the engine knows that the status shows; what moves by itself is worked out when asked.
+/// The engine's part of the status; values that change with time are computed on request.
 struct StatusPicture: Sendable {
     let configuration: LiveConfiguration
     let link: LinkState
@@ -19,7 +19,7 @@ struct StatusPicture: Sendable {
     /// Whose clock the user wants followed.
     let follow: FollowChoice
     let list: PortList
-    /// What is wrong with the clocks that come in.
+    /// Warnings about incoming clocks.
     let inputWarnings: [Status.Warning]
     private let table: OutputTable
     private let controls: ControlTable
@@ -38,9 +38,9 @@ struct StatusPicture: Sendable {
     /// The outputs by their slots; some may be gone.
     var outputs: [Output] { table.all }
 
-    /// What the machine has granted, for the whole run.
+    /// What the machine allows, for the whole run.
     struct Machine: Sendable {
-        /// The real-time priority asked for; 0 did not ask.
+        /// The real-time priority asked for; 0 if none was.
         let priorityWanted: Int
         let scheduling: Scheduling
         let isProcessLocked: Bool
@@ -53,7 +53,7 @@ struct StatusPicture: Sendable {
     /// - Parameters:
     ///   - now: the moment.
     ///   - counters: the clock thread's.
-    ///   - machine: what it runs on.
+    ///   - machine: what the machine allows.
     /// - Returns: the status.
     func status(at now: HostTime, counters: OutputThread, on machine: Machine) -> Status {
         let (timeline, quantum, transport) = (leadership.timeline, leadership.quantum, leadership.transport)
@@ -79,7 +79,7 @@ struct StatusPicture: Sendable {
                 + slots.compactMap { droppedWarning(slot: $0, counters) })
     }
 
-    /// The slots of those outputs that are wanted.
+    /// Slots of the outputs that are wanted.
     private var slots: [Int] { outputs.indices.filter { outputs[$0].presence == .here } }
 
     private func dispatchWarning(_ thread: OutputThread, _ machine: Machine) -> [Status.Warning] {
@@ -128,7 +128,7 @@ struct StatusPicture: Sendable {
         }
     }
 
-    /// What is wrong with an output whose device is there and has not taken what it was sent.
+    /// A warning for an output whose present device has not accepted what it was sent.
     private func stepWarning(slot: Int, _ counters: OutputThread) -> Status.Warning? {
         let output = outputs[slot]
         let step = counters.withCounters(of: slot) {
@@ -216,13 +216,13 @@ extension StatusPicture.Machine {
 }
 
 extension Output {
-    /// Whether its device is not there, so that there is nothing to tell figures of.
+    /// Whether its device is absent, so that there are no figures.
     fileprivate var isAway: Bool { sink == .away || lacksDevice }
 
-    /// The port of ours that others subscribe to, for outputs that wait for subscribers.
+    /// Our own port, for an output that waits for subscribers.
     fileprivate var ownPort: String? { takesSubscribers ? source?.description : nil }
 
-    /// That its device has gone, and what happens when it is back.
+    /// A warning that its device was removed, and what happens when it returns.
     func lossWarning(isPlaying: Bool) -> Status.Warning {
         let promise =
             isPlaying && settings.takesTransport
@@ -236,7 +236,7 @@ extension Output {
 }
 
 extension Status.Lateness {
-    /// What a histogram says; nil before it has recorded anything.
+    /// The figures of a histogram; nil if it is empty.
     init?(_ histogram: borrowing LatencyHistogram) {
         guard let median = histogram.quantile(0.5), let most = histogram.quantile(0.99) else { return nil }
         self.init(

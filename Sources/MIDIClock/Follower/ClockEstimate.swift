@@ -1,32 +1,41 @@
 public import BeatTime
 
-/// What a ``ClockFollower`` knows of its leader's time: a tick, when it fell, how fast ticks come, and how sure that is.
+/// A ``ClockFollower``'s estimate of its leader's time: position, tempo, and their uncertainty.
 ///
-/// Ticks are numbered as the leader sent them, starting with 0 at the first one ever heard; neither Start nor Stop
-/// interrupts the numbers. Deviations are standard deviations of the estimates.
+/// Ticks are numbered as the leader sent them, starting with 0 at the first one heard. Start and Stop do not interrupt
+/// the numbering. Deviations are standard deviations of the estimates.
+///
+/// ```swift
+/// var follower = ClockFollower()
+/// for tick: Int64 in 0..<96 { follower.received(.timingClock, at: HostTime(microseconds: tick * 20_000)) }
+/// if let estimate = follower.estimate {
+///     assert(estimate.microsecondsPerTick.rounded() == 20_000)
+///     assert(estimate.position(at: HostTime(microseconds: 1_000_000)).rounded() == 50)
+/// }
+/// ```
 @frozen
 public struct ClockEstimate: Hashable, Sendable, BitwiseCopyable {
-    /// The number of a tick at or near the newest.
+    /// Number of a tick at or near the newest.
     public var tick: Int64
-    /// When that tick fell, as all ticks of the window say together, in whole microseconds.
+    /// Estimated time of that tick, from all ticks of the window, in whole microseconds.
     public var time: HostTime
-    /// What to add to ``time``, in microseconds; below 1.
+    /// To be added to ``time``, in microseconds; 0 or more, and below 1.
     public var fraction: Double
-    /// From one tick to the next, in microseconds.
+    /// Microseconds from one tick to the next.
     public var microsecondsPerTick: Double
     /// Deviation of ``microsecondsPerTick``.
     public var periodDeviation: Double
     /// Deviation of the time of the tick after ``tick``, in microseconds.
     public var phaseDeviation: Double
-    /// Deviation of a single stamp of this leader, in microseconds: its jitter and that of its cable.
+    /// Deviation of a single stamp, in microseconds: jitter of the leader and its cable.
     public var jitter: Double
-    /// How many ticks the estimate rests on, 2 to 256.
+    /// Number of ticks the estimate is based on, 2 to 256.
     public var window: Int
 
-    /// Beats per minute, as measured: it may lie outside of what Link allows.
+    /// Measured tempo in BPM; it may be outside Link's range.
     public var beatsPerMinute: Double { 2_500_000 / microsecondsPerTick }
 
-    /// Whether Link allows the tempo, but for a hundredth that may be our error.
+    /// Whether the tempo is in Link's range, with 1 % of tolerance for measurement errors.
     var isWithinRange: Bool { (19.8...1_009).contains(beatsPerMinute) }
 
     /// Deviation of ``beatsPerMinute``.
@@ -42,9 +51,9 @@ public struct ClockEstimate: Hashable, Sendable, BitwiseCopyable {
         Double(tick) + (Double(time.microseconds(to: now)) - fraction) / microsecondsPerTick
     }
 
-    /// The estimate as a line that planners use: tempo in whole microseconds per beat, within Link's 20 to 999 BPM.
+    /// The estimate as a line for planners: whole microseconds per beat, within Link's 20 to 999 BPM.
     ///
-    /// Rounding moves a tick by at most half a microsecond per beat from ``tick``, so take the line anew as it goes.
+    /// Rounding moves a tick by up to half a microsecond per beat from ``tick``, so read the line again as time passes.
     public var line: TickLine {
         TickLine(
             microsecondsPerBeat: Tempo(beatsPerMinute: beatsPerMinute).clamped.microsecondsPerBeat,

@@ -1,34 +1,56 @@
 public import BeatTime
 
-/// Follows a MIDI clock leader: stamps and transport in, tempo, beat and their uncertainty out.
+/// Follows a MIDI clock leader: takes stamped messages, and estimates tempo, beat and their uncertainty.
 ///
-/// The estimate is a straight line through the longest run of newest ticks that is one line, by robust least squares:
-/// a long run, so calm, while the leader is steady; a short one, so fast, as soon as its ticks say that the tempo has
-/// changed. Lost, late and doubled ticks are told from changes of tempo before they can bend the line, and the count
-/// of ticks goes through them unharmed. Swing inside the clock is learned and taken out.
+/// The estimate is a robust least-squares line through the longest run of newest ticks that form one line. While the
+/// leader is steady the run is long, and the estimate calm. When ticks show a change of tempo the run becomes short,
+/// and the estimate fast. Lost, late and doubled ticks are told from changes of tempo before they can bend the line,
+/// and do not disturb the count of ticks. Swing in the clock is learned and subtracted.
 ///
-/// A value that allocates nothing after it is made, for one thread. It reads no clock: call ``timePassed(to:)`` at
-/// ``lostAt`` to learn of silence.
+/// A value for one thread that allocates nothing after `init`. It reads no clock: call ``timePassed(to:)`` at
+/// ``lostAt`` to notice silence.
+///
+/// ```swift
+/// var follower = ClockFollower()
+/// for tick: Int64 in 0..<96 { follower.received(.timingClock, at: HostTime(microseconds: tick * 20_000)) }
+/// assert(follower.state == .locked)
+/// assert(follower.estimate?.beatsPerMinute.rounded() == 125)
+/// ```
 public struct ClockFollower: Sendable {
-    /// How well the leader is known.
+    /// How well the leader's clock is known.
+    ///
+    /// ```swift
+    /// var follower = ClockFollower()
+    /// assert(follower.state == .waiting)
+    /// for tick: Int64 in 0..<3 { follower.received(.timingClock, at: HostTime(microseconds: tick * 20_000)) }
+    /// assert(follower.state == .settling)
+    /// ```
     public enum State: Hashable, Sendable, BitwiseCopyable {
         /// No tempo yet.
         case waiting
-        /// Ticks come, but do not say clearly enough how fast.
+        /// Ticks arrive, but the tempo is not yet clear.
         case settling
-        /// Tempo and beat are known: within 0.5 % and a tenth of a tick, twice their deviation, when it begins.
+        /// Tempo and beat are known.
+        ///
+        /// At that moment, twice their deviation is less than 0.5 % of the tempo and a tenth of a tick.
         case locked
-        /// Ticks have ceased; the last estimate holds.
+        /// Ticks have stopped; the last estimate is kept.
         case lost
     }
 
-    /// What came, counted since the follower was made.
+    /// Counts since the follower was created.
+    ///
+    /// ```swift
+    /// var follower = ClockFollower()
+    /// follower.received(.timingClock, at: HostTime(microseconds: 0))
+    /// assert(follower.counts == ClockFollower.Counts(ticks: 1))
+    /// ```
     public struct Counts: Hashable, Sendable, BitwiseCopyable {
         /// Timing Clocks.
         public var ticks: Int64 = 0
-        /// Ticks that never came, as the time without them tells.
+        /// Missing ticks, judged by the time without them.
         public var lost: Int64 = 0
-        /// Timing Clocks that were no tick of their own: doubled, or noise on the line.
+        /// Timing Clocks that were not ticks: duplicates, or noise on the line.
         public var extra: Int64 = 0
         /// Messages with an impossible time.
         public var refused: Int64 = 0
@@ -41,30 +63,30 @@ public struct ClockFollower: Sendable {
         }
     }
 
-    /// How well the leader is known, as of the last message or ``timePassed(to:)``.
+    /// How well the leader's clock is known, as of the last message or ``timePassed(to:)``.
     public private(set) var state: State = .waiting
-    /// What the leader's transport says.
+    /// The song position, from the leader's transport messages.
     public private(set) var song = FollowedSong()
     private var tracker = TickTracker()
     private var ticks: Int64 = 0
     private var refused: Int64 = 0
     private var lastTick: HostTime?
 
-    /// The latest time that is believed, and minus the earliest, in microseconds.
+    /// Limit for times before and after zero, in microseconds.
     private static let furthest: Int64 = 1 << 53
-    /// The most that single ticks of a clock jitter, as a share of the period; beyond it, it is no clock.
+    /// Most jitter of a clock's ticks, as a share of the period; with more it does not count as a clock.
     private static let mostJitter = 0.2
-    /// The fewest ticks to lock on, half a beat: fewer may be one side of a swing.
+    /// Fewest ticks to lock, half a beat: fewer may be one half of a swing.
     private static let fewestToLock = 12
 
-    /// A follower that has heard nothing.
+    /// A follower without any messages.
     public init() {}
 
     /// Takes in a message of the leader.
     ///
     /// - Parameters:
-    ///   - message: in the order of arrival.
-    ///   - time: when it came; any, though beyond 2^53 microseconds from zero it is counted and ignored.
+    ///   - message: in order of arrival.
+    ///   - time: when it arrived; more than 2^53 microseconds from zero is counted and ignored.
     public mutating func received(_ message: ClockMessage, at time: HostTime) {
         guard abs(time.microseconds.clamped) < Self.furthest else {
             refused += 1
@@ -79,44 +101,45 @@ public struct ClockFollower: Sendable {
         }
     }
 
-    /// Takes note that an unknown number of messages was lost before the next one: an input has overflowed.
+    /// Notes that an unknown number of messages was lost before the next one, by an overflow of the input.
     ///
-    /// How many ticks were among them, time will tell; the nearest whole number is taken.
+    /// The number of lost ticks is estimated from the time without them.
     public mutating func messagesLost() { tracker.ticksMayBeLost() }
 
-    /// Takes note that no tick came until now.
+    /// Notes that no tick arrived until now.
     public mutating func timePassed(to now: HostTime) {
         guard state != .waiting, let lostAt, now >= lostAt else { return }
         state = .lost
     }
 
-    /// When the leader counts as lost unless a tick comes before: 250 ms or four ticks after the last, whichever is
-    /// more; nil while there is nothing to lose.
+    /// When the leader counts as lost unless a tick arrives: 250 ms or four ticks after the last, whichever is longer.
+    ///
+    /// Nil while there is nothing to lose.
     public var lostAt: HostTime? {
         guard let lastTick, let fit = tracker.fit else { return nil }
         return lastTick.advanced(byMicroseconds: max(250_000, roundedToInteger(4 * fit.period)))
     }
 
-    /// The number that the next tick has unless one is lost before it.
+    /// Number of the next tick, unless one is lost before it.
     public var nextTick: Int64 { tracker.nextNumber }
 
-    /// How many of the ticks heard last ``tick(ago:)`` can name: at most 256, fewer when the clock has begun anew.
+    /// Number of recent ticks that ``tick(ago:)`` can return: at most 256, fewer after a restart of the clock.
     package var ticksHeard: Int { tracker.heard.count }
 
-    /// One of the ticks heard last, under the number it has by now; Timing Clocks that were no tick are not among them.
+    /// One of the recent ticks, with its present number; rejected Timing Clocks are not included.
     ///
-    /// - Parameter age: how many came after it, below ``ticksHeard``.
-    /// - Returns: its number, and when it came.
+    /// - Parameter age: number of ticks after it, below ``ticksHeard``.
+    /// - Returns: its number and its time of arrival.
     package func tick(ago age: Int) -> (number: Int64, time: HostTime) {
         (tracker.heard[age].number, tracker.heard[age].time(0))
     }
 
-    /// What has come so far.
+    /// Counts so far.
     public var counts: Counts {
         Counts(ticks: ticks, lost: tracker.lost, extra: tracker.extra, refused: refused)
     }
 
-    /// The estimate, from the second tick on; it stays when the leader is lost.
+    /// The estimate, from the second tick on; it is kept when the leader is lost.
     public var estimate: ClockEstimate? {
         guard let fit = tracker.fit else { return nil }
         let whole = fit.phase.rounded(.down)
@@ -130,7 +153,7 @@ public struct ClockFollower: Sendable {
     private mutating func receivedTick(at time: HostTime) {
         ticks += 1
         lastTick = time
-        // The first clock after Start is the song's top, whatever else is thought of it.
+        // The first clock after Start is the beginning of the song, whether it is accepted as a tick or not.
         let isTop = song.motion == .pending
         song.tick(nextTick, at: time)
         switch tracker.arrived(at: time.microseconds) {
@@ -151,7 +174,7 @@ public struct ClockFollower: Sendable {
         let tempo = 2 * estimate.periodDeviation / estimate.microsecondsPerTick
         let phase = 2 * estimate.phaseDeviation / estimate.microsecondsPerTick
         if state == .locked {
-            // A change of tempo leaves few ticks to judge by for a moment; that is no reason to let go.
+            // After a change of tempo few ticks are left for a moment; that is no reason to unlock.
             state = tempo < 0.1 && phase < 0.5 && estimate.isWithinRange ? .locked : .settling
         } else {
             let isKnown = tempo < 0.005 && phase < 0.1 && estimate.window >= Self.fewestToLock
@@ -162,6 +185,6 @@ public struct ClockFollower: Sendable {
 }
 
 extension Int64 {
-    /// The value without the one whose magnitude no `Int64` can hold.
+    /// The value; `.min` becomes `-.max`, so that its magnitude fits.
     fileprivate var clamped: Int64 { Swift.max(self, -.max) }
 }

@@ -1,38 +1,54 @@
 internal import BeatTime
 
-/// What a leader's transport messages mean on its unbroken count of ticks.
+/// The leader's song position on its unbroken count of ticks.
 ///
-/// Start and Continue take effect with the next Timing Clock. Stop freezes the song position while ticks are counted
-/// on. A Song Position that comes while the song plays waits for the next Continue.
+/// Start and Continue take effect with the next Timing Clock. Stop freezes the song position, while ticks are still
+/// counted. A Song Position that arrives while the song plays waits for the next Continue.
+///
+/// ```swift
+/// var follower = ClockFollower()
+/// follower.received(.start, at: HostTime(microseconds: 0))
+/// follower.received(.timingClock, at: HostTime(microseconds: 1_000))
+/// assert(follower.song.position(ofTick: 0) == 0)
+/// assert(follower.song.position(ofTick: 24) == 24)
+/// ```
 public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
-    /// What the song does.
+    /// The state of the song.
+    ///
+    /// ```swift
+    /// var follower = ClockFollower()
+    /// follower.received(.start, at: HostTime(microseconds: 0))
+    /// assert(follower.song.motion == .pending)
+    /// follower.received(.timingClock, at: HostTime(microseconds: 1_000))
+    /// assert(follower.song.motion == .playing)
+    /// ```
     public enum Motion: Hashable, Sendable, BitwiseCopyable {
         case stopped
-        /// Start or Continue has come; the song moves with the next tick.
+        /// Start or Continue has arrived; the song begins with the next tick.
         case pending
         case playing
     }
 
     public private(set) var motion: Motion = .stopped
-    /// The tick that is the song's beat 0, possibly one that was never sent; nil before the first Start or Continue.
+    /// The tick of the song's beat 0, possibly one that was never sent; nil before the first Start or Continue.
     ///
-    /// Bars are counted from it. It stays through Stop, and holds until the tick after the next Start or Continue.
+    /// Bars are counted from it. It stays through Stop, and until the tick after the next Start or Continue.
     public private(set) var origin: Int64?
-    /// The song position, in ticks, that the first tick after a Continue has; while playing, as it was at the last one.
+    /// Song position in ticks for the first tick after a Continue; while playing, its value at the last one.
     public private(set) var resumePosition: Int64 = 0
-    /// When the tick came that set ``origin``.
+    /// When the tick arrived that set ``origin``.
     private(set) var originTime = HostTime(microseconds: .min)
     private var located: Int64?
     private var originTick: Int64 = 0
-    /// The tick before which the song stopped, unless it was located afterwards.
+    /// The tick before which the song stopped, unless a Song Position followed.
     private var stoppedBefore: Int64?
 
-    /// Ticks after which a Song Position Pointer, 14 bits of six ticks each, begins again.
+    /// Ticks after which a Song Position Pointer wraps: 14 bits of six ticks each.
     private static let cycle: Int64 = 6 << 14
 
     init() {}
 
-    /// The song position of a tick in ticks; nil unless the song plays.
+    /// Song position of a tick, in ticks; nil unless the song plays.
     public func position(ofTick tick: Int64) -> Int64? {
         guard motion == .playing, let origin else { return nil }
         return tick &- origin
@@ -67,7 +83,7 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
         located = nil
     }
 
-    /// Takes in a Song Position Pointer, extended to the full position nearest to where the song is.
+    /// Takes in a Song Position Pointer, extended to the nearest full position.
     mutating func locate(_ beats: UInt16, before next: Int64) {
         let named = Int64(beats & 0x3FFF) * 6
         let here = position(ofTick: next) ?? resumePosition
@@ -90,13 +106,13 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
         originTime = time
     }
 
-    /// Ticks turned out to be later ones than they were taken for.
+    /// Corrects tick numbers that turned out to be too low.
     mutating func ticksRenumbered(from first: Int64, by distance: Int64) {
         if let stoppedBefore, stoppedBefore > first, originTick < first { resumePosition &+= distance }
         if originTick >= first { originRenumbered(originTick &+ distance) }
     }
 
-    /// The tick that set ``origin`` turned out to have another number.
+    /// Corrects the number of the tick that set ``origin``.
     mutating func originRenumbered(_ number: Int64) {
         guard let origin else { return }
         self.origin = origin &+ number &- originTick

@@ -1,52 +1,52 @@
-/// How much a leader's ticks jitter, measured whatever its tempo does.
+/// Measures the jitter of a leader's ticks, independently of its tempo.
 struct JitterMeter: Sendable {
-    /// Distances of ticks from the middle of their neighbours; a steady or a slowly changing tempo cancels in them.
+    /// Distances of ticks from the middle of their neighbors; a steady or slowly changing tempo cancels out.
     private var distances = RunningMedian(capacity: 96)
-    /// Standard deviation of one stamp against its neighbours in microseconds.
+    /// Standard deviation of one stamp relative to its neighbors, in microseconds.
     private var local = assumed
-    /// The same of lateness that creeps and then jumps back: ticks that wait for a USB frame or a coarse timer.
+    /// Deviation of delays that creep up and jump back, as when ticks wait for a USB frame or a coarse timer.
     private var creeping = 0.0
-    /// Ticks from one jump to the next.
+    /// Ticks between two jumps.
     private var spacing = 1.0
     private var lastJump: (number: Int64, period: Double)?
-    /// Of what ticks missed their places by, while lateness creeps.
+    /// Mean square error of ticks while delays creep.
     private var meanSquare = 0.0
 
-    /// Microseconds assumed before anything is known, as much as so many ticks would say.
+    /// Initial assumption in microseconds, with the weight of some ticks.
     private static let assumed = 1_000.0
     private static let assumedWeight = 2.0
-    /// Ticks over which misses are averaged.
+    /// Ticks over which errors are averaged.
     private static let memory = 128.0
-    /// Jumps beyond this, in microseconds, are no jitter.
+    /// Largest jump that counts as jitter, in microseconds.
     private static let longestJump = 2_500.0
-    /// From the median of absolute values to the deviation; a second difference has 6 times the variance of a stamp.
+    /// Factor from the median of absolute values to the deviation; a second difference has 6 times a stamp's variance.
     private static let fromMedian = 1.4826 / 6.0.squareRoot()
 
     /// Standard deviation of one stamp in microseconds, at least 1.
     var deviation: Double { max(1, local, creeping) }
 
-    /// The deviation of independent noise that would move a line as much as this jitter does, in microseconds.
+    /// Deviation of independent noise with the same effect on a line, in microseconds.
     ///
-    /// Lateness that creeps over many ticks does not average out as fast as independent lateness does.
+    /// Delays that creep over many ticks do not average out as fast as independent ones.
     var equivalent: Double {
         let extra = max(0, creeping * creeping - local * local) * max(1, spacing / 2)
         return max(1, (local * local + extra).squareRoot())
     }
 
-    /// Takes note of how far a tick was from its place, in microseconds.
+    /// Notes the error of a tick, in microseconds.
     mutating func missed(by error: Double) {
         meanSquare += (min(error * error, 4 * creeping * creeping) - meanSquare) / Self.memory
-        // It still creeps as long as ticks miss their places by as much; else forget it slowly.
+        // Delays still creep while errors are that large; otherwise forget them slowly.
         if meanSquare < creeping * creeping / 4 { creeping *= 1 - 0.5 / Self.memory }
     }
 
-    /// Begins with nothing known.
+    /// Resets everything.
     mutating func forget() {
         distances.removeAll()
         (local, creeping, spacing, lastJump, meanSquare) = (Self.assumed, 0, 1, nil, 0)
     }
 
-    /// Takes note of the newest tick.
+    /// Adds the newest tick.
     mutating func took(_ ring: borrowing TickRing) {
         guard ring.count >= 3, ring[0].number &- ring[2].number == 2 else { return }
         let second = Double(ring[0].time &- ring[1].time) - Double(ring[1].time &- ring[2].time)
@@ -58,10 +58,10 @@ struct JitterMeter: Sendable {
         local = max(variance.squareRoot(), 1)
     }
 
-    /// Takes note that ticks have jumped at a tick by so many microseconds and stayed there.
+    /// Notes a lasting jump of the ticks.
     ///
-    /// Once is an event. A second time soon after, with the tempo the same between jumps, is the way this leader
-    /// jitters: lateness spread evenly over the jump.
+    /// A single one is an event. A second one soon after, with the same tempo in between, is this leader's kind of
+    /// jitter: delays spread evenly over the jump.
     ///
     /// - Parameters:
     ///   - jump: in microseconds.

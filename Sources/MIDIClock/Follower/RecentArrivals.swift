@@ -1,23 +1,23 @@
-/// The last few arrivals as they came, whatever was made of them.
+/// The last few arrivals, whether they counted as ticks or not.
 struct RecentArrivals: Sendable {
     private static let capacity = 16
-    /// How many must be alike to be a clock of their own.
+    /// Number of equal intervals that make a clock.
     static let regular = 5
 
     private var arrivals: [(time: Int64, number: Int64)] = []
 
     init() { arrivals.reserveCapacity(Self.capacity) }
 
-    /// Takes in an arrival and the number it had if it was the tick due.
+    /// Adds an arrival, with its number if it was the expected tick.
     mutating func append(_ time: Int64, number: Int64) {
         if arrivals.count == Self.capacity { arrivals.removeFirst() }
         arrivals.append((time, number))
     }
 
-    /// The interval of the newest arrivals when they are a clock of their own.
+    /// The interval of the newest arrivals, if they are evenly spaced.
     ///
-    /// - Parameter noise: of one stamp, in microseconds; they are alike within a tenth, or what noise explains.
-    /// - Returns: their mean interval in microseconds, or nil when they are not alike.
+    /// - Parameter noise: of one stamp, in microseconds; intervals may differ by a tenth, or by what noise explains.
+    /// - Returns: the mean interval in microseconds; nil if they are not even.
     func regularPeriod(noise: Double) -> Double? {
         guard arrivals.count >= Self.regular else { return nil }
         let last = arrivals.count - 1
@@ -29,8 +29,8 @@ struct RecentArrivals: Sendable {
         return mean
     }
 
-    /// Counts each of the newest as a tick, back to where an interval is not `period` any more but rather `former`, and
-    /// forgets those before.
+    /// Counts each of the newest as a tick, back to the first interval that fits `former` better than `period`; forgets
+    /// those before.
     mutating func count(each period: Double, not former: Double) {
         var first = arrivals.count - Self.regular
         let tolerance = max(0.45 * period, 0.5 * abs(former - period))
@@ -39,7 +39,7 @@ struct RecentArrivals: Sendable {
         for index in arrivals.indices { arrivals[index].number = oldest.number &+ Int64(index) }
     }
 
-    /// All that are kept, oldest first.
+    /// All stored arrivals, oldest first.
     var all: [(time: Int64, number: Int64)] { arrivals }
 
     /// The oldest; there must be one.

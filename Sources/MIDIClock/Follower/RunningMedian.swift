@@ -1,6 +1,6 @@
-/// The median of the last numbers given, at most ``capacity`` of them; allocates only when made.
+/// The median of the last numbers, at most ``capacity`` of them; allocates only in `init`.
 struct RunningMedian: Sendable {
-    /// How many numbers it regards.
+    /// Most numbers that are stored.
     let capacity: Int
     private var newest: [Double] = []
     private var sorted: [Double] = []
@@ -12,13 +12,13 @@ struct RunningMedian: Sendable {
         sorted.reserveCapacity(capacity)
     }
 
-    /// How many numbers there are.
+    /// How many numbers are stored.
     var count: Int { sorted.count }
 
-    /// The middle one, of an even number the upper of the two in the middle; zero when there is none.
+    /// The middle number, or the upper of the two middle ones; zero if there is none.
     var value: Double { sorted.isEmpty ? 0 : sorted[sorted.count / 2] }
 
-    /// Takes in a number, which must be finite, in place of the oldest when full.
+    /// Adds a finite number; replaces the oldest when full.
     mutating func insert(_ number: Double) {
         if newest.count < capacity {
             newest.append(number)
@@ -37,7 +37,7 @@ struct RunningMedian: Sendable {
         next = 0
     }
 
-    /// Where the first number not below this one stands, or would stand.
+    /// Index of the first number not below this one.
     private func place(of number: Double) -> Int {
         var low = 0
         var high = sorted.count

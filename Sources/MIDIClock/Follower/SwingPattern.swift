@@ -1,35 +1,35 @@
-/// Lateness that a leader gives its ticks by intent and repeats every half beat or beat: swing inside the clock.
+/// Swing in a leader's clock: delays that repeat every half beat or beat.
 ///
-/// Learned when the stamps of four cycles are explained by such a pattern and by no straight line. The follower's line
-/// then goes through the earliest places of the cycle, where the straight beat is. Allocates only when made.
+/// It is learned when such a pattern explains the stamps of four cycles, and no straight line does. The follower's line
+/// then goes through the earliest places of the cycle, where the straight beat is. Allocates only in `init`.
 struct SwingPattern: Sendable {
-    /// Ticks after which it repeats: 12, 24, or 0 for none.
+    /// Ticks in a cycle: 12, 24, or 0 for none.
     private(set) var cycle = 0
-    /// Per place in the cycle, in periods; the least is 0.
+    /// Delay of each place in the cycle, in periods; the smallest is 0.
     private var late: [Double] = Array(repeating: 0, count: longest)
     private var xs: [Double] = Array(repeating: 0, count: longest)
     private var ys: [Double] = Array(repeating: 0, count: longest)
 
-    /// How often in a row quite another pattern was found.
+    /// How often in a row a very different pattern was found.
     private var contradictions = 0
 
     private static let longest = 24
-    /// How many times better than chance (Fisher's F) a pattern must explain the stamps.
+    /// How much better than chance (Fisher's F) a pattern must explain the stamps.
     private static let leastEvidence = 6.0
     private static let repeats = 4
 
-    /// How late a tick is sent, in periods, at least 0.
+    /// Delay of a tick by swing, in periods, at least 0.
     func lateness(of number: Int64) -> Double { cycle == 0 ? 0 : late[place(number, cycle)] }
 
-    /// Looks for a pattern in the newest arrivals, or whether the one known is gone.
+    /// Looks for a pattern in the newest arrivals, and checks whether the known one has ended.
     ///
-    /// It goes by the order of arrival, not by the numbers: a swing that is not known yet can look like lost ticks.
+    /// It uses the order of arrival, not the numbers, because unknown swing can look like lost ticks.
     ///
     /// - Parameters:
     ///   - ring: the ticks.
-    ///   - period: roughly the period in microseconds.
+    ///   - period: approximate period in microseconds.
     ///   - noise: of one stamp, in microseconds.
-    /// - Returns: how many arrivals have the pattern, if none was known and one was found.
+    /// - Returns: number of arrivals with the pattern, if a new one was found.
     mutating func learn(_ ring: borrowing TickRing, near period: Double, noise: Double) -> Int? {
         for length in [12, 24] {
             let count = length * Self.repeats
@@ -45,11 +45,11 @@ struct SwingPattern: Sendable {
         return nil
     }
 
-    /// Takes in the pattern found; one that is known already is only refined, unless another is found again and again.
+    /// Adopts the pattern found; a known one is only refined, unless another is found repeatedly.
     ///
-    /// A single tick that is very late is seen for four cycles, and must not bend what is known by more than its noise.
+    /// A single very late tick is seen for four cycles, and must not change the known pattern by more than its noise.
     ///
-    /// - Returns: whether none was known.
+    /// - Returns: whether no pattern was known.
     private mutating func take(_ length: Int, period: Double, noise: Double) -> Bool {
         let least = ys[..<length].min() ?? 0
         for place in 0..<length { ys[place] = (ys[place] - least) / period }

@@ -1,22 +1,22 @@
-/// A straight line through ticks: when the newest fell and how long a tick lasts.
+/// A straight line through ticks: time of the newest, and length of a tick.
 ///
-/// Deviations are those of least squares for independent noise of one microsecond; times the noise they are the
-/// Cramér-Rao bound: `sd(period) = sqrt(12 / (n(n² - 1)))` for `n` ticks without a gap.
+/// Deviations are those of least squares for independent noise of 1 µs. Multiplied by the noise they are the Cramér-Rao
+/// bound: `sd(period) = sqrt(12 / (n(n² - 1)))` for `n` ticks without a gap.
 struct TickFit: Sendable {
-    /// How many ticks the line rests on.
+    /// Number of ticks that the line is based on.
     var count: Int
     /// Microseconds from one tick to the next.
     var period: Double
-    /// Microseconds from the newest tick's stamp to the time the line gives it.
+    /// Microseconds from the newest tick's stamp to its time by the line.
     var phase: Double
-    /// Of ``period``.
+    /// Deviation of ``period``.
     var periodDeviation: Double
-    /// Of ``phase``.
+    /// Deviation of ``phase``.
     var phaseDeviation: Double
-    /// Of the time the line gives the tick after the newest.
+    /// Deviation of the time of the tick after the newest.
     var nextDeviation: Double
 
-    /// The least-squares line; `rough` is the period that `y` was taken against.
+    /// The least-squares line; `rough` is the period used for `y`.
     init(_ sums: TickSums, near rough: Double) {
         let (slope, intercept) = sums.line
         let mean = sums.x / sums.count

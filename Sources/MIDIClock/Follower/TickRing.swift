@@ -1,26 +1,26 @@
 internal import BeatTime
 
-/// One tick of a leader as the follower keeps it.
+/// One tick of a leader as the follower stores it.
 struct StampedTick: Sendable {
     /// Its number on the leader's unbroken count.
     var number: Int64
-    /// When it came, in microseconds of host time.
+    /// When it arrived, in microseconds of host time.
     var time: Int64
-    /// Microseconds to add to `time`: an outlier is drawn in towards where it was expected.
+    /// Microseconds added to `time`, to pull an outlier toward its expected place.
     var correction: Double
 
-    /// When it came, moved by so many microseconds.
+    /// Its time of arrival, moved by some microseconds.
     func time(_ distance: Int64) -> HostTime { HostTime(microseconds: time &+ distance) }
 }
 
-/// The last ticks of a leader that may be believed, newest last; allocates only when made.
+/// The last ticks of a leader, newest last; allocates only in `init`.
 struct TickRing: Sendable {
-    /// How many ticks are kept; a power of two.
+    /// Most ticks stored; a power of two.
     static let capacity = 256
 
     private var ticks: [StampedTick]
     private var newestSlot = 0
-    /// How many there are.
+    /// Number of ticks stored.
     private(set) var count = 0
 
     init() {
@@ -33,19 +33,19 @@ struct TickRing: Sendable {
         set { ticks[(newestSlot - age) & (Self.capacity - 1)] = newValue }
     }
 
-    /// Takes in a tick, in place of the oldest when full.
+    /// Adds a tick; replaces the oldest when full.
     mutating func append(_ tick: StampedTick) {
         newestSlot = (newestSlot + 1) & (Self.capacity - 1)
         ticks[newestSlot] = tick
         count = min(count + 1, Self.capacity)
     }
 
-    /// Forgets the newest; there must be one.
+    /// Removes the newest; there must be one.
     mutating func removeNewest() {
         newestSlot = (newestSlot - 1) & (Self.capacity - 1)
         count -= 1
     }
 
-    /// Forgets all but the newest.
+    /// Removes all but the newest.
     mutating func keep(newest kept: Int) { count = min(count, kept) }
 }

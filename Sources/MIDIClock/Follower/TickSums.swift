@@ -1,8 +1,8 @@
-/// The sums of least squares over the newest ticks of a ring.
+/// Sums for least squares over the newest ticks of a ring.
 ///
-/// `x` counts ticks back from the newest, `y` is what a stamp differs from a rough line, in microseconds.
+/// `x` counts ticks back from the newest. `y` is a stamp's distance from a rough line, in microseconds.
 package struct TickSums: Sendable {
-    /// How many ticks.
+    /// Number of ticks.
     package private(set) var count = 0.0
     /// Sum of `x`.
     package private(set) var x = 0.0
@@ -28,24 +28,24 @@ package struct TickSums: Sendable {
         oldest = atX
     }
 
-    /// Sum of the squares of `x` around its mean; never zero.
+    /// Sum of squares of `x` around its mean; never zero.
     package var spread: Double { max(xx - x * x / count, .leastNormalMagnitude) }
 
-    /// The least-squares line of at least two ticks, in terms of `x` and `y`.
+    /// The least-squares line in `x` and `y`; needs at least two ticks.
     package var line: (slope: Double, intercept: Double) {
         let slope = (xy - x * y / count) / spread
         return (slope, (y - slope * x) / count)
     }
 
-    /// How much better a line through these ticks fits when it may bend at an age, or jump there.
+    /// How much better a line fits if it may bend or jump at one place.
     ///
     /// - Parameters:
     ///   - newer: the sums of the ticks newer than the bend.
     ///   - bend: `x` of the tick where the line bends; nil for a jump just before the oldest of the newer ones.
-    /// - Returns: what the sum of squared residuals loses: with noise of variance s², s² times a chi-square of one
-    ///   degree of freedom where there is neither.
+    /// - Returns: reduction of the sum of squared residuals. Without a bend or jump, and with noise of variance s², it
+    ///   is s² times a chi-square of one degree of freedom.
     func gain(_ newer: TickSums, bendAt bend: Double?) -> Double {
-        // The vector of a bend is x - bend on the newer ticks, that of a jump 1; both are 0 on the older ones.
+        // The regressor of a bend is x - bend on the newer ticks, that of a jump is 1; both are 0 on the older ones.
         let sum: Double
         let onX: Double
         let square: Double

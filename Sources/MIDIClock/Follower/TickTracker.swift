@@ -1,77 +1,77 @@
 internal import BeatTime
 
-/// Finds out which tick of the leader each arrival is, and keeps the line through them.
+/// Decides which tick of the leader each arrival is, and fits the line through them.
 struct TickTracker: Sendable {
-    /// What became of numbers given before.
+    /// A change of earlier tick numbers.
     enum Renumbering {
-        /// Ticks from one number on are so many later.
+        /// All ticks from a number on have higher numbers.
         case shifted(from: Int64, by: Int64)
-        /// The last arrivals were counted anew; see ``TickTracker/number(ofArrivalAt:)``.
+        /// The last arrivals were numbered again; see ``TickTracker/number(ofArrivalAt:)``.
         case recounted
     }
 
-    /// The ticks that lines are laid through.
+    /// The ticks that lines are fitted to.
     var ring = TickRing()
-    /// All that was counted, believed or not.
+    /// All counted ticks, whether used for the line or not.
     var heard = TickRing()
     /// The line; nil until there are two ticks.
     var fit: TickFit?
-    /// How far single ticks are from their places.
+    /// Jitter of single ticks.
     var jitter = JitterMeter()
-    /// The number the next arrival has unless ticks were lost.
+    /// Number of the next arrival, unless ticks were lost.
     var nextNumber: Int64 = 0
-    /// How many ticks were lost.
+    /// Number of lost ticks.
     var lost: Int64 = 0
-    /// How many arrivals were no tick.
+    /// Number of arrivals that were no ticks.
     var extra: Int64 = 0
-    /// Finds the line.
+    /// Chooses the window for the line.
     var choice = WindowChoice()
-    /// Lateness by intent.
+    /// The leader's swing.
     var swing = SwingPattern()
-    /// Ticks that were too early or too late, but ticks.
+    /// Recent ticks that were too early or too late.
     var outliers = OutlierRun()
-    /// Arrivals that may be ticks after lost ones.
+    /// Late arrivals that may be ticks after lost ones.
     var late = LateRun()
     /// The last arrivals, counted or not.
     var recent = RecentArrivals()
-    /// Whether the next arrival comes after an unknown number of lost ticks.
+    /// Whether an unknown number of ticks was lost before the next arrival.
     var isLossUnknown = false
     /// Arrivals in a row that were held back or left out.
     var unplaced = 0
-    /// The share of late arrivals that were held back or left out.
+    /// Share of recent arrivals that were held back or left out.
     var unrest = 0.0
-    /// What the present arrival did to numbers given before.
+    /// How the present arrival changed earlier numbers.
     var renumbering: Renumbering?
     private var ticksToLearning = 12
 
-    /// Microseconds; what a leader between 17 and 1100 BPM can have.
+    /// Possible periods in microseconds, for leaders between 17 and 1100 BPM.
     static let plausiblePeriod = 2_270.0...147_000.0
 
-    /// Half the width, in standard deviations, of the range a tick is believed in without more ado.
+    /// Half the width of the range in which a tick is accepted directly, in standard deviations.
     static let gateWidth = 4.0
 
-    /// How far an arrival may be from its place, in periods, before it is doubted that it is that tick.
+    /// Distance from the expected place, in periods, beyond which an arrival may not be that tick.
     static let doubt = 0.6
 
     /// Arrivals over which ``unrest`` is averaged.
     static let unrestMemory = 32.0
 
-    /// The fewest ticks a line must rest on to tell that ticks are missing or too many.
+    /// Fewest ticks that a line needs to tell missing from extra ticks.
     static let reliable = 12
 
-    /// The longest gap, in ticks, that is taken for lost ticks of a leader that went on; a longer one is a pause.
+    /// Longest gap, in ticks, that counts as lost ticks; a longer one is a pause.
     static let mostLost = 96.0
 
-    /// The newest tick that is believed; there is one when there is a fit.
+    /// The newest tick used for the line; exists when there is a fit.
     var newest: StampedTick { ring[0] }
 
-    /// Whether the newest arrival was where a tick can be.
+    /// Whether the newest arrival was at a possible place.
     var isOnLine: Bool { late.count == 0 }
 
     /// Takes in a Timing Clock.
     ///
     /// - Parameter time: in microseconds, within 2^53.
-    /// - Returns: what has happened to numbers given before.
+    /// - Returns: how earlier numbers have changed.
     mutating func arrived(at time: Int64) -> Renumbering? {
         renumbering = nil
         let extraBefore = extra
@@ -84,7 +84,7 @@ struct TickTracker: Sendable {
         return renumbering
     }
 
-    /// An unknown number of ticks was lost before the next one.
+    /// Notes that an unknown number of ticks was lost before the next one.
     mutating func ticksMayBeLost() { isLossUnknown = true }
 
     /// The number of one of the last 256 arrivals.
@@ -129,18 +129,18 @@ struct TickTracker: Sendable {
         } else if isCopy(at: time, fit) {
             leaveOut()
         } else {
-            // Too far from the tick before to be a copy of it.
+            // Too far from the previous tick to be a duplicate of it.
             accept(at: time, error: error, fit)
         }
     }
 
-    /// Whether an early arrival is so close to the tick before that it can be no tick of its own.
+    /// Whether an early arrival is too close to the previous tick to be a tick of its own.
     private func isCopy(at time: Int64, _ fit: TickFit) -> Bool {
         let closest = fit.count >= Self.reliable ? 0.5 : 0.1
         return Double(time &- newest.time) < closest * fit.period
     }
 
-    /// Counts a late arrival as the tick that was due, without belief.
+    /// Counts a late arrival as the expected tick, but does not use it yet.
     mutating func hold(_ time: Int64, error: Double) {
         late.append(time, error: error)
         nextNumber &+= 1
@@ -148,7 +148,7 @@ struct TickTracker: Sendable {
         unrest += (1 - unrest) / Self.unrestMemory
     }
 
-    /// Takes an arrival for no tick.
+    /// Treats an arrival as no tick.
     mutating func leaveOut() {
         extra &+= 1
         unplaced += 1
@@ -160,7 +160,7 @@ struct TickTracker: Sendable {
         return Double(time &- newest.time) - fit.phase - fit.period * distance
     }
 
-    /// How far from its place a tick is believed, in microseconds.
+    /// Largest distance from its place at which a tick is accepted, in microseconds.
     func gate(_ fit: TickFit) -> Double {
         let line = jitter.equivalent * fit.nextDeviation
         return Self.gateWidth * (jitter.deviation * jitter.deviation + line * line).squareRoot()
@@ -171,7 +171,7 @@ struct TickTracker: Sendable {
         append(at: time, correction: 0)
     }
 
-    /// Takes an arrival for the tick that was due, and draws an outlier in until others confirm it.
+    /// Accepts an arrival as the expected tick; an outlier is pulled in until others confirm it.
     mutating func accept(at time: Int64, error: Double, _ fit: TickFit) {
         let gate = gate(fit)
         jitter.missed(by: error)
@@ -189,7 +189,7 @@ struct TickTracker: Sendable {
         refit()
     }
 
-    /// Forgets all ticks and their jitter; the count goes on.
+    /// Forgets all ticks and their jitter; the numbering continues.
     mutating func forget() {
         ring.keep(newest: 0)
         heard.keep(newest: 0)
@@ -197,14 +197,14 @@ struct TickTracker: Sendable {
         jitter.forget()
     }
 
-    /// Begins a new line with one tick.
+    /// Starts a new line with one tick.
     mutating func begin(anew time: Int64) {
         forget()
         fit = nil
         append(at: time, correction: 0)
     }
 
-    /// Counts a tick and believes it, but for a correction in microseconds.
+    /// Counts a tick and uses it for the line, with a correction in microseconds.
     mutating func append(at time: Int64, correction: Double, refit isWanted: Bool = true) {
         ring.append(StampedTick(number: nextNumber, time: time, correction: correction))
         nextNumber &+= 1
@@ -223,7 +223,7 @@ struct TickTracker: Sendable {
         undoLosses(among: min(heard.count, count + 24))
     }
 
-    /// Lays the line anew.
+    /// Fits the line again.
     mutating func refit() {
         fit = choice.fit(ring, swing: swing, near: fit?.period ?? 20_000, noise: jitter.equivalent)
         guard let fit, !Self.plausiblePeriod.contains(fit.period) else { return }

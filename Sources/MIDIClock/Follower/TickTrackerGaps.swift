@@ -1,4 +1,4 @@
-/// What to make of arrivals that are not where a tick was due: the numbers of ticks through gaps, pauses and leaps.
+/// Handles arrivals that are not where a tick was expected: gaps, pauses and leaps.
 extension TickTracker {
     /// Decides what late arrivals are: the end of a stall, ticks after lost ones, or a leader that paused.
     mutating func resolve(at time: Int64, error: Double, _ fit: TickFit) {
@@ -11,7 +11,7 @@ extension TickTracker {
             leaveOut()
             return
         }
-        // In the burst after a stall lateness falls from one arrival to the next, so neither of the first two applies.
+        // In the burst after a stall, lateness falls with each arrival, so neither of the first two applies.
         if let missing = lostTicks(error, fit) {
             renumbering = .shifted(from: nextNumber &- Int64(late.count), by: missing)
             for age in 0..<min(late.count, heard.count) { heard[age].number &+= missing }
@@ -27,7 +27,7 @@ extension TickTracker {
         }
     }
 
-    /// How many ticks were lost, when the last two arrivals agree on that.
+    /// Number of lost ticks, if the last two arrivals agree.
     func lostTicks(_ error: Double, _ fit: TickFit) -> Int64? {
         let guess = (error / fit.period).rounded()
         let missing = ((error + swungBack(by: guess, fit, from: nextNumber)) / fit.period).rounded()
@@ -37,14 +37,14 @@ extension TickTracker {
         let drift = Self.gateWidth * (jitter.deviation + line)
         guard fit.count >= Self.reliable, missing <= Self.mostLost, drift < 0.3 * fit.period else { return nil }
         let tolerance = max(0.1 * fit.period, drift)
-        // Ticks of a slower tempo come later and later; after a loss they are equally late.
+        // With a slower tempo ticks come later and later; after a loss they are equally late.
         let isConstant = abs(newest - before) < max(0.1 * fit.period, min(4.3 * jitter.deviation, tolerance))
         let isOnLine = abs(newest - missing * fit.period) <= tolerance
         let wasOnLine = abs(before - missing * fit.period) <= tolerance
         return isConstant && isOnLine && wasOnLine ? Int64(missing) : nil
     }
 
-    /// How much less swing a tick has than the one so many later, in microseconds.
+    /// Swing of a tick minus swing of a later one, in microseconds.
     private func swungBack(by ticks: Double, _ fit: TickFit, from number: Int64) -> Double {
         guard abs(ticks) <= Self.mostLost else { return 0 }
         return (swing.lateness(of: number) - swing.lateness(of: number &+ Int64(ticks))) * fit.period
@@ -57,7 +57,7 @@ extension TickTracker {
         lost &+= missing
     }
 
-    /// Goes on with two late arrivals, the second of which has the next number.
+    /// Continues with two late arrivals; the second one has the next number.
     mutating func comeBack(_ before: Int64, _ time: Int64) {
         nextNumber &-= 1
         late.end()
@@ -66,9 +66,9 @@ extension TickTracker {
         append(at: time, correction: 0)
     }
 
-    /// Goes on where the leader does: it paused or was moved, and no tick was lost.
+    /// Continues where the leader does: it paused or was moved, and no tick was lost.
     ///
-    /// If its tempo is what it was, the line is shifted there; otherwise it begins anew.
+    /// If the tempo is the same, the line is shifted; otherwise it starts over.
     mutating func resumeElsewhere(_ before: Int64, _ time: Int64, _ fit: TickFit) {
         let interval = Double(time &- before)
         if abs(interval - fit.period) > max(0.1 * fit.period, 2 * gate(fit)) {
@@ -80,7 +80,7 @@ extension TickTracker {
         comeBack(before, time)
     }
 
-    /// The last arrivals are alike and unlike the line: each is a tick, of another tempo.
+    /// Counts each of the last arrivals as a tick of another tempo, since they are even but off the line.
     mutating func recount(_ period: Double, not former: Double) {
         late.end()
         outliers.end()
@@ -99,13 +99,13 @@ extension TickTracker {
         refit()
     }
 
-    /// Whether a tick of that number can have come at a time, at any tempo.
+    /// Whether a tick with that number can have arrived at a time, at any tempo.
     func isNear(_ tick: StampedTick, _ time: Int64, number: Int64) -> Bool {
         let longest = Self.plausiblePeriod.upperBound * Double(number &- tick.number)
         return time > tick.time && Double(time &- tick.time) < longest
     }
 
-    /// What looked like lost ticks was swing: every one of the newest arrivals is the tick after the one before.
+    /// Undoes lost ticks that were really swing: the newest arrivals are consecutive ticks.
     mutating func undoLosses(among count: Int) {
         let oldest = heard[count - 1].number
         let excess = heard[0].number &- oldest &- Int64(count - 1)

@@ -1,29 +1,29 @@
-/// Chooses how many of the newest ticks one straight line may rest on; allocates only when made.
+/// Chooses how many of the newest ticks to fit one line to; allocates only in `init`.
 ///
-/// All that is kept, unless a line that may bend or jump somewhere fits better than chance can explain (generalised
-/// likelihood ratio): then only what came after, and so on. So a line rests on many ticks, and is calm, while the leader
-/// is steady; and on few, the most that are true, as soon as the ticks say that something has changed.
+/// It uses all stored ticks, unless a line with a bend or jump fits better than chance can explain (generalized
+/// likelihood ratio). Then it uses only the ticks after that place, and so on. While the leader is steady the line
+/// rests on many ticks and is calm. After a change it rests on the few that follow it.
 struct WindowChoice: Sendable {
-    /// The gain that chance does not explain, in variances of the noise.
+    /// Smallest gain that chance does not explain, in variances of the noise.
     ///
-    /// At 30, with independent noise, one tick in 25 000 ends a full window for nothing (measured).
+    /// At 30, with independent noise, one tick in 25 000 wrongly ends a full window (measured).
     private static let leastGain = 30.0
-    /// What is asked beyond that, divided by the number of ticks that are to speak for themselves.
+    /// Additional gain required, divided by the number of ticks after the change.
     private static let extraGain = 25.0
-    /// The fewest ticks a line rests on after a change.
+    /// Fewest ticks after a change.
     private static let least = 3.0
 
-    /// Sums over the newest 2, 3, 4 … ticks, ever coarser.
+    /// Sums over the newest 2, 3, 4 … ticks, in growing steps.
     private var sums: [TickSums] = []
 
     init() { sums.reserveCapacity(64) }
 
-    /// The line through the longest window without a change in it.
+    /// The line through the longest window without a change.
     ///
     /// - Parameters:
     ///   - ring: the ticks.
-    ///   - swing: where in the beat ticks are late by intent.
-    ///   - period: roughly the period; it only keeps the sums small.
+    ///   - swing: known delays by swing.
+    ///   - period: approximate period, to keep the sums small.
     ///   - noise: of one stamp, in microseconds.
     /// - Returns: nil for fewer than two ticks.
     mutating func fit(
@@ -52,7 +52,7 @@ struct WindowChoice: Sendable {
         }
     }
 
-    /// The window that ends where a longer one most likely bends or jumps, if it does.
+    /// The shorter window that starts where a longer one most likely bends or jumps; nil if it does not.
     private func change(within window: Int, variance: Double) -> Int? {
         let whole = sums[window]
         guard whole.count >= 6 else { return nil }
@@ -60,9 +60,9 @@ struct WindowChoice: Sendable {
         var found: Int?
         for index in 0..<window {
             let newer = sums[index]
-            // A bend is at the oldest tick of the window that is kept, which lies on both lines.
+            // A bend is at the oldest tick of the shorter window, which is on both lines.
             let gain = max(whole.gain(newer, bendAt: newer.oldest), whole.gain(newer, bendAt: nil))
-            // The fewer ticks speak for a change the more clearly they must: what follows rests on them alone.
+            // The fewer ticks indicate a change, the clearer it must be, because the line will rest on them alone.
             let excess = gain - (Self.leastGain + Self.extraGain / newer.count) * variance
             guard excess > best else { continue }
             best = excess

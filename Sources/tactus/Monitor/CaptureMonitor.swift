@@ -25,7 +25,7 @@ final class CaptureMonitor: Sendable {
         }
     }
 
-    /// Begins to listen.
+    /// Starts listening.
     ///
     /// - Throws: when there is no such card, or it cannot be used.
     init(device: String, kind: SoundKind, channel: Int, against: Int?) throws(Failure) {

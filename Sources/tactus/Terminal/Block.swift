@@ -1,12 +1,12 @@
-/// A few lines at the end of a terminal's output that are drawn anew in their place.
+/// A few lines at the end of a terminal's output, redrawn in place.
 struct Block {
     private let terminal: Terminal
-    /// How many lines are above the cursor.
+    /// Number of lines above the cursor.
     private var height = 0
 
     init(on terminal: Terminal) { self.terminal = terminal }
 
-    /// Shows other lines instead of those that are shown.
+    /// Replaces the shown lines.
     mutating func show(_ lines: [Line]) {
         let size = terminal.size
         let shown = lines.prefix(max(1, size.rows - 1)).map { $0.clipped(to: size.columns) }
@@ -14,7 +14,7 @@ struct Block {
         height = shown.count
     }
 
-    /// What has the terminal draw lines in place of as many others; no line wraps, however it is measured.
+    /// The text that redraws lines in place of others; it prevents line wrapping.
     static func redraw(over height: Int, _ lines: [Line], inColour: Bool) -> String {
         let up = height > 0 ? "\u{1B}[\(height)A" : ""
         let drawn = lines.map { "\($0.rendered(inColour: inColour))\u{1B}[K\n" }.joined()

@@ -1,14 +1,14 @@
 import Glibc
 
-/// The whole terminal, borrowed for a while: a screen of its own, keys without Return, and all as it was afterwards.
+/// Full-screen use of the terminal: own screen, keys without Return, and everything restored afterwards.
 final class FullScreen {
     private let terminal: Terminal
-    /// How the keyboard was; nil where stdin is none.
+    /// The previous keyboard settings; nil if stdin is no terminal.
     private let former: termios?
     private var shown = ""
     private var size: Terminal.Size?
 
-    /// Takes the terminal over.
+    /// Switches to the full screen.
     init(on terminal: Terminal) {
         self.terminal = terminal
         var settings = termios()
@@ -19,10 +19,10 @@ final class FullScreen {
     /// Whether keys can be read.
     var hasKeys: Bool { former != nil }
 
-    /// Takes it over again, after it has been given back by force: the program was stopped and goes on.
+    /// Switches to it again, after the program was stopped and continued.
     func take() {
         if var settings = former {
-            // Ctrl-C and the like still are signals; Ctrl-Z and Ctrl-S would leave a screen that nobody tends.
+            // Ctrl-C and the like stay signals, but Ctrl-Z and Ctrl-S would leave a screen that nobody updates.
             settings.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
             settings.c_iflag &= ~tcflag_t(IXON)
             withUnsafeMutableBytes(of: &settings.c_cc) { keys in
@@ -37,7 +37,7 @@ final class FullScreen {
         (shown, size) = ("", nil)
     }
 
-    /// Shows a screen made to measure, if it differs from what is shown.
+    /// Shows a screen for the present size, if it differs from the shown one.
     func show(_ lines: (Terminal.Size) -> [Line]) {
         let size = terminal.size
         let frame = Self.frame(lines(size), inColour: terminal.hasColour)
@@ -47,13 +47,13 @@ final class FullScreen {
         terminal.write(clear + frame)
     }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal.
     func restore() {
         terminal.write("\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l")
         if var former { tcsetattr(STDIN_FILENO, TCSADRAIN, &former) }
     }
 
-    /// What draws lines from the top; the last one has no line break, which would scroll.
+    /// The text that draws lines from the top; the last one has no line break, which would scroll.
     static func frame(_ lines: [Line], inColour: Bool) -> String {
         "\u{1B}[H" + lines.map { "\($0.rendered(inColour: inColour))\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J"
     }

@@ -3,7 +3,7 @@ import Glibc
 import RealTime
 import Synchronization
 
-/// The thread that reads keys, each with the time it was pressed.
+/// The thread that reads keys, each with its time.
 final class Keyboard: Sendable {
     private let wakeUp: WakeUp
     private let isStopping = Atomic(false)
@@ -11,7 +11,7 @@ final class Keyboard: Sendable {
 
     /// Starts the thread.
     ///
-    /// - Parameter pressed: receives, on the thread, what was read at once.
+    /// - Parameter pressed: called on the thread with the bytes of one read.
     /// - Throws: when the system gives no thread or no descriptor.
     init(_ pressed: @escaping @Sendable ([UInt8], HostTime) -> Void) throws(SystemCallError) {
         wakeUp = try WakeUp()
@@ -34,7 +34,7 @@ final class Keyboard: Sendable {
             guard descriptors[0].revents != 0 else { continue }
             var bytes = [UInt8](repeating: 0, count: 64)
             let count = read(STDIN_FILENO, &bytes, bytes.count)
-            // Nobody is there any more; signals still end the program.
+            // The terminal is gone; signals still end the program.
             guard count > 0 else { return }
             pressed(Array(bytes.prefix(count)), .now())
         }

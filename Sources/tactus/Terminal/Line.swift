@@ -1,4 +1,4 @@
-/// What a stretch of text on a terminal says beyond its words; never the only one to say it.
+/// The emphasis of a piece of text; never the only carrier of its meaning.
 enum Tone: String, Hashable, Sendable {
     case plain = ""
     case faint = "2"
@@ -10,7 +10,7 @@ enum Tone: String, Hashable, Sendable {
 
 /// One line of a terminal's screen, in parts of different tones.
 struct Line: Hashable, Sendable, ExpressibleByStringInterpolation {
-    /// A stretch of one tone.
+    /// Text of one tone.
     struct Part: Hashable, Sendable {
         var text: String
         var tone: Tone
@@ -28,16 +28,16 @@ struct Line: Hashable, Sendable, ExpressibleByStringInterpolation {
         return both
     }
 
-    /// The words alone.
+    /// The text without tones.
     var text: String { parts.map(\.text).joined() }
 
-    /// How many characters it has.
+    /// Its number of characters.
     var count: Int { parts.reduce(0) { $0 + $1.text.count } }
 
-    /// This line with spaces behind it, `width` characters wide or as wide as it is.
+    /// This line, padded with spaces to `width` characters.
     func padded(to width: Int) -> Line { self + Line(String(repeating: " ", count: max(0, width - count))) }
 
-    /// What of it fits into so many characters.
+    /// The part of it that fits into `width` characters.
     func clipped(to width: Int) -> Line {
         var clipped = self
         var room = max(0, width)
@@ -49,7 +49,7 @@ struct Line: Hashable, Sendable, ExpressibleByStringInterpolation {
         return clipped
     }
 
-    /// As a terminal takes it.
+    /// The line with escape sequences for a terminal.
     func rendered(inColour: Bool) -> String {
         guard inColour else { return text }
         return parts.map { part in

@@ -1,26 +1,26 @@
 import Essentials
 import GatewayStatus
 
-/// A gateway's status as a full screen: what the panel shows, for eyes across a dark stage.
+/// A gateway's status as a full screen: like the panel, readable across a dark stage.
 struct StatusScreen {
     var status: Status
-    /// Seconds since the status was true; the beat runs on meanwhile.
+    /// Age of the status in seconds; the beat continues meanwhile.
     var age: Double
-    /// Why there is no newer one; nil while the gateway answers.
+    /// Why there is no newer status; nil while the gateway answers.
     var trouble: String?
-    /// What the last key led to.
+    /// The result of the last key.
     var said: String?
-    /// Where the gateway is.
+    /// Address of the gateway.
     var address: String
 
-    /// After so many seconds a beat that nobody confirms stands still.
+    /// Seconds without an update after which the beat is frozen.
     private static let longestAge = 2.0
 
-    /// The lines of a screen, at most as many as it has rows.
+    /// The lines of a screen, at most its number of rows.
     func lines(_ size: Terminal.Size) -> [Line] {
         let head = header(size.columns) + (trouble.map { [Line($0, .bad)] } ?? [])
         let foot = [Line(said ?? "", .caution), Line(Self.keys, .faint)]
-        // Where room is short, warnings are worth more than facts.
+        // If space is short, warnings are more important than facts.
         let parts = [warnings, outputs, facts]
         var room = max(0, size.rows - head.count - foot.count)
         var shown: [[Line]] = []
@@ -37,7 +37,7 @@ struct StatusScreen {
     private static let keys =
         "space play/stop  t tap  + - nudge  r realign  l Link  s start/stop sync  q quit"
 
-    /// A part of the body with an empty line before it, or what of it there is room for, and how much more there is.
+    /// A part with an empty line before it, shortened to fit, with a note of how much is missing.
     private static func cut(_ part: [Line], to room: Int) -> [Line] {
         guard part.count >= room else { return [""] + part }
         guard room > 0 else { return [] }
@@ -64,7 +64,7 @@ struct StatusScreen {
         }
     }
 
-    /// The status with its beat where it is by now.
+    /// The status with its beat at the present time.
     private var moved: Status {
         var moved = status
         let beats = min(max(age, 0), Self.longestAge) * status.tempo / 60
@@ -73,7 +73,7 @@ struct StatusScreen {
         return moved
     }
 
-    /// Where in the quantum the session is, with a mark at every beat.
+    /// The position in the quantum, with a mark at every beat.
     private func bar(_ width: Int) -> Line {
         let length = status.quantum > 0 ? min(status.quantum, 64) : 1
         let phase = status.quantum > 0 ? moved.phase : moved.beat - moved.beat.rounded(.down)
@@ -100,7 +100,7 @@ struct StatusScreen {
     private var outputs: [Line] {
         guard !status.outputs.isEmpty else { return [Line("  no outputs; connect a device", .faint)] }
         let table = [Self.titles.map { $0.text }] + status.outputs.map(Self.cells)
-        // What changes with the ticks keeps its column's width.
+        // Columns that change with the ticks keep their width.
         let widths = Self.titles.indices.map { column in
             max(Self.titles[column].width, table.map { $0[column].count + 2 }.max() ?? 0)
         }
@@ -120,7 +120,7 @@ struct StatusScreen {
         let figures = [lateness?.p50, lateness?.p99, lateness?.max].map { $0.map(MonitorText.duration) ?? "-" }
         let profile = [output.profile ?? "-"] + StatusText.shape(output)
         let offset = "\(StatusText.decimals(output.offsetMilliseconds)) ms"
-        // Of a path its end says most.
+        // The end of a path says most.
         let name = output.name.hasPrefix("/") ? output.name.suffix(24) : output.name.prefix(24)
         let counts = output.isAway ? ["-", "-"] : ["\(output.ticks)", "\(output.lateTicks)"]
         return [String(name), String(port.suffix(24))] + counts + figures + [offset, profile.joined(separator: ", ")]
@@ -136,6 +136,6 @@ struct StatusScreen {
 }
 
 extension Int {
-    /// A place in a row of so many cells.
+    /// An index into a row of `count` cells.
     fileprivate func clamped(to count: Int) -> Int { Swift.max(0, Swift.min(self, count - 1)) }
 }

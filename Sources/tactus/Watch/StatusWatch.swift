@@ -3,31 +3,31 @@ import GatewayStatus
 import Glibc
 import RealTime
 
-/// `tactus status --watch`: shows what a gateway tells of itself, and passes keys on to it.
+/// `tactus status --watch`: shows a gateway's status, and sends it commands by keys.
 struct StatusWatch {
     let client: ControlClient
-    /// Whether programs read it.
+    /// Whether to print JSON.
     let isJSON: Bool
 
-    /// What happens, in the order it happens.
+    /// Events, in order.
     private enum Event: Sendable {
-        /// The gateway has said how it is, to nobody's command or to ours.
+        /// The gateway has sent its status, on its own or as the answer to a command.
         case answered(Status, at: ContinuousClock.Instant, toCommand: Bool)
-        /// It has not, or refused a command.
+        /// It does not answer, or refused a command.
         case failed(String, toCommand: Bool)
         case pressed([UInt8], at: HostTime)
         case frame
-        /// The program was stopped, and goes on.
+        /// The program was stopped, and continues.
         case resumed
     }
 
-    /// From one attempt to reach the gateway to the next.
+    /// Time between attempts to reach the gateway.
     private static let pause = Duration.milliseconds(200)
     private static let frameInterval = Duration.milliseconds(50)
-    /// How long the outcome of a key is shown, in frames.
+    /// Frames for which the result of a key is shown.
     private static let saidFrames = 80
 
-    /// Watches until the user has seen enough.
+    /// Runs until the user quits.
     ///
     /// - Throws: when nobody answers at first.
     func run() async throws {
@@ -57,7 +57,7 @@ struct StatusWatch {
         }
     }
 
-    /// What is known of the gateway, and what the user is to be told.
+    /// What is known of the gateway, and the message to the user.
     private struct Watched {
         var status: Status
         private var known = ContinuousClock.now
@@ -67,9 +67,9 @@ struct StatusWatch {
 
         init(status: Status) { self.status = status }
 
-        /// Takes in what has happened.
+        /// Handles an event.
         ///
-        /// - Returns: the keys that were pressed, if they mean something.
+        /// - Returns: the pressed keys that have a meaning.
         mutating func take(_ event: Event) -> [WatchKey] {
             switch event {
             case .answered(let answer, let time, let isToCommand):
@@ -86,14 +86,14 @@ struct StatusWatch {
             return []
         }
 
-        /// What is to be seen now of the gateway at an address.
+        /// The screen for a gateway at an address.
         func picture(of address: String) -> StatusScreen {
             let age = Double(known.duration(to: .now) / .milliseconds(1)) / 1_000
             return StatusScreen(status: status, age: age, trouble: trouble, said: said, address: address)
         }
     }
 
-    /// Reports what the gateway tells, and looks for it again when it has gone.
+    /// Reports the gateway's status, and looks for it again when it has gone.
     private func listen(_ sink: AsyncStream<Event>.Continuation) async {
         while !Task.isCancelled {
             do {
@@ -105,7 +105,7 @@ struct StatusWatch {
         }
     }
 
-    /// Gives commands one after the other, as they were asked for.
+    /// Sends commands one after the other, in order.
     private func obey(_ commands: AsyncStream<WatchKey>, _ sink: AsyncStream<Event>.Continuation) async {
         for await case .command(let path, let body) in commands {
             do {
@@ -126,7 +126,7 @@ struct StatusWatch {
 
     private static func text(_ error: any Error) -> String { (error as? Failure)?.text ?? "\(error)" }
 
-    /// Where nothing can be redrawn: a line each second, or the status as JSON, until nobody reads it any more.
+    /// Without a terminal to redraw: prints a line each second, or JSON, until nobody reads any more.
     private func printEverySecond() async throws {
         while true {
             let answer = try await client.ask("status", nil)

@@ -1,19 +1,19 @@
 import BeatTime
 import GatewayStatus
 
-/// What a key pressed in `tactus status --watch` asks for.
+/// The meaning of a key in `tactus status --watch`.
 enum WatchKey: Hashable {
     case quit
     /// A command for the gateway: its path under `/api/v1/`, and its JSON.
     case command(path: String, body: String)
 
-    /// Reads what the keyboard gave at once; a key that sends an escape sequence, as arrows do, means nothing.
+    /// Reads the bytes of one read; keys that send escape sequences, such as arrows, mean nothing.
     ///
     /// - Parameters:
-    ///   - bytes: of one reading.
-    ///   - time: when they came; taps are told by their distances.
-    ///   - status: what the switches are now.
-    /// - Returns: one for each key that means something.
+    ///   - bytes: as read.
+    ///   - time: when they arrived, for the distance of taps.
+    ///   - status: the present state of the switches.
+    /// - Returns: one entry for each key with a meaning.
     static func read(_ bytes: [UInt8], at time: HostTime, _ status: Status) -> [WatchKey] {
         var keys: [WatchKey] = []
         var rest = bytes[...]
@@ -28,7 +28,7 @@ enum WatchKey: Hashable {
         return keys
     }
 
-    /// Passes over an escape sequence: a control sequence to its final byte, any other key's introducer and one byte.
+    /// Skips an escape sequence: a control sequence to its final byte, or the introducer and one byte of another key.
     private static func skipSequence(_ rest: inout ArraySlice<UInt8>) {
         let introducer = rest.dropFirst().first.map { Character(UnicodeScalar($0)) }
         rest = rest.dropFirst(2)

@@ -1,4 +1,4 @@
-"""The system's Chromium with the gateway's panel in it, watched for whatever it should not do."""
+"""The system's Chromium showing the gateway's panel, checked for errors and foreign requests."""
 
 import os
 import re
@@ -10,9 +10,9 @@ from playwright.sync_api import sync_playwright
 from rig.gateway import PORT, PROJECT
 from rig.wait import PATIENCE
 
-# Kept after the run, to be looked at.
+# Kept after the run for inspection.
 PICTURES = PROJECT / ".build/panel"
-# Whatever a finger can press, whether it is there today or comes tomorrow.
+# Everything that a finger can press, now or in later versions.
 CONTROLS = "button, input, select, textarea, summary, a[href], [role=button], [role=switch], [role=slider], [tabindex='0']"
 SIZES = {"phone": (390, 844), "touch-screen": (800, 480), "tablet": (820, 1180), "desktop": (1440, 900)}
 
@@ -22,7 +22,7 @@ class Browser:
 
     def __init__(self):
         self.driver = sync_playwright().start()
-        # Its own sandbox wants a user that is not root; what it shows here is ours alone.
+        # Its own sandbox does not work for root; it only shows our own pages here.
         self.chromium = self.driver.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"] if os.geteuid() == 0 else [])
 
@@ -35,7 +35,7 @@ class Browser:
 
 
 class Finger:
-    """A finger on the screen: what it does goes through all that the browser makes of touches."""
+    """A finger on the screen, simulated as touch events."""
 
     def __init__(self, page):
         self.page = page
@@ -50,7 +50,7 @@ class Finger:
         self.touch("touchEnd")
 
     def drag(self, x, y, by):
-        """Moves down, or up if `by` is negative, and returns when the page has come to rest."""
+        """Moves down, or up if `by` is negative, and returns when the page has stopped scrolling."""
         self.touch("touchStart", (x, y))
         for step in range(1, 13):
             self.touch("touchMove", (x, y + by * step / 12))
@@ -64,7 +64,7 @@ class Finger:
 
 
 class Panel:
-    """The panel in a window of its own; when it closes, it must have been quiet, and have talked to its gateway only."""
+    """The panel in its own window; on closing, it must have had no errors and no requests to others."""
 
     def __init__(self, browser, size="phone", scheme="dark", path="/", port=PORT, **options):
         self.port = port
@@ -91,7 +91,7 @@ class Panel:
         self.context.close()
         if kind is None:
             assert not self.elsewhere, "the page asked others"
-            # A gateway that is away, and a refusal, are told by the browser itself; nobody can keep it from that.
+            # The browser itself logs an unreachable gateway and refused requests; that cannot be prevented.
             said = [line for line in self.said if not re.search(r"Failed to load resource: (net::ERR_|the server resp)", line)]
             assert not said, "the page complained"
 
@@ -108,22 +108,22 @@ class Panel:
             raise AssertionError(f"{selector} shows {element.all_inner_texts()!r}, not {text!r}") from error
 
     def touch(self, selector):
-        """As a finger does, or a mouse where there is no touch screen."""
+        """Presses with a finger, or with a mouse if there is no touch screen."""
         self.page.locator(selector).first.click()
 
     def controls(self):
-        """All that a finger can press now, each with what it is called."""
+        """Everything that a finger can press now, with its label."""
         name = "e => e.getAttribute('aria-label') || e.id || e.textContent.trim()"
         return [(control.evaluate(name), control) for control in self.page.query_selector_all(CONTROLS) if control.is_visible()]
 
     def center(self, control):
-        """Brings a control to the middle of the screen, as far as the page goes, and returns where it is then."""
+        """Scrolls a control to the middle of the screen, if possible, and returns its place."""
         control.evaluate("e => e.scrollIntoView({ block: 'center', behavior: 'instant' })")
         box = control.bounding_box()
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def intercept(self, status):
-        """Has commands answered with a status instead of being carried out; returns the list of them that grows."""
+        """Answers commands with a status without carrying them out; returns a growing list of them."""
         commands = []
 
         def answer(route, request):

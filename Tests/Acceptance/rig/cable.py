@@ -1,4 +1,4 @@
-"""A cable whose length is known: what a port's raw side receives is sent in again there, so much later."""
+"""A cable with a known delay: what a port's raw side receives is sent back there after that time."""
 
 import itertools
 import os
@@ -11,7 +11,7 @@ from rig.framed import FramedLine
 
 
 class Cable:
-    """Passes on Timing Clocks from its making until `pull`, after `delays` microseconds in turn."""
+    """Passes on Timing Clocks until `pull`, each after the next of `delays` in microseconds."""
 
     def __init__(self, delays, number=0, card=0):
         self.line = FramedLine(number, card=card)

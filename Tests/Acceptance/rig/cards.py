@@ -1,4 +1,4 @@
-"""The lab's sound cards, as many as a script wants: their ports stand for devices, and can be pulled and plugged in."""
+"""The lab's sound cards: their ports stand for devices, and can be unplugged and plugged in."""
 
 import contextlib
 import os
@@ -12,14 +12,14 @@ CLIENTS = pathlib.Path("/proc/asound/seq/clients")
 
 
 def make_cards(*ports):
-    """Replaces the one card there is by cards with so many ports each, at most four."""
+    """Replaces the one card by cards with this many ports each, at most four."""
     subprocess.run(["/bin/busybox", "rmmod", "snd_virmidi"], check=True)
     words = [f"enable={','.join('1' for _ in ports)}", f"midi_devs={','.join(map(str, ports))}"]
     subprocess.run(["/bin/busybox", "insmod", str(MODULES / "snd-virmidi.ko"), *words], check=True)
 
 
 def pull(card):
-    """Takes a card away with all its ports; whoever has one open at its raw side is waited for."""
+    """Removes a card with all its ports; waits until nobody has a raw side open."""
     (DRIVER / "unbind").write_text(f"snd_virmidi.{card}")
 
 
@@ -29,7 +29,7 @@ def plug(card):
 
 @contextlib.contextmanager
 def ahead_of_everyone():
-    """While it lasts nobody else runs unless we wait, so that nothing that is sent now goes unseen."""
+    """Meanwhile nobody else runs unless we wait, so that nothing sent now is missed."""
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(95))
     try:
         yield

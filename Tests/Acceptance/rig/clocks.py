@@ -1,4 +1,4 @@
-"""The two clocks of this work: Link's RAW, which peers count in, and MONOTONIC, which the sequencer's queue runs on."""
+"""The two clocks: Link's CLOCK_MONOTONIC_RAW, and CLOCK_MONOTONIC of the sequencer's queue."""
 
 import bisect
 import time

@@ -1,4 +1,4 @@
-"""The C compiler: every Swift toolchain brings one, so that no other is asked for."""
+"""The C compiler of the Swift toolchain, so that no other is needed."""
 
 import os
 import pathlib

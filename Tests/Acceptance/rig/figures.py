@@ -1,4 +1,4 @@
-"""What is computed from recorded ticks: their places on the peer's grid, and how far off they are."""
+"""Figures from recorded ticks: their places on the peer's grid, and their errors."""
 
 import statistics
 from dataclasses import dataclass
@@ -43,12 +43,12 @@ def place(ticks, grid):
 
 
 def gaps(placed):
-    """Neighbours that are not exactly one step apart: lost, doubled or displaced ticks."""
+    """Neighbors not exactly one step apart: lost, doubled or displaced ticks."""
     return [(a, b) for a, b in zip(placed, placed[1:]) if b.step != a.step + 1]
 
 
 def time_interval_error(placed):
-    """Tempo in BPM and the deviations left once offset and slope are taken out of the errors' own line."""
+    """Tempo in BPM, and the errors without their linear trend."""
     slope, intercept = straight([(tick.step, tick.at) for tick in placed])
     deviations = [tick.at - (intercept + slope * tick.step) for tick in placed]
     return 60e6 / (slope * PER_BEAT), deviations
@@ -61,7 +61,7 @@ def steady(ticks):
     reading, which a busy machine may give at any time, moves no other.
     """
     assert len(ticks) >= 3, "hardly a tick came"
-    # Over many ticks at a time: what single readings are late by must not add up.
+    # Over many ticks at a time, so that delays of single readings do not add up.
     lag = min(24, len(ticks) // 3)
     interval = statistics.median((b - a) / lag for a, b in zip(ticks, ticks[lag:]))
     edge = min(24, len(ticks) // 3)

@@ -1,4 +1,4 @@
-"""Sends ten thousand datagrams a second to the Link group: garbage, and peers that nobody has heard of. A program."""
+"""A program that sends 10 000 datagrams a second to the Link group: garbage, and invented peers."""
 
 import random
 import socket

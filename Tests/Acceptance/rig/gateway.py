@@ -1,4 +1,4 @@
-"""`tactus`, the program under test: started, asked over HTTP, and stopped as its user would."""
+"""`tactus`, the program under test: started, queried over HTTP, and stopped as a user would."""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ PORT = 8808
 
 
 def environment(folder, passing=()):
-    """An environment in which nothing of the person who runs the tests is found, but what a test passes on."""
+    """An environment without the test user's own settings, except those a test passes on."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", *passing) if name in os.environ}
     return {
         **kept, "HOME": str(folder), "XDG_CONFIG_HOME": f"{folder}/config", "XDG_STATE_HOME": f"{folder}/state",
@@ -59,7 +59,7 @@ def request(method, path, body=None, headers=None, port=PORT, timeout=PATIENCE):
 class Gateway:
     """`tactus run` with the given arguments, from its first status to its exit."""
 
-    # The kernel ends it with its parent: no Link peer may outlive a killed test.
+    # The kernel ends it with its parent, so that no Link peer survives a killed test.
     COMMAND = ("setpriv", "--pdeathsig", "KILL", TACTUS)
 
     def __init__(self, *arguments, folder, port=PORT, passing=(), token=None):
@@ -72,7 +72,7 @@ class Gateway:
         self.started = time.monotonic()
         command = [*self.COMMAND, "run", "--http", f"127.0.0.1:{port}", *map(str, arguments)]
         with self.stdout_path.open("ab") as stdout, self.stderr_path.open("ab") as stderr:
-            # A session of its own, as a service has: whoever runs the tests may have a terminal.
+            # A session of its own, like a service: the test user may have a terminal.
             self.process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True,
                 env=environment(self.folder, passing))
@@ -146,7 +146,7 @@ class Gateway:
             raise AssertionError(f"{error}; status: {json.dumps(last)}") from None
 
     def stop(self, sign=signal.SIGINT):
-        """Asks it to end as Ctrl-C does, and insists on a clean exit; returns the seconds it took."""
+        """Ends it like Ctrl-C, requires a clean exit, and returns the seconds it took."""
         sent = time.monotonic()
         self.process.send_signal(sign)
         # From then on only the kernel is at work, which in the lab may wait for the host to close the executable.

@@ -1,4 +1,4 @@
-"""Several hosts: network namespaces with cables into one bridge, which has a namespace of its own."""
+"""Several hosts: network namespaces connected to a bridge in its own namespace."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ class Namespace:
 
     @property
     def enter(self):
-        """The words before a command that is to run there."""
+        """The arguments in front of a command to run there."""
         return ["nsenter", "--target", str(self.holder.pid), "--net"]
 
     def run(self, *command):
@@ -61,7 +61,7 @@ class Network:
         self.bridge.run(
             "ip", "link", "add", port, "type", "veth", "peer", "name", interface, "netns", host.holder.pid)
         self.bridge.run("ip", "link", "set", port, "master", "bridge", "up")
-        # Else the kernel listens for a second whether anybody else has the address.
+        # Otherwise the kernel checks for a second whether another host has the address.
         host.run("sysctl", "-q", f"net.ipv6.conf.{interface}.accept_dad=0")
         if ipv4:
             last = address or self.cables

@@ -1,4 +1,4 @@
-"""Runs the scripts of `guest/` in the lab's kernel and hands back what they wrote down."""
+"""Runs the scripts of `guest/` in the lab's kernel and returns their results."""
 
 import concurrent.futures
 import json

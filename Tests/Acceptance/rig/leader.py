@@ -1,4 +1,4 @@
-"""A machine that plays its clock into the raw side of a virtual port, at times that are known."""
+"""A machine that sends its clock into the raw side of a virtual port, at known times."""
 
 import os
 import threading
@@ -28,7 +28,7 @@ class Leader:
         self.thread.start()
 
     def play(self):
-        # Whoever sends must not wait for whoever computes; where that is refused, it does without.
+        # Sending must not wait for other programs; if real-time priority is refused, it does without.
         try:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(90))
         except PermissionError:

@@ -13,7 +13,7 @@ from rig.clocks import raw_microseconds
 from rig.figures import quantile
 from rig.wait import until
 
-# A child that outlives a killed test would go on talking Link; the kernel ends it with its parent.
+# The kernel ends it with its parent; otherwise it would keep using Link after a killed test.
 WITH_PARENT = ["setpriv", "--pdeathsig", "KILL"]
 LINE = re.compile(
     rb"(yes|no) +\| (\d+) +\| (\d+) +\| (yes|no) +\[(playing|stopped)\] +\| ([\d.]+) +\| (-?[\d.]+) +\|[^\r\n]*\r")
@@ -34,7 +34,7 @@ class Reading:
 
 
 class LinkHut:
-    """LinkHut with the JACK server it needs, which plays to nobody."""
+    """LinkHut with the JACK server it needs, without sound output."""
 
     def __init__(self):
         self.server = f"tactus-{os.getpid()}"
@@ -126,7 +126,7 @@ class LinkHut:
         self.wait(lambda reading: reading.enabled, "LinkHut's Link is on")
 
     def play(self):
-        """Starts the transport, not so shortly before the bar that nobody could be told in time for a Start."""
+        """Starts the transport, early enough before the bar that a Start can be sent in time."""
         self.wait(lambda reading: 0.1 < reading.beat % reading.quantum < reading.quantum - 0.5, "the bar is young")
         self.press(" ")
 
@@ -138,7 +138,7 @@ class LinkHut:
             self.wait(lambda reading, before=before: reading.tempo != before, "LinkHut's tempo moves")
 
     def quit(self):
-        """Leaves as its user would, with a bye-bye."""
+        """Leaves the session with a bye-bye."""
         self.press("q")
         self.hut.wait(timeout=60)
 

@@ -1,4 +1,4 @@
-"""Unmodified Link programs behind one face, as the cases of the test plan want them."""
+"""Unmodified Link programs with one interface, for the cases of the test plan."""
 
 import asyncio
 import warnings

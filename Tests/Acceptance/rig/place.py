@@ -1,4 +1,4 @@
-"""A network of its own, with an empty room for cables, rules and programs; gone when the test is over."""
+"""A separate network for cables, rules and programs; removed when the test is over."""
 
 import subprocess
 

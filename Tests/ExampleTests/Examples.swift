@@ -1,0 +1,5 @@
+import Testing
+
+/// The examples in the libraries' documentation; the plugin ExtractExamples adds a test for each.
+@Suite
+struct Examples {}
