@@ -83,12 +83,12 @@ struct SoundCalibrationTests {
             guard case .failure(let doubt)? = studio.play(seed: 3).outcome else { return nil }
             return doubt
         }
-        #expect(doubt { $0.manner = .silent } == .noHits(heard: 0, beats: 12, decibels: nil))
+        #expect(doubt { $0.manner = .silent } == .noHits(heard: 0, beats: 16, decibels: nil))
         let soft = doubt {
             $0.level = 0.000_2...0.000_3
             $0.spoiled = .noise
         }
-        if case .noHits(0, 12, let decibels?) = soft { #expect(decibels < -40) } else { Issue.record("\(soft as Any)") }
+        if case .noHits(0, 16, let decibels?) = soft { #expect(decibels < -40) } else { Issue.record("\(soft as Any)") }
         #expect(doubt { $0.spoiled = .clipping } == .clipping)
         if case .several(let perBeat) = doubt({ $0.manner = .several(2) }) {
             #expect(abs(perBeat - 2) < 0.1)
