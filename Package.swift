@@ -148,6 +148,10 @@ let package = Package(
         .target(
             name: "Simulation", dependencies: ["BeatTime", "LinkSession", "MIDIClock"], path: "Tests/Simulation",
             swiftSettings: strict),
+        .target(
+            name: "SoundTrials",
+            dependencies: ["BeatTime", "MIDIClock", "OnsetDetection", "Simulation", "SoundCalibration"],
+            path: "Tests/SoundTrials", swiftSettings: strict),
         .executableTarget(
             name: "clock-probe", dependencies: ["ALSASequencer", "BeatTime", "Essentials", "MIDIClock", "RealTime"],
             path: "Tests/ClockProbe", swiftSettings: strict),
@@ -159,7 +163,8 @@ let package = Package(
         tests(of: "ALSASequencer"),
         tests(of: "OnsetDetection", uses: ["Simulation"]),
         tests(of: "AudioCapture"),
-        tests(of: "SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection", "Simulation"]),
+        tests(
+            of: "SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection", "Simulation", "SoundTrials"]),
         tests(
             of: "Listening",
             uses: ["ALSASequencer", "AudioCapture", "Gateway", "GatewayStatus", "MIDIClock", "SoundCalibration"]),

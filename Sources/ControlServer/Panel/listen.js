@@ -158,7 +158,7 @@ class ListenDialog {
     }[result.reference];
     return [
       `Sounds ${microseconds(Math.abs(delay))} ${delay < 0 ? "before" : "after"} ${behind}, give or take ${microseconds(result.uncertaintyMicroseconds)}.`,
-      `Its own spread is ${microseconds(result.spreadMicroseconds)}. ${result.verdict}.`,
+      `Its own spread is ${microseconds(result.spreadMicroseconds)} (${result.verdict}).`,
       `${result.used} hits used, ${result.rejected} rejected; when the clock moved, the sound followed by ${Math.round(100 * result.response)} %.`,
       saved ? `Saved: its offset is ${milliseconds(offset)} ms. ${saved.profile ? `The profile is ${saved.profile}.` : `No profile was written: ${saved.problem}.`}`
         : `The offset that puts it right is ${milliseconds(offset)} ms.`,

@@ -59,7 +59,10 @@ struct ListeningGuide {
             report = try await client.answer(.get, path).value
             if !isAnswered || report.state != .level { view.show(report) }
             guard report.state == .level else { continue }
-            if !isAnswered { isAnswered = Self.isEnterPressed() }
+            if !isAnswered, Self.isEnterPressed() {
+                isAnswered = true
+                view.lineWasEntered()
+            }
             if isAnswered { report = try await client.answer(.post, "\(path)/measure", "{}").value }
         }
         if let problem = report.problem { throw Failure(problem) }

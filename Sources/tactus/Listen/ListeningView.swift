@@ -18,6 +18,9 @@ struct ListeningView {
         block = isQuiet ? nil : Terminal().map(Block.init)
     }
 
+    /// Takes in that the terminal has shown a new line of the user's.
+    mutating func lineWasEntered() { block?.shift() }
+
     mutating func show(_ report: ListeningReport) {
         guard !isQuiet else { return }
         if block != nil {
