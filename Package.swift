@@ -123,7 +123,9 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ],
             // Compiled in: one file is to be installed, and nothing beside it.
-            resources: ["panel.html", "panel.css", "gateway.js", "ring.js", "outputs.js", "follow.js", "listen.js", "panel.js"].map {
+            resources: [
+                "panel.html", "panel.css", "gateway.js", "ring.js", "outputs.js", "follow.js", "listen.js", "panel.js",
+            ].map {
                 .embedInCode("Panel/\($0)")
             }),
         .executableTarget(
