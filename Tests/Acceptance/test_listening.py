@@ -106,8 +106,8 @@ def test_ticks_of_a_gateway_that_listens_stay_as_they_are(heard, figure):
         assert len(errors) > 900
         late[name] = errors[int(0.99 * len(errors))]
         figure(f"99 % of ticks, {name}", f"{late[name]:.1f} us")
-    # By more than the kernel's own steps of some microseconds it may not be worse.
-    assert late["listening"] < 1.5 * late["alone"] + 20
+    # The lab counts instructions, so that two microseconds are many.
+    assert late["listening"] < 1.5 * late["alone"] + 2
 
 
 @sequencer

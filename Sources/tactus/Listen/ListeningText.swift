@@ -38,7 +38,7 @@ enum ListeningText {
         case .measuring: "listening, with the clock left alone"
         case .checking: "checking that the sound follows: the clock is moved a little to and fro"
         case .restoring: "putting the clock back"
-        case .done, .failed: "over"
+        case .done, .failed: ""
         }
     }
 

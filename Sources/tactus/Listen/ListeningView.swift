@@ -22,7 +22,8 @@ struct ListeningView {
     mutating func lineWasEntered() { block?.shift() }
 
     mutating func show(_ report: ListeningReport) {
-        guard !isQuiet else { return }
+        // A card that cannot be opened is told, and nothing else.
+        guard !isQuiet, report.state != .opening, !report.state.isLast else { return }
         if block != nil {
             block?.show(head + ListeningText.lines(report))
         } else if report.state != lastState {
