@@ -21,7 +21,7 @@ RELEASE_OPTIONS := -c release --static-swift-stdlib -debug-info-format none -Xli
 DOCUMENTS := .build/documents
 FORMATTED := Sources Tests Package.swift Packaging Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
 	Benchmarks/Follower/Package.swift Benchmarks/Follower/Sources/bench-follower Benchmarks/Link/Package.swift \
-	Benchmarks/Onsets/Package.swift Benchmarks/Onsets/Sources/bench-onsets \
+	Benchmarks/Onsets/Package.swift Benchmarks/Onsets/Sources/bench-onsets Benchmarks/Onsets/Sources/listen-trials \
 	Benchmarks/Link/Sources/link-trials Benchmarks/Link/Sources/link-fuzz Examples
 # The system's own Python: one that a user installed at home cannot be read by the lab's unprivileged user.
 PYTHON ?= /usr/bin/python3
@@ -157,8 +157,11 @@ link-trials: toolchain  ## a hundred Link peers, a day of two with bad crystals,
 	$(SWIFT) run -c release --package-path Benchmarks/Link link-trials day
 	SIM_SEED=1...1000 $(SWIFT) test --filter 'LinkSessionTests.NetworkScenarioTests/.five'
 
+# Half an hour of one core in all; shared among those there are.
+TRIALS := Benchmarks/Onsets/.build/release/listen-trials
 listen-trials: toolchain  ## a hundred hours of noise, speech and music, from which no calibration must come
-	SIM_SEED=1...20 timeout 3600 $(SWIFT) test --filter 'SoundCalibrationTests.SoundCalibrationTests/.hours'
+	$(SWIFT) build -c release --package-path Benchmarks/Onsets --product listen-trials
+	seq 1 20 | timeout 7200 xargs -P $$(nproc) -I{} $(TRIALS) 5 {} {}
 
 bad-links: programs $(VENV)  ## our clock beside official ones, wired and over networks that delay and lose, in the lab
 	Tests/Lab/lab --prepare

@@ -79,7 +79,7 @@ let package = Package(
         part("SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection"]),
         part("SoundFile", uses: ["CSndFile"]),
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "Essentials", "MIDIClock"]),
-        part("AudioCapture", uses: ["CALSA", "ALSASequencer", "RealTime"]),
+        part("AudioCapture", uses: ["CALSA", "ALSASequencer", "OnsetDetection", "RealTime"]),
         part(
             "Doctor",
             uses: ["BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux"]),
@@ -91,6 +91,12 @@ let package = Package(
                 "GatewayStatus", "Arbiter", "ConfigurationFiles", "ClockDispatch", "ALSASequencer", "CLinux",
             ],
             products: [logging]),
+        part(
+            "Listening",
+            uses: [
+                "ALSASequencer", "AudioCapture", "BeatTime", "Essentials", "Gateway", "GatewayStatus", "MIDIClock",
+                "OnsetDetection", "RealTime", "SoundCalibration",
+            ]),
         part("OpenSoundControl", uses: ["CLO"]),
         part(
             "PlainHTTP",
@@ -104,7 +110,10 @@ let package = Package(
             ]),
         part(
             "ControlServer",
-            uses: ["Gateway", "GatewayStatus", "OpenSoundControl", "MIDIClock", "Essentials", "BeatTime"],
+            uses: [
+                "AudioCapture", "Gateway", "GatewayStatus", "Listening", "OpenSoundControl", "MIDIClock", "Essentials",
+                "BeatTime",
+            ],
             products: [
                 logging,
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -116,16 +125,17 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ],
             // Compiled in: one file is to be installed, and nothing beside it.
-            resources: ["panel.html", "panel.css", "gateway.js", "ring.js", "outputs.js", "follow.js", "panel.js"].map {
+            resources: [
+                "panel.html", "panel.css", "gateway.js", "ring.js", "outputs.js", "follow.js", "listen.js", "panel.js",
+            ].map {
                 .embedInCode("Panel/\($0)")
             }),
         .executableTarget(
             name: "tactus",
             dependencies: [
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
-                "Doctor", "MIDIClock", "ALSASequencer", "AudioCapture", "OnsetDetection", "SoundCalibration",
-                "SoundFile",
-                "PlainHTTP", "Essentials", "RealTime", "BeatTime", "CLinux", logging,
+                "Doctor", "MIDIClock", "ALSASequencer", "AudioCapture", "Listening", "OnsetDetection",
+                "SoundCalibration", "SoundFile", "PlainHTTP", "Essentials", "RealTime", "BeatTime", "CLinux", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -142,6 +152,10 @@ let package = Package(
         .target(
             name: "Simulation", dependencies: ["BeatTime", "LinkSession", "MIDIClock"], path: "Tests/Simulation",
             swiftSettings: strict),
+        .target(
+            name: "SoundTrials",
+            dependencies: ["BeatTime", "MIDIClock", "OnsetDetection", "Simulation", "SoundCalibration"],
+            path: "Tests/SoundTrials", swiftSettings: strict),
         .executableTarget(
             name: "clock-probe", dependencies: ["ALSASequencer", "BeatTime", "Essentials", "MIDIClock", "RealTime"],
             path: "Tests/ClockProbe", swiftSettings: strict),
@@ -153,7 +167,11 @@ let package = Package(
         tests(of: "ALSASequencer"),
         tests(of: "OnsetDetection", uses: ["Simulation"]),
         tests(of: "AudioCapture"),
-        tests(of: "SoundCalibration", uses: ["BeatTime", "MIDIClock", "Simulation"]),
+        tests(
+            of: "SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection", "Simulation", "SoundTrials"]),
+        tests(
+            of: "Listening",
+            uses: ["ALSASequencer", "AudioCapture", "Gateway", "GatewayStatus", "MIDIClock", "SoundCalibration"]),
         tests(of: "Doctor"),
         tests(
             of: "Gateway",
@@ -180,7 +198,12 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         tests(
-            of: "ControlServer", uses: ["Gateway", "GatewayStatus", "BeatTime", "OpenSoundControl", "PlainHTTP"],
+            of: "ControlServer",
+            uses: [
+                "ALSASequencer",
+                "AudioCapture", "BeatTime", "Essentials", "Gateway", "GatewayStatus", "Listening", "OnsetDetection",
+                "OpenSoundControl", "PlainHTTP",
+            ],
             products: [
                 logging,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -193,7 +216,7 @@ let package = Package(
             of: "tactus",
             uses: [
                 "ALSASequencer", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "ControlServer",
-                "Doctor", "Gateway", "GatewayStatus", "MIDIClock", "SoundCalibration",
+                "Doctor", "Essentials", "Gateway", "GatewayStatus", "Listening", "MIDIClock", "SoundCalibration",
             ],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),

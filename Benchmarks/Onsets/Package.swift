@@ -17,6 +17,13 @@ let package = Package(
         .target(name: "MIDIClock", dependencies: ["BeatTime"], swiftSettings: strict),
         .target(name: "Simulation", dependencies: ["BeatTime", "LinkSession", "MIDIClock"], swiftSettings: strict),
         .target(name: "OnsetDetection", swiftSettings: strict),
+        .target(
+            name: "SoundCalibration", dependencies: ["BeatTime", "MIDIClock", "OnsetDetection"], swiftSettings: strict),
+        .target(
+            name: "SoundTrials",
+            dependencies: ["BeatTime", "MIDIClock", "OnsetDetection", "Simulation", "SoundCalibration"],
+            swiftSettings: strict),
+        .executableTarget(name: "listen-trials", dependencies: ["SoundTrials"], swiftSettings: strict),
         .executableTarget(
             name: "bench-onsets", dependencies: ["OnsetDetection", "Simulation"], swiftSettings: strict),
     ])

@@ -1,6 +1,7 @@
 internal import ALSASequencer
 internal import CALSA
 internal import Glibc
+internal import OnsetDetection
 internal import RealTime
 
 /// A sound card's input, opened with whatever sample rate, format and number of channels it has.
@@ -82,7 +83,7 @@ struct PCMInput: ~Copyable {
             "snd_pcm_hw_params_set_access",
             snd_pcm_hw_params_set_access(handle, pointer, SND_PCM_ACCESS_RW_INTERLEAVED))
         guard
-            let format = SampleFormat.allCases.first(where: {
+            let format = SampleFormat.all.first(where: {
                 snd_pcm_hw_params_test_format(handle, pointer, $0.name) == 0
             })
         else { throw ALSAError(operation: "format", code: -EINVAL) }
@@ -167,12 +168,12 @@ struct PCMInput: ~Copyable {
     ///
     /// Only a card's own driver stamps for sure with the clock that was asked for. Plug-ins may ignore it, or stamp when
     /// they were asked last.
-    func stamp() -> CapturedSound.Stamp? {
+    func stamp() -> SoundBlock.Stamp? {
         guard snd_pcm_status(handle, status.pointer) == 0 else { return nil }
         var time = timespec()
         if snd_pcm_type(handle) == SND_PCM_TYPE_HW { snd_pcm_status_get_htstamp(status.pointer, &time) }
         if time.tv_sec == 0, time.tv_nsec == 0 { clock_gettime(CLOCK_MONOTONIC_RAW, &time) }
-        return CapturedSound.Stamp(
+        return SoundBlock.Stamp(
             samples: frames + Int(snd_pcm_status_get_avail(status.pointer)),
             microseconds: Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3)
     }

@@ -2,6 +2,7 @@ package import Gateway
 internal import Glibc
 internal import Hummingbird
 internal import HummingbirdCore
+package import Listening
 package import Logging
 internal import NIOCore
 internal import ServiceLifecycle
@@ -56,10 +57,15 @@ package final class ControlServer: Sendable {
     /// Most descriptors that a server opens: three for each of its threads, plus its connections.
     ///
     /// A connection closed for another one is still open for a moment.
-    package static var descriptorsNeeded: Int { 3 * System.coreCount + 1 + Connections.most + 16 }
+    package static var descriptorsNeeded: Int {
+        3 * System.coreCount + 1 + Connections.most + 16 + ListeningRoom.descriptorsNeeded
+    }
 
-    /// Sets the gateway that requests are about.
-    package func serve(_ gateway: Gateway) { serving.start(gateway) }
+    /// Sets the gateway that requests are about, and where it listens to its machines.
+    package func serve(_ gateway: Gateway, listening: ListeningRoom) {
+        serving.start(listening)
+        serving.start(gateway)
+    }
 
     /// Stops accepting requests, answers open ones, and closes all connections; takes at most 250 ms.
     package func stop() async {
@@ -93,6 +99,7 @@ package final class ControlServer: Sendable {
 /// What requests are about, as far as it exists yet.
 final class Serving: Sendable {
     private let gateway = Mutex<Gateway?>(nil)
+    private let room = Mutex<ListeningRoom?>(nil)
     private let boundPort = Mutex(0)
 
     /// The port that was bound; 0 before.
@@ -105,6 +112,14 @@ final class Serving: Sendable {
     func running() throws(RequestError) -> Gateway {
         guard let gateway = gateway.withLock(\.self) else { throw .starting }
         return gateway
+    }
+
+    /// Where the gateway listens to its machines.
+    func start(_ room: ListeningRoom) { self.room.withLock { $0 = room } }
+
+    func listening() throws(RequestError) -> ListeningRoom {
+        guard let room = room.withLock(\.self) else { throw .starting }
+        return room
     }
 }
 

@@ -19,6 +19,7 @@ func routes(at address: HTTPAddress, token: BearerToken?, serving: Serving) -> R
     if let token { router.add(middleware: TokenRequired(token: token)) }
     router.addReports(of: serving)
     router.addCommands(to: serving)
+    router.addListening(of: serving)
     return router
 }
 
@@ -80,13 +81,13 @@ extension Router where Context == BasicRequestContext {
             return try jsonResponse(gateway.status())
         }
         serve("/api/v1/outputs/:id", .patch) { request, context in
-            let id = try context.output
+            let id = try context.pathID
             let body = try CommandBody(OutputAdjustment.keys, in: try await request.body.collect(upTo: maximumBody))
             return try await serving.perform(.adjust(output: id, try OutputAdjustment(body)))
         }
         serve("/api/v1/outputs/:id/realign", .post) { request, context in
             let when = try Realignment(try await request.body.collect(upTo: maximumBody))
-            return try await serving.perform(.realign(output: try context.output, when))
+            return try await serving.perform(.realign(output: try context.pathID, when))
         }
     }
 }
@@ -109,8 +110,8 @@ extension Realignment {
 }
 
 extension BasicRequestContext {
-    /// The output named in the path; the router does not decode escapes such as `%2D`.
-    fileprivate var output: String {
+    /// The ID in the path; the router does not decode escapes such as `%2D`.
+    var pathID: String {
         get throws {
             let id = try parameters.require("id")
             return id.percentDecoded ?? id
@@ -149,13 +150,19 @@ extension Serving {
 }
 
 extension Router where Context == BasicRequestContext {
-    /// Adds a path with one method; other methods get 405.
-    fileprivate func serve(
-        _ path: RouterPath, _ method: HTTPRequest.Method,
+    /// Adds a path with one method or several; other methods get 405.
+    ///
+    /// - Parameters:
+    ///   - path: where.
+    ///   - method: the one.
+    ///   - others: methods that the path is served with besides.
+    ///   - answer: answers.
+    func serve(
+        _ path: RouterPath, _ method: HTTPRequest.Method, besides others: [HTTPRequest.Method] = [],
         _ answer: @escaping @Sendable (Request, BasicRequestContext) async throws -> Response
     ) {
         on(path, method: method) { request, context in try await answer(request, context) }
-        let answered: Set<HTTPRequest.Method> = method == .get ? [.get, .head] : [method]
+        let answered = Set((method == .get ? [.get, .head] : [method]) + others)
         for other in Set([.get, .head, .post, .put, .patch, .delete, .options]).subtracting(answered) {
             on(path, method: other) { _, _ -> Response in throw RequestError.methodNotAllowed(method) }
         }

@@ -23,6 +23,8 @@ struct BeatMatch {
     /// Where in the beat the hits are, in microseconds from the nearest beat.
     let phase: Double
 
+    /// This share of the beats must have a hit.
+    private static let leastMatched = 0.75
     /// How far from ``phase`` a hit may be, in microseconds; no machine that keeps time varies so much.
     private static let widest = 20_000.0
 
@@ -33,23 +35,16 @@ struct BeatMatch {
         let interval = median(zip(beats.dropFirst(), beats).map { $0 - $1 })
         let width = min(Self.widest, interval / 16)
         let heard = hits.filter { $0.time > beats[0] - interval / 2 && $0.time < beats[beats.count - 1] + interval / 2 }
-        var nearest = 0
-        let phases = heard.map { hit in
-            while nearest + 1 < beats.count, abs(beats[nearest + 1] - hit.time) < abs(beats[nearest] - hit.time) {
-                nearest += 1
-            }
-            return hit.time - beats[nearest]
-        }
+        var near = NearestSearch(beats)
+        let phases = heard.compactMap { hit in near.nearest(to: hit.time).map { hit.time - beats[$0] } }
         let phase = Self.densest(phases, width: width, interval: interval)
-        var (pairs, index): ([Pair], Int) = ([], 0)
+        var (pairs, hits) = ([Pair](), NearestSearch(heard.map(\.time)))
         for (number, beat) in beats.enumerated() {
-            let place = beat + phase
-            while index + 1 < heard.count, abs(heard[index + 1].time - place) < abs(heard[index].time - place) {
-                index += 1
+            guard let index = hits.nearest(to: beat + phase), abs(heard[index].time - beat - phase) <= width else {
+                continue
             }
-            guard index < heard.count, abs(heard[index].time - place) <= width else { continue }
             pairs.append(Pair(beat: number, sent: beat, hit: heard[index]))
-            index += 1
+            hits.take()
         }
         self.pairs = pairs
         extras = heard.count - pairs.count
@@ -57,6 +52,15 @@ struct BeatMatch {
         self.interval = interval
         self.phase = phase
     }
+
+    /// Sounds near the beats, those that belong to none included.
+    var heard: Int { pairs.count + extras }
+
+    /// Whether there are sounds at all: one for every fourth beat.
+    var hasSound: Bool { heard >= beats / 4 }
+
+    /// Whether enough of the beats have a hit.
+    var isRegular: Bool { Double(pairs.count) >= Self.leastMatched * Double(beats) }
 
     /// The middle of the part of a beat in which most sounds are; the beat is a circle.
     private static func densest(_ phases: [Double], width: Double, interval: Double) -> Double {

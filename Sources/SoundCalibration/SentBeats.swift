@@ -4,7 +4,7 @@ internal import MIDIClock
 struct SentBeats: Sendable {
     /// When the tick of each beat was sent, in microseconds.
     private(set) var times: [Double] = []
-    /// How the ticks between the newest two beats were apart, in microseconds.
+    /// Average tick length over the newest beat, in microseconds.
     private(set) var tickLength = 0.0
     /// When the first tick after the newest Start or Continue was sent, in microseconds.
     private(set) var firstTick: Double?

@@ -1,15 +1,14 @@
 package import BeatTime
 package import MIDIClock
-internal import OnsetDetection
-
-private import func Glibc.log10
+package import OnsetDetection
 
 /// Measures how late a machine sounds: takes what a sound card hears and what clock was sent, and says what to do next.
 ///
 /// A value in virtual time: it reads no clock and does nothing itself. Whoever runs it moves the clock by ``shift`` and
 /// asks for the ``outcome``.
 ///
-///     var calibration = SoundCalibration(sampleRate: 48_000, offset: 0)
+///     var calibration = SoundCalibration(sampleRate: 48_000)
+///     calibration.begin(offset: 0)
 ///     calibration.sent(.start, at: start)
 ///     calibration.take(block)
 ///     if let outcome = calibration.outcome { … }
@@ -22,7 +21,7 @@ package struct SoundCalibration: Sendable {
     private static let lookback = 0.75
 
     private let sampleRate: Double
-    private let offset: Double
+    private var offset = 0.0
     private let inputLatency: Double
     private var beats = SentBeats()
     /// By how much the clock is moved, in microseconds; fixed before it is moved, since a clock that glides has longer or
@@ -41,12 +40,10 @@ package struct SoundCalibration: Sendable {
     ///
     /// - Parameters:
     ///   - sampleRate: samples a second.
-    ///   - offset: the output's, in microseconds.
     ///   - inputLatency: what the sound card adds, in microseconds.
     ///   - isCompared: whether there is a second channel to compare with.
-    package init(sampleRate: Double, offset: Double, inputLatency: Double = 0, isCompared: Bool = false) {
+    package init(sampleRate: Double, inputLatency: Double = 0, isCompared: Bool = false) {
         self.sampleRate = sampleRate
-        self.offset = offset
         self.inputLatency = inputLatency
         clock = SampleClock(sampleRate: sampleRate)
         own = HeardChannel(sampleRate: sampleRate, most: Self.most)
@@ -58,6 +55,15 @@ package struct SoundCalibration: Sendable {
         let moved = beats.times.count - SoundJudgement.measuredBeats
         guard outcome == nil, moved > 0 else { return 0 }
         return (moved - 1) / SoundJudgement.shiftedBeats % 2 == 0 ? size : 0
+    }
+
+    /// Takes in that the clock is heard from now on; sounds from before are none of the machine's.
+    ///
+    /// - Parameter offset: the output's, in microseconds.
+    package mutating func begin(offset: Double) {
+        self.offset = offset
+        own.forget()
+        other?.forget()
     }
 
     /// Takes in what the output sent.
@@ -118,7 +124,7 @@ package struct SoundCalibration: Sendable {
     package var progress: Progress {
         let newest = beats.times.suffix(2)
         var delay: Double?
-        if newest.count == 2, let hit = own.hits(clock).last {
+        if newest.count == 2, let hit = own.newestHit(clock) {
             delay = newest.map { hit.time - $0 - inputLatency }.min { abs($0) < abs($1) }
         }
         let step: Progress.Step =
@@ -152,123 +158,5 @@ package struct SoundCalibration: Sendable {
         package var clipped: Int
         /// Microseconds from a beat to the newest hit.
         package var newestDelay: Double?
-    }
-}
-
-/// A piece of sound, and how its samples relate to this machine's clock.
-package struct SoundBlock: Sendable {
-    /// The samples of each channel listened to, the machine's first; full scale is 1.
-    package var channels: [[Float]]
-    /// How many samples there were at some time, in microseconds, since the first of the stream.
-    package var stamp: Stamp?
-
-    package struct Stamp: Hashable, Sendable {
-        package var samples: Int
-        package var microseconds: Double
-
-        package init(samples: Int, microseconds: Double) {
-            self.samples = samples
-            self.microseconds = microseconds
-        }
-    }
-
-    package init(channels: [[Float]], stamp: Stamp?) {
-        self.channels = channels
-        self.stamp = stamp
-    }
-}
-
-/// What is heard on one channel.
-private struct HeardChannel: Sendable {
-    private let sampleRate: Double
-    private let most: Int
-    private var detector: OnsetDetector
-    private var bytes: MIDIByteDetector?
-    private var onsets: [Onset] = []
-    /// Samples at which a MIDI tick came.
-    private var ticks: [Double] = []
-    /// Those of them that were the first after a Start or Continue.
-    private var firstTicks: [Double] = []
-    private var isFirst = false
-    private(set) var clipped = 0
-    private var peak: Float = 0
-    /// The loudest of late; a tenth is left after half a second.
-    private var recentPeak: Float = 0
-
-    private static let (tick, start, `continue`): (UInt8, UInt8, UInt8) = (0xF8, 0xFA, 0xFB)
-    /// So many ticks for each beat make a MIDI cable.
-    private static let ticksOfCable = 12
-    private static let ticksPerBeat = 24.0
-    /// A first tick that is farther from the one that was sent, in microseconds, is of another Start.
-    private static let largestLead = 500_000.0
-    /// After so many failures it is no MIDI cable, and to go on would take time for nothing.
-    private static let mostFailures = 1_000
-    private static let fading = 4.6
-
-    init(sampleRate: Double, most: Int, readsMIDI: Bool = false) {
-        self.sampleRate = sampleRate
-        self.most = most
-        detector = OnsetDetector(sampleRate: sampleRate)
-        bytes = readsMIDI ? MIDIByteDetector(sampleRate: sampleRate) : nil
-    }
-
-    /// Forgets the sounds and ticks that were heard.
-    mutating func forget() { (onsets, ticks, firstTicks, isFirst) = ([], [], [], false) }
-
-    var count: Int { onsets.count }
-    var decibels: Double? { Self.decibels(peak) }
-    var recentDecibels: Double? { Self.decibels(recentPeak) }
-
-    private static func decibels(_ peak: Float) -> Double? {
-        peak > 0 ? 20 * log10(Double(peak)) : nil
-    }
-
-    mutating func take(_ samples: [Float]) {
-        let loudest = samples.reduce(0) { $1.isFinite ? max($0, abs($1)) : $0 }
-        peak = max(peak, loudest)
-        recentPeak = max(recentPeak * max(0, 1 - Float(Self.fading * Double(samples.count) / sampleRate)), loudest)
-        let new = detector.take(samples)
-        clipped += new.count { $0.isClipped }
-        onsets += new.prefix(max(0, most - onsets.count))
-        guard let read = bytes?.take(samples), let failures = bytes?.failures else { return }
-        if failures > Self.mostFailures { bytes = nil }
-        for byte in read where ticks.count < most {
-            switch byte.value {
-            case Self.start, Self.continue: isFirst = true
-            case Self.tick:
-                ticks.append(byte.time)
-                if isFirst { firstTicks.append(byte.time) }
-                isFirst = false
-            default: break
-            }
-        }
-    }
-
-    func hits(_ clock: SampleClock) -> [Hit] {
-        onsets.compactMap { onset in
-            guard let time = clock.time(ofSample: onset.time) else { return nil }
-            return Hit(time: time, error: onset.error / sampleRate * 1_000_000, isClipped: onset.isClipped)
-        }
-    }
-
-    /// Sounds, or of a MIDI cable the ticks that are on the beats.
-    ///
-    /// Ticks look all alike, and the card and the cable may well be a tick late. So the first tick after the Start, as
-    /// it was sent and as it was heard, says how late they are.
-    func compared(_ clock: SampleClock, _ beats: [Double], firstTick: Double?) -> SoundJudgement.Other {
-        guard beats.count > 1, ticks.count >= Self.ticksOfCable * beats.count else { return .sounds(hits(clock)) }
-        let leads = firstTicks.compactMap { first in clock.time(ofSample: first).map { $0 - (firstTick ?? .infinity) } }
-        guard let lead = leads.min(by: { abs($0) < abs($1) }), abs(lead) < Self.largestLead else {
-            return .cableWithoutStart
-        }
-        let times = ticks.compactMap { clock.time(ofSample: $0) }
-        let reach = median(zip(beats.dropFirst(), beats).map { $0 - $1 }) / Self.ticksPerBeat / 2
-        var index = 0
-        let nearest: [Hit] = beats.map { $0 + lead }.compactMap { beat in
-            while index + 1 < times.count, abs(times[index + 1] - beat) < abs(times[index] - beat) { index += 1 }
-            guard index < times.count, abs(times[index] - beat) < reach else { return nil }
-            return Hit(time: times[index], error: 10)
-        }
-        return .cable(nearest)
     }
 }

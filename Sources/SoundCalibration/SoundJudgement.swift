@@ -45,10 +45,8 @@ package struct SoundJudgement {
     /// How often it is moved at least, and at most, if the machine's spread hides that it follows.
     package static let movements = 4...40
     /// After so many beats there must be a sound.
-    package static let firstLook = 12
+    package static let firstLook = 16
 
-    /// This share of the beats must have a hit.
-    private static let leastMatched = 0.75
     /// So many sounds a beat may belong to none.
     private static let mostExtras = 0.3
     /// A delay is told up to this share of a beat; more may be a hit programmed on another sixteenth.
@@ -106,17 +104,22 @@ package struct SoundJudgement {
     /// Sees whether there are sounds at all: better after some seconds than after a minute.
     private func checkSound() throws(SoundDoubt) {
         guard beats.count >= Self.firstLook else { return }
-        let match = BeatMatch(hits, beats)
-        let heard = match.pairs.count + match.extras
-        guard heard >= beats.count / 4 else { throw .noHits(heard: heard, beats: beats.count, decibels: decibels) }
+        try requireSound(BeatMatch(hits, beats))
+    }
+
+    private func requireSound(_ match: BeatMatch) throws(SoundDoubt) {
+        guard match.hasSound else { throw .noHits(heard: match.heard, beats: match.beats, decibels: decibels) }
+    }
+
+    /// Throws if a second channel has no sound on the beats.
+    private func requireReference(_ match: BeatMatch) throws(SoundDoubt) {
+        guard match.isRegular else { throw .noReference(matched: match.pairs.count, beats: match.beats) }
     }
 
     private func result() throws(SoundDoubt) -> SoundResult? {
         let (own, compared) = try measuredDelays()
         let match = BeatMatch(hits, beats)
-        guard Double(match.pairs.count) >= Self.leastMatched * Double(beats.count) else {
-            throw .uneven(matched: match.pairs.count, beats: beats.count)
-        }
+        guard match.isRegular else { throw .uneven(matched: match.pairs.count, beats: match.beats) }
         let moved = try movement()
         let near = Self.stray * max(own.deviation, Self.resolution) + 1.5 * shift
         let pairs = match.pairs.filter { abs($0.delay - own.median) < near }
@@ -146,24 +149,18 @@ package struct SoundJudgement {
     private func measuredDelays() throws(SoundDoubt) -> (Measured, compared: Measured?) {
         let sent = Array(beats.prefix(Self.measuredBeats))
         let match = BeatMatch(hits, sent)
-        let heard = match.pairs.count + match.extras
-        guard heard >= sent.count / 4 else { throw .noHits(heard: heard, beats: sent.count, decibels: decibels) }
-        let isMatched = Double(match.pairs.count) >= Self.leastMatched * Double(sent.count)
-        guard Double(match.extras) <= Self.mostExtras * Double(sent.count) else {
-            throw isMatched
-                ? .several(perBeat: Double(heard) / Double(sent.count))
-                : .uneven(matched: match.pairs.count, beats: sent.count)
+        try requireSound(match)
+        guard match.isRegular else { throw .uneven(matched: match.pairs.count, beats: match.beats) }
+        guard Double(match.extras) <= Self.mostExtras * Double(match.beats) else {
+            throw .several(perBeat: Double(match.heard) / Double(match.beats))
         }
-        guard isMatched else { throw .uneven(matched: match.pairs.count, beats: sent.count) }
         guard 2 * match.pairs.count(where: { $0.hit.isClipped }) <= match.pairs.count else { throw .clipping }
         let own = measure(match.pairs.map { ($0.beat, $0.delay, $0.hit.error) }, match)
         var compared: Measured?
         if let other {
             if case .cableWithoutStart = other { throw .noStart }
             let reference = BeatMatch(other.hits, sent)
-            guard Double(reference.pairs.count) >= Self.leastMatched * Double(sent.count) else {
-                throw .noReference(matched: reference.pairs.count, beats: sent.count)
-            }
+            try requireReference(reference)
             let both = compare(match, with: reference)
             guard 2 * both.delays.count > sent.count else {
                 throw .noReference(matched: both.delays.count, beats: sent.count)
@@ -245,9 +242,7 @@ package struct SoundJudgement {
     private func reference(_ moved: [Double]) throws(SoundDoubt) -> SoundResult.Reference? {
         guard let other else { return .beat }
         let match = BeatMatch(other.hits, beats)
-        guard Double(match.pairs.count) >= Self.leastMatched * Double(beats.count) else {
-            throw .noReference(matched: match.pairs.count, beats: beats.count)
-        }
+        try requireReference(match)
         let answer = response(of: match.pairs, to: moved)
         guard answer.error < Self.responseTolerance / Self.certainty else { return nil }
         if abs(answer.response) < Self.responseTolerance { return .machine }

@@ -22,7 +22,7 @@ package struct SoundResult: Hashable, Sendable {
     package var hits: [Delay]
 
     /// What a delay is measured against.
-    package enum Reference: String, Hashable, Sendable, Encodable {
+    package enum Reference: String, Hashable, Sendable, Codable {
         /// The time at which this machine sent the beat.
         case beat
         /// Another machine, on a second channel.
@@ -32,7 +32,7 @@ package struct SoundResult: Hashable, Sendable {
     }
 
     /// The delay of one hit.
-    package struct Delay: Hashable, Sendable, Encodable {
+    package struct Delay: Codable, Hashable, Sendable {
         /// The number of the beat.
         package var beat: Int
         package var microseconds: Double

@@ -5,8 +5,9 @@ import ConfigurationFiles
 import Essentials
 import Gateway
 import GatewayStatus
+import Glibc
+import Listening
 import MIDIClock
-import SoundCalibration
 
 struct CalibrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,7 +18,8 @@ struct CalibrateCommand: AsyncParsableCommand {
             takes the delay and the machine's own spread from 48 beats, and then moves the clock by 7 ms to and fro: a \
             sound that does not follow is not measured. What the card itself adds is said by --input-latency, or cancels \
             with --against, a channel that hears another machine, or the MIDI cable in an audio jack. docs/calibrating.md \
-            draws the cables.
+            draws the cables. The gateway's own machine listens; at a terminal it shows the level first and waits for \
+            Enter.
 
             With --input the clock of the output must come back: by a cable, or by a device that passes on what it hears. \
             What is measured is the way out and back; a device that is heard only has its way out, so judge by ear, too. \
@@ -113,31 +115,28 @@ struct CalibrateCommand: AsyncParsableCommand {
     }
 
     private func run(listeningAt listen: String, to target: Status.Output) async throws {
-        let client = try ListeningClient(name: "Tactus Calibrate", portName: "Calibrate")
-        let ports = client.control.ports()
-        let sender = try Self.port(of: target, client.control, ports)
-        let session = ListeningSession(
-            remote: remote, output: target, device: listen, channel: channel ?? 1, against: against,
-            inputLatency: inputLatency ?? 0)
-        let place = "\(listen), channel \(channel ?? 1)\(against.map { ", against \($0)" } ?? "")"
-        let view = ListeningView(isQuiet: remote.json, name: target.name, place: place)
-        let result = try await session.run(showing: view, from: sender, to: client)
-        try show(
-            SoundFigures(result),
-            ListeningText.lines(result, of: target.name, isLatencyKnown: inputLatency != nil))
+        let guide = ListeningGuide(
+            client: try remote.client, output: target, device: listen, channel: channel ?? 1, against: against,
+            inputLatency: inputLatency ?? 0, asks: isatty(STDIN_FILENO) == 1 && !remote.json)
+        let result = try await guide.run(
+            showing: ListeningView(isQuiet: remote.json, name: target.name, place: guide.place))
+        try show(result, ListeningText.lines(result, of: target.name, isLatencyKnown: inputLatency != nil))
         // A plot that cannot be written does not keep the offset from being saved, nor the other way round.
         let drawing = Swift.Result { try draw(result, of: target.name) }
         if save {
-            let offset = ListeningText.offset(result)
-            guard OutputAdjustment.offsets.contains(offset) else {
-                throw Failure(.refused, "an offset of \(fixed(offset, 2)) ms is more than an output can have, 500")
+            do throws(ListeningProblem) {
+                try ListeningRoom.checkOffset(result.offsetMilliseconds)
+            } catch {
+                throw Failure(error)
             }
-            try await keep(offset, for: target, recognisedBy: Self.device(of: target, ports))
+            let device = try openSequencer { () throws(ALSAError) in try SequencerControl(name: "Tactus Calibrate") }
+                .ports().deviceName(of: target)
+            try await keep(result.offsetMilliseconds, for: target, recognisedBy: device)
         }
         try drawing.get()
     }
 
-    private func draw(_ result: SoundResult, of name: String) throws {
+    private func draw(_ result: ListeningFigures, of name: String) throws {
         guard let plot else { return }
         do {
             try WholeFile.replace(plot, with: Array(ListeningPlot.svg(result, of: name).utf8))
@@ -223,15 +222,10 @@ struct CalibrateCommand: AsyncParsableCommand {
         }
         do throws(LoopBack.Doubt) {
             let measured = try LoopBack(sent: ticks(from: sender), returned: ticks(from: source.address))
-            return (measured, Self.device(of: output, ports))
+            return (measured, ports.deviceName(of: output))
         } catch {
             throw Failure(.unavailable, Self.words(error, input: input, seconds: seconds))
         }
-    }
-
-    /// The name of the port that an output drives, by which its device is recognised.
-    private static func device(of output: Status.Output, _ ports: [PortDescription]) -> String? {
-        ports.first { $0.address.description == output.port && output.connected }?.portName
     }
 
     static func words(_ doubt: LoopBack.Doubt, input: String, seconds: Int) -> String {
@@ -249,13 +243,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     private static func port(
         of output: Status.Output, _ control: SequencerControl, _ ports: [PortDescription]
     ) throws(Failure) -> PortAddress {
-        let own = ports.filter { $0.clientName == "Tactus" && $0.portName == output.name }.map(\.address)
-        // Where several gateways run, the one whose output drives this device.
-        if let port = own.first(where: { control.subscribers(of: $0).map(\.description).contains(output.port ?? "") })
-            ?? own.first
-        {
-            return port
-        }
+        if let port = control.port(of: output, among: ports) { return port }
         throw Failure(.unavailable, "\(output.name) has no sequencer port of this machine; raw lines are not measured")
     }
 }

@@ -21,17 +21,32 @@ struct ControlClient {
     func ask(
         _ path: String, _ command: String?, method: HTTPRequest.Method = .post
     ) async throws -> (status: Status, json: String) {
-        var request = request(command == nil ? .get : method, path)
-        if command != nil { request.headerFields[.contentType] = "application/json" }
+        let (status, json): (Status, String) = try await answer(command == nil ? .get : method, path, command)
+        return (status, json)
+    }
+
+    /// Sends a request whose answer is a value as JSON.
+    ///
+    /// - Parameters:
+    ///   - method: how it is sent.
+    ///   - path: under `/api/v1/`.
+    ///   - body: the JSON to send, if any.
+    /// - Returns: the value, and the very JSON that said so.
+    /// - Throws: as ``ask(_:_:method:)`` does.
+    func answer<Value: Decodable>(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil
+    ) async throws -> (value: Value, json: String) {
+        var request = request(method, path)
+        if body != nil { request.headerFields[.contentType] = "application/json" }
         let answer: HTTPClient.Answer
         do {
-            answer = try await client.answer(to: request, body: command)
+            answer = try await client.answer(to: request, body: body)
         } catch {
             throw silence(error)
         }
         guard answer.status == 200 else { throw refusal(answer) }
-        guard let status = try? JSON.value(Status.self, from: answer.body.utf8) else { throw stranger }
-        return (status, answer.body)
+        guard let value = try? JSON.value(Value.self, from: answer.body.utf8) else { throw stranger }
+        return (value, answer.body)
     }
 
     /// Passes on each status from the gateway, until the gateway ends or the task is cancelled.

@@ -7,6 +7,7 @@ import Essentials
 import Gateway
 import GatewayStatus
 import Glibc
+import Listening
 import Logging
 
 // What `tactus run` does after reading its options.
@@ -41,7 +42,8 @@ extension Run {
         var osc: OSCServer?
         if let oscAddress { osc = try await Self.listen(forOSCAt: oscAddress) }
         let gateway = try makeGateway(setup, live, interfaces)
-        server?.serve(gateway)
+        let listening = Self.listening(gateway)
+        server?.serve(gateway, listening: listening)
         osc?.serve(gateway)
 
         let liveLine = Task { await Self.showStatus(of: gateway, on: console) }
@@ -59,6 +61,8 @@ extension Run {
         liveLine.cancel()
         await liveLine.value
 
+        // The clock is put back while there is a gateway to do it.
+        await listening.stop()
         await osc?.stop()
         async let closed: Void? = server?.stop()
         await gateway.stop()
@@ -196,6 +200,17 @@ extension Run {
             }
         } catch {
             throw Failure(.system, "\(error)")
+        }
+    }
+
+    /// Where the gateway listens to its machines, and keeps what it finds in profiles of its user's own.
+    private static func listening(_ gateway: Gateway) -> ListeningRoom {
+        ListeningRoom(gateway) { (output, port, offset) throws(ListeningProblem) in
+            do throws(Failure) {
+                return try OwnProfile(for: output, recognisedBy: port).keep(offset: offset)
+            } catch {
+                throw ListeningProblem(.system, error.text)
+            }
         }
     }
 

@@ -9,6 +9,7 @@ import Synchronization
 struct StopRequest: Sendable {
     private let requests: AsyncStream<Void>
     private let source: SignalSource
+    private let made: Made
 
     /// Starts handling the signals.
     ///
@@ -19,8 +20,11 @@ struct StopRequest: Sendable {
         signal(SIGPIPE, SIG_IGN)
         let (requests, request) = AsyncStream<Void>.makeStream()
         self.requests = requests
+        let made = Made()
         let isInsisting = Atomic(false)
+        self.made = made
         source = try SignalSource([SIGINT, SIGTERM] + others) { signal in
+            made.isMade.store(true, ordering: .releasing)
             request.yield()
             guard [SIGINT, SIGTERM, SIGQUIT].contains(signal) else { return }
             if isInsisting.exchange(true, ordering: .relaxed) { _exit(128 + signal) }
@@ -29,5 +33,13 @@ struct StopRequest: Sendable {
 
     func wait() async {
         for await _ in requests { return }
+    }
+
+    /// Whether the wish was made, for loops that look now and then.
+    var isMade: Bool { made.isMade.load(ordering: .acquiring) }
+
+    /// What the thread of the signals writes.
+    private final class Made: Sendable {
+        let isMade = Atomic(false)
     }
 }

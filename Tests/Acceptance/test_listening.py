@@ -9,13 +9,17 @@ import statistics
 import pytest
 
 from guest import listening as stage
-from rig.gateway import run_tactus
+from rig.gateway import TACTUS, environment, run_tactus
 from rig.labs import Boot
+from rig.screen import Screen
+from rig.wait import until
 
 sequencer, process = pytest.mark.real("sequencer"), pytest.mark.real("process")
 MEASURED = 48
 OFFSET = stage.OFFSET
-SCENES = {"results": ["click", "kick", "monitored"], "refusals": ["other", "stopped", "hung_up", "missing"]}
+SCENES = {
+    "results": ["click", "kick", "monitored", "ticks", "overrun"],
+    "refusals": ["other", "stopped", "hung_up", "killed", "shut_down", "missing"]}
 BOOTS = [Boot({name: ("listening.py", *scenes)}) for name, scenes in SCENES.items()]
 
 
@@ -78,6 +82,44 @@ def test_ctrl_c_and_a_terminal_that_closes_put_the_clock_back(heard, scene):
 
 
 @sequencer
+def test_a_command_that_dies_leaves_the_clock_to_the_gateway_which_puts_it_back(heard):
+    record = heard("killed")
+    assert record["code"] == -9 and "checking that the sound follows" in record["stdout"]
+    assert offset({"status": record["settled"]}) == OFFSET
+
+
+@sequencer
+def test_a_gateway_that_ends_puts_the_clock_back_before(heard):
+    assert offset(heard("shut_down")) == OFFSET
+
+
+@sequencer
+def test_ticks_of_a_gateway_that_listens_stay_as_they_are(heard, figure):
+    """What the threads do to one another shows only in a kernel; virtual time has no threads."""
+    record = heard("ticks")
+    assert {"level"} == {report["state"] for report in record["reports"][1:]} and record["reports"][-1]["hits"] > 20
+    late = {}
+    for name in ("alone", "listening"):
+        times = record[name]
+        slope, start = statistics.linear_regression(range(len(times)), times)
+        errors = sorted(abs(time - start - slope * tick) for tick, time in enumerate(times))
+        assert len(errors) > 900
+        late[name] = errors[int(0.99 * len(errors))]
+        figure(f"99 % of ticks, {name}", f"{late[name]:.1f} us")
+    # The lab counts instructions, so that two microseconds are many.
+    assert late["listening"] < 1.5 * late["alone"] + 2
+
+
+@sequencer
+def test_sound_that_is_lost_is_told_and_measuring_goes_on(heard):
+    code, text, error = heard("overrun")
+    assert (code, error) == (0, "")
+    said = json.loads(text)
+    assert said["ticks"]["overflows"] >= 1 and said["ticks"]["received"] > 15
+    assert said["tempo"]["beatsPerMinute"] == pytest.approx(stage.TEMPO, abs=1)
+
+
+@sequencer
 def test_only_with_save_the_offset_is_set_and_kept_in_a_profile(heard):
     found = json.loads(heard("click")["stdout"])["offsetMilliseconds"]
     assert offset(heard("click")) == found
@@ -100,6 +142,17 @@ def test_monitor_measures_what_a_card_hears(heard):
     assert said["stamps"] == "sound-card" and said["tempo"]["beatsPerMinute"] == pytest.approx(stage.TEMPO, abs=0.5)
     difference = said["recording"]["against"]["difference"]
     assert difference["medianMicroseconds"] == pytest.approx(3_000 - 1_000 * OFFSET, abs=100)
+
+
+@process
+def test_a_person_at_a_terminal_sees_the_level_first_and_begins_by_enter(start):
+    gateway = start("--no-link", "--output", "virtual:Drums")
+    with Screen([TACTUS, "calibrate", "drums", "--listen", "null"], environment(gateway.folder)) as screen:
+        until(lambda: screen.read() or "press Enter" in screen.text() and "silence" in screen.text(), "the level is shown")
+        assert not gateway.status()["playing"] and "waiting for the start" not in screen.text()
+        screen.press("\n")
+        until(lambda: screen.process.poll() is not None, "it goes on, and there is no sequencer here")
+        assert screen.process.returncode == 71 and b"modprobe snd-seq" in screen.process.stderr.read()
 
 
 UNFIT = [

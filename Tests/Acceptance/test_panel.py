@@ -136,6 +136,89 @@ def test_an_outputs_offset_realignment_and_switch(panel, gateway, peer, line):
     panel.shows(f"{card} .word", "Off")
 
 
+CARDS = [{"device": "default", "name": "the system's choice"}, {"device": "hw:CARD=CODEC", "name": "USB Audio CODEC"}]
+
+
+def report(state, **more):
+    return {
+        "id": "x1", "output": "line", "name": "line", "device": "hw:CARD=CODEC", "channel": 1, "state": state, "beats": 0,
+        "beatsNeeded": 80, "hits": 0, "level": {"decibels": -12.4, "clipped": 0}, **more}
+
+
+def test_an_output_is_calibrated_by_listening_from_the_level_to_the_saved_offset(browser, start, line, figure):
+    start("--no-link", "--output", f"raw:{line.path}")
+    found = {
+        "offsetMilliseconds": -3.15, "delayMicroseconds": 3150, "uncertaintyMicroseconds": 80, "reference": "beat",
+        "spreadMicroseconds": 120, "verdict": "steady: nobody hears that", "used": 47, "rejected": 1, "response": 1.01}
+    now, asked = {"report": report("level")}, []
+
+    def answer(route, request):
+        asked.append((request.method, request.url.split("/api/v1/")[1], request.post_data))
+        if request.url.endswith("/measure"):
+            now["report"] = report("measuring", beats=20, hits=19)
+        elif request.url.endswith("/save"):
+            now["report"]["saved"] = {"offsetMilliseconds": -3.15, "profile": "/home/me/line.yaml"}
+        route.fulfill(json=now["report"])
+
+    with Panel(browser) as panel:
+        panel.route("**/api/v1/sound-cards", lambda route: route.fulfill(json=CARDS))
+        panel.route("**/listening**", answer)
+        panel.route("**/listening/**", answer)
+        panel.touch('#outputs li:has(h3:text("line")) .calibrate')
+        panel.shows("#listenTitle", "Calibrate line by listening")
+        until(lambda: panel.locator("#listenDevice option").count() == 2, "the cards there are")
+        panel.locator("#listenDevice").select_option("hw:CARD=CODEC")
+        panel.locator("#listenAgainst").fill("2")
+        panel.touch("#listenGo")
+        panel.shows("#listenGo", "Start measuring")
+        assert json.loads(asked[0][2]) == {"device": "hw:CARD=CODEC", "channel": 1, "against": 2}
+        assert asked[0][0] == "POST" and asked[0][1].endswith("/listening")
+        panel.shows("#listenLevel + span", "-12 dB")
+        assert panel.locator("#listenLevel").evaluate("e => e.value") == -12.4
+        figure("picture", panel.picture("listen-level"))
+        assert Axe().run(panel.page).violations_count == 0
+        panel.touch("#listenGo")
+        panel.shows("#listenSays", "Listening: 19 hits on 20 beats.")
+        assert panel.locator("#listenBeats").evaluate("e => [e.value, e.max]") == [20, 80]
+        now["report"] = report("done", result=found)
+        panel.shows("#listenResult", re.compile("Sounds 3.1 ms after the beat .* puts it right is \u22123.15 ms", re.S))
+        figure("picture", panel.picture("listen-result"))
+        panel.touch("#listenGo")
+        panel.shows("#listenResult", re.compile("Saved: its offset is \u22123.15 ms. The profile is /home/me/line.yaml"))
+        panel.touch("#listenEnd")
+        assert "DELETE" not in [method for method, *_ in asked], "what is over is not cancelled"
+        # Closed before its end, it is; and why there is no result is told.
+        now["report"] = report("checking")
+        panel.touch('#outputs li:has(h3:text("line")) .calibrate')
+        panel.touch("#listenGo")
+        panel.shows("#listenSays", re.compile("Checking that the sound follows"))
+        now["report"] = report("failed", problem={"kind": "unavailable", "message": "most hits clip on channel 1"})
+        panel.shows("#listenWrong", "most hits clip on channel 1")
+        panel.shows("#listenGo", "Listen")
+        now["report"] = report("waiting")
+        panel.touch("#listenGo")
+        panel.shows("#listenSays", re.compile("Waiting"))
+        panel.keyboard.press("Escape")
+        until(lambda: panel.evaluate("1") and ("DELETE", "listening/x1", None) in asked, "it is cancelled")
+
+
+def test_a_dialog_that_is_closed_frees_the_sound_card(browser, start, line):
+    gateway = start("--no-link", "--output", f"raw:{line.path}")
+    opening = {"device": "null"}
+    with Panel(browser) as panel:
+        panel.route("**/api/v1/sound-cards", lambda route: route.fulfill(json=[{"device": "null", "name": "Silence"}]))
+        panel.touch('#outputs li:has(h3:text("line")) .calibrate')
+        panel.shows("#listenGo", "Listen")
+        panel.touch("#listenGo")
+        panel.shows("#listenLevel + span", "silence")
+        (output,) = [output for output in gateway.status()["outputs"] if "line" in output["name"]]
+        path = f"/api/v1/outputs/{output['id']}/listening"
+        assert gateway.request("POST", path, opening)[0] == 409
+        panel.touch("#listenEnd")
+        panel.shows("#told", "Stopped. The clock is as it was.")
+        assert gateway.request("POST", path, opening)[0] == 200
+
+
 def test_the_quantum_and_whom_to_follow(panel, gateway):
     panel.locator("#quantum").fill("3")
     panel.keyboard.press("Enter")
@@ -274,7 +357,7 @@ def stage(tmp_path_factory):
         yield running
 
 
-STATE = """() => JSON.stringify([location.hash, document.activeElement.id, document.querySelector("dialog").open,
+STATE = """() => JSON.stringify([location.hash, document.activeElement.id, [...document.querySelectorAll("dialog")].map(e => e.open),
     [...document.querySelectorAll("input, select")].map(e => [e.value, Boolean(e.offsetParent)]),
     [...document.querySelectorAll("[role=switch]")].map(e => e.getAttribute("aria-checked"))])"""
 
@@ -306,7 +389,12 @@ def test_a_plain_tap_on_every_control_does_its_work(browser, stage):
         for name, control in panel.controls():
             kind = control.evaluate("e => e.id === 'tempo' ? 'INPUT' : e.tagName")
             finger.tap(*panel.center(control))
-            if kind == "BUTTON":
+            if control.get_attribute("aria-haspopup"):
+                until(lambda: panel.locator("dialog[open]").count() == 1, f"{name} opens its dialog")
+                panel.keyboard.press("Escape")
+                until(lambda: panel.locator("dialog[open]").count() == 0, "and Escape closes it")
+                kind = "DIALOG"
+            elif kind == "BUTTON":
                 until(lambda: panel.evaluate("1") and commands, f"{name} gives a command")
             elif kind == "A":
                 until(lambda: panel.evaluate("location.hash"), f"{name} leads somewhere")

@@ -23,7 +23,7 @@ struct ImportTests {
             "SoundCalibration": ["BeatTime", "MIDIClock", "OnsetDetection", "Glibc"],  // a logarithm
             "SoundFile": ["CSndFile", "Glibc"],
             "ALSASequencer": ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CALSA", "Glibc", "Synchronization"],
-            "AudioCapture": ["RealTime", "ALSASequencer", "CALSA", "Glibc", "Synchronization"],
+            "AudioCapture": ["RealTime", "OnsetDetection", "ALSASequencer", "CALSA", "Glibc", "Synchronization"],
             "Doctor": [
                 "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux", "Glibc",
             ],
@@ -34,12 +34,17 @@ struct ImportTests {
                 "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "MIDIClock", "LoopGuard",
                 "GatewayStatus", "Arbiter", "ConfigurationFiles", "ClockDispatch", "ALSASequencer", "CLinux",
             ]),
+            "Listening": [
+                "BeatTime", "MIDIClock", "Essentials", "ALSASequencer", "AudioCapture", "OnsetDetection",
+                "SoundCalibration", "RealTime", "GatewayStatus", "Gateway", "Glibc", "Synchronization",
+            ],
             "OpenSoundControl": ["CLO"],
             "PlainHTTP": [
                 "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOPosix", "Glibc",
             ],
             "ControlServer": system.union([
-                "BeatTime", "MIDIClock", "Essentials", "GatewayStatus", "Gateway", "OpenSoundControl", "Hummingbird",
+                "BeatTime", "MIDIClock", "Essentials", "GatewayStatus", "Gateway", "Listening", "AudioCapture",
+                "OpenSoundControl", "Hummingbird",
                 "HummingbirdCore", "ServiceLifecycle", "NIOCore", "NIOPosix", "NIOHTTPTypes", "HTTPTypes",
             ]),
         ]

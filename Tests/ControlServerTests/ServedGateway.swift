@@ -1,8 +1,12 @@
+import ALSASequencer
+import AudioCapture
 import ControlServer
 import Foundation
 import Gateway
 import GatewayStatus
 import HTTPTypes
+import Listening
+import OnsetDetection
 import Logging
 import PlainHTTP
 
@@ -26,12 +30,16 @@ struct ServedGateway {
         let outcome: Result<Void, any Error>
         do {
             let server = try await ControlServer.listening(at: address, token: token, log: Self.log)
-            if isStarted { server.serve(gateway) }
+            var limits = ListeningSession.Limits()  // more patient than any machine is slow
+            (limits.lease, limits.silence, limits.opening) = (.seconds(300), .seconds(300), .seconds(300))
+            let room = ListeningRoom(gateway, limits: limits, openCard: QuietCard.open) { _, _, _ in "drums.yaml" }
+            if isStarted { server.serve(gateway, listening: room) }
             do {
                 outcome = .success(try await body(Client(port: server.port)))
             } catch {
                 outcome = .failure(error)
             }
+            await room.stop()
             await server.stop()
         } catch {
             outcome = .failure(error)
@@ -101,4 +109,19 @@ struct ServedGateway {
 
         func gatewayStatus() throws -> Status { try JSONDecoder().decode(Status.self, from: Data(body.utf8)) }
     }
+}
+
+/// A sound card that hears one moment of silence and no more; any but `hw:1` is missing.
+private struct QuietCard: SoundInput {
+    static let open: ListeningRoom.OpenCard = { (device, channels, receive) throws(ListeningProblem) in
+        if device == "hw:1" {
+            receive(.opened(sampleRate: 48_000))
+            receive(.sound(SoundBlock(channels: channels.map { _ in [0, 0] }, stamp: nil)))
+        } else {
+            receive(.failed(.notOpened(ALSAError(operation: "snd_pcm_open", code: -2))))
+        }
+        return QuietCard()
+    }
+
+    func stop() {}
 }

@@ -1,5 +1,6 @@
 import BeatTime
 import MIDIClock
+import OnsetDetection
 import Simulation
 import SoundCalibration
 
@@ -72,7 +73,8 @@ struct VirtualStudio {
             sampleRate: rate, partsPerMillion: ppm, spoiled: spoiled, random: random.split("own"))
         var second = VirtualCapture(sampleRate: rate, partsPerMillion: ppm, random: random.split("other"))
         var calibration = SoundCalibration(
-            sampleRate: rate, offset: offset, inputLatency: inputLatency, isCompared: other != nil)
+            sampleRate: rate, inputLatency: inputLatency, isCompared: other != nil)
+        calibration.begin(offset: offset)
         var chance = random.split("machine")
         let tickLength = 60_000_000 / beatsPerMinute / 24
         var (tick, shift, owed) = (0, 0.0, RateAccumulator())

@@ -1,3 +1,4 @@
+import Listening
 import SoundCalibration
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 @Suite
 struct ListeningTextTests {
     private static let doubts: [SoundDoubt] = [
-        .noHits(heard: 0, beats: 12, decibels: nil), .noHits(heard: 1, beats: 12, decibels: -71.2), .clipping,
+        .noHits(heard: 0, beats: 16, decibels: nil), .noHits(heard: 1, beats: 16, decibels: -71.2), .clipping,
         .several(perBeat: 2), .uneven(matched: 20, beats: 48), .wrongBeat(microseconds: 125_000, interval: 500_000),
         .wholeBeat, .drift(perMinute: 9_000), .doesNotFollow(response: 0.02), .clockUnmoved, .tempoChanged,
         .scattered(spread: 6_000), .noReference(matched: 3, beats: 48), .unclearReference(response: 0.5), .interrupted,
@@ -15,7 +16,7 @@ struct ListeningTextTests {
 
     @Test(arguments: doubts)
     func `every refusal says in one line what to do`(doubt: SoundDoubt) {
-        let words = ListeningText.words(doubt, of: "TR-8S", channel: 3, against: 4)
+        let words = doubt.words(of: "TR-8S", channel: 3, against: 4)
         #expect(!words.contains("\n") && words.count > 40)
         let advice = [
             "see that", "set ", "try ", "turn ", "have ", "keep ", "switch ", "program ", "close ", "neither",
@@ -25,24 +26,18 @@ struct ListeningTextTests {
 
     @Test
     func `a hit that is far off names a tempo at which it can be measured`() {
-        let words = ListeningText.words(
-            .wrongBeat(microseconds: 125_000, interval: 500_000), of: "TR-8S", channel: 1, against: nil)
+        let doubt = SoundDoubt.wrongBeat(microseconds: 125_000, interval: 500_000)
+        let words = doubt.words(of: "TR-8S", channel: 1, against: nil)
         #expect(words.contains("125.00 ms late") && words.contains("at 48 BPM"))
-    }
-
-    @Test
-    func `what could not be put back is told after what went wrong`() {
-        let told = ListeningSession.failure(
-            ["the clock is moved", "the song plays"], after: .failure(Failure(.refused, "no luck")))
-        #expect(told == Failure(.refused, "no luck; and the clock is moved; and the song plays"))
     }
 
     @Test
     func `a result says its delay, its offset and a verdict, and is drawn`() {
         let hits = (0..<4).map { SoundResult.Delay(beat: $0, microseconds: 3_000 + 100 * Double($0)) }
-        let result = SoundResult(
+        let found = SoundResult(
             delay: 3_150, uncertainty: 80, spread: 120, drift: -10, used: 4, rejected: 1, response: 1.01,
             offset: -3_150, reference: .beat, hits: hits)
+        let result = ListeningFigures(found)
         func text(isLatencyKnown: Bool) -> String {
             ListeningText.lines(result, of: "TR-8S", isLatencyKnown: isLatencyKnown).joined(separator: "\n")
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BeatTime
 import ClockMeter
+import Essentials
 import Foundation
 import FoundationXML
 import MIDIClock
@@ -59,7 +60,7 @@ struct MonitorTextTests {
         (2_500_000, "2.50 s"),
     ])
     func `durations are said in the unit that suits them`(microseconds: Double, text: String) {
-        #expect(MonitorText.duration(microseconds) == text)
+        #expect(spokenDuration(microseconds) == text)
     }
 
     @Test

@@ -26,15 +26,14 @@ class Gateway {
 
   /** Sends a command; the answer is the new status. */
   async command(method, path, body) {
-    const answer = await this.#request(method, path, body, AbortSignal.timeout(4000));
-    const status = await answer.json();
+    const status = await this.ask(method, path, body);
     this.on.status(status);
     return status;
   }
 
-  /** The sequencer's ports. */
-  async ports() {
-    const answer = await this.#request("GET", "ports", undefined, AbortSignal.timeout(4000));
+  /** Asks for something else than the status. */
+  async ask(method, path, body) {
+    const answer = await this.#request(method, path, body, AbortSignal.timeout(4000));
     return answer.json();
   }
 

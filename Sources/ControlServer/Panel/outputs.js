@@ -33,7 +33,7 @@ const shortName = ({ name }) => name.startsWith("/") ? name.split("/").at(-1) : 
 class OutputCard {
   static #step = 0.5;
 
-  constructor(output, act) {
+  constructor(output, act, listen) {
     const name = shortName(output);
     this.element = document.getElementById("output").content.firstElementChild.cloneNode(true);
     const find = (selector) => this.element.querySelector(selector);
@@ -49,6 +49,7 @@ class OutputCard {
       "POST", `${path}/realign`, {}, `${name} will realign at the next bar.`));
     this.#button("[role=switch]", `Send to ${name}`, () => act(
       "PATCH", path, { enabled: this.sends.getAttribute("aria-checked") !== "true" }));
+    this.#button(".calibrate", `Calibrate ${name} by listening`, () => listen(output));
     this.offset = new NumberField(find("input"), (offset) => act("PATCH", path, { offsetMilliseconds: offset }));
     this.offset.input.setAttribute("aria-label", `Offset of ${name} in milliseconds, negative is earlier`);
   }
@@ -110,7 +111,7 @@ function microseconds(value) { return value < 1000 ? `${Math.round(value)} \u00b
 class Outputs {
   #cards = new Map();
 
-  constructor(list, act) { Object.assign(this, { list, act }); }
+  constructor(list, act, listen) { Object.assign(this, { list, act, listen }); }
 
   show(outputs) {
     const ids = new Set(outputs.map((output) => output.id));
@@ -121,7 +122,7 @@ class Outputs {
     }
     outputs.forEach((output, index) => {
       let card = this.#cards.get(output.id);
-      if (!card) this.#cards.set(output.id, card = new OutputCard(output, this.act));
+      if (!card) this.#cards.set(output.id, card = new OutputCard(output, this.act, this.listen));
       if (this.list.children[index] !== card.element) this.list.insertBefore(card.element, this.list.children[index] ?? null);
       card.show(output);
     });

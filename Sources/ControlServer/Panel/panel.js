@@ -5,10 +5,11 @@ const position = new Position();
 let status = null;
 
 new Ring(part.beats, part.hand, part.place, position);
-const outputs = new Outputs(part.outputs, act);
+const outputs = new Outputs(part.outputs, act, (output) => listening.open(output));
 const quantum = new NumberField(part.quantum, (beats) => act("POST", "quantum", { beats }));
 const following = new FollowChoice(part.follow, (source) => act("POST", "follow", { source }));
 const gateway = new Gateway({ status: show, reach: showReach, token: askForToken });
+const listening = new ListenDialog(gateway, part, tell);
 
 /** Sends a command; shows why if it is refused. */
 async function act(method, path, body, done) {
@@ -127,7 +128,7 @@ function list(element, values, kind, update) {
 
 /** Asks for the ports regularly: the status does not list them. */
 function findPorts() {
-  if (!document.hidden && !part.deck.inert) gateway.ports().then((ports) => following.take(ports), () => {});
+  if (!document.hidden && !part.deck.inert) gateway.ask("GET", "ports").then((ports) => following.take(ports), () => {});
 }
 setInterval(findPorts, 3000);
 
@@ -197,7 +198,7 @@ part.bpm.addEventListener("blur", () => endTyping(false));
 part.bpm.addEventListener("keydown", (event) => { if (event.key === "Escape") endTyping(false); });
 
 document.addEventListener("keydown", (event) => {
-  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || part.key.open) return;
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (event.target.closest("input, select")) return;
   if (event.key === "t" || event.key === "T") tap(event.timeStamp);
   if (event.key === " " && !event.target.closest("button, a")) {

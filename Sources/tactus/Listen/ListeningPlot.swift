@@ -1,3 +1,5 @@
+import Essentials
+import Listening
 import SoundCalibration
 
 /// The delays of a machine, hit by hit, as a picture.
@@ -5,7 +7,7 @@ enum ListeningPlot {
     private static let (left, right, top, bottom) = (78.0, 900.0, 78.0, 338.0)
 
     /// Draws it.
-    static func svg(_ result: SoundResult, of name: String) -> String {
+    static func svg(_ result: ListeningFigures, of name: String) -> String {
         let delays = result.hits.map(\.microseconds)
         let (first, last) = (delays.min() ?? 0, delays.max() ?? 0)
         let margin = max(50, (last - first) / 10)
@@ -24,8 +26,8 @@ enum ListeningPlot {
             return "M\(MonitorPlot.place(x)) \(MonitorPlot.place(y))h0"
         }
         let text =
-            "delay of each hit by beat; median \(MonitorText.signed((result.delay / 10).rounded() * 10)), spread "
-            + MonitorText.duration(result.spread)
+            "delay of each hit by beat; median \(MonitorText.signed((result.delayMicroseconds / 10).rounded() * 10)), spread "
+            + spokenDuration(result.spreadMicroseconds)
         return MonitorPlot.picture(
             height: 380, of: "Delays of \(name)",
             """

@@ -1,16 +1,12 @@
 import Glibc
-import SoundCalibration
+import Listening
 
 /// How a calibration by listening is shown while it goes on: in its place on a terminal, else by a line a step.
 struct ListeningView {
     private let isQuiet: Bool
     private var block: Block?
-    private var lastStep: SoundCalibration.Progress.Step?
-    private var updates = 0
+    private var lastState: ListeningReport.State?
     private let head: [Line]
-
-    /// A terminal is drawn anew after every so many updates.
-    private static let updatesPerDrawing = 4
 
     /// - Parameters:
     ///   - isQuiet: to show nothing.
@@ -22,17 +18,19 @@ struct ListeningView {
         block = isQuiet ? nil : Terminal().map(Block.init)
     }
 
-    mutating func show(_ progress: SoundCalibration.Progress) {
-        guard !isQuiet else { return }
-        updates += 1
+    /// Takes in that the terminal has shown a new line of the user's.
+    mutating func lineWasEntered() { block?.shift() }
+
+    mutating func show(_ report: ListeningReport) {
+        // A card that cannot be opened is told, and nothing else.
+        guard !isQuiet, report.state != .opening, !report.state.isLast else { return }
         if block != nil {
-            guard updates % Self.updatesPerDrawing == 0 else { return }
-            block?.show(head + ListeningText.lines(progress))
-        } else if progress.step != lastStep {
-            if lastStep == nil { for line in head { print(line.text) } }
-            lastStep = progress.step
-            print(ListeningText.step(progress))
+            block?.show(head + ListeningText.lines(report))
+        } else if report.state != lastState {
+            if lastState == nil { for line in head { print(line.text) } }
+            print(report.state == .level ? ListeningText.question : ListeningText.step(report.state))
             fflush(nil)  // a reader of a pipe is not kept waiting
         }
+        lastState = report.state
     }
 }

@@ -1,25 +1,32 @@
-import ALSASequencer
 import AudioCapture
+import BeatTime
 import ClockMeter
+import Listening
+import OnsetDetection
 import Synchronization
 
 /// Measures what a sound card hears.
 final class CaptureMonitor: Sendable {
     let name: String
+    private let device: String
     private let capture: AudioCapture
     private let heard: Heard
 
     private final class Heard: Sendable {
-        let state: Mutex<(meters: SoundMeters, gone: ALSAError?)>
+        let (device, kind, channels): (String, SoundKind, [Int])
+        let state = Mutex((meters: SoundMeters?.none, problem: ListeningProblem?.none))
 
-        init(_ meters: SoundMeters) { state = Mutex((meters, nil)) }
+        init(_ device: String, _ kind: SoundKind, _ channels: [Int]) {
+            (self.device, self.kind, self.channels) = (device, kind, channels)
+        }
 
         func take(_ event: AudioCapture.Event) {
             state.withLock { state in
                 switch event {
-                case .sound(let sound): state.meters.take(sound.channels)
-                case .overrun: state.meters.lost()
-                case .gone(let error): state.gone = error
+                case .opened(let rate): state.meters = SoundMeters(kind, sampleRate: rate, channels: channels)
+                case .sound(let block): state.meters?.take(block.channels)
+                case .overrun: state.meters?.lost()
+                case .failed(let failure): state.problem = ListeningProblem(failure, of: device)
                 }
             }
         }
@@ -27,24 +34,40 @@ final class CaptureMonitor: Sendable {
 
     /// Starts listening.
     ///
-    /// - Throws: when there is no such card, or it cannot be used.
+    /// - Throws: when the system gives no thread.
     init(device: String, kind: SoundKind, channel: Int, against: Int?) throws(Failure) {
-        let channels = [channel] + (against.map { [$0] } ?? [])
-        capture = try ListeningSession.listen(device, channels: channels)
-        heard = Heard(SoundMeters(kind, sampleRate: capture.sampleRate, channels: channels))
+        self.device = device
+        let channels = soundChannels(channel, against: against)
+        let heard = Heard(device, kind, channels)
+        do throws(ListeningProblem) {
+            capture = try AudioCapture.opened(device, channels: channels) { heard.take($0) }
+        } catch {
+            throw Failure(error)
+        }
+        self.heard = heard
         name = "\(device), channel \(channel)"
-        let heard = heard
-        try ListeningSession.start(capture) { event in heard.take(event) }
     }
 
-    /// What has been heard by now.
-    var meters: SoundMeters { heard.state.withLock { $0.meters } }
+    /// What the first channel shows by now; nil before the card is open.
+    func figures(nominal: Tempo?) -> ClockFigures? { heard.state.withLock { $0.meters?.figures(nominal: nominal) } }
 
     /// Why nothing more can come.
-    var gone: ALSAError? { heard.state.withLock { $0.gone } }
+    var problem: ListeningProblem? { heard.state.withLock(\.problem) }
 
-    func stop() {
+    /// Ends it.
+    ///
+    /// - Returns: what has been heard.
+    /// - Throws: when that is nothing at all.
+    func stop() throws(Failure) -> SoundMeters {
         capture.stop()
-        heard.state.withLock { $0.meters.finish() }
+        let (meters, problem) = heard.state.withLock { state in
+            state.meters?.finish()
+            return (state.meters, state.problem)
+        }
+        guard let meters, meters.count > 0 else { throw Failure(problem ?? .noSound(device)) }
+        return meters
     }
 }
+
+/// The channels to listen to, counted from 1: the one measured first.
+func soundChannels(_ channel: Int, against: Int?) -> [Int] { [channel] + (against.map { [$0] } ?? []) }

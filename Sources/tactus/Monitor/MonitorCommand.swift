@@ -1,7 +1,7 @@
+import ALSASequencer
 import ArgumentParser
 import BeatTime
 import ClockMeter
-import Synchronization
 
 struct MonitorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -98,19 +98,11 @@ struct MonitorCommand: AsyncParsableCommand {
     private func measure(_ port: MonitoredPort) async throws {
         let stop = try StopRequest()
         var watch = try MonitorWatch(port)
-        let isStopped = Mutex(false)
-        let stopping = Task {
-            await stop.wait()
-            isStopped.withLock { $0 = true }
-        }
-        var view = MonitorView(isQuiet: json, end: seconds == nil ? "Ctrl-C ends it" : "")
-        let end = seconds.map { ContinuousClock.now.advanced(by: .seconds($0)) }
-        while !isStopped.withLock({ $0 }), end.map({ ContinuousClock.now < $0 }) ?? true, watch.heard.end == nil {
-            try? await Task.sleep(for: .milliseconds(100))
+        try await show(until: stop) {
             watch.look()
-            view.show(watch.figures(nominal: tempo), of: watch.name, hint: watch.hint)
+            let figures = watch.figures(nominal: tempo)
+            return watch.heard.end == nil ? (figures, watch.name, watch.hint) : nil
         }
-        stopping.cancel()
         watch.end()
         let figures = watch.figures(nominal: tempo)
         try tell(MonitorReport(name: watch.name, stamps: watch.hasKernelStamps ? .kernel : .program, figures: figures))
@@ -123,44 +115,45 @@ struct MonitorCommand: AsyncParsableCommand {
 
     private func measure(_ path: String, as kind: SoundKind) throws {
         let stop = try StopRequest()
-        let isStopped = Mutex(false)
-        let stopping = Task {
-            await stop.wait()
-            isStopped.withLock { $0 = true }
-        }
-        defer { stopping.cancel() }
         let monitor = RecordingMonitor(
             path: path, kind: kind, channel: channel ?? 1, against: against, seconds: seconds)
-        let result = try monitor.report(tempo: tempo) { isStopped.withLock { $0 } }
+        let result = try monitor.report(tempo: tempo) { stop.isMade }
         try tell(result)
         if let trouble = result.nothingHeard { throw Failure(.unavailable, trouble) }
     }
 
     private func listen(to device: String, as kind: SoundKind) async throws {
         let stop = try StopRequest()
-        let isStopped = Mutex(false)
-        let stopping = Task {
-            await stop.wait()
-            isStopped.withLock { $0 = true }
-        }
-        defer { stopping.cancel() }
+        ALSAComplaints.capture { _ in }  // the error says as much
         let monitor = try CaptureMonitor(device: device, kind: kind, channel: channel ?? 1, against: against)
-        var view = MonitorView(isQuiet: json, end: seconds == nil ? "Ctrl-C ends it" : "")
-        let end = seconds.map { ContinuousClock.now.advanced(by: .seconds($0)) }
-        while !isStopped.withLock({ $0 }), end.map({ ContinuousClock.now < $0 }) ?? true, monitor.gone == nil {
-            try? await Task.sleep(for: .milliseconds(100))
-            view.show(monitor.meters.figures(nominal: tempo), of: monitor.name, hint: "")
+        try await show(until: stop) {
+            let figures = monitor.figures(nominal: tempo) ?? SoundMeter(start: HostTime(microseconds: 0)).figures()
+            return monitor.problem == nil ? (figures, monitor.name, "") : nil
         }
-        monitor.stop()
-        let meters = monitor.meters
+        let meters = try monitor.stop()
         let result = MonitorReport(
             name: monitor.name, stamps: .soundCard, figures: meters.figures(nominal: tempo), recording: meters.sound)
         try tell(result)
-        if let gone = monitor.gone { throw Failure(.unavailable, "\(device) is gone: \(gone)") }
-        guard meters.count > 0 else {
-            throw Failure(.unavailable, "\(device) gives no sound; see that no other program holds it")
-        }
+        if let problem = monitor.problem { throw Failure(problem) }
         if let trouble = result.nothingHeard { throw Failure(.unavailable, trouble) }
+    }
+
+    /// Shows what is known until the time is up, the user has seen enough, or nothing more can come.
+    ///
+    /// - Parameters:
+    ///   - stop: the wish to see no more.
+    ///   - look: figures, a name and a hint; nil if nothing more can come.
+    /// - Throws: what `look` throws.
+    private func show(
+        until stop: StopRequest, _ look: () throws -> (figures: ClockFigures, name: String, hint: String)?
+    ) async throws {
+        var view = MonitorView(isQuiet: json, end: seconds == nil ? "Ctrl-C ends it" : "")
+        let end = seconds.map { ContinuousClock.now.advanced(by: .seconds($0)) }
+        while !stop.isMade, end.map({ ContinuousClock.now < $0 }) ?? true {
+            try? await Task.sleep(for: .milliseconds(100))
+            guard let now = try look() else { return }
+            view.show(now.figures, of: now.name, hint: now.hint)
+        }
     }
 
     private func tell(_ result: MonitorReport) throws {

@@ -51,7 +51,7 @@ enum MonitorText {
         var parts = ["\(fixed(figures.seconds, 1)) s", figures.state.rawValue]
         if let tempo = figures.tempo { parts.append("\(fixed(tempo.beatsPerMinute, 3)) BPM") }
         if let error = figures.jitter?.timeIntervalErrorMicroseconds {
-            parts.append("jitter \(duration(error.deviation)), 99 % within \(duration(error.p99))")
+            parts.append("jitter \(spokenDuration(error.deviation)), 99 % within \(spokenDuration(error.p99))")
         }
         parts.append(ticks(figures.ticks).text)
         return parts.joined(separator: "  ")
@@ -94,10 +94,10 @@ enum MonitorText {
             return "nothing on channel \(other.channel) is within half an interval of what is on \(recording.channel)"
         }
         let side = found.medianMicroseconds < 0 ? "before" : "after"
-        let range = "\(duration(found.leastMicroseconds)) to \(duration(found.greatestMicroseconds))"
-        return "channel \(recording.channel) comes \(duration(abs(found.medianMicroseconds))) \(side) channel "
-            + "\(other.channel), deviation \(duration(found.deviationMicroseconds)), \(range), growing by "
-            + "\(duration(found.growthMicrosecondsPerMinute)) a minute; \(found.matched) compared, \(found.unmatched) alone"
+        let range = "\(spokenDuration(found.leastMicroseconds)) to \(spokenDuration(found.greatestMicroseconds))"
+        return "channel \(recording.channel) comes \(spokenDuration(abs(found.medianMicroseconds))) \(side) channel "
+            + "\(other.channel), deviation \(spokenDuration(found.deviationMicroseconds)), \(range), growing by "
+            + "\(spokenDuration(found.growthMicrosecondsPerMinute)) a minute; \(found.matched) compared, \(found.unmatched) alone"
     }
 
     private static func state(_ state: ClockFigures.State) -> Line {
@@ -128,17 +128,17 @@ enum MonitorText {
         guard let jitter = figures.jitter else { return [Row(name: "jitter", text: "-")] }
         let (error, interval) = (jitter.timeIntervalErrorMicroseconds, jitter.intervalMicroseconds)
         let change = jitter.cycleToCycleMicroseconds
-        let within = "half within \(duration(error.p50)), 99 % within \(duration(error.p99)), all within "
+        let within = "half within \(spokenDuration(error.p50)), 99 % within \(spokenDuration(error.p99)), all within "
         return [
             Row(
                 name: "jitter",
-                text: "deviation \(duration(error.deviation)), \(within)\(duration(error.max)), "
+                text: "deviation \(spokenDuration(error.deviation)), \(within)\(spokenDuration(error.max)), "
                     + "of \(figures.ticks.measured) ticks"),
             Row(
                 name: "intervals",
-                text: "\(fixed(interval.mean / 1_000, 3)) ms, deviation \(duration(interval.deviation)), "
+                text: "\(fixed(interval.mean / 1_000, 3)) ms, deviation \(spokenDuration(interval.deviation)), "
                     + "\(fixed(interval.shortest / 1_000, 2)) to \(fixed(interval.longest / 1_000, 2)) ms"),
-            Row(name: "one to next", text: "rms \(duration(change.rms)), \(duration(change.max)) at most"),
+            Row(name: "one to next", text: "rms \(spokenDuration(change.rms)), \(spokenDuration(change.max)) at most"),
         ]
     }
 
@@ -164,7 +164,7 @@ enum MonitorText {
             // What is there at all is seen.
             blocks[bin.ticks == 0 ? 0 : max(1, Int((8 * Double(bin.ticks) / Double(most)).rounded()))]
         }
-        let ends = (duration(first.fromMicroseconds), duration(last.fromMicroseconds + last.microseconds))
+        let ends = (spokenDuration(first.fromMicroseconds), spokenDuration(last.fromMicroseconds + last.microseconds))
         return "\(ends.0) [\(String(shape))] \(ends.1)"
     }
 
@@ -173,17 +173,7 @@ enum MonitorText {
         return "\(whole / 3_600):\(digits(whole / 60 % 60, 2)):\(digits(whole % 60, 2))"
     }
 
-    /// Microseconds as people say them: three digits, in us, ms or s.
-    static func duration(_ microseconds: Double) -> String {
-        switch abs(microseconds) {
-        case ..<99.95: "\(fixed(microseconds, 1)) us"
-        case ..<999.5: "\(fixed(microseconds, 0)) us"
-        case ..<999_500: "\(fixed(microseconds / 1_000, 2)) ms"
-        default: "\(fixed(microseconds / 1_000_000, 2)) s"
-        }
-    }
-
-    /// The same with its sign, and no more decimals than it has.
+    /// Microseconds with their sign, in us or ms, and no more decimals than they have.
     static func signed(_ microseconds: Double) -> String {
         guard abs(microseconds) > 1e-9 else { return "0" }
         let (value, unit) = abs(microseconds) < 1_000 ? (microseconds, "us") : (microseconds / 1_000, "ms")

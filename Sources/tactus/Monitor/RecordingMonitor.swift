@@ -24,7 +24,7 @@ struct RecordingMonitor {
     /// - Throws: when there is nothing to measure.
     func report(tempo: Tempo?, until isStopped: () -> Bool) throws(Failure) -> MonitorReport {
         var file = try open()
-        let channels = [channel] + (against.map { [$0] } ?? [])
+        let channels = soundChannels(channel, against: against)
         if let missing = channels.first(where: { $0 > file.channelCount }) {
             let count = file.channelCount == 1 ? "1 channel" : "\(file.channelCount) channels"
             throw Failure(.usage, "\(path) has \(count), and none is \(missing)")

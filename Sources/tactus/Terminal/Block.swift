@@ -14,6 +14,9 @@ struct Block {
         height = shown.count
     }
 
+    /// Takes in that the cursor has gone down a line, since somebody pressed Enter.
+    mutating func shift() { height += 1 }
+
     /// The text that redraws lines in place of others; it prevents line wrapping.
     static func redraw(over height: Int, _ lines: [Line], inColour: Bool) -> String {
         let up = height > 0 ? "\u{1B}[\(height)A" : ""

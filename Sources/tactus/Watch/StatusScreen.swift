@@ -117,7 +117,7 @@ struct StatusScreen {
     private static func cells(_ output: Status.Output) -> [String] {
         let port = output.enabled ? output.port ?? "away" : "disabled"
         let lateness = output.latenessMicroseconds
-        let figures = [lateness?.p50, lateness?.p99, lateness?.max].map { $0.map(MonitorText.duration) ?? "-" }
+        let figures = [lateness?.p50, lateness?.p99, lateness?.max].map { $0.map(spokenDuration) ?? "-" }
         let profile = [output.profile ?? "-"] + StatusText.shape(output)
         let offset = "\(StatusText.decimals(output.offsetMilliseconds)) ms"
         // The end of a path says most.

@@ -34,6 +34,7 @@ PIECE = 480  # frames written at once
 LATENCY = 120_000  # microseconds from a tick to its sound, before the machine's own delay: the loop needs some
 PLAYBACK, CAPTURE = "hw:Loopback,0", "hw:Loopback,1"
 OUTPUTS = ("VirMIDI 0-0", "VirMIDI 0-1")
+OUTPUT_WORDS = [word for name in OUTPUTS for word in ("--output", name)]
 IDS = ("virmidi-0-0", "virmidi-0-1")
 OFFSET = 1.5  # milliseconds, of the first output to begin with
 
@@ -194,6 +195,93 @@ def hung_up(gateway):
     return stopped(gateway, signal.SIGHUP)
 
 
+def settled(gateway):
+    """The status once the clock is back, which a gateway does by itself when nobody asks any more."""
+    while True:
+        status = gateway.status()
+        (output,) = [output for output in status["outputs"] if output["id"] == IDS[0]]
+        if output["offsetMilliseconds"] == OFFSET and not status["playing"]:
+            return status
+        time.sleep(0.2)
+
+
+def killed(gateway):
+    """The command dies without a word while the clock is being moved."""
+    return {**stopped(gateway, signal.SIGKILL), "settled": settled(gateway)}
+
+
+def shut_down(gateway):
+    """The gateway ends while the clock is being moved, and comes back with what it has kept."""
+    machines = [Machine(0, "click", 6_000, 300, 7), Machine(1, "click", 0, 100, 8)]
+    player = Player(machines)
+    player.start()
+    session = gateway.request(
+        "POST", f"/api/v1/outputs/{IDS[0]}/listening", {"device": CAPTURE, "against": 2})[1]["id"]
+    moved = False
+    while not moved:
+        report = gateway.request("GET", f"/api/v1/listening/{session}")[1]
+        if report["state"] == "level":
+            gateway.request("POST", f"/api/v1/listening/{session}/measure", {})
+        (output,) = [output for output in gateway.status()["outputs"] if output["id"] == IDS[0]]
+        moved = output["offsetMilliseconds"] != OFFSET
+        time.sleep(0.1)
+    gateway.stop()
+    player.stop()
+    for machine in machines:
+        machine.line.close()
+    with Gateway("--no-link", *OUTPUT_WORDS, folder=gateway.folder) as again:
+        return {"status": again.status()}
+
+
+def ticks(gateway):
+    """When ticks come at the second machine, without and with a session that listens to both channels of the card."""
+    line = FramedLine(1)
+    gateway.request("POST", "/api/v1/transport", {"playing": True})
+    player = Player([Machine(0, "click", 0, 300, 13)])
+    player.start()
+
+    def heard(seconds, during=lambda: None):
+        line.read()
+        first, end = len(line.events), time.monotonic() + seconds
+        while time.monotonic() < end:
+            during()
+            time.sleep(0.5)
+        line.read()
+        return [at for name, at in line.events[first:] if name == "clock"]
+
+    heard(2)
+    alone = heard(12)
+    session = gateway.request(
+        "POST", f"/api/v1/outputs/{IDS[0]}/listening", {"device": CAPTURE, "against": 2})[1]["id"]
+    reports = []
+    ask = lambda: reports.append(gateway.request("GET", f"/api/v1/listening/{session}")[1])  # noqa: E731
+    heard(2, ask)
+    listening = heard(12, ask)
+    gateway.request("DELETE", f"/api/v1/listening/{session}")
+    player.stop()
+    line.close()
+    return {"alone": alone, "listening": listening, "reports": reports}
+
+
+def overrun(gateway):
+    """The command does not run for so long that the card's memory is full."""
+    player = Player([Machine(0, "click", 0, 0, 14)])
+    gateway.request("POST", "/api/v1/transport", {"playing": True})
+    player.start()
+    process = subprocess.Popen(
+        [TACTUS, "monitor", f"pcm:{CAPTURE}", "--as", "clicks", "--seconds", "12", "--json"],
+        env=environment(gateway.folder), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True)
+    time.sleep(4)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGCONT)
+    text, complaint = process.communicate(timeout=120)
+    player.stop()
+    gateway.request("POST", "/api/v1/transport", {"playing": False})
+    return process.returncode, text, complaint
+
+
 def missing(gateway):
     return [ended(gateway, "calibrate", IDS[0], "--listen", device) for device in ("hw:9", "hw:Loopback,7")]
 
@@ -217,17 +305,17 @@ def ended(gateway, *words):
     return done.returncode, done.stdout, done.stderr
 
 
-SCENES = {scene.__name__: scene for scene in (click, kick, other, stopped, hung_up, missing, monitored)}
+SCENES = {scene.__name__: scene for scene in (
+    click, kick, other, stopped, hung_up, killed, shut_down, missing, monitored, ticks, overrun)}
 
 
 def main(result, *scenes):
     make_cards(2)
     subprocess.run(["/bin/busybox", "insmod", str(MODULES / "snd-aloop.ko")], check=True)
     record = {}
-    words = [word for name in OUTPUTS for word in ("--output", name)]
     for scene in scenes:
         with tempfile.TemporaryDirectory() as folder:
-            with Gateway("--no-link", "--tempo", TEMPO, *words, folder=pathlib.Path(folder) / "gateway") as gateway:
+            with Gateway("--no-link", "--tempo", TEMPO, *OUTPUT_WORDS, folder=pathlib.Path(folder) / "gateway") as gateway:
                 preload(gateway.process.pid, "self")
                 time.sleep(1)
                 gateway.request("PATCH", f"/api/v1/outputs/{IDS[0]}", {"offsetMilliseconds": OFFSET})

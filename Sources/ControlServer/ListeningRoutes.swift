@@ -1,0 +1,57 @@
+internal import Hummingbird
+internal import Listening
+
+extension Router where Context == BasicRequestContext {
+    /// Calibrating by listening: open a sound card, watch the level, measure, save; one at a time.
+    func addListening(of serving: Serving) {
+        serve("/api/v1/sound-cards", .get) { _, _ in try jsonResponse(try serving.listening().devices) }
+        serve("/api/v1/outputs/:id/listening", .post) { request, context in
+            let body = try CommandBody(
+                ["device", "channel", "against", "inputLatencyMilliseconds"],
+                in: try await request.body.collect(upTo: maximumBody))
+            let numbers = ListeningRequest.channelNumbers
+            let wanted = ListeningRequest(
+                output: try context.pathID, device: try body.required("device").text(),
+                channel: try body.optional("channel")?.integer(in: numbers) ?? 1,
+                against: try body.optional("against")?.integer(in: numbers),
+                inputLatency: try body.optional("inputLatencyMilliseconds")?
+                    .number(in: ListeningRequest.inputLatencies) ?? 0)
+            return try await serving.listen { room throws(ListeningProblem) in try room.open(wanted) }
+        }
+        let path = RouterPath("/api/v1/listening/:id")
+        serve(path, .get, besides: [.delete]) { _, context in
+            let id = try context.pathID
+            return try await serving.listen { room throws(ListeningProblem) in try room.report(id) }
+        }
+        on(path, method: .delete) { _, context in
+            let id = try context.pathID
+            return try await serving.listen { room throws(ListeningProblem) in try await room.cancel(id) }
+        }
+        serve("/api/v1/listening/:id/measure", .post) { request, context in
+            _ = try CommandBody(optional: [], in: try await request.body.collect(upTo: maximumBody))
+            let id = try context.pathID
+            return try await serving.listen { room throws(ListeningProblem) in try room.measure(id) }
+        }
+        serve("/api/v1/listening/:id/save", .post) { request, context in
+            _ = try CommandBody(optional: [], in: try await request.body.collect(upTo: maximumBody))
+            let id = try context.pathID
+            return try await serving.listen { room throws(ListeningProblem) in try await room.save(id) }
+        }
+    }
+}
+
+extension Serving {
+    /// Answers with how a calibration stands afterwards.
+    fileprivate func listen(
+        _ act: (ListeningRoom) async throws(ListeningProblem) -> ListeningReport
+    ) async throws -> Response {
+        let room = try listening()
+        let report: ListeningReport
+        do throws(ListeningProblem) {
+            report = try await act(room)
+        } catch {
+            throw RequestError(status: .conflict, code: error.kind.rawValue, message: error.message)
+        }
+        return try jsonResponse(report)
+    }
+}

@@ -1,0 +1,141 @@
+internal import AudioCapture
+internal import Gateway
+internal import GatewayStatus
+internal import SoundCalibration
+internal import Synchronization
+
+/// Carries out a ``ListeningSession``: opens the sound card, hears the clock, gives the gateway its commands.
+///
+/// The sound is read and judged on a thread of its own, without priority; the rest happens in a task. Nothing of it
+/// runs on a thread of the gateway's.
+final class ListeningRun: Sendable {
+    let id: String
+    private let request: ListeningRequest
+    private let gateway: Gateway
+    private let openCard: ListeningRoom.OpenCard
+    private let session: Mutex<ListeningSession>
+    private let sound: Sound
+    private let began = ContinuousClock.now
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    /// How often what came is looked at: a beat may be 60 ms.
+    private static let interval = Duration.milliseconds(30)
+
+    /// What the sound card's thread writes.
+    private final class Sound: Sendable {
+        let request: ListeningRequest
+        let state = Mutex((calibration: SoundCalibration?.none, blocks: 0, problem: ListeningProblem?.none))
+
+        init(_ request: ListeningRequest) { self.request = request }
+
+        func take(_ event: AudioCapture.Event) {
+            state.withLock { state in
+                switch event {
+                case .opened(let sampleRate):
+                    state.calibration = SoundCalibration(
+                        sampleRate: Double(sampleRate), inputLatency: request.inputLatency * 1_000,
+                        isCompared: request.against != nil)
+                case .sound(let block):
+                    state.blocks += 1
+                    state.calibration?.take(block)
+                case .overrun: state.calibration?.lost()
+                case .failed(let failure): state.problem = ListeningProblem(failure, of: request.device)
+                }
+            }
+        }
+
+        /// What is heard by now, after what was sent by now.
+        func heard(_ clock: SentClock?) -> ListeningSession.Heard {
+            state.withLock { state in
+                var heard = ListeningSession.Heard()
+                (heard.isOpen, heard.blocks, heard.problem) = (state.calibration != nil, state.blocks, state.problem)
+                guard state.calibration != nil else { return heard }
+                clock?.tell(&state.calibration!)  // it is not nil
+                heard.progress = state.calibration?.progress
+                (heard.outcome, heard.shift) = (state.calibration?.outcome, state.calibration?.shift ?? 0)
+                return heard
+            }
+        }
+    }
+
+    init(
+        _ request: ListeningRequest, id: String, name: String, _ gateway: Gateway,
+        _ limits: ListeningSession.Limits, _ openCard: @escaping ListeningRoom.OpenCard
+    ) {
+        (self.id, self.request, self.gateway, self.openCard) = (id, request, gateway, openCard)
+        session = Mutex(ListeningSession(request, id: id, name: name, limits: limits, at: .zero))
+        sound = Sound(request)
+        task.withLock { task in
+            task = Task { [self] in
+                await run()
+                self.task.withLock { $0 = nil }
+            }
+        }
+    }
+
+    private var now: Duration { began.duration(to: .now) }
+
+    /// Whether the clock has been put back and the sound card is closed.
+    var isFinished: Bool { task.withLock { $0 == nil } }
+
+    /// How it stands, for somebody who waits for it.
+    func report() -> ListeningReport { session.withLock { $0.asked(at: now) } }
+
+    /// Has the clock start.
+    func measure() { session.withLock { $0.measure() } }
+
+    /// Takes in what has been saved.
+    func saved(_ saved: ListeningReport.Saved) { session.withLock { $0.saved(saved) } }
+
+    /// Ends it; returns when the clock has been put back and the sound card is closed.
+    func cancel() async {
+        session.withLock { $0.cancel() }
+        await task.withLock(\.self)?.value
+    }
+
+    private func run() async {
+        let card: any SoundInput
+        do throws(ListeningProblem) {
+            card = try openCard(request.device, request.channels) { [sound] in sound.take($0) }
+        } catch {
+            sound.state.withLock { $0.problem = error }
+            _ = session.withLock { $0.next(sound.heard(nil), at: now) }
+            return
+        }
+        var clock: SentClock?
+        while true {
+            let heard = sound.heard(clock)
+            switch session.withLock({ $0.next(heard, at: now) }) {
+            case .wait: try? await Task.sleep(for: Self.interval)
+            case .hear:
+                let begun = hear(&clock)
+                session.withLock { $0.begin(begun, at: now) }
+            case .perform(let command):
+                let outcome = await perform(command)
+                session.withLock { $0.performed(outcome) }
+            case .end: return card.stop()
+            }
+        }
+    }
+
+    private func hear(_ clock: inout SentClock?) -> Result<ListeningSession.Start, ListeningProblem> {
+        let status = gateway.status()
+        let output = status.outputs.first { $0.id == request.output }
+        do throws(ListeningProblem) {
+            clock = try output.map { output throws(ListeningProblem) in try SentClock(of: output) }
+        } catch {
+            return .failure(error)
+        }
+        sound.state.withLock { $0.calibration?.begin(offset: (output?.offsetMilliseconds ?? 0) * 1_000) }
+        return .success(
+            .init(output: output, isPlaying: status.playing, tempo: status.tempo, quantum: status.quantum))
+    }
+
+    private func perform(_ command: Command) async -> Result<Void, ListeningProblem> {
+        do throws(CommandError) {
+            return .success(try await gateway.perform(command))
+        } catch {
+            return .failure(ListeningProblem(.refused, error.description))
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import Essentials
+package import SoundCalibration
+
+/// Which side of the beat a delay is on.
+package func side(ofDelay microseconds: Double) -> String { microseconds < 0 ? "early" : "late" }
+
+extension SoundDoubt {
+    /// Why there is no result, and what to do.
+    package func words(of name: String, channel: Int, against: Int?) -> String {
+        func amount(_ microseconds: Double) -> String { spokenDuration(abs(microseconds)) }
+        switch self {
+        case .noHits(let heard, let beats, let decibels):
+            let level = decibels.map { "the loudest sample is at \(fixed($0, 0)) dB" } ?? "there is only silence"
+            return
+                "\(heard) sounds on \(beats) beats are heard on channel \(channel), and \(level); see that the machine "
+                + "plays, that this is the right channel, and that it is loud enough"
+        case .clipping:
+            return
+                "most hits clip on channel \(channel); turn the machine or the input down until the level stays below 0 dB"
+        case .several(let perBeat):
+            return "\(fixed(perBeat, 1)) sounds are heard for each beat; have \(name) play one sound on each beat and "
+                + "nothing else, without echo"
+        case .uneven(let matched, let beats):
+            return
+                "sounds are heard, but only \(matched) of \(beats) beats have one at the same place; have \(name) play "
+                + "one sound on every beat, and see that it follows the clock"
+        case .wrongBeat(let microseconds, let interval):
+            return
+                "the sound comes \(amount(microseconds)) \(side(ofDelay: microseconds)), where beats are \(amount(interval)) apart: "
+                + "it may be on another sixteenth than the beat; program it on the beat, or, if \(name) really is so "
+                + "far off, measure at \(fixed(max(20, (60e6 / (10 * abs(microseconds))).rounded(.down)), 0)) BPM"
+        case .wholeBeat:
+            return
+                "\(name) seems to follow its clock a whole beat late or early, so which beat a sound belongs to is not clear; "
+                + "switch off any smoothing of the clock in the machine, or measure at half the tempo"
+        case .drift(let perMinute):
+            return
+                "\(name) moves away from the beat, by \(amount(perMinute)) a minute: it plays by a clock of its own; "
+                + "set it to follow MIDI clock"
+        case .doesNotFollow(let response):
+            return
+                "the clock was moved, and the sound moved by \(fixed(100 * response, 0)) % of that: what is heard does "
+                + "not follow \(name)'s clock; see that it is the right machine, and set to MIDI clock"
+        case .clockUnmoved:
+            return
+                "the clock of \(name) did not move when it was told to; see that nothing else sets its offset, and try again"
+        case .tempoChanged: return "the tempo changed meanwhile; keep it, and try again"
+        case .scattered(let spread):
+            return
+                "\(name) varies by \(amount(spread)) from hit to hit, too much to tell whether it follows its clock; "
+                + "try a shorter, drier, louder sound, or a slower tempo"
+        case .noReference(let matched, let beats):
+            return "\(matched) of \(beats) beats have a sound on channel \(against ?? 0), which it is compared with; "
+                + "have that play on every beat, too, or connect a MIDI cable"
+        case .noStart:
+            return
+                "no Start was heard on the MIDI cable at channel \(against ?? 0), which says which tick is a beat; see "
+                + "that the cable gets all that \(name) gets, and try again"
+        case .unclearReference(let response):
+            return
+                "when the clock was moved, channel \(against ?? 0) moved by \(fixed(100 * response, 0)) % of that: neither "
+                + "another machine (0 %) nor the clock of \(name) itself (100 %)"
+        case .sameClock:
+            return
+                "channel \(against ?? 0) follows the clock of \(name), too, so one offset moves both; have a machine on "
+                + "another output play there, or connect a MIDI cable (docs/calibrating.md)"
+        case .interrupted: return "the clock of \(name) was stopped or started anew meanwhile; try again"
+        case .lost: return "this machine was too busy and lost sound or ticks; close other programs, and try again"
+        case .noStamps:
+            return "the sound card's driver does not say when its samples were taken; try the card itself, such as hw:1"
+        }
+    }
+}

@@ -1,0 +1,49 @@
+internal import ALSASequencer
+package import AudioCapture
+internal import Glibc
+internal import RealTime
+
+extension ListeningProblem {
+    /// Why a sound card cannot be listened to.
+    package init(_ failure: AudioCapture.Failure, of device: String) {
+        switch failure {
+        case .gone(let error): self.init(.unavailable, "\(device) is gone: \(error); plug it in again")
+        case .notOpened(let error):
+            switch error.code {
+            case -EACCES, -EPERM:
+                self.init(.noPermission, "\(device): \(error); join the group audio and log in again")
+            case -EBUSY:
+                self.init(
+                    .unavailable, "another program listens to \(device); end it, or name 'default' to share it")
+            case -EINVAL:
+                let converted = device.hasPrefix("hw:") ? "plug\(device) converts what the card gives; " : ""
+                self.init(
+                    .unavailable,
+                    "\(device) cannot be used (\(error)); \(converted)'arecord -D \(device) --dump-hw-params' lists its "
+                        + "channels, formats and sample rates, of which 44.1 to 192 kHz are understood")
+            default:
+                self.init(.unavailable, "no sound comes from \(device) (\(error)); 'arecord -l' lists inputs")
+            }
+        }
+    }
+
+    /// A card that gives nothing, not even silence.
+    package static func noSound(_ device: String) -> ListeningProblem {
+        ListeningProblem(.unavailable, "\(device) gives no sound; see that no other program holds it")
+    }
+}
+
+extension AudioCapture {
+    /// Listens to a card as ``init(_:channels:_:)`` does.
+    ///
+    /// - Throws: when the system gives no thread or no descriptor.
+    package static func opened(
+        _ device: String, channels: [Int], _ receive: @escaping @Sendable (Event) -> Void
+    ) throws(ListeningProblem) -> AudioCapture {
+        do throws(SystemCallError) {
+            return try AudioCapture(device, channels: channels, receive)
+        } catch {
+            throw ListeningProblem(.system, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Essentials
+import GatewayStatus
+import Glibc
+import HTTPTypes
+import Listening
+import RealTime
+
+/// Guides through a calibration by listening, which the gateway carries out.
+struct ListeningGuide {
+    let client: ControlClient
+    let output: Status.Output
+    /// The sound card.
+    let device: String
+    /// Counted from 1.
+    let channel: Int
+    /// The channel to compare with.
+    let against: Int?
+    /// Milliseconds.
+    let inputLatency: Double
+    /// Whether somebody at a terminal is asked when the level is right.
+    let asks: Bool
+
+    /// How often it is asked how it stands.
+    private static let interval = Duration.milliseconds(120)
+
+    /// Where it is heard, for people.
+    var place: String { "\(device), channel \(channel)\(against.map { ", against \($0)" } ?? "")" }
+
+    /// What opens it, for the gateway.
+    private struct Request: Encodable {
+        var device: String
+        var channel: Int
+        var against: Int?
+        var inputLatencyMilliseconds: Double?
+    }
+
+    /// Listens until there is a result.
+    ///
+    /// - Parameter view: shows how far it has come.
+    /// - Returns: the result.
+    /// - Throws: why there is no result, and what to do.
+    func run(showing view: ListeningView) async throws -> ListeningFigures {
+        // A terminal that closes ends it in order, too, unless with nohup.
+        let stop = try StopRequest(alsoOn: SignalSource.isIgnored(SIGHUP) ? [] : [SIGHUP])
+        let request = Request(
+            device: device, channel: channel, against: against,
+            inputLatencyMilliseconds: inputLatency > 0 ? inputLatency : nil)
+        var report: ListeningReport = try await client.answer(
+            .post, "outputs/\(output.id)/listening", try JSON.text(request)
+        ).value
+        let path = "listening/\(report.id)"
+        var (view, isAnswered) = (view, !asks)
+        while !report.state.isLast {
+            try? await Task.sleep(for: Self.interval)
+            if stop.isMade {
+                report = try await client.answer(.delete, path).value
+                break
+            }
+            report = try await client.answer(.get, path).value
+            if !isAnswered || report.state != .level { view.show(report) }
+            guard report.state == .level else { continue }
+            if !isAnswered, Self.isEnterPressed() {
+                isAnswered = true
+                view.lineWasEntered()
+            }
+            if isAnswered { report = try await client.answer(.post, "\(path)/measure", "{}").value }
+        }
+        if let problem = report.problem { throw Failure(problem) }
+        guard let result = report.result else { throw Failure(.unavailable, "stopped before there was a result") }
+        return result
+    }
+
+    /// Whether a line has come from the terminal, or none can come any more.
+    private static func isEnterPressed() -> Bool {
+        var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        guard Glibc.poll(&waiting, 1, 0) > 0 else { return false }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        _ = read(STDIN_FILENO, &bytes, bytes.count)
+        return true
+    }
+}
+
+extension Failure {
+    /// Why a calibration by listening gave no result.
+    init(_ problem: ListeningProblem) {
+        let status: Status =
+            switch problem.kind {
+            case .refused: .refused
+            case .unavailable, .cancelled: .unavailable
+            case .noPermission: .noPermission
+            case .system: .system
+            }
+        self.init(status, problem.message)
+    }
+}
