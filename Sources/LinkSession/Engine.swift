@@ -68,6 +68,17 @@ package struct Engine: Sendable {
     /// Until when the first session that is joined and plays is played along; nil as Link has it: joining starts nothing.
     var resumesUntil: HostTime?
 
+    /// Who announces more than is remembered; nil while everything has room.
+    package internal(set) var crowd: Crowd?
+
+    /// More peers or sessions than are remembered or measured.
+    package struct Crowd: Hashable, Sendable {
+        /// The address that first had to give way: it announced the most.
+        package var source: IPAddress
+        /// When to forget about it, unless something more has to give way.
+        package var until: HostTime
+    }
+
     /// To be sent when the present event is dealt with.
     var outbox: [Datagram] = []
     /// Whether the present event has changed what everyone should hear.
@@ -84,8 +95,10 @@ package struct Engine: Sendable {
     struct KnownSession: Sendable {
         let id: NodeID
         var timeline: GhostTimeline
-        /// Nil while the first measurement runs.
+        /// Nil while it was not measured.
         var transform: GhostTransform?
+        /// Whether its measurement was put off for others.
+        var wasPutOff = false
     }
 
     /// Founds a session of one; the engine is disabled.
@@ -224,6 +237,7 @@ package struct Engine: Sendable {
         retryMeasurements(at: now)
         remeasureSession(at: now)
         correctClock(at: now)
+        forgetCrowd(at: now)
         for index in interfaces.indices where isStateNew || interfaces[index].broadcastAt <= now {
             broadcast(onInterfaceAt: index, at: now)
         }
@@ -242,6 +256,7 @@ package struct Engine: Sendable {
             consider(interface.pruneAt)
         }
         for measurement in measurements { consider(measurement.retryAt) }
+        consider(crowd?.until)
         return earliest
     }
 }
