@@ -13,6 +13,8 @@ struct PulseTrain: BitwiseCopyable {
     private var spread = RateAccumulator()
     private var account: Account
     private var probe: Probe
+    /// The tempos that the device takes.
+    private var tempos: TempoRange
 
     /// What of a tempo map has been taken into account already.
     private struct Account: Hashable, BitwiseCopyable {
@@ -40,6 +42,8 @@ struct PulseTrain: BitwiseCopyable {
     /// What a new map or new settings mean for the pulses that come next.
     struct Change: BitwiseCopyable {
         var jump = Jump.none
+        /// Whether pulses may fall elsewhere than before.
+        var isMoved = false
         /// Whether they are counted otherwise, so that a device may no longer be where the song is.
         var isRegrouped = false
     }
@@ -65,6 +69,7 @@ struct PulseTrain: BitwiseCopyable {
     init(_ plan: OutputPlan, on map: TempoMap) {
         offset = plan.settings.offset
         probe = plan.probe
+        tempos = plan.settings.tempos
         account = Account(map)
         fold = TempoFold.none.following(plan.settings, microsecondsPerBeat: map.line.microsecondsPerBeat)
         let (tickLength, origin) = (map.line.tickLength, plan.transport.startTick)
@@ -111,6 +116,25 @@ struct PulseTrain: BitwiseCopyable {
         max(700, min(2_000, shortestGap(line) * 4 / 5))
     }
 
+    /// The least time from the pulse before to a pulse, in microseconds, while pulses are behind a plan that has changed.
+    ///
+    /// They are caught up no faster than the fastest tempo of the device, or of any session, allows, and half a percent:
+    /// without that a device at that tempo would never be on time again. After a stall ``minimumGap(_:)`` counts alone.
+    func plannedGap(before pulse: Int64, _ line: TickLine) -> Int64 {
+        let straight = Double(gap(line))
+        let fastest = min(straight, fastestGap) * (1 - RateAccumulator.rateLimit)
+        let (last, next) = (grid.place(ofPulse: pulse - 1), grid.place(ofPulse: pulse))
+        let ticks = Double(next.tick - last.tick) + Double(next.millionths - last.millionths) / 1e6
+        // Swung pulses lie closer than others, and so they may then.
+        return max(minimumGap(line), Int64(fastest * min(1, ticks * Double(line.tickLength) / straight)))
+    }
+
+    /// The straight distance of two pulses at the fastest tempo that there may be, in microseconds.
+    private var fastestGap: Double {
+        guard tempos == .all else { return 60e9 / Double(TickLine.ticksPerBeat * tempos.highest) }
+        return 60_060 * Double(grid.divide) / Double(TickLine.ticksPerBeat * grid.multiply)
+    }
+
     private func shortestGap(_ line: TickLine) -> Int64 { gap(line) * (1_000 - grid.swing) / 500 }
 
     /// How late a pulse may be and still be caught up, in microseconds; beyond it the device is relocated.
@@ -136,9 +160,11 @@ struct PulseTrain: BitwiseCopyable {
         let step = map.glides &- account.glides &+ plan.settings.offset &- offset
         let isOwed = step == 0 || owe(Double(-step), on: map.line, at: now)
         var change = Change()
+        change.isMoved = hasJumped || step != 0 || account.tempoChanges != map.tempoChanges
         if hasJumped || !isOwed { change.jump = plan.settings.mayJump || !isRunning ? .broken : .slid }
         offset = plan.settings.offset
         probe = plan.probe
+        tempos = plan.settings.tempos
         account = Account(map)
         if change.jump != .none { (steps, spread) = (RateAccumulator(), RateAccumulator()) }
         let (former, count) = (grid, next)

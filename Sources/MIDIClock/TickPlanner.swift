@@ -17,6 +17,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     var nextPulse: Int64 = 0
     /// When the last pulse left, from which the next must keep its distance.
     private var lastPulse = HostTime(microseconds: .min / 2)
+    /// Whether the next pulse comes too soon or late since the plan has changed, and not since it was held up.
+    private var isBehindPlan = false
     var device = Device.stopped
     /// Whether the device plays at the wrong place of the song.
     private var isMisplaced = false
@@ -174,6 +176,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             device = .playing(startTick: plan.transport.startTick)
         }
         var isBroken = change.jump == .broken
+        noteDelay(change, on: map, at: now)
         // Late after a stall; that pulses keep their distance is not lateness, whenever it is asked for.
         let aim = aim(map)
         let lateness = aim.due.microseconds(to: max(now, aim.gapEnd))
@@ -181,15 +184,29 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         // Far ahead after a tempo that fell while nobody told us.
         if isClockOn, train.due(nextPulse - 7, on: map) > now { isBroken = true }
         guard isBroken else { return aim }
-        nextPulse = train.first(atOrAfter: max(now, aim.gapEnd), on: map)
+        isBehindPlan = true
+        nextPulse = train.first(atOrAfter: max(now, gapEnd(map)), on: map)
         entry = nil
         isMisplaced = device != .stopped
         return self.aim(map)
     }
 
+    /// Notes whether the next pulse is behind a plan that has changed, until it is on time.
+    private mutating func noteDelay(_ change: PulseTrain.Change, on map: TempoMap, at now: HostTime) {
+        let due = train.due(nextPulse, on: map)
+        let earliest = lastPulse.advanced(byMicroseconds: train.plannedGap(before: nextPulse, map.line))
+        if change.isMoved || change.jump != .none {
+            isBehindPlan = isBehindPlan || due < max(now, earliest)
+        } else if due >= earliest {
+            isBehindPlan = false
+        }
+    }
+
     /// Before this time no pulse may leave, whatever the map says.
     func gapEnd(_ map: TempoMap) -> HostTime {
-        lastPulse.advanced(byMicroseconds: train.minimumGap(map.line))
+        let gap =
+            isBehindPlan ? train.plannedGap(before: nextPulse, map.line) : train.minimumGap(map.line)
+        return lastPulse.advanced(byMicroseconds: gap)
     }
 
     /// Whether the device, which plays, may go on: where it should be, or where it is.

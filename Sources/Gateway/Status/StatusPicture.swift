@@ -172,6 +172,16 @@ struct StatusPicture: Sendable {
                     code: "link-interface", message: "Link cannot use a network interface: \(failure)",
                     fix: "it is tried again every few seconds; --interface says which to use"))
         }
+        if let address = link.crowdingAddress {
+            warnings.append(
+                .init(
+                    code: "link-strangers",
+                    message:
+                        "\(address) announces more Link peers than can be real; some of them are forgotten, so that "
+                        + "real ones get in",
+                    fix: "find the program or machine with that address and stop it; --interface leaves its network out"
+                ))
+        }
         for output in slots.map({ outputs[$0] }) where output.connectedTo == nil {
             if let trouble = output.trouble {
                 warnings.append(
