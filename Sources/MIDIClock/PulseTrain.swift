@@ -116,17 +116,25 @@ struct PulseTrain: BitwiseCopyable {
         max(700, min(2_000, shortestGap(line) * 4 / 5))
     }
 
-    /// The least time from the pulse before to a pulse, in microseconds, while pulses are behind a plan that has changed.
+    /// The least time between two pulses, in microseconds, while pulses are behind a plan that has changed.
     ///
     /// They are caught up no faster than the fastest tempo of the device, or of any session, allows, and half a percent:
     /// without that a device at that tempo would never be on time again. After a stall ``minimumGap(_:)`` counts alone.
-    func plannedGap(before pulse: Int64, _ line: TickLine) -> Int64 {
-        let straight = Double(gap(line))
-        let fastest = min(straight, fastestGap) * (1 - RateAccumulator.rateLimit)
-        let (last, next) = (grid.place(ofPulse: pulse - 1), grid.place(ofPulse: pulse))
-        let ticks = Double(next.tick - last.tick) + Double(next.millionths - last.millionths) / 1e6
-        // Swung pulses lie closer than others, and so they may then.
-        return max(minimumGap(line), Int64(fastest * min(1, ticks * Double(line.tickLength) / straight)))
+    ///
+    /// - Parameters:
+    ///   - place: of the second.
+    ///   - last: of the first; nil if it lies on another grid.
+    ///   - line: the newest line.
+    func plannedGap(to place: TickPlace, from last: TickPlace?, _ line: TickLine) -> Int64 {
+        var distance = Double(gap(line))
+        if let last {
+            let ticks = Double(place.tick &- last.tick) + Double(place.millionths - last.millionths) / 1e6
+            // What was sent twice, or lies behind, tells nothing.
+            if ticks > 0 {
+                distance = min(distance, ticks * Double(line.microsecondsPerBeat) / Double(TickLine.ticksPerBeat))
+            }
+        }
+        return Int64(min(distance, fastestGap) * (1 - RateAccumulator.rateLimit))
     }
 
     /// The straight distance of two pulses at the fastest tempo that there may be, in microseconds.

@@ -17,6 +17,9 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     var nextPulse: Int64 = 0
     /// When the last pulse left, from which the next must keep its distance.
     private var lastPulse = HostTime(microseconds: .min / 2)
+    /// Where the last pulse fell, unless the grid has jumped since, and when it was to leave.
+    private var lastPlace: TickPlace?
+    private var lastDue = HostTime(microseconds: .min / 2)
     /// Whether the next pulse comes too soon or late since the plan has changed, and not since it was held up.
     private var isBehindPlan = false
     var device = Device.stopped
@@ -128,7 +131,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         switch planned.message {
         case .timingClock:
             nextPulse = planned.pulse + 1
-            lastPulse = time
+            (lastPulse, lastPlace, lastDue) = (time, planned.place, planned.due)
             guard let entry = planned.entry else { return }
             moves(by: entry)
         case .stop: device = .stopped
@@ -194,19 +197,24 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// Notes whether the next pulse is behind a plan that has changed, until it is on time.
     private mutating func noteDelay(_ change: PulseTrain.Change, on map: TempoMap, at now: HostTime) {
         let due = train.due(nextPulse, on: map)
-        let earliest = lastPulse.advanced(byMicroseconds: train.plannedGap(before: nextPulse, map.line))
+        if change.jump != .none { lastPlace = nil }
         if change.isMoved || change.jump != .none {
-            isBehindPlan = isBehindPlan || due < max(now, earliest)
-        } else if due >= earliest {
+            isBehindPlan = isBehindPlan || due < max(now, plannedGapEnd(map))
+        } else if due >= plannedGapEnd(map) {
             isBehindPlan = false
         }
     }
 
     /// Before this time no pulse may leave, whatever the map says.
     func gapEnd(_ map: TempoMap) -> HostTime {
-        let gap =
-            isBehindPlan ? train.plannedGap(before: nextPulse, map.line) : train.minimumGap(map.line)
-        return lastPulse.advanced(byMicroseconds: gap)
+        let end = lastPulse.advanced(byMicroseconds: train.minimumGap(map.line))
+        return isBehindPlan ? max(end, plannedGapEnd(map)) : end
+    }
+
+    /// Before this time no pulse may be planned while they are behind a plan that has changed.
+    private func plannedGapEnd(_ map: TempoMap) -> HostTime {
+        let place = train.grid.place(ofPulse: nextPulse)
+        return lastDue.advanced(byMicroseconds: train.plannedGap(to: place, from: lastPlace, map.line))
     }
 
     /// Whether the device, which plays, may go on: where it should be, or where it is.

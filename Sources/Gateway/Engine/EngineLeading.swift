@@ -36,6 +36,7 @@ extension GatewayEngine {
         for token: ReplyToken? = nil, at now: HostTime, _ body: (inout Arbiter, HostTime) -> SessionEdit?
     ) {
         let (mode, transport, line) = (arbiter.mode, arbiter.transport, arbiter.line)
+        let wasOutside = arbiter.tempoOutside != nil
         let (asked, probe) = (arbiter.probing?.outputs, arbiter.probing?.probe)
         if let answer = body(&arbiter, now) {
             edit(answer, for: token, at: now)
@@ -49,9 +50,19 @@ extension GatewayEngine {
         }
         isStatusStale = true
         keepTempo()
+        logFence(wasOutside: wasOutside)
         // That Link was switched is told when the peer says so.
         if mode != arbiter.mode, [mode, arbiter.mode].contains(.follow) {
             log(.notice, "leader changed", ["reason": "\(arbiter.reason)"])
+        }
+    }
+
+    /// Logs that the session's tempo has left the fence, or is inside again.
+    private mutating func logFence(wasOutside: Bool) {
+        if let tempo = arbiter.tempoOutside, !wasOutside {
+            log(.warning, "the session's tempo is outside of --session-tempo", ["tempo": "\(tempo.beatsPerMinute)"])
+        } else if wasOutside, arbiter.tempoOutside == nil {
+            log(.notice, "outputs go along with the session's tempo again")
         }
     }
 

@@ -12,6 +12,8 @@ package struct OutputConfiguration: Hashable, Sendable {
     package var library = ProfileLibrary()
     /// The tempos that devices take whose profiles do not say.
     package var tempos = TempoRange.all
+    /// What the session's tempo is folded into for all devices; nil for what each of them takes.
+    package var fold: TempoRange?
 
     package init() {}
 
@@ -20,10 +22,13 @@ package struct OutputConfiguration: Hashable, Sendable {
         let clock = hasClockPort ? [OutputRequest(.clock)] : []
         return (clock + outputs).map { request in
             var request = request
-            request.tempos = tempos
+            fit(&request)
             return request
         }
     }
+
+    /// Tells a request the tempos that count for all.
+    func fit(_ request: inout OutputRequest) { (request.tempos, request.fold) = (tempos, fold) }
 
     /// Whether any of it is on the sequencer.
     var needsSequencer: Bool {
