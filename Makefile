@@ -163,7 +163,7 @@ RUNS ?= 10000000
 link-fuzz: toolchain  ## ten million datagrams and deeds that the compiler's fuzzer thinks up, against the Link engine
 	FUZZ=1 $(SWIFT) build -c release --package-path Benchmarks/Link --scratch-path Benchmarks/Link/.build-fuzz \
 		--product link-fuzz
-	mkdir -p Benchmarks/Link/.build-fuzz/corpus
+	$(PYTHON) Benchmarks/Link/corpus unpack Tests/LinkSessionTests/Corpus/link-stories.txt Benchmarks/Link/.build-fuzz/corpus
 	Benchmarks/Link/.build-fuzz/release/link-fuzz -runs=$(RUNS) -max_len=2048 -rss_limit_mb=512 \
 		Benchmarks/Link/.build-fuzz/corpus
 

@@ -199,7 +199,11 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let due = train.due(nextPulse, on: map)
         if change.jump != .none { lastPlace = nil }
         if change.isMoved || change.jump != .none {
-            isBehindPlan = isBehindPlan || due < max(now, plannedGapEnd(map))
+            let gap = plannedGap(map)
+            // What was overdue before counts from now: else it would be caught up in a burst.
+            let base = max(lastDue, lastPulse, now.advanced(byMicroseconds: -gap))
+            guard due < base.advanced(byMicroseconds: gap) else { return }
+            (isBehindPlan, lastDue) = (true, base)
         } else if due >= plannedGapEnd(map) {
             isBehindPlan = false
         }
@@ -213,8 +217,11 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
 
     /// Before this time no pulse may be planned while they are behind a plan that has changed.
     private func plannedGapEnd(_ map: TempoMap) -> HostTime {
-        let place = train.grid.place(ofPulse: nextPulse)
-        return lastDue.advanced(byMicroseconds: train.plannedGap(to: place, from: lastPlace, map.line))
+        lastDue.advanced(byMicroseconds: plannedGap(map))
+    }
+
+    private func plannedGap(_ map: TempoMap) -> Int64 {
+        train.plannedGap(to: train.grid.place(ofPulse: nextPulse), from: lastPlace, map.line)
     }
 
     /// Whether the device, which plays, may go on: where it should be, or where it is.

@@ -88,7 +88,12 @@ struct TempoFenceSceneTests {
 
     @Test(arguments: Seeds.standing(1...5))
     func `a fence that folds keeps to the session's beats`(seed: UInt64) throws {
-        var (world, peer, ours) = try world(seed, fence: fence(80, 160, .fold))
+        var world = GatewayWorld("fold", seed: seed)
+        let (peer, ours) = (try world.addNode(tempo: 120), try world.addNode(tempo: 77))
+        configure(&world, ours, fence(80, 160, .fold))
+        world.setLink(true, at: peer)
+        world.at(2) { $0.setLink(true, at: ours) }
+        try world.run(until: 5)
         setTempo(300, at: peer, &world)
         try world.run(until: 10)
         #expect(abs(heard(world, ours) - 150) < 1)
@@ -124,7 +129,7 @@ struct TempoFenceSceneTests {
 
     @Test
     func `the log tells when the fence is left, and when all is well again`() throws {
-        var (world, peer, ours) = try world(1, fence: fence(90, 150))
+        var (world, peer, ours) = try world(1, fence: fence(70, 150))
         setTempo(300, at: peer, &world)
         try world.run(until: 8)
         setTempo(310, at: peer, &world)
