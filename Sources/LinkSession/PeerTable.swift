@@ -143,6 +143,7 @@ struct PeerTable: Sendable {
     /// - Parameters:
     ///   - record: what was just announced.
     ///   - mustStay: whether a record may not be removed to make room.
+    /// - Returns: what became of it.
     mutating func insert(_ record: PeerRecord, sparing mustStay: (PeerRecord) -> Bool) -> Admission {
         var index = position(of: record.node, record.interface)
         if index < records.count, records[index].names(record.node, record.interface) {

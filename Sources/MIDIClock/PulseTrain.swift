@@ -125,6 +125,7 @@ struct PulseTrain: BitwiseCopyable {
     ///   - place: of the second.
     ///   - last: of the first; nil if it lies on another grid.
     ///   - line: the newest line.
+    /// - Returns: microseconds.
     func plannedGap(to place: TickPlace, from last: TickPlace?, _ line: TickLine) -> Int64 {
         var distance = Double(gap(line))
         if let last {

@@ -28,7 +28,7 @@ struct LinkStoryTests {
             #expect(story.broken.isEmpty)
             joined += story.hasJoined ? 1 : 0
         }
-        #expect(joined > scripts.count / 4, "else joining is not tried")
+        #expect(joined > scripts.count / 5, "else joining is not tried")
     }
 
     @Test
