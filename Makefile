@@ -11,6 +11,7 @@ ARGS ?=
 CMD ?=
 LAB_OPTIONS ?=
 UNIT_OPTIONS ?=
+SEEDS ?= 1...10000
 
 SWIFT ?= swift
 RELEASE := .build/release/tactus
@@ -30,7 +31,7 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 
-.PHONY: mutants help run build programs test check lint format unit network acceptance plan lab bench bench-full bench-micro
+.PHONY: help run build programs test check lint format unit network acceptance plan lab bench bench-full bench-micro mutants scenes
 .PHONY: tsan bench-follower bench-onsets link-trials listen-trials link-fuzz bad-links sizes documents docs install clean packages toolchain
 
 help:  ## list the targets
@@ -82,6 +83,9 @@ unit: toolchain
 
 mutants: toolchain  ## break one decision after another, and see whether `make check` notices; an hour or two
 	Tests/mutants $(ARGS)
+
+scenes: toolchain  ## ten thousand random scenes of whole gateways; SEEDS=7 plays one again; an hour or less
+	SIM_SEED=$(SEEDS) timeout 7200 $(SWIFT) test --filter 'GatewayTests.RandomSceneTests'
 
 # Building may fetch packages; the tests themselves, real Link sockets among them, see no network but their own.
 network: toolchain
@@ -172,7 +176,7 @@ RUNS ?= 10000000
 link-fuzz: toolchain  ## ten million datagrams and deeds that the compiler's fuzzer thinks up, against the Link engine
 	FUZZ=1 $(SWIFT) build -c release --package-path Benchmarks/Link --scratch-path Benchmarks/Link/.build-fuzz \
 		--product link-fuzz
-	mkdir -p Benchmarks/Link/.build-fuzz/corpus
+	$(PYTHON) Benchmarks/Link/corpus unpack Tests/LinkSessionTests/Corpus/link-stories.txt Benchmarks/Link/.build-fuzz/corpus
 	Benchmarks/Link/.build-fuzz/release/link-fuzz -runs=$(RUNS) -max_len=2048 -rss_limit_mb=512 \
 		Benchmarks/Link/.build-fuzz/corpus
 

@@ -30,6 +30,6 @@ let package = Package(
             ? [
                 .target(name: "CFuzzer"),
                 .executableTarget(
-                    name: "link-fuzz", dependencies: ["BeatTime", "LinkSession", "CFuzzer"], swiftSettings: strict,
+                    name: "link-fuzz", dependencies: ["Simulation", "CFuzzer"], swiftSettings: strict,
                     linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),
             ] : []))

@@ -17,7 +17,11 @@ package struct Arbiter: Sendable {
     package var stopsWhenLost = false
     /// Where ticks fall, and how that has changed.
     package internal(set) var map: TempoMap
-    /// Whether the song plays, and at which tick it begins.
+    /// The tempos of the session that outputs go along with; nil for all.
+    package private(set) var fence: TempoFence?
+    /// Whether outputs go on by themselves since the session's tempo is outside of the fence.
+    private var isHolding = false
+    /// Whether the song plays, and where its top is.
     package internal(set) var transport: PlannedTransport
     var link: LinkView
     /// The machines whose clocks are received.
@@ -199,10 +203,41 @@ package struct Arbiter: Sendable {
         return takeOver(newLink, at: now) ?? followLeader(at: now)
     }
 
+    /// Sets the tempos of the session that outputs go along with; the session itself stays as it is.
+    package mutating func setFence(_ fence: TempoFence?, at now: HostTime) {
+        guard fence != self.fence else { return }
+        self.fence = fence
+        if following == nil { _ = takeOver(link, at: now) }
+    }
+
+    /// The session's tempo if it is outside of the fence.
+    package var tempoOutside: Tempo? {
+        guard following == nil, let fence, !fence.contains(link.state.timeline.tempo) else { return nil }
+        return link.state.timeline.tempo
+    }
+
+    /// Has outputs go on at a tempo inside of the fence, whatever the session does.
+    private mutating func hold(_ fence: TempoFence, at now: HostTime) {
+        isHolding = true
+        let tempo = Tempo(microsecondsPerBeat: line.microsecondsPerBeat)
+        guard !fence.contains(tempo) else { return }
+        let tick = line.nearestTick(to: now)
+        let length = fence.nearest(to: tempo).microsecondsPerBeat
+        map.changeTempo(
+            to: TickLine(microsecondsPerBeat: length, timeOrigin: line.time(ofTick: tick), tickOrigin: tick), at: now)
+    }
+
     private mutating func takeOver(_ newLink: LinkView, at now: HostTime) -> SessionEdit? {
         let old = (link: link, line: line)
         link = newLink
-        map.follow(newLink, after: old.link, ticksPerBar: transport.ticksPerBar, at: now)
+        let wasHolding = isHolding
+        if let fence, fence.outside == .hold, tempoOutside != nil {
+            hold(fence, at: now)
+        } else {
+            isHolding = false
+            map.follow(
+                newLink, after: old.link, isNewGrid: wasHolding, ticksPerBar: transport.ticksPerBar, at: now)
+        }
         guard newLink.state.isPlaying else {
             transport.isPlaying = false
             return nil
@@ -210,13 +245,15 @@ package struct Arbiter: Sendable {
         let isPending = old.line.position(at: now) < Double(transport.startTick)
         let isSameStart = old.link.state.timeForIsPlaying == newLink.state.timeForIsPlaying
         if transport.isPlaying, !isPending, isSameStart || line != old.line {
-            relocate(from: old.line, isNewSession: old.link.sessionID != newLink.sessionID, at: now)
+            let isNewGrid = old.link.sessionID != newLink.sessionID || wasHolding
+            relocate(from: old.line, isNewGrid: isNewGrid && !isHolding, at: now)
             return nil
         }
         guard !transport.isPlaying || !isSameStart || line != old.line else { return nil }
         // A pending start stays pending: a new tempo, extended into the past, must not find an earlier boundary.
         start(notBefore: transport.isPlaying && isPending ? now : nil)
-        return newLink.state.isConnected ? .countFrom(top: line.time(ofTick: transport.startTick)) : nil
+        // While outputs hold a tempo, the beats shown are still the session's.
+        return newLink.state.isConnected && !isHolding ? .countFrom(top: line.time(ofTick: transport.startTick)) : nil
     }
 
     /// Start of the song: the first quantum boundary, or alone the first tick, at or after the time play was asked for.
@@ -233,9 +270,9 @@ package struct Arbiter: Sendable {
     /// Within one session the session's beats stay true, whatever happens to tempo and time. Another grid counts its
     /// beats otherwise: the top moves to the nearest bar of that grid. A top that has come to lie ahead of a song
     /// that plays moves back to a bar already begun.
-    private mutating func relocate(from old: TickLine, isNewSession: Bool, at now: HostTime) {
+    private mutating func relocate(from old: TickLine, isNewGrid: Bool, at now: HostTime) {
         let bar = transport.ticksPerBar
-        if isNewSession, !line.isSameGrid(as: old) {
+        if isNewGrid, !line.isSameGrid(as: old) {
             let distance = transport.startTick - line.tickOrigin
             transport.startTick = line.tickOrigin + (distance + bar / 2).flooredToMultiple(of: bar)
         }

@@ -10,15 +10,16 @@ extension TempoMap {
     /// jump.
     ///
     /// - Parameters:
-    ///   - link: the Link peer's present state.
-    ///   - former: its state before.
+    ///   - link: what the Link peer says now.
+    ///   - former: what it said before.
+    ///   - isNewGrid: whether the ticks so far were not the session's.
     ///   - ticksPerBar: the length of a bar.
     ///   - now: the present host time.
     mutating func follow(
-        _ link: LinkView, after former: LinkView, ticksPerBar: Int64, at now: HostTime
+        _ link: LinkView, after former: LinkView, isNewGrid: Bool, ticksPerBar: Int64, at now: HostTime
     ) {
         var newLine = TickLine(link.state.timeline, tickOrigin: line.tickOrigin)
-        guard link.sessionID == former.sessionID else {
+        guard link.sessionID == former.sessionID, !isNewGrid else {
             newLine.tickOrigin = 0
             newLine.tickOrigin = Int64((line.position(at: now) - newLine.position(at: now)).rounded())
             let isSameBar = (newLine.tickOrigin - line.tickOrigin) % ticksPerBar == 0

@@ -13,6 +13,10 @@ package struct ConfigurationFile: Hashable, Sendable {
     package var link = Link()
     /// Range for tempos sent to devices; other tempos are folded into it.
     package var tempoRange: TempoRange?
+    /// The tempos of the session that outputs go along with: `session-tempo`.
+    package var sessionTempo: Placed<TempoFence>?
+    /// What outputs do outside of it: `session-tempo-outside`.
+    package var outsideSessionTempo: TempoFence.Outside?
     package var http = HTTP()
     package var osc = OSC()
     package var controls: [Control] = []

@@ -1,4 +1,5 @@
 internal import BeatTime
+internal import MIDIClock
 
 extension ConfigurationFile {
     /// Parses a configuration.
@@ -27,6 +28,8 @@ extension ConfigurationFile {
         Key("follow", \.follow, section: followKeys),
         Key("link", \.link, section: linkKeys),
         Key("tempo-range", \.tempoRange, .tempos(in: 20_000...999_000)),
+        Key("session-tempo", \.sessionTempo, Kind<TempoFence>.fence(in: 20_000...999_000).placed),
+        Key("session-tempo-outside", \.outsideSessionTempo, .word),
         Key("http", \.http, section: httpKeys),
         Key("osc", \.osc, section: oscKeys),
         Key("controls", \.controls, .controls),

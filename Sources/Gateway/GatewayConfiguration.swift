@@ -2,6 +2,7 @@ package import BeatTime
 package import ClockDispatch
 package import ConfigurationFiles
 package import GatewayStatus
+package import MIDIClock
 
 /// What the user wants of a run of the gateway.
 package struct GatewayConfiguration: Sendable {
@@ -35,7 +36,9 @@ package struct LiveConfiguration: Hashable, Sendable {
     package var outputs = OutputConfiguration()
     /// Shared quantum in beats, 0 to 64.
     package var quantum = Beats(4)
-    /// Whether Link leaves the network while no output or user needs it.
+    /// The tempos of the session that outputs go along with; nil for all.
+    package var fence: TempoFence?
+    /// Whether Link leaves the network while there is nothing to drive.
     package var deactivatesWhenIdle = false
     /// Whose clock to follow when Link is off.
     package var follow = FollowChoice.auto

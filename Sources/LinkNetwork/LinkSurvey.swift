@@ -37,6 +37,12 @@ package struct LinkSurvey: Sendable {
     /// More peers than any stage has; a bound, because anybody can pretend to be many.
     private static let mostPeers = 256
 
+    /// The address that most of the peers announce themselves from, if there are more than any stage has.
+    package var crowd: IPAddress? {
+        guard peers.count >= Self.mostPeers else { return nil }
+        return Dictionary(grouping: peers, by: \.source).max { $0.value.count < $1.value.count }?.key
+    }
+
     /// Listens, and hears itself, on all networks at once.
     ///
     /// - Parameter milliseconds: how long; a peer speaks four times a second.

@@ -69,7 +69,18 @@ package struct Engine: Sendable {
     /// nothing.
     var resumesUntil: HostTime?
 
-    /// To be sent when the present event has been handled.
+    /// Who announces more than is remembered; nil while everything has room.
+    package internal(set) var crowd: Crowd?
+
+    /// More peers or sessions than are remembered or measured.
+    package struct Crowd: Hashable, Sendable {
+        /// The address that first had to give way: it announced the most.
+        package var source: IPAddress
+        /// When to forget about it, unless something more has to give way.
+        package var until: HostTime
+    }
+
+    /// To be sent when the present event is dealt with.
     var outbox: [Datagram] = []
     /// Whether the present event changed what all peers should know.
     var isStateNew = false
@@ -85,8 +96,10 @@ package struct Engine: Sendable {
     struct KnownSession: Sendable {
         let id: NodeID
         var timeline: GhostTimeline
-        /// Nil during the first measurement.
+        /// Nil while it was not measured.
         var transform: GhostTransform?
+        /// Whether its measurement was put off for others.
+        var wasPutOff = false
     }
 
     /// Founds a session of one; the engine is disabled.
@@ -225,6 +238,7 @@ package struct Engine: Sendable {
         retryMeasurements(at: now)
         remeasureSession(at: now)
         correctClock(at: now)
+        forgetCrowd(at: now)
         for index in interfaces.indices where isStateNew || interfaces[index].broadcastAt <= now {
             broadcast(onInterfaceAt: index, at: now)
         }
@@ -243,6 +257,7 @@ package struct Engine: Sendable {
             consider(interface.pruneAt)
         }
         for measurement in measurements { consider(measurement.retryAt) }
+        consider(crowd?.until)
         return earliest
     }
 }

@@ -29,6 +29,8 @@ extension Engine {
     /// Longest time between announcements to all, in microseconds, however many responses are sent.
     private static let longestSilence: Int64 = 1_000_000
     private static let prunePadding: Int64 = 1_000_000
+    /// How long a crowd is told of after something last had to give way to it, in microseconds.
+    private static let crowdMemory: Int64 = 30_000_000
 
     /// Announces the newest state after the present event, as soon as the rate limit allows.
     mutating func pushState() { isStateNew = true }
@@ -86,19 +88,22 @@ extension Engine {
         guard sender != nodeID, !formerNodeIDs.contains(sender) else { return }
         switch message.header.kind {
         case .byeBye:
-            if peers.remove(sender, on: interfaces[index].address) { recountPeers(at: now) }
+            if peers.remove(sender, on: interfaces[index].address, announcedBy: source.address) {
+                recountPeers(at: now)
+            }
         case .alive:
             // Answered even if the payload is invalid.
             interfaces[index].lastSend = now
             send(.response, to: .peer(source), on: interfaces[index])
-            received(try message.announcement(), message.header, onInterfaceAt: index, at: now)
+            received(try message.announcement(), message.header, from: source.address, onInterfaceAt: index, at: now)
         case .response:
-            received(try message.announcement(), message.header, onInterfaceAt: index, at: now)
+            received(try message.announcement(), message.header, from: source.address, onInterfaceAt: index, at: now)
         }
     }
 
     private mutating func received(
-        _ announcement: Announcement, _ header: DiscoveryHeader, onInterfaceAt index: Int, at now: HostTime
+        _ announcement: Announcement, _ header: DiscoveryHeader, from source: IPAddress, onInterfaceAt index: Int,
+        at now: HostTime
     ) {
         let id = announcement.session
         let isNewTimeline = !peers.holds(announcement.timeline, in: id)
@@ -106,20 +111,49 @@ extension Engine {
         let isNewMember = !peers.holds(header.sender, in: id)
         let expiry = now.advanced(byMicroseconds: Int64(header.timeToLive) * 1_000_000)
         let record = PeerRecord(
-            node: header.sender, interface: interfaces[index].address, announcement: announcement, expiry: expiry)
-        guard peers.insert(record) else {
-            refusedDatagrams += 1
-            return
-        }
+            node: header.sender, interface: interfaces[index].address, announcement: announcement, expiry: expiry,
+            source: source, at: now)
+        guard admit(record, at: now) else { return }
         let pruneAt = expiry.advanced(byMicroseconds: Self.prunePadding)
         interfaces[index].pruneAt = min(interfaces[index].pruneAt ?? pruneAt, pruneAt)
         // The timeline first: it may make us join, and start/stop is then judged within that session.
         if isNewTimeline { saw(announcement.timeline, in: id, at: now) }
+        measureIfUnmeasured(id, at: now)
         if isNewStartStop { saw(announcement.startStop, in: id, at: now) }
         if isNewMember { recountPeers(at: now) }
     }
 
-    /// Forgets expired peers, a second after the earliest expiry.
+    /// Puts a record into the table; false if there is no room for it.
+    private mutating func admit(_ record: PeerRecord, at now: HostTime) -> Bool {
+        let running = measurements
+        let admission = peers.insert(record) { held in
+            running.contains { $0.node == held.node && $0.interface == held.interface }
+        }
+        switch admission {
+        case .admitted: return true
+        case .inPlaceOf(let removed):
+            noteCrowd(at: removed.source, now)
+            forgetIfDeserted(removed.announcement.session)
+            if removed.announcement.session == session.id { recountPeers(at: now) }
+            return true
+        case .refused:
+            noteCrowd(at: record.source, now)
+            return false
+        }
+    }
+
+    /// Notes that more was announced than is remembered, and who takes the most room.
+    mutating func noteCrowd(at source: IPAddress, _ now: HostTime) {
+        refusedDatagrams += 1
+        crowd = Crowd(source: crowd?.source ?? source, until: now.advanced(byMicroseconds: Self.crowdMemory))
+    }
+
+    /// Forgets that there was a crowd once nothing has had to give way for a while.
+    mutating func forgetCrowd(at now: HostTime) {
+        if let crowd, crowd.until <= now { self.crowd = nil }
+    }
+
+    /// Forgets peers a second after the earliest expiry, and whoever else has expired by then.
     mutating func prunePeers(at now: HostTime) {
         var hasPruned = false
         for index in interfaces.indices {
@@ -134,6 +168,7 @@ extension Engine {
             }
             interfaces[index].pruneAt = peers.earliestExpiry(on: address)?
                 .advanced(byMicroseconds: Self.prunePadding)
+            forgetDesertedSessions()
         }
         if hasPruned { recountPeers(at: now) }
     }

@@ -2,8 +2,12 @@ import BeatTime
 
 // Measuring another session's clock, and answering with ours.
 extension Engine {
-    /// Most measurements at a time.
-    static let measurementLimit = 32
+    /// Measurements that run at once, at most; each more puts off another.
+    private static let measurementLimit = 128
+    /// With so many at once, one pong that shows a session to be the younger one is enough.
+    private static let crowdedCount = 32
+    /// Measurements that may run of what one address announces, before it is the one whose measurement is put off.
+    private static let leastShare = 4
 
     mutating func receivedMeasurement(
         _ datagram: [UInt8], from source: Endpoint, on interface: IPAddress, at now: HostTime
@@ -40,12 +44,27 @@ extension Engine {
             failed(measurements.remove(at: index), at: now)
             return
         }
+        if measurements.count >= Self.crowdedCount, rulesOut(pong, measurements[index], at: now) {
+            let ended = measurements.remove(at: index)
+            peers.noteAnswer(ended.node, on: ended.interface)
+            return
+        }
         ping(source, on: interface, previousGhostTime: pong.ghostTime, at: now)
         switch measurements[index].received(pong, at: now) {
         case .goOn: break
         case .failed: failed(measurements.remove(at: index), at: now)
         case .succeeded(let trips): succeeded(measurements.remove(at: index), trips, at: now)
         }
+    }
+
+    /// Whether a pong alone is enough to see that a session is not to be joined.
+    private mutating func rulesOut(
+        _ pong: MeasurementMessage.Pong, _ measurement: Measurement, at now: HostTime
+    ) -> Bool {
+        guard measurement.session != session.id, pong.ghostTime.microseconds != 0, pong.hostTime.microseconds != 0
+        else { return false }
+        let trip = RoundTrip(sent: pong.hostTime, ghostTime: pong.ghostTime, arrived: now)
+        return isRuledOut(measurement.session, by: trip, at: now)
     }
 
     private mutating func succeeded(_ measurement: Measurement, _ trips: [RoundTrip], at now: HostTime) {
@@ -55,6 +74,7 @@ extension Engine {
             return failed(measurement, at: now)
         }
         measuredOn = measurement.interface
+        peers.noteAnswer(measurement.node, on: measurement.interface)
         if isOwn { measuredAgain(burst, at: now) } else { measured(measurement.session, burst, at: now) }
     }
 
@@ -70,18 +90,40 @@ extension Engine {
             let replaced = measurements.remove(at: running)
             if replaced.session != id { failed(replaced, at: now) }
         }
-        guard measurements.count < Self.measurementLimit else {
-            refusedDatagrams += 1
-            return false
-        }
+        if measurements.count >= Self.measurementLimit { putOffMeasurement(for: record.source, at: now) }
+        let isSecondTry = knownSessions.contains { $0.id == id && $0.wasPutOff }
         measurements.append(
             Measurement(
-                session: id, node: record.node, interface: record.interface, target: target, length: length, at: now))
+                of: id, through: record, target: target, length: length, isSecondTry: isSecondTry, at: now))
         ping(target, on: record.interface, at: now)
         return true
     }
 
-    /// Pings again after a missing pong, and gives up after too many.
+    /// Ends a measurement to make room for another: its session stays known, and is measured when it is heard again.
+    ///
+    /// Those that nobody has answered go first; of these, one of the address that has the most of them; then one of a
+    /// session that was not put off before; then the oldest.
+    private mutating func putOffMeasurement(for source: IPAddress, at now: HostTime) {
+        let foreign = measurements.indices.filter { measurements[$0].session != session.id }
+        let unanswered = foreign.filter { !measurements[$0].isAnswered }
+        var candidates = unanswered.isEmpty ? foreign : unanswered
+        var counts = AddressCounts()
+        counts.add(1, to: source)
+        for index in candidates { counts.add(1, to: measurements[index].source) }
+        if let greediest = counts.greediest(above: Self.leastShare) {
+            let own = candidates.filter { measurements[$0].source == greediest }
+            if !own.isEmpty { candidates = own }
+        }
+        // They are in the order of their beginning.
+        guard let index = candidates.first(where: { !measurements[$0].isSecondTry }) ?? candidates.first else { return }
+        let putOff = measurements.remove(at: index)
+        for index in knownSessions.indices where knownSessions[index].id == putOff.session {
+            knownSessions[index].wasPutOff = true
+        }
+        noteCrowd(at: putOff.source, now)
+    }
+
+    /// Pings again where no pong came in time, and gives up where none ever does.
     mutating func retryMeasurements(at now: HostTime) {
         var lost: [Measurement] = []
         for index in measurements.indices.reversed() where measurements[index].retryAt <= now {

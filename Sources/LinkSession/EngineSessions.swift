@@ -4,7 +4,8 @@ import BeatTime
 extension Engine {
     /// Sessions whose ages differ by less than this, in microseconds, count as equally old; the smaller ID wins.
     private static let ageTolerance: Int64 = 500_000
-    private static let knownSessionLimit = 64
+    /// Each has a member in the table of peers, or is forgotten when others need the room.
+    private static let knownSessionLimit = PeerTable.capacity
     private static let formerNodeIDLimit = 16
 
     /// Handles a new timeline from a member of a session.
@@ -18,34 +19,40 @@ extension Engine {
                 knownSessions[index].timeline = timeline
             }
         } else {
-            discover(KnownSession(id: id, timeline: timeline, transform: nil), at: now)
+            remember(KnownSession(id: id, timeline: timeline, transform: nil))
         }
         // Even if nothing was adopted: a peer that announced something older hears from us at once.
         pushState()
     }
 
-    private mutating func discover(_ found: KnownSession, at now: HostTime) {
-        remember(found)
-        if !startMeasurement(of: found.id, at: now) { forget(found.id) }
+    /// Measures a session that is known and was not measured yet, unless that is under way.
+    mutating func measureIfUnmeasured(_ id: NodeID, at now: HostTime) {
+        guard let index = knownSessions.firstIndex(where: { $0.id == id }), knownSessions[index].transform == nil,
+            !measurements.contains(where: { $0.session == id })
+        else { return }
+        if !startMeasurement(of: id, at: now) { forget(id) }
     }
 
-    /// Adds a known session; if there are too many, it replaces one without members.
+    /// Adds a session to those known, in place of those that nobody is in any more if there are too many.
     private mutating func remember(_ found: KnownSession) {
-        if knownSessions.count >= Self.knownSessionLimit,
-            let dead = knownSessions.firstIndex(where: { !peers.hasMembers(of: $0.id) })
-        {
-            knownSessions.remove(at: dead)
-        }
-        guard knownSessions.count < Self.knownSessionLimit else {
-            refusedDatagrams += 1
-            peers.removeAll(of: found.id)
-            return
-        }
+        if knownSessions.count >= Self.knownSessionLimit { forgetDesertedSessions() }
         let index = knownSessions.firstIndex { found.id < $0.id } ?? knownSessions.endIndex
         knownSessions.insert(found, at: index)
     }
 
-    /// Forgets a session; the next message of a member starts a new measurement.
+    /// Forgets the sessions that nobody announces any more.
+    mutating func forgetDesertedSessions() {
+        guard !knownSessions.isEmpty else { return }
+        let announced = peers.sessions
+        knownSessions.removeAll { !announced.contains($0.id) }
+    }
+
+    /// Forgets a session if nobody announces it any more.
+    mutating func forgetIfDeserted(_ id: NodeID) {
+        if !peers.hasMembers(of: id) { knownSessions.removeAll { $0.id == id } }
+    }
+
+    /// Makes a session unknown, so that the next message of a member has it measured anew.
     mutating func forget(_ id: NodeID) {
         knownSessions.removeAll { $0.id == id }
         peers.removeAll(of: id)
@@ -62,12 +69,25 @@ extension Engine {
             return
         }
         knownSessions[index].transform = transform
-        guard isOlder(id, transform, at: now) else { return }
+        guard isToBeJoined(id, transform, at: now) else { return }
         join(knownSessions.remove(at: index), transform, at: now)
         follow(measured, at: now)
     }
 
-    private func isOlder(_ id: NodeID, _ transform: GhostTransform, at now: HostTime) -> Bool {
+    /// Whether a pong shows that its session is not to be joined, however long it was under way.
+    ///
+    /// Then the session counts as measured.
+    mutating func isRuledOut(_ id: NodeID, by trip: RoundTrip, at now: HostTime) -> Bool {
+        let oldest = GhostTransform(intercept: trip.ghostTime.microseconds &- trip.sent.microseconds)
+        guard !isToBeJoined(id, oldest, at: now) else { return false }
+        for index in knownSessions.indices where knownSessions[index].id == id {
+            knownSessions[index].transform = oldest
+        }
+        return true
+    }
+
+    /// Whether a session is older than the present one, or as old and has the smaller ID.
+    private func isToBeJoined(_ id: NodeID, _ transform: GhostTransform, at now: HostTime) -> Bool {
         let difference = session.transform.ghostTime(of: now).microseconds(to: transform.ghostTime(of: now))
         if difference > Self.ageTolerance { return true }
         return abs(difference) < Self.ageTolerance && id < session.id

@@ -6,8 +6,12 @@ struct Measurement: Sendable {
     let node: NodeID
     /// The local address on which the peer was heard and is asked.
     let interface: IPAddress
+    /// The address that announces the peer.
+    let source: IPAddress
     let target: Endpoint
     let length: Length
+    /// Whether an earlier measurement of the session was put off for others.
+    let isSecondTry: Bool
     let start: HostTime
     /// When to ping again, or to give up, if no pong arrives.
     private(set) var retryAt: HostTime
@@ -45,18 +49,26 @@ struct Measurement: Sendable {
         case succeeded([RoundTrip])
     }
 
-    /// Starts; the caller sends the first ping.
-    init(session: NodeID, node: NodeID, interface: IPAddress, target: Endpoint, length: Length, at now: HostTime) {
+    /// Begins; the caller sends the first ping.
+    init(
+        of session: NodeID, through peer: PeerRecord, target: Endpoint, length: Length, isSecondTry: Bool,
+        at now: HostTime
+    ) {
         self.session = session
-        self.node = node
-        self.interface = interface
+        node = peer.node
+        interface = peer.interface
+        source = peer.source
         self.target = target
         self.length = length
+        self.isSecondTry = isSecondTry
         start = now
         retryAt = now.advanced(byMicroseconds: Self.pongTimeout)
     }
 
-    /// Handles a missing pong: `goOn` means to ping again.
+    /// Whether any pong has come.
+    var isAnswered: Bool { pongs > 0 }
+
+    /// No pong came in time: `goOn` means to ping again.
     mutating func retry(at now: HostTime) -> Step {
         guard retriesInRow < Self.retryLimitInRow, retries < Self.retryLimit else { return .failed }
         retriesInRow += 1

@@ -8,10 +8,48 @@ struct PeerRecord: Hashable, Sendable {
     var announcement: Announcement
     /// When its announced time to live ends.
     var expiry: HostTime
+    /// The address that announces it; a bye-bye counts only from there.
+    var source: IPAddress
+    /// When that address announced it last.
+    var heardAt: HostTime
+    /// Whether it was announced more than once.
+    var isRepeated = false
+    /// Whether it has answered a measurement.
+    var hasAnswered = false
+
+    /// How long its address must be silent before another's announcements count as the peer's own, in microseconds.
+    private static let silence: Int64 = 5_000_000
+
+    init(
+        node: NodeID, interface: IPAddress, announcement: Announcement, expiry: HostTime, source: IPAddress,
+        at now: HostTime
+    ) {
+        self.node = node
+        self.interface = interface
+        self.announcement = announcement
+        self.expiry = expiry
+        self.source = source
+        heardAt = now
+    }
+
+    /// Takes over what is known of the same peer from an earlier announcement.
+    fileprivate mutating func succeed(_ earlier: PeerRecord) {
+        isRepeated = true
+        hasAnswered = earlier.hasAnswered
+        // Else a stranger could announce a peer, and then say bye-bye in its name.
+        if source != earlier.source, earlier.heardAt.microseconds(to: heardAt) < Self.silence {
+            (source, heardAt) = (earlier.source, earlier.heardAt)
+        }
+    }
 
     /// Whether this record sorts before the given node and interface.
     fileprivate func precedes(_ node: NodeID, _ interface: IPAddress) -> Bool {
         self.node == node ? self.interface < interface : self.node < node
+    }
+
+    /// Whether this record goes first when room is needed; both or neither have answered a measurement.
+    fileprivate func isLessWanted(than other: PeerRecord) -> Bool {
+        isRepeated == other.isRepeated ? heardAt < other.heardAt : !isRepeated
     }
 
     fileprivate func names(_ node: NodeID, _ interface: IPAddress) -> Bool {
@@ -19,12 +57,21 @@ struct PeerRecord: Hashable, Sendable {
     }
 }
 
-/// All known peers, ordered by node ID, then interface; one record for each pair.
+/// Every peer heard of, in the order of node ID, then interface; one record for each pair.
+///
+/// A full table takes a newcomer in place of another. Those that answered a measurement stay longest, then those announced
+/// more than once; of the rest, the address with the most of them loses the one silent for longest. A long time to live
+/// protects from nothing.
 struct PeerTable: Sendable {
     private(set) var records: [PeerRecord] = []
+    /// How many records each address has, apart for those that have answered a measurement.
+    private var unproven = AddressCounts()
+    private var proven = AddressCounts()
 
     /// Most records, because anyone can pretend to be many; a session of 1000 peers has never been seen.
     static let capacity = 1024
+    /// Records that an address may have before it is the one to lose some: a crowd of honest peers behind it is welcome.
+    private static let leastShare = 32
 
     /// Whether a record of this session already carries the same timeline.
     func holds(_ timeline: GhostTimeline, in session: NodeID) -> Bool {
@@ -82,36 +129,109 @@ struct PeerTable: Sendable {
         records.lazy.filter { $0.interface == interface }.map(\.expiry).min()
     }
 
-    /// Adds a record or replaces the one of the same peer and interface; false if the table is full.
-    mutating func insert(_ record: PeerRecord) -> Bool {
-        let index = position(of: record.node, record.interface)
-        if index < records.count, records[index].names(record.node, record.interface) {
-            records[index] = record
-            return true
-        }
-        guard records.count < Self.capacity else { return false }
-        records.insert(record, at: index)
-        return true
+    /// What became of an announcement.
+    enum Admission {
+        case admitted
+        /// In place of this one, since the table was full.
+        case inPlaceOf(PeerRecord)
+        /// All that could have gone are to stay.
+        case refused
     }
 
-    /// Removes a record; false if there was none.
-    mutating func remove(_ node: NodeID, on interface: IPAddress) -> Bool {
+    /// Adds a record or replaces the one of the same peer and interface.
+    ///
+    /// - Parameters:
+    ///   - record: what was just announced.
+    ///   - mustStay: whether a record may not be removed to make room.
+    /// - Returns: what became of it.
+    mutating func insert(_ record: PeerRecord, sparing mustStay: (PeerRecord) -> Bool) -> Admission {
+        var index = position(of: record.node, record.interface)
+        if index < records.count, records[index].names(record.node, record.interface) {
+            var successor = record
+            successor.succeed(records[index])
+            tally(records[index], -1)
+            tally(successor, 1)
+            records[index] = successor
+            return .admitted
+        }
+        tally(record, 1)
+        var removed: PeerRecord?
+        if records.count >= Self.capacity {
+            guard let victim = leastWanted(sparing: mustStay) else {
+                tally(record, -1)
+                return .refused
+            }
+            removed = records.remove(at: victim)
+            if let removed { tally(removed, -1) }
+            index = position(of: record.node, record.interface)
+        }
+        records.insert(record, at: index)
+        return removed.map { .inPlaceOf($0) } ?? .admitted
+    }
+
+    /// The record to remove when room is needed.
+    private func leastWanted(sparing mustStay: (PeerRecord) -> Bool) -> Int? {
+        func least(_ isCandidate: (PeerRecord) -> Bool) -> Int? {
+            var least: Int?
+            for index in records.indices where isCandidate(records[index]) {
+                if let least, !records[index].isLessWanted(than: records[least]) { continue }
+                if !mustStay(records[index]) { least = index }
+            }
+            return least
+        }
+        for isProven in [false, true] {
+            if let greediest = (isProven ? proven : unproven).greediest(above: Self.leastShare),
+                let index = least({ $0.hasAnswered == isProven && $0.source == greediest })
+            {
+                return index
+            }
+            if let index = least({ $0.hasAnswered == isProven }) { return index }
+        }
+        return nil
+    }
+
+    /// Notes that a peer has answered a measurement.
+    mutating func noteAnswer(_ node: NodeID, on interface: IPAddress) {
         let index = position(of: node, interface)
-        guard index < records.count, records[index].names(node, interface) else { return false }
-        records.remove(at: index)
+        guard index < records.count, records[index].names(node, interface), !records[index].hasAnswered else { return }
+        tally(records[index], -1)
+        records[index].hasAnswered = true
+        tally(records[index], 1)
+    }
+
+    /// Removes a record; false if there was none that this address announced.
+    mutating func remove(_ node: NodeID, on interface: IPAddress, announcedBy source: IPAddress) -> Bool {
+        let index = position(of: node, interface)
+        guard index < records.count, records[index].names(node, interface), records[index].source == source else {
+            return false
+        }
+        tally(records.remove(at: index), -1)
         return true
     }
 
     /// Removes the expired peers of an interface.
     mutating func removeExpired(on interface: IPAddress, at now: HostTime) {
-        records.removeAll { $0.interface == interface && $0.expiry < now }
+        removeAll { $0.interface == interface && $0.expiry < now }
     }
 
-    mutating func removeAll(on interface: IPAddress) { records.removeAll { $0.interface == interface } }
+    mutating func removeAll(on interface: IPAddress) { removeAll { $0.interface == interface } }
 
-    mutating func removeAll(of session: NodeID) { records.removeAll { $0.announcement.session == session } }
+    mutating func removeAll(of session: NodeID) { removeAll { $0.announcement.session == session } }
 
-    mutating func removeAll() { records.removeAll() }
+    mutating func removeAll() { self = PeerTable() }
+
+    private mutating func removeAll(where isToGo: (PeerRecord) -> Bool) {
+        for record in records where isToGo(record) { tally(record, -1) }
+        records.removeAll(where: isToGo)
+    }
+
+    /// Counts a record that comes, by 1, or goes, by -1.
+    private mutating func tally(_ record: PeerRecord, _ step: Int) {
+        if record.hasAnswered { proven.add(step, to: record.source) } else { unproven.add(step, to: record.source) }
+    }
+
+    /// The sessions that somebody announces.
+    var sessions: Set<NodeID> { Set(records.lazy.map(\.announcement.session)) }
 
     /// Records a timeline as if all members of a session had announced it.
     ///

@@ -164,6 +164,11 @@ public struct TempoRange: Hashable, Sendable, BitwiseCopyable {
         self.init(lowest, highest)
     }
 
+    /// What both ranges have in common; this one if that is less than an octave.
+    package func narrowed(to other: TempoRange) -> TempoRange {
+        TempoRange(lowest: max(lowest, other.lowest), highest: min(highest, other.highest)) ?? self
+    }
+
     private init(_ lowest: Int64, _ highest: Int64) {
         self.lowest = lowest
         self.highest = highest

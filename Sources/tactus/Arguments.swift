@@ -135,11 +135,7 @@ func signedDecimal(_ text: String) -> Double? {
 
 extension TempoRange {
     init(argument: String) throws(BadArgument) {
-        let ends = argument.split(separator: "-", omittingEmptySubsequences: false).map { decimal(String($0)) }
-        guard ends.count == 2, let low = ends[0], let high = ends[1], Tempo.allowed.contains(low),
-            Tempo.allowed.contains(high),
-            let range = TempoRange(lowest: Int64((low * 1_000).rounded()), highest: Int64((high * 1_000).rounded()))
-        else {
+        guard let (low, high) = twoTempos(argument), let range = TempoRange(lowest: low, highest: high) else {
             throw BadArgument(
                 "a range is two tempos from 20 to 999, the second at least twice the first, such as 60-180")
         }
@@ -147,7 +143,25 @@ extension TempoRange {
     }
 }
 
-/// Reads digits with at most one point; no sign, no exponent, no `nan`.
+extension TempoFence {
+    init(argument: String) throws(BadArgument) {
+        guard let (low, high) = twoTempos(argument), let fence = TempoFence(lowest: low, highest: high) else {
+            throw BadArgument("it takes two tempos from 20 to 999, the lower first, such as 118-132")
+        }
+        self = fence
+    }
+}
+
+/// Two tempos with a hyphen between, in thousandths of a beat per minute.
+private func twoTempos(_ text: String) -> (low: Int64, high: Int64)? {
+    let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { decimal(String($0)) }
+    guard ends.count == 2, let low = ends[0], let high = ends[1], Tempo.allowed.contains(low),
+        Tempo.allowed.contains(high)
+    else { return nil }
+    return (Int64((low * 1_000).rounded()), Int64((high * 1_000).rounded()))
+}
+
+/// Reads digits with at most one point; no sign, no exponent, no name of a number.
 private func decimal(_ text: String) -> Double? {
     guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }) else { return nil }
     guard let value = Double(text), value.isFinite else { return nil }

@@ -69,6 +69,12 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Go along with the session's tempo only within; outside, hold the last tempo. (default: 20-999)",
+            valueName: "low-high"), transform: TempoFence.init(argument:))
+    var sessionTempo: TempoFence?
+
+    @Option(
+        help: ArgumentHelp(
             """
             A device to drive: NAME or a part of it, CLIENT:PORT, virtual:NAME for a port that others connect to, or \
             raw:PATH[@BAUD] for a device node, FIFO or serial line; and after = a profile of 'tactus profiles list'. \

@@ -40,6 +40,8 @@ struct Setup {
         live.outputs.hasClockPort = !options.noClockPort
         live.outputs.connectsRecognised = file.connectsRecognised ?? options.output.isEmpty
         live.outputs.tempos = options.tempoRange ?? file.tempoRange ?? .all
+        live.fence = reader.fence(options.sessionTempo, file.sessionTempo, outside: file.outsideSessionTempo)
+        live.outputs.fold = live.fence?.folding
         live.quantum = options.quantum ?? file.link.quantum ?? Beats(4)
         live.deactivatesWhenIdle = file.link.deactivatesWhenIdle ?? false
         live.follow = options.follow ?? (options.clockIn == nil ? reader.follow(file.follow.source) : nil) ?? .auto
@@ -177,6 +179,20 @@ private struct ConfigurationReader {
             mistakes.append(source.mistake("'\(source.value)': \(error)"))
             return nil
         }
+    }
+
+    /// The tempos of the session to go along with: the option's, or the file's.
+    mutating func fence(
+        _ option: TempoFence?, _ written: Placed<TempoFence>?, outside: TempoFence.Outside?
+    ) -> TempoFence? {
+        guard var fence = option ?? written?.value else { return nil }
+        fence.outside = outside ?? .hold
+        guard fence.outside == .fold, fence.folding == nil else { return fence }
+        if option == nil, let written {
+            mistakes.append(written.mistake("to fold a tempo into it, 'session-tempo' must be an octave wide"))
+        }
+        fence.outside = .hold
+        return fence
     }
 
     mutating func check(_ control: Control) {

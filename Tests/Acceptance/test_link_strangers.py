@@ -1,5 +1,6 @@
 """Strangers that flood our Link peer, or send it what makes no sense."""
 
+import contextlib
 import os
 import pathlib
 import random
@@ -13,6 +14,7 @@ import pytest
 
 from rig.clocks import raw_microseconds
 from rig.rawpeer import ALIVE, BYE_BYE, GROUP, MEASUREMENT, PING, PONG, RESPONSE, RawPeer, entry, joined
+from rig.tracer import official
 from rig.wait import until
 
 pytestmark = pytest.mark.real("network")
@@ -122,3 +124,55 @@ def test_a_flood_of_strangers_keeps_no_honest_ping_from_its_answer_and_grows_no_
     figure("pings, and the slowest", f"{len(taken)}, {max(taken)} us")
     figure("memory grown", f"{grown // 1024} KiB", "1024 KiB")
     assert taken and grown < 1 << 20
+
+
+@contextlib.contextmanager
+def crowd_around(alive, kind):
+    """Made-up peers as rig/crowd.py sends them, to the peer that announced itself; they have filled what can be."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rig.crowd", kind, str(alive.source[1]), alive.session.hex()],
+        cwd=pathlib.Path(__file__).parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        yield process
+        assert process.poll() is None, "it went on all the time"
+    finally:
+        process.stdin.close()
+        process.wait()
+
+
+CROWDS = ["forged", "fillers", "answering"]
+
+
+@pytest.mark.parametrize("kind", CROWDS)
+def test_an_older_session_is_joined_beside_a_crowd_of_strangers(raw, ours, figure, kind):
+    raw.tempo = 400_000
+    with crowd_around(raw.alive(), kind):
+        before, began, first = resident(ours.process), raw_microseconds(), len(raw.heard)
+
+        def first_there():
+            raw.announce()
+            return next((one for one in raw.heard_since(first, "group", ALIVE) if one.session == raw.session), None)
+
+        there = until(first_there, "it joins", every=0.25)
+        ours.wait(lambda reading: reading.tempo == 150, "it plays the session's tempo")
+        figure("joined after", f"{(there.at - began) / 1000:.0f} ms", "1000 ms, as the simulation shows")
+        raw.keep_announcing(2)
+        figure("memory", f"{resident(ours.process) >> 10} KiB, grown {(resident(ours.process) - before) >> 10} KiB")
+    assert resident(ours.process) < 64 << 20
+
+
+@pytest.mark.real("peer")
+@pytest.mark.parametrize("kind", CROWDS)
+def test_an_official_peer_and_ours_are_in_one_session_beside_a_crowd_of_strangers(raw, ours, kind, figure):
+    with crowd_around(raw.alive(), kind):
+        peer = official(90)
+        try:
+            began = raw_microseconds()
+            peer.enable()
+            met = peer.wait(lambda reading: reading.peers == 1 and reading.tempo == 120, "it joins ours")
+            figure("in one session after", f"{(met.at - began) // 1000} ms")
+            peer.press("eee")
+            ours.wait(lambda reading: reading.tempo == pytest.approx(123, rel=1e-4), "what it wants is heard")
+        finally:
+            peer.kill()

@@ -168,7 +168,16 @@ struct NetworkJudgementTests {
     }
 
     @Test
-    func `nobody on a working network is a warning with advice`() throws {
+    func `a crowd of peers is a warning that names its address`() throws {
+        var facts = facts(Self.wired, peers: [Self.peer])
+        facts.crowd = "10.66.0.1"
+        let found = try finding(.linkPeers, facts)
+        #expect(found.level == .warning)
+        #expect(found.found.hasSuffix("most of them from 10.66.0.1"))
+    }
+
+    @Test
+    func `nobody on a network that works is a warning with what to try`() throws {
         let found = try finding(.linkPeers, facts(Self.wired))
         #expect(found.level == .warning)
         #expect(found.fix?.contains("network of eth0") == true)

@@ -24,6 +24,8 @@ struct Rig {
     static let measurementEndpoint = Endpoint(address: address, port: 5000)
     /// One-way delay in microseconds.
     static let delay: Int64 = 100
+    /// The delay of this rig's network; a radio network's is much longer.
+    var delay = Rig.delay
 
     init(tempo: Double = 120, seed: UInt64 = 1, isEnabled: Bool = true) {
         engine = Engine(tempo: Tempo(beatsPerMinute: tempo), seed: seed, at: now)
@@ -104,9 +106,9 @@ struct Rig {
             case .ping(let payload)? = try? MeasurementMessage(ping.bytes)
         else { return }
         responders[target]?.answers -= 1
-        let ghost = GhostTime(microseconds: now.microseconds + Self.delay + responder.intercept)
+        let ghost = GhostTime(microseconds: now.microseconds + delay + responder.intercept)
         let pong = MeasurementMessage.pong(session: responder.session, ghostTime: ghost, echoing: payload)
-        pending.append((now.advanced(byMicroseconds: 2 * Self.delay), target, ping.interface, pong))
+        pending.append((now.advanced(byMicroseconds: 2 * delay), target, ping.interface, pong))
     }
 
     mutating func forgetWhatWasSent() { sent = [] }

@@ -28,6 +28,7 @@ struct CommandLineTests {
         #expect(run.config == nil)
         #expect(run.profiles.isEmpty)
         #expect(run.tempoRange == nil)
+        #expect(run.sessionTempo == nil)
         #expect(run.realtimePriority == 80)
         #expect(run.dispatch == .auto)
         #expect(run.logLevel == nil)
@@ -39,7 +40,7 @@ struct CommandLineTests {
         let line = """
             run --no-link --start-stop-sync --play --quantum 0.5 --tempo 999 --output 24:0 --output virtual:Drums \
             --no-clock-port --follow 28:0 --interface eth0 --interface wlan0 --http [::1]:9000 --http-token-file token \
-            --config my.yaml --profiles mine --profiles more --tempo-range 60-180 \
+            --config my.yaml --profiles mine --profiles more --tempo-range 60-180 --session-tempo 118-132.5 \
             --realtime-priority 0 --dispatch backstop --state kept --log-level debug --log-format json
             """
         let run = try #require(try Tactus.parseAsRoot(line.split(separator: " ").map(String.init)) as? Run)
@@ -53,6 +54,7 @@ struct CommandLineTests {
         #expect(run.config == "my.yaml")
         #expect(run.profiles == ["mine", "more"])
         #expect(run.tempoRange == TempoRange(lowest: 60_000, highest: 180_000))
+        #expect(run.sessionTempo == TempoFence(lowest: 118_000, highest: 132_500))
         #expect(run.noClockPort)
         #expect(run.follow == .port("28:0"))
         #expect(run.interface == ["eth0", "wlan0"])
@@ -154,6 +156,11 @@ struct CommandLineTests {
             "run --tempo-range 100-150",
             "the value '100-150' is invalid for '--tempo-range <low-high>': "
                 + "a range is two tempos from 20 to 999, the second at least twice the first, such as 60-180"
+        ),
+        (
+            "run --session-tempo 132-118",
+            "the value '132-118' is invalid for '--session-tempo <low-high>': "
+                + "it takes two tempos from 20 to 999, the lower first, such as 118-132"
         ),
         ("nudge", "missing expected argument '<ms output> ...'"),
         ("nudge soon", nudge),

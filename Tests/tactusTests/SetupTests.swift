@@ -39,6 +39,8 @@ struct SetupTests {
         follow: { source: MPC, when-lost: stop }
         link: { quantum: 3, interfaces: [eth0] }
         tempo-range: [60, 180]
+        session-tempo: [90, 180]
+        session-tempo-outside: fold
         http: { address: "::1", port: 9000, token-file: /etc/token }
         osc: { enabled: true, address: 192.168.7.2 }
         controls: [{ port: "24:0", message: { note: 60 }, do: tap }]
@@ -57,6 +59,8 @@ struct SetupTests {
             #expect(try drums.profile?.applying(drums.overrides).settings.offset == -3_500)
             #expect(!live.outputs.connectsRecognised)
             #expect(live.outputs.tempos == TempoRange(lowest: 60_000, highest: 180_000))
+            #expect(live.fence?.outside == .fold)
+            #expect(live.outputs.fold == TempoRange(lowest: 90_000, highest: 180_000))
             #expect(live.follow == .port("MPC"))
             #expect(live.stopsWhenLost)
             #expect(live.quantum == Beats(3))

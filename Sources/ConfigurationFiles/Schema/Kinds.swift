@@ -122,6 +122,26 @@ extension Kind<TempoRange> {
     /// - Parameter bounds: allowed tempos, in thousandths of a BPM.
     /// - Returns: a kind written as a list.
     static func tempos(in bounds: ClosedRange<Int64>) -> Self {
+        let complaint = "is narrower than an octave; its second tempo is at least twice its first"
+        return twoTempos(in: bounds, else: complaint) { TempoRange(lowest: $0, highest: $1) }
+    }
+}
+
+extension Kind<TempoFence> {
+    /// Two tempos, the second not below the first.
+    ///
+    /// - Parameter bounds: what the tempos may be, in thousandths of a beat per minute.
+    /// - Returns: a kind written as a list.
+    static func fence(in bounds: ClosedRange<Int64>) -> Self {
+        twoTempos(in: bounds, else: "has its second tempo below its first") { TempoFence(lowest: $0, highest: $1) }
+    }
+}
+
+extension Kind where Value: Sendable {
+    /// Two tempos of which something is made, in thousandths of a beat per minute; or a complaint.
+    fileprivate static func twoTempos(
+        in bounds: ClosedRange<Int64>, else complaint: String, _ make: @escaping @Sendable (Int64, Int64) -> Value?
+    ) -> Self {
         let tempo = Kind<Int64>.decimal(bounds, decimals: 3, of: "a tempo")
         return Kind { node, label, reading in
             guard node.content != .refused else { return nil }
@@ -132,10 +152,8 @@ extension Kind<TempoRange> {
             let lowest = tempo.read(items[0], "the first tempo of \(label)", &reading)
             let highest = tempo.read(items[1], "the second tempo of \(label)", &reading)
             guard let lowest, let highest else { return nil }
-            if let range = TempoRange(lowest: lowest, highest: highest) { return range }
-            reading.note(
-                items[1].place,
-                "\(label) is narrower than an octave; its second tempo is at least twice its first")
+            if let value = make(lowest, highest) { return value }
+            reading.note(items[1].place, "\(label) \(complaint)")
             return nil
         }
     }

@@ -3,6 +3,8 @@ struct NetworkFacts {
     var interfaces: [Interface] = []
     var port = Port.free([])
     var peers: [Peer] = []
+    /// The address that most peers announce themselves from, if they are more than can be real.
+    var crowd: String?
     var firewall = Firewall.other
 
     /// A network interface.

@@ -139,6 +139,12 @@ extension NetworkFacts {
         let sessions = Dictionary(grouping: peers, by: \.session).values.map { $0[0].beatsPerMinute }.sorted()
         let tempos = sessions.map { "\(($0 * 100).rounded() / 100) BPM" }.joined(separator: ", ")
         let session = sessions.count == 1 ? "one session at \(tempos)" : "\(sessions.count) sessions at \(tempos)"
+        if let crowd {
+            return .warning(
+                .linkPeers, "more Link programs are heard than can be real, most of them from \(crowd)",
+                fix: "find the program or machine with that address and stop it; 'tactus run --interface' leaves its "
+                    + "network out")
+        }
         return .ok(.linkPeers, "\(Self.programs(peers.count)) heard (\(places)), \(session)")
     }
 

@@ -37,6 +37,7 @@ extension NetworkFacts {
             let answers = heard.compactMap(\.hearsItself)
             interfaces[index].hearsItself = answers.isEmpty ? nil : answers.allSatisfy(\.self)
         }
+        crowd = survey.crowd?.description
         let own = Set(survey.networks.map(\.address))
         peers = survey.peers.map { peer in
             Peer(

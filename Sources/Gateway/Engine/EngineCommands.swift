@@ -84,6 +84,12 @@ extension GatewayEngine {
             setQuantum(new.quantum, at: now)
         }
         arbiter.stopsWhenLost = new.stopsWhenLost
+        if new.fence != old.fence {
+            decide(at: now) { arbiter, now in
+                arbiter.setFence(new.fence, at: now)
+                return nil
+            }
+        }
         if new.outputs != old.outputs {
             outputs.configure(new.outputs, devices: patchbay.list.receivers(except: own))
             outputsChanged()

@@ -36,6 +36,7 @@ extension GatewayEngine {
         for token: ReplyToken? = nil, at now: HostTime, _ body: (inout Arbiter, HostTime) -> SessionEdit?
     ) {
         let (mode, transport, line) = (arbiter.mode, arbiter.transport, arbiter.line)
+        let wasOutside = arbiter.tempoOutside != nil
         let (asked, probe) = (arbiter.probing?.outputs, arbiter.probing?.probe)
         if let answer = body(&arbiter, now) {
             edit(answer, for: token, at: now)
@@ -49,13 +50,23 @@ extension GatewayEngine {
         }
         isStatusStale = true
         keepTempo()
-        // A switch of Link is logged when the peer reports it.
+        logFence(wasOutside: wasOutside)
+        // That Link was switched is told when the peer says so.
         if mode != arbiter.mode, [mode, arbiter.mode].contains(.follow) {
             log(.notice, "leader changed", ["reason": "\(arbiter.reason)"])
         }
     }
 
-    /// Asks the Link peer to edit its session.
+    /// Logs that the session's tempo has left the fence, or is inside again.
+    private mutating func logFence(wasOutside: Bool) {
+        if let tempo = arbiter.tempoOutside, !wasOutside {
+            log(.warning, "the session's tempo is outside of --session-tempo", ["tempo": "\(tempo.beatsPerMinute)"])
+        } else if wasOutside, arbiter.tempoOutside == nil {
+            log(.notice, "outputs go along with the session's tempo again")
+        }
+    }
+
+    /// Has the Link peer change its session, or what would be one.
     mutating func edit(_ edit: SessionEdit, for token: ReplyToken?, at now: HostTime) {
         arbiter.asked(for: edit, at: now)
         effects.link.append(.edit(edit, token))

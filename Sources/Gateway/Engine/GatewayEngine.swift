@@ -93,6 +93,7 @@ struct GatewayEngine: Sendable {
             LinkView(link), quantum: start.quantum ?? configuration.quantum,
             following: inputs.sources.leaders(driven: []), seed: surroundings.seed)
         arbiter.stopsWhenLost = configuration.stopsWhenLost
+        arbiter.setFence(configuration.fence, at: now)
         board = OutputBoard(map: arbiter.map, transport: arbiter.transport)
         board.take(outputs.all)
         loggedOutputs = outputs.all

@@ -44,6 +44,10 @@ extension LinkState {
         for failure in failures where !old.failures.contains(failure) {
             entries.append(.init(.warning, "Link cannot use a network interface", ["error": "\(failure)"]))
         }
+        if let crowdingAddress, old.crowdingAddress == nil {
+            entries.append(
+                .init(.warning, "more Link peers are announced than can be real", ["address": "\(crowdingAddress)"]))
+        }
         if old.peerCount > 0, peerCount == 0 { entries.append(.init(.notice, "no peers left, going on alone")) }
         return entries
     }

@@ -146,6 +146,7 @@ struct Output: Sendable {
             (settings, mistakes) = (profile.settings, error.description)
         }
         if settings.tempos == .all { settings.tempos = request.tempos }
+        if let fold = request.fold { settings.tempos = settings.tempos.narrowed(to: fold) }
         configuredOffset = Double(settings.offset) / 1_000
         adjustment.apply(to: &settings)
         if let offset = liveOffset?.value(over: configuredOffset) {

@@ -12,6 +12,8 @@ package struct OutputConfiguration: Hashable, Sendable {
     package var library = ProfileLibrary()
     /// Tempos for devices whose profile does not say.
     package var tempos = TempoRange.all
+    /// What the session's tempo is folded into for all devices; nil for what each of them takes.
+    package var fold: TempoRange?
 
     package init() {}
 
@@ -20,12 +22,15 @@ package struct OutputConfiguration: Hashable, Sendable {
         let clock = hasClockPort ? [OutputRequest(.clock)] : []
         return (clock + outputs).map { request in
             var request = request
-            request.tempos = tempos
+            fit(&request)
             return request
         }
     }
 
-    /// Whether any of them needs the sequencer.
+    /// Tells a request the tempos that count for all.
+    func fit(_ request: inout OutputRequest) { (request.tempos, request.fold) = (tempos, fold) }
+
+    /// Whether any of it is on the sequencer.
     var needsSequencer: Bool {
         hasClockPort || connectsRecognised
             || outputs.contains { if case .raw = $0.address { false } else { true } }

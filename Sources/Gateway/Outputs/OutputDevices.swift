@@ -85,7 +85,7 @@ extension OutputTable {
         var (name, number) = (port.clientName, 2)
         while taken.contains(name) { (name, number) = ("\(port.clientName) \(number)", number + 1) }
         var request = OutputRequest(.name(port.clientName))
-        request.tempos = configuration.tempos
+        configuration.fit(&request)
         return add(.device(Device(port)), name: name, request)
     }
 

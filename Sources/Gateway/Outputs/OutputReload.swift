@@ -15,7 +15,7 @@ extension OutputTable {
         for slot in all.indices where all[slot].presence == .here {
             if all[slot].isAutomatic {
                 var request = all[slot].request
-                request.tempos = configuration.tempos
+                configuration.fit(&request)
                 settle(slot, request)
             } else if let request = configuration.requests.first(where: {
                 Output.Target($0.address) == all[slot].target

@@ -23,6 +23,8 @@ struct StatusPicture: Sendable {
     let inputWarnings: [Status.Warning]
     private let table: OutputTable
     private let controls: ControlTable
+    /// The session's tempo if it is outside of the fence.
+    private let tempoOutside: Tempo?
 
     init(_ engine: GatewayEngine) {
         configuration = engine.configuration
@@ -33,6 +35,7 @@ struct StatusPicture: Sendable {
         inputWarnings = engine.inputs.warnings(engine.arbiter, engine.outputs.all)
         table = engine.outputs
         controls = engine.controls
+        tempoOutside = engine.arbiter.tempoOutside
     }
 
     /// The outputs by their slots; some may be gone.
@@ -81,6 +84,12 @@ struct StatusPicture: Sendable {
 
     /// Slots of the outputs that are wanted.
     private var slots: [Int] { outputs.indices.filter { outputs[$0].presence == .here } }
+
+    /// A tempo as people read it.
+    private static func rounded(_ tempo: Double) -> String {
+        let text = "\((tempo * 100).rounded() / 100)"
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
 
     private func dispatchWarning(_ thread: OutputThread, _ machine: Machine) -> [Status.Warning] {
         guard thread.lacksQueue(scheduling: machine.scheduling) else { return [] }
@@ -171,6 +180,31 @@ struct StatusPicture: Sendable {
                 .init(
                     code: "link-interface", message: "Link cannot use a network interface: \(failure)",
                     fix: "it is tried again every few seconds; --interface says which to use"))
+        }
+        if let fence = configuration.fence, let tempoOutside {
+            let outputs =
+                fence.outside == .fold
+                ? "outputs halve or double it"
+                : "outputs hold \(Self.rounded(60e6 / Double(leadership.line.microsecondsPerBeat))) BPM"
+            let bounds =
+                "\(Self.rounded(Double(fence.lowest) / 1_000)) to \(Self.rounded(Double(fence.highest) / 1_000))"
+            warnings.append(
+                .init(
+                    code: "tempo-fence",
+                    message:
+                        "the session plays at \(Self.rounded(tempoOutside.beatsPerMinute)) BPM, which is not within "
+                        + "\(bounds); \(outputs)",
+                    fix: "bring the session's tempo back inside, or widen --session-tempo or 'session-tempo'"))
+        }
+        if let address = link.crowdingAddress {
+            warnings.append(
+                .init(
+                    code: "link-strangers",
+                    message:
+                        "\(address) announces more Link peers than can be real; some of them are forgotten, so that "
+                        + "real ones get in",
+                    fix: "find the program or machine with that address and stop it; --interface leaves its network out"
+                ))
         }
         for output in slots.map({ outputs[$0] }) where output.connectedTo == nil {
             if let trouble = output.trouble {

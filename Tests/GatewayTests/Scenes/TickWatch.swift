@@ -14,6 +14,10 @@ struct TickWatch {
         var settings: OutputSettings
         /// Counts the times that the song has gone to another place, as for a session that was joined.
         var jumps: UInt32
+        /// By how much the session's beats have moved; too far to glide after is a jump.
+        var glides: Int64
+        /// One that is told late can leave more ticks behind than may be caught up.
+        var tempoChanges: UInt32
     }
 
     /// How often a number was left out or repeated, whether or not something forced it.
@@ -34,7 +38,8 @@ struct TickWatch {
         let slot = board.slots[message.slot]
         let circumstances = Circumstances(
             occupant: slot.occupant, connections: slot.connections, sink: slot.sink, isEnabled: slot.isEnabled,
-            settings: slot.settings, jumps: board.map.jumps)
+            settings: slot.settings, jumps: board.map.jumps, glides: board.map.glides,
+            tempoChanges: board.map.tempoChanges)
         let tick = planned.place.tick
         defer { records[message.slot] = (tick, circumstances) }
         guard let (last, before) = records[message.slot], before.occupant == circumstances.occupant,

@@ -1,0 +1,19 @@
+/// How many things each address has.
+struct AddressCounts: Sendable {
+    private var counts: [IPAddress: Int] = [:]
+
+    mutating func add(_ step: Int, to address: IPAddress) {
+        let count = counts[address, default: 0] + step
+        counts[address] = count > 0 ? count : nil
+    }
+
+    /// The address with the most, if that is more than so many.
+    func greediest(above share: Int) -> IPAddress? {
+        var most: (address: IPAddress, count: Int)?
+        for (address, count) in counts where count > share {
+            if let most, (count, most.address) < (most.count, address) { continue }
+            most = (address, count)
+        }
+        return most?.address
+    }
+}

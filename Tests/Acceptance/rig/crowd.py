@@ -1,0 +1,92 @@
+"""A crowd of made-up Link peers, sent to one peer alone. `python -m rig.crowd KIND PORT SESSION`, until its input ends.
+
+`forged`     3000 sessions a second that nobody has heard of, from 200 addresses, and no answer to any ping
+`fillers`    1100 members of the peer's own session that want to live for 255 s, over and over
+`answering`  1000 sessions younger than any other, from 8 addresses, that answer pings
+
+It prints `ready` once it has sent as much as fills any table.
+"""
+
+import random
+import resource
+import select
+import socket
+import struct
+import sys
+import time
+
+from rig.clocks import raw_microseconds
+from rig.rawpeer import ALIVE, DISCOVERY, LOOPBACK, MEASUREMENT, PING, PONG, RESPONSE, entry
+
+RATES = {"forged": 3000, "fillers": 2200, "answering": 4000}
+ENOUGH = {"forged": 3000, "fillers": 1100, "answering": 1000}
+
+
+def opened(address):
+    one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    one.setblocking(False)
+    one.bind((address, 0))
+    return one
+
+
+class Stranger:
+    def __init__(self, generator, voice, ear=None, session=None):
+        node = generator.randbytes(8)
+        self.voice, self.session = voice, session or node
+        endpoint = ear.getsockname() if ear else (voice.getsockname()[0], 9)
+        payload = b"".join([
+            entry(b"tmln", struct.pack(">qqq", 500_000, generator.randrange(10**9), 0)), entry(b"sess", self.session),
+            entry(b"mep4", socket.inet_aton(endpoint[0]) + struct.pack(">H", endpoint[1]))])
+        kind, ttl = (RESPONSE, 255) if session else (ALIVE, 5)
+        self.announcement = DISCOVERY + struct.pack(">BBH", kind, ttl, 0) + node + payload
+
+
+def crowd(kind, session, generator):
+    """The strangers in their order, and those who answer pings by their sockets."""
+    addresses = {"forged": 200, "fillers": 1, "answering": 8}[kind]
+    voices = [opened(f"127.66.{number // 250}.{1 + number % 250}") for number in range(addresses)]
+    if kind == "forged":
+        return (Stranger(generator, voices[number % addresses]) for number in range(10**9)), {}
+    if kind == "fillers":
+        strangers = [Stranger(generator, voices[0], session=session) for _ in range(1100)]
+        return (strangers[number % 1100] for number in range(10**9)), {}
+    ears = {}
+    for number in range(1000):
+        voice = voices[number % addresses]
+        ear = opened(voice.getsockname()[0])
+        ears[ear] = Stranger(generator, voice, ear)
+    strangers = list(ears.values())
+    return (strangers[number % 1000] for number in range(10**9)), ears
+
+
+def answer(ears, poller, by_number, began):
+    for number, _ in poller.poll(1):
+        ear = by_number[number]
+        data, source = ear.recvfrom(512)
+        if data[:9] == MEASUREMENT + bytes([PING]):
+            ghost = struct.pack(">q", raw_microseconds() - began)
+            ear.sendto(
+                MEASUREMENT + bytes([PONG]) + entry(b"sess", ears[ear].session) + entry(b"__gt", ghost) + data[9:], source)
+
+
+def main(kind, port, session):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+    strangers, ears = crowd(kind, bytes.fromhex(session), random.Random(1))
+    poller, by_number = select.poll(), {ear.fileno(): ear for ear in ears}
+    for number in by_number:
+        poller.register(number, select.POLLIN)
+    began, start, sent = raw_microseconds(), time.monotonic(), 0
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        while sent < (time.monotonic() - start) * RATES[kind]:
+            stranger = next(strangers)
+            stranger.voice.sendto(stranger.announcement, (LOOPBACK, port))
+            sent += 1
+            if sent == ENOUGH[kind]:
+                print("ready", flush=True)
+        if ears:
+            answer(ears, poller, by_number, began)
+        else:
+            time.sleep(0.001)
+
+
+main(sys.argv[1], int(sys.argv[2]), sys.argv[3])
