@@ -32,9 +32,10 @@ public struct LinkState: Hashable, Sendable {
     public var failures: [String]
     /// Datagrams since the start that were no sound Link messages, or told of more than anyone should remember.
     public var refusedDatagrams: Int
-    /// The address that announces more peers or sessions than there is room for; nil while there is room for all.
+    /// Who announces more peers or sessions than there is room for; nil while there is room for all.
     ///
-    /// Of several addresses the one that had to give way first. It stays for 30 s after something last gave way.
+    /// An address, of several the one that had to give way first, or "many addresses". It stays for 30 s after something
+    /// last gave way.
     public var crowdingAddress: String?
     /// How far the session's clock, as it was measured, may well be from the truth; nil in a session founded here.
     public var measurementErrorMicroseconds: Double?
@@ -58,7 +59,7 @@ extension LinkState {
             isStartStopSyncEnabled: engine.isStartStopSyncEnabled, peerCount: engine.peerCount,
             sessionID: engine.sessionID, interfaces: engine.interfaceAddresses.map(\.description),
             failures: failures, refusedDatagrams: engine.refusedDatagrams,
-            crowdingAddress: engine.crowd?.source.description,
+            crowdingAddress: engine.crowd.map { $0.source?.description ?? "many addresses" },
             measurementErrorMicroseconds: engine.measurementErrorMicroseconds, clockSteps: engine.clockSteps)
     }
 }

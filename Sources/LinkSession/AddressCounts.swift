@@ -7,7 +7,7 @@ struct AddressCounts: Sendable {
         counts[address] = count > 0 ? count : nil
     }
 
-    /// The address with the most, if that is more than so many.
+    /// The address with the most, if it has more than `share`.
     func greediest(above share: Int) -> IPAddress? {
         var most: (address: IPAddress, count: Int)?
         for (address, count) in counts where count > share {

@@ -74,8 +74,8 @@ package struct Engine: Sendable {
 
     /// More peers or sessions than are remembered or measured.
     package struct Crowd: Hashable, Sendable {
-        /// The address that first had to give way: it announced the most.
-        package var source: IPAddress
+        /// The address that announced the most when something first had to give way; nil while no address stands out.
+        package var source: IPAddress?
         /// When to forget about it, unless something more has to give way.
         package var until: HostTime
     }

@@ -126,24 +126,21 @@ extension Engine {
     /// Puts a record into the table; false if there is no room for it.
     private mutating func admit(_ record: PeerRecord, at now: HostTime) -> Bool {
         let running = measurements
-        let admission = peers.insert(record) { held in
-            running.contains { $0.node == held.node && $0.interface == held.interface }
-        }
-        switch admission {
+        switch peers.insert(record, sparing: { Set(running.map(\.node)) }) {
         case .admitted: return true
         case .inPlaceOf(let removed):
-            noteCrowd(at: removed.source, now)
+            noteCrowd(at: peers.greediest, now)
             forgetIfDeserted(removed.announcement.session)
             if removed.announcement.session == session.id { recountPeers(at: now) }
             return true
         case .refused:
-            noteCrowd(at: record.source, now)
+            noteCrowd(at: peers.greediest, now)
             return false
         }
     }
 
     /// Notes that more was announced than is remembered, and who takes the most room.
-    mutating func noteCrowd(at source: IPAddress, _ now: HostTime) {
+    mutating func noteCrowd(at source: IPAddress?, _ now: HostTime) {
         refusedDatagrams += 1
         crowd = Crowd(source: crowd?.source ?? source, until: now.advanced(byMicroseconds: Self.crowdMemory))
     }

@@ -44,7 +44,9 @@ extension Engine {
             failed(measurements.remove(at: index), at: now)
             return
         }
-        if measurements.count >= Self.crowdedCount, rulesOut(pong, measurements[index], at: now) {
+        // One that comes from elsewhere may be anybody's.
+        let isOwnAnswer = measurements[index].target == source
+        if isOwnAnswer, measurements.count >= Self.crowdedCount, rulesOut(pong, measurements[index], at: now) {
             let ended = measurements.remove(at: index)
             peers.noteAnswer(ended.node, on: ended.interface)
             return
@@ -101,26 +103,30 @@ extension Engine {
 
     /// Ends a measurement to make room for another: its session stays known, and is measured when it is heard again.
     ///
-    /// Those that nobody has answered go first; of these, one of the address that has the most of them; then one of a
-    /// session that was not put off before; then the oldest.
+    /// It is one of the address that has the most of them, if that is more than its share. Of these, one that nobody has
+    /// answered goes first, then one of a session that was not put off before, then the oldest.
     private mutating func putOffMeasurement(for source: IPAddress, at now: HostTime) {
         let foreign = measurements.indices.filter { measurements[$0].session != session.id }
-        let unanswered = foreign.filter { !measurements[$0].isAnswered }
-        var candidates = unanswered.isEmpty ? foreign : unanswered
         var counts = AddressCounts()
         counts.add(1, to: source)
-        for index in candidates { counts.add(1, to: measurements[index].source) }
-        if let greediest = counts.greediest(above: Self.leastShare) {
-            let own = candidates.filter { measurements[$0].source == greediest }
-            if !own.isEmpty { candidates = own }
+        for index in foreign { counts.add(1, to: measurements[index].source) }
+        let greediest = counts.greediest(above: Self.leastShare)
+        // The first of equals is the oldest.
+        let index = foreign.min { left, right in
+            func rank(_ measurement: Measurement) -> (Int, Int, Int) {
+                (
+                    measurement.source == greediest ? 0 : 1, measurement.isAnswered ? 1 : 0,
+                    measurement.isSecondTry ? 1 : 0
+                )
+            }
+            return rank(measurements[left]) < rank(measurements[right])
         }
-        // They are in the order of their beginning.
-        guard let index = candidates.first(where: { !measurements[$0].isSecondTry }) ?? candidates.first else { return }
+        guard let index else { return }
         let putOff = measurements.remove(at: index)
         for index in knownSessions.indices where knownSessions[index].id == putOff.session {
             knownSessions[index].wasPutOff = true
         }
-        noteCrowd(at: putOff.source, now)
+        noteCrowd(at: putOff.source == greediest ? greediest : nil, now)
     }
 
     /// Pings again where no pong came in time, and gives up where none ever does.

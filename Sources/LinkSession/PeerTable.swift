@@ -47,9 +47,10 @@ struct PeerRecord: Hashable, Sendable {
         self.node == node ? self.interface < interface : self.node < node
     }
 
-    /// Whether this record goes first when room is needed; both or neither have answered a measurement.
+    /// Whether this record goes first when room is needed.
     fileprivate func isLessWanted(than other: PeerRecord) -> Bool {
-        isRepeated == other.isRepeated ? heardAt < other.heardAt : !isRepeated
+        if hasAnswered != other.hasAnswered { return !hasAnswered }
+        return isRepeated == other.isRepeated ? heardAt < other.heardAt : !isRepeated
     }
 
     fileprivate func names(_ node: NodeID, _ interface: IPAddress) -> Bool {
@@ -59,14 +60,13 @@ struct PeerRecord: Hashable, Sendable {
 
 /// Every peer heard of, in the order of node ID, then interface; one record for each pair.
 ///
-/// A full table takes a newcomer in place of another. Those that answered a measurement stay longest, then those announced
-/// more than once; of the rest, the address with the most of them loses the one silent for longest. A long time to live
-/// protects from nothing.
+/// A full table takes a newcomer in place of another. The address with the most records loses one first, as long as it
+/// has more than its share. Among the candidates, those that answered a measurement stay longest, then those announced
+/// more than once, then those heard last. A long time to live protects from nothing.
 struct PeerTable: Sendable {
     private(set) var records: [PeerRecord] = []
-    /// How many records each address has, apart for those that have answered a measurement.
-    private var unproven = AddressCounts()
-    private var proven = AddressCounts()
+    /// How many records each address has.
+    private var counts = AddressCounts()
 
     /// Most records, because anyone can pretend to be many; a session of 1000 peers has never been seen.
     static let capacity = 1024
@@ -142,61 +142,48 @@ struct PeerTable: Sendable {
     ///
     /// - Parameters:
     ///   - record: what was just announced.
-    ///   - mustStay: whether a record may not be removed to make room.
+    ///   - busy: the peers that are not to be removed to make room; asked only if there is none.
     /// - Returns: what became of it.
-    mutating func insert(_ record: PeerRecord, sparing mustStay: (PeerRecord) -> Bool) -> Admission {
+    mutating func insert(_ record: PeerRecord, sparing busy: () -> Set<NodeID>) -> Admission {
         var index = position(of: record.node, record.interface)
         if index < records.count, records[index].names(record.node, record.interface) {
             var successor = record
             successor.succeed(records[index])
-            tally(records[index], -1)
-            tally(successor, 1)
+            counts.add(-1, to: records[index].source)
+            counts.add(1, to: successor.source)
             records[index] = successor
             return .admitted
         }
-        tally(record, 1)
+        counts.add(1, to: record.source)
         var removed: PeerRecord?
         if records.count >= Self.capacity {
-            guard let victim = leastWanted(sparing: mustStay) else {
-                tally(record, -1)
+            guard let victim = leastWanted(sparing: busy()) else {
+                counts.add(-1, to: record.source)
                 return .refused
             }
             removed = records.remove(at: victim)
-            if let removed { tally(removed, -1) }
+            if let removed { counts.add(-1, to: removed.source) }
             index = position(of: record.node, record.interface)
         }
         records.insert(record, at: index)
         return removed.map { .inPlaceOf($0) } ?? .admitted
     }
 
-    /// The record to remove when room is needed.
-    private func leastWanted(sparing mustStay: (PeerRecord) -> Bool) -> Int? {
-        func least(_ isCandidate: (PeerRecord) -> Bool) -> Int? {
-            var least: Int?
-            for index in records.indices where isCandidate(records[index]) {
-                if let least, !records[index].isLessWanted(than: records[least]) { continue }
-                if !mustStay(records[index]) { least = index }
-            }
-            return least
-        }
-        for isProven in [false, true] {
-            if let greediest = (isProven ? proven : unproven).greediest(above: Self.leastShare),
-                let index = least({ $0.hasAnswered == isProven && $0.source == greediest })
-            {
-                return index
-            }
-            if let index = least({ $0.hasAnswered == isProven }) { return index }
-        }
-        return nil
+    /// The record to remove when room is needed: of the address with more than its share, or else of all.
+    private func leastWanted(sparing busy: Set<NodeID>) -> Int? {
+        let candidates = records.indices.filter { !busy.contains(records[$0].node) }
+        let crowd = greediest.map { greediest in candidates.filter { records[$0].source == greediest } } ?? []
+        return (crowd.isEmpty ? candidates : crowd).min { records[$0].isLessWanted(than: records[$1]) }
     }
+
+    /// The address with the most records, if it has more than its share.
+    var greediest: IPAddress? { counts.greediest(above: Self.leastShare) }
 
     /// Notes that a peer has answered a measurement.
     mutating func noteAnswer(_ node: NodeID, on interface: IPAddress) {
         let index = position(of: node, interface)
-        guard index < records.count, records[index].names(node, interface), !records[index].hasAnswered else { return }
-        tally(records[index], -1)
+        guard index < records.count, records[index].names(node, interface) else { return }
         records[index].hasAnswered = true
-        tally(records[index], 1)
     }
 
     /// Removes a record; false if there was none that this address announced.
@@ -205,7 +192,7 @@ struct PeerTable: Sendable {
         guard index < records.count, records[index].names(node, interface), records[index].source == source else {
             return false
         }
-        tally(records.remove(at: index), -1)
+        counts.add(-1, to: records.remove(at: index).source)
         return true
     }
 
@@ -221,13 +208,8 @@ struct PeerTable: Sendable {
     mutating func removeAll() { self = PeerTable() }
 
     private mutating func removeAll(where isToGo: (PeerRecord) -> Bool) {
-        for record in records where isToGo(record) { tally(record, -1) }
+        for record in records where isToGo(record) { counts.add(-1, to: record.source) }
         records.removeAll(where: isToGo)
-    }
-
-    /// Counts a record that comes, by 1, or goes, by -1.
-    private mutating func tally(_ record: PeerRecord, _ step: Int) {
-        if record.hasAnswered { proven.add(step, to: record.source) } else { unproven.add(step, to: record.source) }
     }
 
     /// The sessions that somebody announces.

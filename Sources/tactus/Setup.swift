@@ -188,9 +188,8 @@ private struct ConfigurationReader {
         guard var fence = option ?? written?.value else { return nil }
         fence.outside = outside ?? .hold
         guard fence.outside == .fold, fence.folding == nil else { return fence }
-        if option == nil, let written {
-            mistakes.append(written.mistake("to fold a tempo into it, 'session-tempo' must be an octave wide"))
-        }
+        let mistake = "to fold a tempo into it, the session's tempo range must be an octave wide"
+        if option == nil, let written { mistakes.append(written.mistake(mistake)) }
         fence.outside = .hold
         return fence
     }

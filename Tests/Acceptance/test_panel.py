@@ -323,7 +323,7 @@ def test_a_token_is_asked_for_once(browser, tmp_path):
             panel.picture("token")
             panel.keyboard.type("wrong")
             panel.keyboard.press("Enter")
-            panel.shows("#keyWrong", "That is not its token.")
+            panel.shows("#keyWrong", "The token is wrong.")
             panel.keyboard.type("Zm9v+mFy/mF6cX+4")
             panel.keyboard.press("Enter")
             panel.shows("#tempo", "123.0")

@@ -181,8 +181,7 @@ struct OutputTable: Sendable {
         // Nor may one whose output is just leaving have taken its Stop; this one's ID is another then.
         let isLeftPlaying = all.contains { $0.isLeaving && $0.target == target && leftPlaying.contains($0.id) }
         if isLeftPlaying || leftPlaying.contains(output.id) {
-            output.holdBack()
-            if !holdsBack { output.release() }
+            if holdsBack { output.holdBack() } else { output.expectPlaying() }
         }
         if slot == all.count { all.append(output) } else { all[slot] = output }
         return true

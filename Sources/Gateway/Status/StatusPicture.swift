@@ -201,9 +201,9 @@ struct StatusPicture: Sendable {
                 .init(
                     code: "link-strangers",
                     message:
-                        "\(address) announces more Link peers than can be real; some of them are forgotten, so that "
-                        + "real ones get in",
-                    fix: "find the program or machine with that address and stop it; --interface leaves its network out"
+                        "more Link peers are announced than can be real, most of them from \(address); some are "
+                        + "forgotten, so that real ones get in",
+                    fix: "find the program or machine that does it and stop it; --interface leaves its network out"
                 ))
         }
         for output in slots.map({ outputs[$0] }) where output.connectedTo == nil {
