@@ -154,11 +154,13 @@ def test_an_output_is_calibrated_by_listening_from_the_level_to_the_saved_offset
 
     def answer(route, request):
         asked.append((request.method, request.url.split("/api/v1/")[1], request.post_data))
+        if now.get("aborts"):
+            return route.abort()
         if request.url.endswith("/measure"):
             now["report"] = report("measuring", beats=20, hits=19)
         elif request.url.endswith("/save"):
             now["report"]["saved"] = {"offsetMilliseconds": -3.15, "profile": "/home/me/line.yaml"}
-        route.fulfill(json=now["report"])
+        return route.fulfill(json=now["report"])
 
     with Panel(browser) as panel:
         panel.route("**/api/v1/sound-cards", lambda route: route.fulfill(json=CARDS))
@@ -180,6 +182,10 @@ def test_an_output_is_calibrated_by_listening_from_the_level_to_the_saved_offset
         panel.touch("#listenGo")
         panel.shows("#listenSays", "Listening: 19 hits on 20 beats.")
         assert panel.locator("#listenBeats").evaluate("e => [e.value, e.max]") == [20, 80]
+        now["aborts"] = True
+        panel.shows("#listenWrong", "No connection to the gateway. Trying again\u2026")
+        now["aborts"] = False
+        until(lambda: panel.locator("#listenWrong").inner_text() == "", "it asks again")
         now["report"] = report("done", result=found)
         panel.shows("#listenResult", re.compile("Sounds 3.1 ms after the beat .* puts it right is \u22123.15 ms", re.S))
         figure("picture", panel.picture("listen-result"))

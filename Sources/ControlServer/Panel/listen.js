@@ -79,8 +79,11 @@ class ListenDialog {
         if (this.#session === session) this.#take(report);
       } catch (error) {
         if (this.#session !== session) return;
-        write(this.part.listenWrong, error instanceof Refused ? reason(error) : "No connection to the gateway. Trying again\u2026");
-        if (!(error instanceof Refused)) continue;
+        if (error.status !== 409) {
+          write(this.part.listenWrong, "No connection to the gateway. Trying again\u2026");
+          continue;
+        }
+        write(this.part.listenWrong, reason(error));
         [this.#session, this.#report] = [null, null];
         this.#show();
       }
