@@ -154,8 +154,11 @@ struct CalibrateCommand: AsyncParsableCommand {
     }
 
     private func show(_ figures: some Encodable, _ lines: [String]) throws {
-        print(remote.json ? try JSON.text(figures) : lines.joined(separator: "\n").withoutControls)
+        print(remote.json ? try JSON.text(figures) : Self.plain(lines))
     }
+
+    /// Lines for people; names in them cannot steer the terminal.
+    static func plain(_ lines: [String]) -> String { lines.map(\.withoutControls).joined(separator: "\n") }
 
     private func keep(_ offset: Double, for target: Status.Output, recognisedBy device: String?) async throws {
         _ = try await remote.adjust(target.id, #"{"offsetMilliseconds":\#(offset)}"#)
