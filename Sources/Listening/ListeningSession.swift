@@ -261,7 +261,11 @@ package struct ListeningSession: Sendable {
     package mutating func performed(_ outcome: Result<Void, ListeningProblem>) {
         let command = commands.isEmpty ? nil : commands.removeFirst()
         guard case .failure(let problem) = outcome else { return }
-        if phase == .measuring { return finish(.failure(problem)) }
+        if phase == .measuring {
+            // Nothing has begun yet, so there is nothing to put back.
+            if command != nil { before = nil }
+            return finish(.failure(problem))
+        }
         guard phase == .restoring, let command, let before else { return }
         if case .adjust = command {
             left.append(
