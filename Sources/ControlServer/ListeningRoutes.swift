@@ -15,7 +15,7 @@ extension Router where Context == BasicRequestContext {
                 channel: try body.optional("channel")?.integer(in: numbers) ?? 1,
                 against: try body.optional("against")?.integer(in: numbers),
                 inputLatency: try body.optional("inputLatencyMilliseconds")?
-                    .number(in: ListeningRequest.inputLatencies) ?? 0)
+                    .number(in: ListeningRequest.inputLatencies))
             return try await serving.listen { room throws(ListeningProblem) in try room.open(wanted) }
         }
         let path = RouterPath("/api/v1/listening/:id")

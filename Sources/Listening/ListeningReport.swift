@@ -47,6 +47,8 @@ package struct ListeningReport: Codable, Hashable, Sendable {
     package var device: String
     package var channel: Int
     package var against: Int?
+    /// What the sound card itself adds, if that was given.
+    package var inputLatencyMilliseconds: Double?
     package var state: State
     package var level: Level?
     package var otherLevel: Level?
@@ -62,7 +64,7 @@ package struct ListeningReport: Codable, Hashable, Sendable {
 
     package init(id: String, name: String, _ request: ListeningRequest, state: State) {
         (self.id, output, self.name, device) = (id, request.output, name, request.device)
-        (channel, against) = (request.channel, request.against)
+        (channel, against, inputLatencyMilliseconds) = (request.channel, request.against, request.inputLatency)
         self.state = state
     }
 

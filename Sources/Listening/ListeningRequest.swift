@@ -8,13 +8,13 @@ package struct ListeningRequest: Hashable, Sendable {
     package var channel: Int
     /// The channel to compare with.
     package var against: Int?
-    /// How late the card itself hears, in milliseconds; of no account with ``against``.
-    package var inputLatency: Double
+    /// How late the card itself hears, in milliseconds; nil if it is not known, or cancels with ``against``.
+    package var inputLatency: Double?
 
     package static let channelNumbers = 1...256
     package static let inputLatencies = 0.0...500
 
-    package init(output: String, device: String, channel: Int = 1, against: Int? = nil, inputLatency: Double = 0) {
+    package init(output: String, device: String, channel: Int = 1, against: Int? = nil, inputLatency: Double? = nil) {
         self.output = output
         self.device = device
         self.channel = channel
@@ -30,7 +30,7 @@ package struct ListeningRequest: Hashable, Sendable {
         guard channel != against else {
             throw ListeningProblem(.refused, "channel and against are the same channel; compare two different ones")
         }
-        guard against == nil || inputLatency == 0 else {
+        guard against == nil || inputLatency == nil else {
             throw ListeningProblem(
                 .refused, "beside another channel the sound card's latency cancels; leave out its input latency")
         }

@@ -33,7 +33,7 @@ final class ListeningRun: Sendable {
                 switch event {
                 case .opened(let sampleRate):
                     state.calibration = SoundCalibration(
-                        sampleRate: Double(sampleRate), inputLatency: request.inputLatency * 1_000,
+                        sampleRate: Double(sampleRate), inputLatency: (request.inputLatency ?? 0) * 1_000,
                         isCompared: request.against != nil)
                 case .sound(let block):
                     state.blocks += 1

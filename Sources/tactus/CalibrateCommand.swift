@@ -117,7 +117,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     private func run(listeningAt listen: String, to target: Status.Output) async throws {
         let guide = ListeningGuide(
             client: try remote.client, output: target, device: listen, channel: channel ?? 1, against: against,
-            inputLatency: inputLatency ?? 0, asks: isatty(STDIN_FILENO) == 1 && !remote.json)
+            inputLatency: inputLatency, asks: isatty(STDIN_FILENO) == 1 && !remote.json)
         let result = try await guide.run(
             showing: ListeningView(isQuiet: remote.json, name: target.name, place: guide.place))
         try show(result, ListeningText.lines(result, of: target.name, isLatencyKnown: inputLatency != nil))

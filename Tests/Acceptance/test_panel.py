@@ -188,9 +188,12 @@ def test_an_output_is_calibrated_by_listening_from_the_level_to_the_saved_offset
         until(lambda: panel.locator("#listenWrong").inner_text() == "", "it asks again")
         now["report"] = report("done", result=found)
         panel.shows("#listenResult", re.compile("Sounds 3.1 ms after the beat .* puts it right is \u22123.15 ms", re.S))
+        panel.shows("#listenResult", re.compile("own latency is in this"))
         figure("picture", panel.picture("listen-result"))
+        now["report"] = report("done", result=found, inputLatencyMilliseconds=1.5)
         panel.touch("#listenGo")
         panel.shows("#listenResult", re.compile("Saved: its offset is \u22123.15 ms. The profile is /home/me/line.yaml"))
+        assert "latency" not in panel.locator("#listenResult").inner_text()
         panel.touch("#listenEnd")
         assert "DELETE" not in [method for method, *_ in asked], "what is over is not cancelled"
         # Closed before its end, it is; and why there is no result is told.

@@ -28,6 +28,7 @@ struct ListeningRouteTests {
         try await ServedGateway().serve { client in
             let opened = try Self.report(try await client.post(Self.open, #"{"device":"hw:1","channel":3}"#))
             #expect(opened.name == "Drums" && opened.channel == 3 && !opened.state.isLast)
+            #expect(opened.inputLatencyMilliseconds == nil)
             let level = try await Self.report(opened.id, client) { $0.state == .level && $0.level != nil }
             #expect(level.level?.decibels == nil && level.beatsNeeded == 80)
             let second = try await client.post(Self.open, #"{"device":"hw:1"}"#)
@@ -36,8 +37,9 @@ struct ListeningRouteTests {
             #expect(ended.state == .failed && ended.problem?.kind == .cancelled)
             let save = try await client.post("/api/v1/listening/\(opened.id)/save", "")
             #expect(save.status == 409 && save.body.contains("there is no result to save"))
-            let third = try Self.report(try await client.post(Self.open, #"{"device":"hw:1"}"#))
-            #expect(third.id != opened.id)
+            let third = try Self.report(
+                try await client.post(Self.open, #"{"device":"hw:1","inputLatencyMilliseconds":0}"#))
+            #expect(third.id != opened.id && third.inputLatencyMilliseconds == 0)
             let stale = try await client.get("/api/v1/listening/\(opened.id)")
             #expect(stale.status == 409 && stale.body.contains("this calibration is over"))
         }

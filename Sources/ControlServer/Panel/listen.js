@@ -61,7 +61,7 @@ class ListenDialog {
     const { part } = this;
     const body = { device: part.listenDevice.value, channel: typedNumber(part.listenChannel.value) };
     if (part.listenAgainst.value.trim()) body.against = typedNumber(part.listenAgainst.value);
-    else if (typedNumber(part.listenLatency.value)) body.inputLatencyMilliseconds = typedNumber(part.listenLatency.value);
+    else if (part.listenLatency.value.trim()) body.inputLatencyMilliseconds = typedNumber(part.listenLatency.value);
     localStorage.setItem("soundCard", body.device);
     const report = await this.gateway.ask("POST", `outputs/${encodeURIComponent(this.#output.id)}/listening`, body);
     this.#session = report.id;
@@ -154,17 +154,19 @@ class ListenDialog {
     }
   }
 
-  #result({ result, saved }) {
+  #result({ result, saved, inputLatencyMilliseconds }) {
     const { delayMicroseconds: delay, offsetMilliseconds: offset } = result;
     const behind = {
       beat: "the beat as this gateway sends it", machine: "what is on the other channel", ownClock: "its own clock",
     }[result.reference];
+    const isLatencyIn = result.reference === "beat" && inputLatencyMilliseconds === undefined;
     return [
       `Sounds ${microseconds(Math.abs(delay))} ${delay < 0 ? "before" : "after"} ${behind}, give or take ${microseconds(result.uncertaintyMicroseconds)}.`,
       `Its own spread is ${microseconds(result.spreadMicroseconds)} (${result.verdict}).`,
       `${result.used} hits used, ${result.rejected} rejected; when the clock moved, the sound followed by ${Math.round(100 * result.response)} %.`,
       saved ? `Saved: its offset is ${milliseconds(offset)} ms. ${saved.profile ? `The profile is ${saved.profile}.` : `No profile was written: ${saved.problem}.`}`
         : `The offset that puts it right is ${milliseconds(offset)} ms.`,
+      ...isLatencyIn ? ["The sound card\u2019s own latency is in this; measure it once (docs/calibrating.md) and type it in, or compare with another channel."] : [],
     ].join("\n");
   }
 }
