@@ -209,6 +209,17 @@ def test_an_output_is_calibrated_by_listening_from_the_level_to_the_saved_offset
         panel.shows("#listenSays", re.compile("Waiting"))
         panel.keyboard.press("Escape")
         until(lambda: panel.evaluate("1") and ("DELETE", "listening/x1", None) in asked, "it is cancelled")
+        # Closed before the answer to the opening has come, it is cancelled when it comes.
+        now["report"] = report("level", id="x2")
+        held = []
+        panel.route("**/outputs/*/listening", lambda route: held.append(route))
+        panel.touch('#outputs li:has(h3:text("line")) .calibrate')
+        panel.touch("#listenGo")
+        until(lambda: panel.evaluate("1") and held, "it is opened")
+        panel.keyboard.press("Escape")
+        until(lambda: panel.locator("#listen").is_hidden(), "the dialog is closed")
+        held[0].fulfill(json=now["report"])
+        until(lambda: panel.evaluate("1") and ("DELETE", "listening/x2", None) in asked, "it is cancelled, too")
 
 
 def test_a_dialog_that_is_closed_frees_the_sound_card(browser, start, line):
@@ -224,7 +235,7 @@ def test_a_dialog_that_is_closed_frees_the_sound_card(browser, start, line):
         path = f"/api/v1/outputs/{output['id']}/listening"
         assert gateway.request("POST", path, opening)[0] == 409
         panel.touch("#listenEnd")
-        panel.shows("#told", "Stopped. The clock is as it was.")
+        panel.shows("#told", "Stopped. The clock has been put back.")
         assert gateway.request("POST", path, opening)[0] == 200
 
 
