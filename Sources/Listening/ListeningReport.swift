@@ -27,7 +27,7 @@ package struct ListeningReport: Codable, Hashable, Sendable {
     package struct Level: Codable, Hashable, Sendable {
         /// The loudest sample of late, in decibels of full scale; nil for silence.
         package var decibels: Double?
-        /// Sounds that clip.
+        /// Sounds of the last two seconds that clip.
         package var clipped: Int
     }
 
@@ -71,7 +71,7 @@ package struct ListeningReport: Codable, Hashable, Sendable {
     /// Takes in how far it has come.
     mutating func take(_ progress: SoundCalibration.Progress) {
         level = Level(decibels: progress.decibels, clipped: progress.clipped)
-        if against != nil { otherLevel = Level(decibels: progress.otherDecibels, clipped: 0) }
+        if against != nil { otherLevel = Level(decibels: progress.otherDecibels, clipped: progress.otherClipped) }
         (beats, hits) = (progress.beats, progress.hits)
         newestDelayMicroseconds = progress.newestDelay
     }

@@ -14,7 +14,8 @@ struct HeardChannel: Sendable {
     /// Those of them that were the first after a Start or Continue.
     private var firstTicks: [Double] = []
     private var isFirst = false
-    private(set) var clipped = 0
+    /// Samples heard, and how many there were when each sound that clipped of late was found.
+    private var (heard, clips): (Int, [Int]) = (0, [])
     private var peak: Float = 0
     /// The loudest of late; a tenth is left after half a second.
     private var recentPeak: Float = 0
@@ -28,6 +29,8 @@ struct HeardChannel: Sendable {
     /// After so many failures it is no MIDI cable, and to go on would take time for nothing.
     private static let mostFailures = 1_000
     private static let fading = 4.6
+    /// How long a sound that clips is told, in seconds: longer than a beat at 40 BPM.
+    private static let clipping = 2.0
 
     init(sampleRate: Double, most: Int, readsMIDI: Bool = false) {
         self.sampleRate = sampleRate
@@ -39,10 +42,12 @@ struct HeardChannel: Sendable {
     /// Forgets the sounds and ticks that were heard, and how loud they were.
     mutating func forget() {
         (onsets, ticks, firstTicks, isFirst) = ([], [], [], false)
-        (clipped, peak) = (0, 0)
+        (clips, peak) = ([], 0)
     }
 
     var count: Int { onsets.count }
+    /// Sounds of the last two seconds that clip.
+    var clipped: Int { clips.count }
     var decibels: Double? { Self.decibels(peak) }
     var recentDecibels: Double? { Self.decibels(recentPeak) }
 
@@ -55,7 +60,9 @@ struct HeardChannel: Sendable {
         peak = max(peak, loudest)
         recentPeak = max(recentPeak * max(0, 1 - Float(Self.fading * Double(samples.count) / sampleRate)), loudest)
         let new = detector.take(samples)
-        clipped += new.count { $0.isClipped }
+        heard += samples.count
+        clips.removeAll { Double(heard - $0) > Self.clipping * sampleRate }
+        clips += new.filter(\.isClipped).map { _ in heard }
         onsets += new.prefix(max(0, most - onsets.count))
         guard let read = bytes?.take(samples), let failures = bytes?.failures else { return }
         if failures > Self.mostFailures { bytes = nil }
