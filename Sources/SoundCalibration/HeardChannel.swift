@@ -7,7 +7,9 @@ struct HeardChannel: Sendable {
     private let sampleRate: Double
     private let most: Int
     private var detector: OnsetDetector
+    /// Nil if the channel is not compared with, or was no MIDI cable so far.
     private var bytes: MIDIByteDetector?
+    private let readsMIDI: Bool
     private var onsets: [Onset] = []
     /// Samples at which a MIDI tick came.
     private var ticks: [Double] = []
@@ -36,13 +38,15 @@ struct HeardChannel: Sendable {
         self.sampleRate = sampleRate
         self.most = most
         detector = OnsetDetector(sampleRate: sampleRate)
-        bytes = readsMIDI ? MIDIByteDetector(sampleRate: sampleRate) : nil
+        self.readsMIDI = readsMIDI
+        forget()
     }
 
-    /// Forgets the sounds and ticks that were heard, and how loud they were.
+    /// Forgets the sounds and ticks that were heard, how loud they were, and that it was no MIDI cable.
     mutating func forget() {
         (onsets, ticks, firstTicks, isFirst) = ([], [], [], false)
         (clips, peak) = ([], 0)
+        bytes = readsMIDI ? MIDIByteDetector(sampleRate: sampleRate) : nil
     }
 
     var count: Int { onsets.count }

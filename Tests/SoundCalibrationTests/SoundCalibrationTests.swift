@@ -63,6 +63,18 @@ struct SoundCalibrationTests {
     }
 
     @Test
+    func `a cable that is plugged in after noise is a cable`() throws {
+        var studio = VirtualStudio()
+        (studio.other, studio.beatsPerMinute, studio.spread) = (.cable, 120, 300)
+        var random = SeededGenerator(seed: 1)
+        studio.before = (0..<480_000).map { _ in Float.random(in: -0.5...0.5, using: &random) }
+        var detector = MIDIByteDetector(sampleRate: 48_000)
+        _ = detector.take(studio.before)
+        #expect(detector.failures > 1_000, "so much noise is no cable")
+        #expect(try studio.play(seed: 2).outcome!.get().reference == .ownClock)
+    }
+
+    @Test
     func `a sound that clips is told of its own channel, and for two seconds`() {
         var calibration = SoundCalibration(sampleRate: 48_000, isCompared: true)
         let silence = [Float](repeating: 0, count: 24_000)
