@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import Hummingbird
 internal import Listening
 
@@ -50,7 +51,13 @@ extension Serving {
         do throws(ListeningProblem) {
             report = try await act(room)
         } catch {
-            throw RequestError(status: .conflict, code: error.kind.rawValue, message: error.message)
+            let status: HTTPResponse.Status =
+                switch error.kind {
+                case .badValue: .badRequest
+                case .noSuchOutput: .notFound
+                case .ambiguousName, .refused, .unavailable, .noPermission, .system, .cancelled: .conflict
+                }
+            throw RequestError(status: status, code: error.kind.rawValue, message: error.message)
         }
         return try jsonResponse(report)
     }

@@ -51,9 +51,14 @@ package final class ListeningRoom: Sendable {
     /// - Throws: when another is going on, or the request is not possible.
     package func open(_ request: ListeningRequest) throws(ListeningProblem) -> ListeningReport {
         try request.check()
-        guard let output = gateway.status().outputs.first(where: { $0.id == request.output }) else {
-            throw ListeningProblem(.refused, "there is no output with the ID \(request.output); see 'tactus status'")
+        let output: Status.Output
+        do throws(UnclearName) {
+            output = try NameMatch.resolve(request.output, among: gateway.status().outputs)
+        } catch {
+            throw ListeningProblem(error.isAmbiguous ? .ambiguousName : .noSuchOutput, error.description)
         }
+        var request = request
+        request.output = output.id
         let run = newest.withLock { newest in
             guard newest?.isFinished ?? true, !isStopped.load(ordering: .relaxed) else { return ListeningRun?.none }
             let id = String(UInt64.random(in: 0 ... .max), radix: 36)

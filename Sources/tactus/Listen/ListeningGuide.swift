@@ -85,7 +85,7 @@ extension Failure {
     init(_ problem: ListeningProblem) {
         let status: Status =
             switch problem.kind {
-            case .refused: .refused
+            case .refused, .noSuchOutput, .ambiguousName, .badValue: .refused
             case .unavailable, .cancelled: .unavailable
             case .noPermission: .noPermission
             case .system: .system
