@@ -31,6 +31,7 @@ package final class AudioCapture: Sendable {
     private let channels: [Int]
     private let wakeUp: WakeUp
     private let isStopping = Atomic(false)
+    private let hasEnded = Atomic(false)
     private let thread = Mutex<RealTimeThread?>(nil)
 
     /// Opens a card and begins to listen, both on the thread: some cards take long to open.
@@ -45,14 +46,25 @@ package final class AudioCapture: Sendable {
     ) throws(SystemCallError) {
         (self.device, self.channels) = (device, channels)
         wakeUp = try WakeUp()
-        let reading = try RealTimeThread(name: "tactus-listen", priority: 0) { [self] in run(receive) }
+        let reading = try RealTimeThread(name: "tactus-listen", priority: 0) { [self] in
+            run(receive)
+            hasEnded.store(true, ordering: .releasing)
+        }
         thread.withLock { $0 = reading }
     }
 
-    /// Ends the thread and closes the card.
-    package func stop() {
+    /// Asks the thread to close the card and end; returns at once.
+    package func requestStop() {
         isStopping.store(true, ordering: .releasing)
         wakeUp.signal()
+    }
+
+    /// Whether the card is closed.
+    package var isClosed: Bool { hasEnded.load(ordering: .acquiring) }
+
+    /// Ends the thread and closes the card; a driver that hangs keeps the caller.
+    package func stop() {
+        requestStop()
         thread.withLock { $0?.join() }
     }
 

@@ -17,7 +17,7 @@ extension Router where Context == BasicRequestContext {
                 against: try body.optional("against")?.integer(in: numbers),
                 inputLatency: try body.optional("inputLatencyMilliseconds")?
                     .number(in: ListeningRequest.inputLatencies))
-            return try await serving.listen { room throws(ListeningProblem) in try room.open(wanted) }
+            return try await serving.listen { room throws(ListeningProblem) in try await room.open(wanted) }
         }
         let path = RouterPath("/api/v1/listening/:id")
         serve(path, .get, besides: [.delete]) { _, context in

@@ -4,7 +4,7 @@ import Listening
 import Testing
 
 /// The routes of calibrating by listening, with a sound card that hears only silence.
-@Suite
+@Suite(.timeLimit(.minutes(5)))
 struct ListeningRouteTests {
     private static let open = "/api/v1/outputs/drums/listening"
 
@@ -42,6 +42,14 @@ struct ListeningRouteTests {
             #expect(third.id != opened.id && third.inputLatencyMilliseconds == 0)
             let stale = try await client.get("/api/v1/listening/\(opened.id)")
             #expect(stale.status == 409 && stale.body.contains("this calibration is over"))
+        }
+    }
+
+    @Test
+    func `the gateway ends while a sound card hangs`() async throws {
+        try await ServedGateway().serve { client in
+            let opened = try Self.report(try await client.post(Self.open, #"{"device":"hw:9"}"#))
+            _ = try await Self.report(opened.id, client) { $0.state == .level }
         }
     }
 
