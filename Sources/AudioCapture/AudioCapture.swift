@@ -85,7 +85,9 @@ package final class AudioCapture: Sendable {
 
     private func read(_ pcm: inout PCMInput, _ receive: (Event) -> Void) throws(ALSAError) {
         var descriptors = [pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)] + pcm.descriptors
+        var wakeUps = [descriptors[0]]
         try pcm.start()
+        var pace = CapturePace(at: Self.seconds(.now()))
         while !isStopping.load(ordering: .acquiring) {
             switch try pcm.read() {
             case .nothing:
@@ -95,7 +97,13 @@ package final class AudioCapture: Sendable {
             case .sound(let frames):
                 let samples = channels.map { pcm.samples(ofChannel: $0 - 1, frames: frames) }
                 receive(.sound(SoundBlock(channels: samples, stamp: pcm.stamp())))
+                let now = MonotonicTime.now()
+                let pause = pace.pause(afterReading: Double(frames) / Double(pcm.sampleRate), at: Self.seconds(now))
+                guard pause > 0 else { continue }
+                poll(&wakeUps, until: MonotonicTime(nanoseconds: now.nanoseconds + Int64(pause * 1e9)))
             }
         }
     }
+
+    private static func seconds(_ time: MonotonicTime) -> Double { Double(time.nanoseconds) / 1e9 }
 }
