@@ -128,7 +128,8 @@ struct VirtualStudio {
                     continue
                 }
                 taken += part[0].count
-                let stamp = SoundBlock.Stamp(samples: before.count + taken, microseconds: capture.stamp(ofSample: samples))
+                let stamp = SoundBlock.Stamp(
+                    samples: before.count + taken, microseconds: capture.stamp(ofSample: samples))
                 calibration.take(SoundBlock(channels: part, stamp: hasStamps ? stamp : nil))
             }
         }
