@@ -10,6 +10,8 @@ struct HeardChannel: Sendable {
     /// Nil if the channel is not compared with, or was no MIDI cable so far.
     private var bytes: MIDIByteDetector?
     private let readsMIDI: Bool
+    /// Samples heard before those that ``bytes`` counts.
+    private var bytesOrigin = 0
     private var onsets: [Onset] = []
     /// Samples at which a MIDI tick came.
     private var ticks: [Double] = []
@@ -46,7 +48,9 @@ struct HeardChannel: Sendable {
     mutating func forget() {
         (onsets, ticks, firstTicks, isFirst) = ([], [], [], false)
         (clips, peak) = ([], 0)
-        bytes = readsMIDI ? MIDIByteDetector(sampleRate: sampleRate) : nil
+        // One that has not given up knows the line already, and is not deaf for its first milliseconds.
+        guard readsMIDI, bytes == nil else { return }
+        (bytes, bytesOrigin) = (MIDIByteDetector(sampleRate: sampleRate), heard)
     }
 
     var count: Int { onsets.count }
@@ -74,8 +78,9 @@ struct HeardChannel: Sendable {
             switch byte.value {
             case Self.start, Self.continue: isFirst = true
             case Self.tick:
-                ticks.append(byte.time)
-                if isFirst { firstTicks.append(byte.time) }
+                let time = byte.time + Double(bytesOrigin)
+                ticks.append(time)
+                if isFirst { firstTicks.append(time) }
                 isFirst = false
             default: break
             }

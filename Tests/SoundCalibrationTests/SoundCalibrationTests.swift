@@ -66,8 +66,8 @@ struct SoundCalibrationTests {
     func `a cable that is plugged in after noise is a cable`() throws {
         var studio = VirtualStudio()
         (studio.other, studio.beatsPerMinute, studio.spread) = (.cable, 120, 300)
-        var random = SeededGenerator(seed: 1)
-        studio.before = (0..<480_000).map { _ in Float.random(in: -0.5...0.5, using: &random) }
+        // Cracks that are longer than a byte.
+        studio.before = (0..<480_000).map { $0 % 1_000 < 30 ? 0.5 : 0 }
         var detector = MIDIByteDetector(sampleRate: 48_000)
         _ = detector.take(studio.before)
         #expect(detector.failures > 1_000, "so much noise is no cable")
@@ -83,7 +83,7 @@ struct SoundCalibrationTests {
         calibration.take(SoundBlock(channels: [[Float](repeating: 0, count: 480), burst], stamp: nil))
         calibration.take(SoundBlock(channels: [silence, silence], stamp: nil))
         #expect(calibration.progress.otherClipped == 1 && calibration.progress.clipped == 0)
-        for _ in 0..<4 { calibration.take(SoundBlock(channels: [silence, silence], stamp: nil)) }
+        for _ in 0..<5 { calibration.take(SoundBlock(channels: [silence, silence], stamp: nil)) }
         #expect(calibration.progress.otherClipped == 0)
     }
 
