@@ -18,7 +18,8 @@ sequencer, process = pytest.mark.real("sequencer"), pytest.mark.real("process")
 MEASURED = 48
 OFFSET = stage.OFFSET
 SCENES = {
-    "results": ["click", "kick", "monitored", "ticks", "overrun"],
+    "results": ["click", "kick", "monitored"],
+    "beside": ["ticks", "overrun"],
     "refusals": ["other", "stopped", "hung_up", "killed", "shut_down", "missing"]}
 BOOTS = [Boot({name: ("listening.py", *scenes)}) for name, scenes in SCENES.items()]
 
