@@ -25,6 +25,9 @@ class Peer:
 
     def __exit__(self, *_):
         self.close()
+        # Disabling is done by a thread of its own. Destroying waits for it, so that the next test's peer never joins
+        # this one's session.
+        del self.link
 
     @property
     def peers(self):
