@@ -1,4 +1,3 @@
-internal import HTTPTypes
 internal import Hummingbird
 internal import Listening
 
@@ -16,8 +15,8 @@ extension Router where Context == BasicRequestContext {
                 channel: try body.optional("channel")?.integer(in: numbers) ?? 1,
                 against: try body.optional("against")?.integer(in: numbers),
                 inputLatency: try body.optional("inputLatencyMilliseconds")?
-                    .number(in: ListeningRequest.inputLatencies))
-            return try await serving.listen { room throws(ListeningProblem) in try await room.open(wanted) }
+                    .number(in: ListeningRequest.inputLatencies) ?? 0)
+            return try await serving.listen { room throws(ListeningProblem) in try room.open(wanted) }
         }
         let path = RouterPath("/api/v1/listening/:id")
         serve(path, .get, besides: [.delete]) { _, context in
@@ -51,13 +50,7 @@ extension Serving {
         do throws(ListeningProblem) {
             report = try await act(room)
         } catch {
-            let status: HTTPResponse.Status =
-                switch error.kind {
-                case .badValue: .badRequest
-                case .noSuchOutput: .notFound
-                case .ambiguousName, .refused, .unavailable, .noPermission, .system, .cancelled: .conflict
-                }
-            throw RequestError(status: status, code: error.kind.rawValue, message: error.message)
+            throw RequestError(status: .conflict, code: error.kind.rawValue, message: error.message)
         }
         return try jsonResponse(report)
     }
