@@ -289,9 +289,10 @@ package struct ListeningSession: Sendable {
         if let problem {
             report.problem = ListeningProblem(problem.kind, ([problem.message] + left).joined(separator: "; and "))
         } else if let result {
-            report.result = ListeningFigures(result)
-            let offset = "to be on the beat the offset is \(fixed(ListeningFigures(result).offsetMilliseconds, 2)) ms"
+            let figures = ListeningFigures(result)
+            report.result = figures
             if !left.isEmpty {
+                let offset = "to be on the beat the offset is \(fixed(figures.offsetMilliseconds, 2)) ms"
                 report.problem = ListeningProblem(.unavailable, ([offset] + left).joined(separator: "; but "))
             }
         }

@@ -30,7 +30,6 @@ extension LinkState {
     ///
     /// - Parameter old: the state before.
     /// - Returns: a line for each change.
-    /// - Returns: a line for each change.
     func changes(since old: LinkState) -> [LogEntry] {
         var entries: [LogEntry] = []
         if old.isEnabled != isEnabled { entries.append(.init(.notice, isEnabled ? "Link enabled" : "Link disabled")) }
