@@ -78,6 +78,8 @@ lint: toolchain  ## is every Swift file as `make format` would leave it, and eve
 format: toolchain  ## lay out every Swift file
 	$(SWIFT) format format --in-place --recursive $(FORMATTED)
 
+# Tests simulate hours: of what they run through, fast code is made (Package.swift).
+unit network scenes: export TACTUS_FAST_TESTS := 1
 unit: toolchain
 	timeout 1200 $(SWIFT) test $(UNIT_OPTIONS) --skip '$(OUTSIDE)'
 

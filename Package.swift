@@ -226,3 +226,15 @@ let package = Package(
             packageAccess: false, swiftSettings: strict, plugins: ["ExtractExamples"]),
     ],
 )
+
+// Tests simulate hours of these. `make` asks for fast code then; it is no default, since no other package may depend on
+// one with such flags.
+let simulated: Set = [
+    "Arbiter", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "Gateway", "LinkSession", "Listening",
+    "LoopGuard", "MIDIClock", "OnsetDetection", "Simulation", "SoundCalibration", "SoundTrials",
+]
+if Context.environment["TACTUS_FAST_TESTS"] != nil {
+    for target in package.targets where simulated.contains(target.name.replacing("Tests", with: "")) {
+        target.swiftSettings?.append(.unsafeFlags(["-O"]))
+    }
+}
