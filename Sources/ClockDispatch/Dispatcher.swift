@@ -155,7 +155,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         if mode == .queue || generation != newest { disarm() }
         // In queue mode everything has been taken back, so plan the whole horizon again.
         if mode == .queue { agenda.clear() }
-        if generation != newest { takeNews(board) }
+        if generation != newest { takeChanges(board) }
         reading = machine.reading(after: reading)
         let turnEnd = reading.monotonic.advanced(byNanoseconds: Self.longestTurn)
         while true {
@@ -222,14 +222,14 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     // Planning
 
-    private mutating func takeNews(_ board: borrowing OutputBoard) {
+    private mutating func takeChanges(_ board: borrowing OutputBoard) {
         generation = board.generation
         agenda.clear()
         wantedPorts = board.ports
-        for slot in 0..<board.count { takeNews(of: slot, board) }
+        for slot in 0..<board.count { takeChanges(of: slot, board) }
     }
 
-    private func takeNews(of slot: Int, _ board: borrowing OutputBoard) {
+    private func takeChanges(of slot: Int, _ board: borrowing OutputBoard) {
         let output = board.slots[slot]
         if states[slot].occupant != output.occupant {
             states[slot] = OutputState()

@@ -26,7 +26,7 @@ package enum FollowChoice: Hashable, Sendable {
         switch name {
         case "off": self = .off
         case "auto": self = .auto
-        case "": throw ParseError(description: "the name is empty; a clock comes from such as TR-8S, 24:0, auto or off")
+        case "": throw ParseError(description: "the name is empty; use a name such as TR-8S, a number such as 24:0, auto or off")
         default:
             guard name.utf8.count <= Self.longestName, !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
                 throw ParseError(
@@ -34,8 +34,8 @@ package enum FollowChoice: Hashable, Sendable {
             }
             for kind in ["raw:", "virtual:"] where name.hasPrefix(kind) {
                 throw ParseError(
-                    description: "\(kind) names outputs; a clock comes from such as TR-8S, 24:0, auto or off, and "
-                        + "--clock-in hw:CARD,DEVICE takes one from a raw device")
+                    description: "\(kind) is for outputs; use a name such as TR-8S, a number such as 24:0, auto or off, and "
+                        + "--clock-in hw:CARD,DEVICE is for a raw device")
             }
             if case .outOfRange = PortAddress.read(name) {
                 throw ParseError(description: "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them")

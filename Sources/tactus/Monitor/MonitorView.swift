@@ -33,8 +33,8 @@ struct MonitorView {
             block?.show(MonitorText.view(figures, of: name, hint: hint.isEmpty ? end : hint))
             return
         }
-        let isNews = figures.state != lastLine.state || figures.transport.messages != lastLine.messages
-        guard isNews || figures.seconds - lastLine.second >= Self.pause else { return }
+        let hasChanged = figures.state != lastLine.state || figures.transport.messages != lastLine.messages
+        guard hasChanged || figures.seconds - lastLine.second >= Self.pause else { return }
         lastLine = (figures.seconds, figures.state, figures.transport.messages)
         print(MonitorText.line(figures))
         fflush(nil)  // a reader of a pipe is not kept waiting
