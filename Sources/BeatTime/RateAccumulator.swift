@@ -15,7 +15,9 @@
 /// assert(owed.debt(at: start.advanced(byMicroseconds: 10_000_000)) < 1)
 /// ```
 public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
-    /// When something was last added. `debt` and `slope` hold the values at that time.
+    /// When something was last added.
+    ///
+    /// `debt` and `slope` hold the values at that time.
     private var origin = HostTime(microseconds: 0)
     /// E, in microseconds; positive means the output sends later than the timeline says.
     private var debt = 0.0

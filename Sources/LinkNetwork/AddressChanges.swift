@@ -3,7 +3,9 @@ internal import Glibc
 
 /// Tells when an address or interface of this machine appears, disappears or changes.
 struct AddressChanges: ~Copyable {
-    /// Readable when something changed. Negative if it could not be opened; `poll` ignores that.
+    /// Readable when something changed.
+    ///
+    /// Negative if it could not be opened; `poll` ignores that.
     let descriptor = clinux_address_changes()
 
     /// Most messages read in one call; the descriptor stays readable while there are more.
@@ -11,7 +13,9 @@ struct AddressChanges: ~Copyable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Whether anything has changed since the last call. The caller has to list the addresses to see what.
+    /// Whether anything has changed since the last call.
+    ///
+    /// The caller has to list the addresses to see what.
     func take() -> Bool {
         var hasChanges = false
         var byte: UInt8 = 0

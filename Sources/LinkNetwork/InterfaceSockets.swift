@@ -48,7 +48,9 @@ struct NetworkInterface {
 
     var id: IPAddress { address.address }
 
-    /// Sends a datagram. After repeated lasting errors, schedules reopening the sockets.
+    /// Sends a datagram.
+    ///
+    /// After repeated lasting errors, schedules reopening the sockets.
     mutating func send(_ datagram: Datagram, at now: HostTime) {
         guard let sockets else { return }
         let destination: Endpoint

@@ -37,8 +37,9 @@ final class LinkExchange: Sendable {
 
     private struct Published {
         var state: LinkState
-        /// The state with all commits that are not carried out yet; nil if there are none. ``capture()`` returns it, so
-        /// callers see their own commits at once.
+        /// The state with all commits that are not carried out yet; nil if there are none.
+        ///
+        /// ``capture()`` returns it, so callers see their own commits at once.
         var committed: SessionState?
         var pendingCommits = 0
     }
@@ -76,7 +77,9 @@ final class LinkExchange: Sendable {
     /// A new stream of all events from now on.
     func events() -> AsyncStream<LinkEvent> { listeners.add() }
 
-    /// Hands a command to the network thread. If the thread has ended, only calls `whenDone`.
+    /// Hands a command to the network thread.
+    ///
+    /// If the thread has ended, only calls `whenDone`.
     func post(_ command: Command) {
         let hasEnded = inbox.withLock { inbox in
             if !inbox.hasEnded { inbox.commands.append(command) }

@@ -24,7 +24,9 @@ final class LinkLoop {
 
     /// Microseconds from one scan to the next if nothing changes.
     private static let scanPeriod: Int64 = 5_000_000
-    /// Fewest microseconds between two scans. An interface that comes up reports many changes, and some never stop.
+    /// Fewest microseconds between two scans.
+    ///
+    /// An interface that comes up reports many changes, and some never stop.
     private static let shortestScanPeriod: Int64 = 100_000
     /// Most datagrams read from one socket before timers and other sockets get their turn.
     private static let measurementBound = 64

@@ -15,8 +15,9 @@ public struct LinkState: Hashable, Sendable {
     public var isEnabled: Bool
     /// Whether the program currently needs Link; if not, even an enabled peer stays off the network.
     public var isActive: Bool
-    /// How often ``LinkPeer/setEnabled(_:whenDone:)`` has been carried out. A caller that counts its calls can tell
-    /// whether one is still pending.
+    /// How often ``LinkPeer/setEnabled(_:whenDone:)`` has been carried out.
+    ///
+    /// A caller that counts its calls can tell whether one is still pending.
     public var switchings: UInt64
     /// How often ``LinkPeer/edit(_:whenDone:)`` has been carried out.
     public var edits: UInt64

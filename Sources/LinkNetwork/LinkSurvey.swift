@@ -109,7 +109,9 @@ private final class SurveySocket {
     let group: UDPSocket
     private let sender: UDPSocket
     private let groupEndpoint: Endpoint
-    /// The bytes sent. They contain the sender's port, so that they differ from another survey's.
+    /// The bytes sent.
+    ///
+    /// They contain the sender's port, so that they differ from another survey's.
     let probe: [UInt8]
 
     init(on address: LocalAddress) throws(SystemCallError) {

@@ -6,10 +6,14 @@ package struct LocalAddress: Hashable, Sendable {
     var address: IPAddress
     /// The interface's name, without the label of an additional address: `eth0`, not `eth0:1`.
     var name: String
-    /// The system's number for the interface. A different number is a different interface, even under the same name.
+    /// The system's number for the interface.
+    ///
+    /// A different number is a different interface, even under the same name.
     var index: UInt32
 
-    /// Most addresses used. Keeps hundreds of virtual interfaces from using up all file descriptors.
+    /// Most addresses used.
+    ///
+    /// Keeps hundreds of virtual interfaces from using up all file descriptors.
     private static let limit = 32
 
     /// The addresses in use now: loopback, other IPv4, then IPv6, each in numerical order.

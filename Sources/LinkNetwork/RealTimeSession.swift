@@ -60,9 +60,12 @@ public final class RealTimeSession: @unchecked Sendable {
         own = initial.sessionState
     }
 
-    /// A copy of the state, to read, or to change and then ``commit(_:at:)``. Real-time thread only.
+    /// A copy of the state, to read, or to change and then ``commit(_:at:)``.
+    ///
+    /// Real-time thread only.
     ///
     /// - Parameter now: the current time, `HostTime.now()`.
+    /// - Returns: the copy, a plain value.
     public func capture(at now: HostTime) -> SessionState {
         let newest = seen.withLatest { $0 }
         let isPending = newest.commits < commits
@@ -83,7 +86,9 @@ public final class RealTimeSession: @unchecked Sendable {
         return time.microseconds(to: now) <= Self.grace
     }
 
-    /// Applies the changes made to a captured state: here at once, in the session soon. Real-time thread only.
+    /// Applies the changes made to a captured state: here at once, in the session soon.
+    ///
+    /// Real-time thread only.
     ///
     /// Wakes the network thread with two system calls that do not block.
     ///
@@ -110,7 +115,9 @@ public final class RealTimeSession: @unchecked Sendable {
         seen.publish(Seen(state: state.sessionState, isNetworking: state.isNetworking, commits: taken))
     }
 
-    /// The commits since the last call, merged into one; nil if there are none. The caller applies and publishes them.
+    /// The commits since the last call, merged into one; nil if there are none.
+    ///
+    /// The caller applies and publishes them.
     func takeCommit() -> Commit? {
         let newest = committed.withLatest { $0 }
         guard newest.number > taken else { return nil }

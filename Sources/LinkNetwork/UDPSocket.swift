@@ -54,7 +54,9 @@ struct UDPSocket: ~Copyable {
         return socket
     }
 
-    /// A socket whose datagrams to the group come back to this host and never leave it. IPv4 only.
+    /// A socket whose datagrams to the group come back to this host and never leave it.
+    ///
+    /// IPv4 only.
     static func sendingWithinHost(on local: LocalAddress) throws(SystemCallError) -> UDPSocket {
         let socket = try sending(from: local)
         try socket.set(Int32(IPPROTO_IP), IP_MULTICAST_TTL, Int32(0))

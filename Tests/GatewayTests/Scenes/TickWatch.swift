@@ -16,7 +16,9 @@ struct TickWatch {
         var jumps: UInt32
         /// By how much the session's beats have moved, in total; a large move is treated as a jump.
         var glides: Int64
-        /// Counts tempo changes. One that arrives late can leave more ticks overdue than may be sent late.
+        /// Counts tempo changes.
+        ///
+        /// One that arrives late can leave more ticks overdue than may be sent late.
         var tempoChanges: UInt32
     }
 

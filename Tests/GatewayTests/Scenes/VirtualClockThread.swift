@@ -64,7 +64,9 @@ final class VirtualClockThread {
     var ports: UInt64 { kernel.ports }
 }
 
-/// A simulated kernel for the clock thread. Each call takes 5 us, and there is no queue.
+/// A simulated kernel for the clock thread.
+///
+/// Each call takes 5 us, and there is no queue.
 final class VirtualKernel {
     /// Something that was sent, and when.
     enum Sent {
