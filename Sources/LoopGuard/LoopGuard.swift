@@ -43,7 +43,7 @@ package struct LoopGuard: Sendable {
     /// Sources that are probably loops, while tests still run; worth a warning.
     package var likelyLoops: [ClockSource] { sources.filter(\.isLikelyLoop).map(\.source) }
 
-    /// Takes in a Timing Clock.
+    /// Processes a Timing Clock.
     ///
     /// - Parameters:
     ///   - source: where it came from.

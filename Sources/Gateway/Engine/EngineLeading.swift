@@ -66,7 +66,7 @@ extension GatewayEngine {
         }
     }
 
-    /// Has the Link peer change its session, or what would be one.
+    /// Asks the Link peer to change its session; it also has one while it is alone or off the network.
     mutating func edit(_ edit: SessionEdit, for token: ReplyToken?, at now: HostTime) {
         arbiter.asked(for: edit, at: now)
         effects.link.append(.edit(edit, token))
