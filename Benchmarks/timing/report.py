@@ -13,10 +13,11 @@ from measures import measure, pooled
 from plan import MODELS, TEMPOS
 
 METHOD = pathlib.Path(__file__).with_name("method.md")
-OUTPUT_NOTE = """The clock thread's time a tick, at 120 BPM: *planned*, on a machine without sequencer, so that every
-tick is planned, waited for and counted but goes nowhere; *delivered*, to one subscriber that hears all outputs. All
-that is due together is one `write` to the queue and, once an `ioctl` has taken that back, one directly; a `read` asks
-the witness what has left, a `pread` now and then whether the machine is busy, and `futex` sleeps."""
+OUTPUT_NOTE = """The clock thread's processor time per tick, at 120 BPM. *Planned*: on a machine without a sequencer,
+where every tick is planned, waited for and counted, but not sent. *Delivered*: sent to one subscriber of all outputs.
+Everything due at one time is written to the queue by one `write`, taken back by an `ioctl`, and sent directly by another
+`write`. A `read` asks the witness what was sent, a `pread` sometimes checks whether the machine is busy, and `futex`
+sleeps."""
 LOADED = [name for name in LOADS if name != "idle"]
 
 
@@ -154,7 +155,7 @@ def written(results):
         f"({plan.LONGER['idle'] * run['seconds']:g} s idle), Tactus's {run['stay']} times as long, "
         f"seed {run['seed']}, {2 ** run['shift']} ns for an "
         f"instruction. {run['version']}, kernel {run['kernel']}. Do not edit; run it again.",
-        "All figures are microseconds of **instruction-time in the lab**, not of any hardware: see Limits, below.",
+        "All figures are microseconds of **instruction-time in the lab**, not of real hardware; see Limits, below.",
         "![How far ticks are off under load](timing-load.svg)",
         "## Goals", goals.table(results),
     ]

@@ -19,7 +19,7 @@ package final class SequencerOutput: @unchecked Sendable {
     package private(set) var queueFailure: QueueFailure?
 
     private static let witness = Int32(SequencerSender.witness)
-    /// Event slots for everything that may wait in the queue, and for what the witness has not read yet.
+    /// Event slots for messages waiting in the queue, and for those the witness has received but nobody has read yet.
     private static let pools = (output: 600, input: 2000)
 
     /// Opens the client.

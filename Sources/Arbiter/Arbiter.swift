@@ -37,7 +37,7 @@ package struct Arbiter: Sendable {
     private(set) var sourceNames: [ClockSource: String] = [:]
     /// The machines whose Start, Continue and Stop act as a remote control.
     ///
-    /// They play and stop whoever leads, as the user may. Their ticks are ignored for that.
+    /// They can play and stop as the user can. Their ticks are ignored.
     private var remotes: Set<ClockSource> = []
     /// Whether the user wants Link.
     package private(set) var wantsLink: Bool
@@ -122,7 +122,7 @@ package struct Arbiter: Sendable {
         return followLeader(at: now)
     }
 
-    /// Takes in what other machines' clocks sent, in order of arrival.
+    /// Processes what other machines' clocks sent, in order of arrival.
     ///
     /// - Parameters:
     ///   - arrivals: any number.

@@ -99,7 +99,7 @@ struct ClockLeaders: Sendable {
 
     subscript(source: ClockSource) -> ClockLeader? { all.first { $0.source == source } }
 
-    /// Takes in a message.
+    /// Processes a message.
     ///
     /// - Parameters:
     ///   - arrival: the message, its time and its source.

@@ -17,7 +17,7 @@ package enum SessionEdit: Hashable, Sendable {
     case countFrom(top: HostTime)
 
     /// Longest time until a change reaches the output thread, in microseconds.
-    package static let newsTime: Int64 = 4_000
+    package static let propagationTime: Int64 = 4_000
 
     /// Makes the change.
     ///

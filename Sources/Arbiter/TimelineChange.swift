@@ -56,7 +56,7 @@ extension TempoMap {
         let apart = ticksApart * Double(newLine.microsecondsPerBeat) / Double(TickLine.ticksPerBeat)
         let growth = Double(newLine.microsecondsPerBeat) / Double(line.microsecondsPerBeat) - 1
         let age = apart / growth
-        if abs(age) <= Self.oldestNews {
+        if abs(age) <= Self.oldestChange {
             return changeTempo(to: newLine, at: now.advanced(byMicroseconds: -max(0, roundedToInteger(age))))
         }
         guard abs(apart) > Double(Self.rounding) else { return changeTempo(to: newLine, at: now) }
@@ -68,7 +68,7 @@ extension TempoMap {
     /// Largest difference that rounding to microseconds makes between two forms of one line.
     private static var rounding: Int64 { 2 }
     /// A tempo change older than this, in microseconds, counts as a jump to another grid.
-    private static var oldestNews: Double { 1_000_000 }
+    private static var oldestChange: Double { 1_000_000 }
 }
 
 // How the tempo map follows a MIDI clock leader.
@@ -95,7 +95,7 @@ extension TempoMap {
         let apart = distance(to: newLine, at: now)
         let growth = Double(newLine.microsecondsPerBeat) / Double(line.microsecondsPerBeat) - 1
         let age = Double(apart) / growth
-        if abs(growth) > RateAccumulator.rateLimit, (0...Self.oldestNews).contains(age) {
+        if abs(growth) > RateAccumulator.rateLimit, (0...Self.oldestChange).contains(age) {
             changeTempo(to: newLine, at: now.advanced(byMicroseconds: -roundedToInteger(age)))
         } else if abs(apart) <= line.tickLength / 2 {
             lock(to: newLine, at: now)

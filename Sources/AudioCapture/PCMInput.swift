@@ -107,7 +107,7 @@ struct PCMInput: ~Copyable {
         return (format, Int(count), Int(rate))
     }
 
-    /// Has the driver stamp with Link's clock.
+    /// Makes the driver take its timestamps from Link's clock.
     private static func configureStamps(_ handle: OpaquePointer) throws(ALSAError) {
         let parameters = try ALSAStructure(snd_pcm_sw_params_malloc, { snd_pcm_sw_params_free($0) })
         let pointer = parameters.pointer
@@ -121,7 +121,7 @@ struct PCMInput: ~Copyable {
         try check("snd_pcm_sw_params", snd_pcm_sw_params(handle, pointer))
     }
 
-    /// Has the card begin to take in sound.
+    /// Starts recording.
     func start() throws(ALSAError) { try check("snd_pcm_start", snd_pcm_start(handle)) }
 
     /// What to wait for until there is more.

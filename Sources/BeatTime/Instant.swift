@@ -1,7 +1,7 @@
-/// A point on some microsecond clock; which clock is the conforming type's business.
+/// A point on a microsecond clock; each conforming type stands for one clock.
 ///
-/// Link's arithmetic is the same on host time and on ghost time, so ``Timeline`` is written once over this
-/// protocol while the two kinds of time cannot be mixed up.
+/// Link's arithmetic is the same on host time and on ghost time, so ``Timeline`` is generic over this protocol.
+/// Because the two are separate types, they cannot be mixed up.
 ///
 /// ```swift
 /// func span<Time: Instant>(_ first: Time, _ last: Time) -> Int64 { first.microseconds(to: last) }
@@ -18,7 +18,7 @@ extension Instant {
     @inlinable
     public static func < (left: Self, right: Self) -> Bool { left.microseconds < right.microseconds }
 
-    /// This instant moved later by a number of microseconds, earlier if it is negative.
+    /// This instant moved later by a number of microseconds, or earlier if the number is negative.
     @inlinable
     public func advanced(byMicroseconds distance: Int64) -> Self {
         Self(microseconds: microseconds &+ distance)
@@ -31,7 +31,7 @@ extension Instant {
 
 /// A time on this machine's Link clock: microseconds of CLOCK_MONOTONIC_RAW, truncated.
 ///
-/// It cannot be slept on; `RealTime` converts it to the clock that can.
+/// Linux cannot sleep until a time on this clock, so `RealTime` converts it to CLOCK_MONOTONIC first.
 ///
 /// ```swift
 /// let time = HostTime(microseconds: 1_000_000)

@@ -1,6 +1,6 @@
 /// Positions in a cycle of beats, the quantum; a quantum of zero means no cycle.
 extension Beats {
-    /// The position in the quantum, in `0..<quantum`, for negative beats too.
+    /// The position inside the quantum, in `0..<quantum`, for negative beats too.
     @inlinable
     public func phase(quantum: Beats) -> Beats {
         guard quantum.microbeats > 0 else { return .zero }
@@ -16,7 +16,7 @@ extension Beats {
         return self + Beats(microbeats: ahead.microbeats % quantum.microbeats)
     }
 
-    /// The position nearest to this one with the phase of `target`; of two equally near, the lower.
+    /// The nearest position with the phase of `target`; the lower one if two are equally near.
     @inlinable
     public func closestMatch(phaseOf target: Beats, quantum: Beats) -> Beats {
         (self - Beats(0.5 * quantum.value)).nextMatch(phaseOf: target, quantum: quantum)

@@ -1,11 +1,11 @@
-/// Time that an output still owes, in microseconds, and how fast it is being paid.
+/// A time shift that an output still has to make up, and how fast it does so.
 ///
-/// When the timeline steps, an output must neither jump nor forget the step. It owes it, and pays it back as a small
-/// deviation of its rate. The debt follows E'' + 2wE' + w²E = 0, critically damped: it never rings and never
-/// overshoots a step. The equation is solved exactly, so that how often and when anybody asks changes nothing,
-/// and nothing is ever lost: what is owed is all there is to know.
+/// When the timeline jumps, an output must not jump with it, but must not ignore the jump either. The jump becomes a
+/// debt in microseconds, and the output pays it back by running slightly too fast or too slow for a while. The debt E
+/// follows E'' + 2wE' + w²E = 0, which is critically damped: a debt from one jump shrinks to zero without changing its
+/// sign. The equation is solved exactly, so it does not matter how often or when the debt is read.
 ///
-/// Times are those of the timeline (nominal times), not those of sending. A plain value that allocates nothing.
+/// All times are timeline times, not sending times. A plain value; it never allocates.
 ///
 /// ```swift
 /// var owed = RateAccumulator()
@@ -15,66 +15,71 @@
 /// assert(owed.debt(at: start.advanced(byMicroseconds: 10_000_000)) < 1)
 /// ```
 public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
-    /// When the debt was last added to; the two figures below are of that time.
+    /// When something was last added.
+    ///
+    /// `debt` and `slope` hold the values at that time.
     private var origin = HostTime(microseconds: 0)
-    /// E, in microseconds; positive sends later.
+    /// E, in microseconds; positive means the output sends later than the timeline says.
     private var debt = 0.0
-    /// E', in microseconds a microsecond.
+    /// E', in microseconds per microsecond.
     private var slope = 0.0
-    /// w, in 1/microseconds: the inverse of the time constant.
+    /// w, the inverse of the time constant, per microsecond.
     private var decay = 0.0
 
-    /// The largest deviation of the rate while more than a millisecond is owed: half a percent, which nobody hears.
+    /// Largest change of rate while more than 1 ms is owed: 0.5 %, which is inaudible.
     public static let rateLimit = 0.005
-    /// The largest deviation while a millisecond or less is owed: nobody could even measure it at a drum machine.
+    /// Largest change of rate while at most 1 ms is owed: 0.1 %.
     public static let smallRateLimit = 0.001
-    /// The deepest that a spread change of tempo lets the rate dip when it pays back; at 1 ticks would stand still.
+    /// Largest negative slope while a gradual tempo change is paid back; at 1, all ticks would fall together.
     private static let deepestDip = 0.9
     /// The shortest time constant, in microseconds.
     public static let shortestTimeConstant = 100_000.0
 
     public init() {}
 
-    /// Whether nothing has ever been owed since it was made or cleared.
+    /// True until something is owed for the first time.
     public var isClear: Bool { decay == 0 }
 
-    /// What is owed at a time, in microseconds; positive sends later than the timeline says.
+    /// The debt at a time, in microseconds; positive means the output sends later than the timeline says.
     ///
-    /// A time before the last change counts as the time of that change.
+    /// For a time before the last change, this is the debt at that change.
     public func debt(at time: HostTime) -> Double { state(at: time).debt }
 
-    /// How fast the debt grows at a time, in microseconds a microsecond: the deviation of the beat's length.
+    /// How fast the debt grows at a time, in microseconds per microsecond.
+    ///
+    /// This is also the relative change of the beat's length: at 0.005, beats are 0.5 % longer.
     public func slope(at time: HostTime) -> Double { state(at: time).slope }
 
-    /// Owes a step more, at once.
+    /// Adds a jump to the debt at once.
     ///
-    /// It is paid so slowly that the rate deviates by no more than ``rateLimit``, or ``smallRateLimit`` if a
-    /// millisecond or less is owed in all.
+    /// The debt is then paid back slowly enough that the rate changes by at most ``rateLimit``, or by at most
+    /// ``smallRateLimit`` if the whole debt is 1 ms or less. If the rate has already changed by more than that, it does
+    /// not change further.
     ///
     /// - Parameters:
-    ///   - microseconds: the step; positive sends later.
-    ///   - time: when it happens.
+    ///   - microseconds: the jump; positive means later.
+    ///   - time: when the jump happens.
     public mutating func owe(_ microseconds: Double, at time: HostTime) {
         (debt, slope) = state(at: time)
         origin = max(origin, time)
         debt += microseconds
         let limit = abs(debt) <= 1_000 ? Self.smallRateLimit : Self.rateLimit
         decay = min(1 / Self.shortestTimeConstant, limit * Self.e / max(abs(debt), 1e-9))
-        // A debt that already moves may pay faster than that at its peak; then it takes longer.
+        // If the debt is already changing, the rate may peak above the limit. A longer time constant lowers the peak.
         while steepest > max(limit, abs(slope)), decay > 1e-9 { decay *= 0.8 }
     }
 
-    /// Owes a deviation of the rate, which fades.
+    /// Adds a change of rate that fades out; used to make a tempo change gradual.
     ///
-    /// A tempo step is spread with it: at first the old tempo goes on, and the debt grows to at most
-    /// slope/(e·w) before it is paid. The rate overshoots by e^-2, 13.5 % of the step, for nothing is forgiven.
-    /// One step upon another compounds, since each is a share of the beat it finds; beyond twice the beat's length the
-    /// new tempo is followed at once, and time never runs backwards.
+    /// The output first keeps the old tempo, so the debt grows, to at most slope/(e·w). While the debt is paid back,
+    /// the rate overshoots the new tempo by e^-2, which is 13.5 % of the change. Several changes multiply, because each
+    /// is a share of the current beat's length. The slope is limited to 1, so a beat lasts at most twice its length;
+    /// anything beyond that is followed at once. Time never runs backwards.
     ///
     /// - Parameters:
-    ///   - added: microseconds a microsecond; above -1.
-    ///   - timeConstant: 1/w in microseconds, above 0.
-    ///   - time: when it begins.
+    ///   - added: the change of rate, in microseconds per microsecond; above -1.
+    ///   - timeConstant: 1/w in microseconds; above 0. It is made longer if the rate would fall too far.
+    ///   - time: when the change begins.
     public mutating func owe(slope added: Double, over timeConstant: Double, at time: HostTime) {
         (debt, slope) = state(at: time)
         origin = max(origin, time)
@@ -83,7 +88,9 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
         while dip > Self.deepestDip, decay > 1e-9 { decay *= 0.8 }
     }
 
-    /// The closed form: with k = E' + wE, E(t) = (E + kt)·exp(-wt) and E'(t) = (E' - wkt)·exp(-wt).
+    /// Debt and slope at a time.
+    ///
+    /// With k = E' + wE, the solution is E(t) = (E + kt)·exp(-wt) and E'(t) = (E' - wkt)·exp(-wt). `drive` is k.
     private func state(at time: HostTime) -> (debt: Double, slope: Double) {
         let elapsed = max(0, Double(origin.microseconds(to: time)))
         guard elapsed * decay < 60 else { return (0, 0) }
@@ -92,15 +99,15 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
         return ((debt + drive * elapsed) * fading, (slope - decay * drive * elapsed) * fading)
     }
 
-    /// The largest deviation of the rate from here on.
+    /// The largest slope from `origin` on, without its sign.
     private var steepest: Double { max(abs(slope), abs(turningSlope)) }
 
-    /// By how much the rate falls below the timeline's at most.
+    /// The most negative slope from `origin` on, as a positive number.
     private var dip: Double { -min(slope, turningSlope) }
 
-    /// The deviation of the rate where it turns back; 0 if it never does.
+    /// The slope at its later extreme; 0 if there is none.
     ///
-    /// That is where its derivative, proportional to (drive + slope) - w·drive·t, is zero.
+    /// The extreme is where the slope's derivative, proportional to (drive + slope) - w·drive·t, is zero.
     private var turningSlope: Double {
         let drive = slope + decay * debt
         guard drive != 0, 1 + slope / drive > 0 else { return 0 }
@@ -110,10 +117,10 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     private static let e = 2.718281828459045
 }
 
-/// e to a power of zero or less, the same on every machine.
+/// e to the given power, which must be zero or negative; the same on every machine.
 ///
-/// The argument is brought into half of ln 2 around zero, where fourteen terms of the series are exact to the last
-/// few bits; the power of two that was taken out is put back exactly.
+/// A whole number of ln 2 is taken out of the power, so that the rest lies within ±(ln 2)/2. There, fourteen terms of
+/// the series are exact to the last few bits. The result is then scaled by the power of two, which is exact.
 func exponential(_ power: Double) -> Double {
     guard power > -700 else { return 0 }
     let ln2 = 0.6931471805599453

@@ -16,7 +16,7 @@ public struct Tempo: Hashable, Comparable, Sendable {
     @inlinable
     public init(beatsPerMinute: Double) { self.beatsPerMinute = beatsPerMinute }
 
-    /// The tempo whose beat lasts a whole number of microseconds.
+    /// The tempo for a beat length in whole microseconds.
     ///
     /// - Parameter microsecondsPerBeat: at least 1; the wire codec refuses anything less.
     @inlinable
@@ -29,7 +29,7 @@ public struct Tempo: Hashable, Comparable, Sendable {
     @inlinable
     public var microsecondsPerBeat: Int64 { roundedToInteger(60_000_000 / beatsPerMinute) }
 
-    /// This tempo brought into the range that Link allows; what is not a number becomes the lowest.
+    /// This tempo, limited to the range that Link allows; NaN becomes 20.
     @inlinable
     public var clamped: Tempo {
         guard beatsPerMinute >= 20 else { return Tempo(beatsPerMinute: 20) }

@@ -1,7 +1,7 @@
-/// The line that relates beats to time: at `timeOrigin` the beat is `beatOrigin`, and beats pass at `tempo`.
+/// Relates beats to time: at `timeOrigin` the beat is `beatOrigin`, and beats pass at `tempo`.
 ///
-/// The arithmetic is Link's, bit for bit: the order of operations and the rounding are part of the protocol, since
-/// all peers must come to the same microsecond. Any thread; a plain value.
+/// The arithmetic is Link's, bit for bit. The order of operations and the rounding are part of the protocol, because
+/// all peers must compute the same microsecond. A plain value, usable on any thread.
 ///
 /// ```swift
 /// let timeline = HostTimeline(
@@ -22,14 +22,14 @@ public struct Timeline<Time: Instant>: Hashable, Sendable {
         self.timeOrigin = timeOrigin
     }
 
-    /// The beat at a time, without regard to any quantum.
+    /// The beat at a time, before any quantum is applied.
     @inlinable
     public func beats(at time: Time) -> Beats {
         let elapsed = Double(timeOrigin.microseconds(to: time))
         return beatOrigin + Beats(elapsed / Double(tempo.microsecondsPerBeat))
     }
 
-    /// The time of a beat, without regard to any quantum.
+    /// The time of a beat, before any quantum is applied.
     @inlinable
     public func time(of beats: Beats) -> Time {
         let distance = (beats - beatOrigin).value
@@ -47,10 +47,10 @@ public typealias HostTimeline = Timeline<HostTime>
 /// A timeline as the session shares it.
 public typealias GhostTimeline = Timeline<GhostTime>
 
-/// What Link peers show: beats whose magnitude is private and whose phase is shared.
+/// Beats as Link peers show them: the phase is shared by all peers, the beat number is each peer's own.
 ///
-/// On a client timeline the distance from the time origin is the distance from the grid that all peers share, so a
-/// shown beat is the raw beat moved by at most half a quantum until it has the phase of that distance.
+/// On a peer's own timeline, the time origin is beat 0 of the grid that all peers share. A shown beat is the raw beat
+/// moved by at most half a quantum, so that its phase is that of the distance from this origin.
 extension Timeline {
     /// The shown beat at a time.
     @inlinable
@@ -65,12 +65,13 @@ extension Timeline {
         shownBeats(at: time, quantum: quantum).phase(quantum: quantum)
     }
 
-    /// The time at which a shown beat falls; the inverse of ``shownBeats(at:quantum:)``.
+    /// The time of a shown beat; the inverse of ``shownBeats(at:quantum:)``.
     @inlinable
     public func time(ofShown beats: Beats, quantum: Beats) -> Time {
         let distance = beats - beatOrigin
         let inside = distance.phase(quantum: quantum)
-        // Reflected arguments turn "of two equally near the lower" into "the higher", as the inverse needs.
+        // `closestMatch` picks the lower of two equally near positions; the inverse needs the higher. Negating the
+        // arguments and the result achieves that.
         let target = quantum - beats.phase(quantum: quantum)
         let reflected = (quantum - inside).closestMatch(phaseOf: target, quantum: quantum)
         return time(of: beatOrigin + (distance - inside) + quantum - reflected)

@@ -1,4 +1,4 @@
-// libasound for Swift: what its header leaves to function-like macros or variadic calls is wrapped here.
+// libasound for Swift, with wrappers for function-like macros and variadic functions, which Swift cannot import.
 #ifndef CALSA_SHIM_H
 #define CALSA_SHIM_H
 
@@ -6,10 +6,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/// Provided in Swift: takes one line of libasound's own complaints.
+/// Implemented in Swift: receives one line of libasound's own error messages.
 void calsa_report(const char *text);
 
-/// snd_lib_error_set_handler wants a variadic function, which Swift cannot write.
+/// The handler for snd_lib_error_set_handler, which must be variadic, so it cannot be written in Swift.
 static inline void calsa_complain(const char *file, int line, const char *function, int code, const char *format, ...) {
     char message[200];
     char text[300];
@@ -21,7 +21,7 @@ static inline void calsa_complain(const char *file, int line, const char *functi
     calsa_report(text);
 }
 
-/// Routes libasound's complaints to calsa_report instead of the terminal.
+/// Sends libasound's error messages to calsa_report instead of the terminal.
 static inline void calsa_capture_complaints(void) {
     snd_lib_error_set_handler(calsa_complain);
 }
@@ -31,7 +31,7 @@ static inline void calsa_clear(snd_seq_event_t *event) { snd_seq_ev_clear(event)
 static inline void calsa_set_direct(snd_seq_event_t *event) { snd_seq_ev_set_direct(event); }
 static inline void calsa_set_source(snd_seq_event_t *event, unsigned char port) { snd_seq_ev_set_source(event, port); }
 static inline void calsa_set_subscribers(snd_seq_event_t *event) { snd_seq_ev_set_subs(event); }
-/// Has the event leave by a queue, at the queue's own real time in nanoseconds.
+/// Makes a queue send the event at a time in nanoseconds of the queue's own real time.
 static inline void calsa_schedule(snd_seq_event_t *event, int queue, long long nanoseconds) {
     snd_seq_real_time_t time = {(unsigned)(nanoseconds / 1000000000), (unsigned)(nanoseconds % 1000000000)};
     snd_seq_ev_schedule_real(event, queue, 0, &time);

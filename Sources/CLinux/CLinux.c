@@ -80,14 +80,14 @@ int clinux_hear_only_joined_groups(int socket, int family) {
     return setsockopt(socket, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof off);
 }
 
-int clinux_address_news(void) {
-    int news = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
-    if (news < 0) return -1;
+int clinux_address_changes(void) {
+    int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (descriptor < 0) return -1;
     struct sockaddr_nl groups = {.nl_family = AF_NETLINK};
     groups.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
-    if (bind(news, (struct sockaddr *)&groups, sizeof groups) == 0) return news;
+    if (bind(descriptor, (struct sockaddr *)&groups, sizeof groups) == 0) return descriptor;
     int reason = errno;
-    close(news);
+    close(descriptor);
     errno = reason;
     return -1;
 }

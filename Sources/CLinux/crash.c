@@ -10,18 +10,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/// What the kernel or the program itself sends to a thread that has gone wrong.
+/// The signals that the kernel, or the program itself, sends to a faulty thread.
 static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
 enum { fault_count = sizeof faults / sizeof *faults };
 
 static struct sigaction before[_NSIG];
-/// The word on which the thread sleeps that has something to finish; NULL without such a thread.
+/// The word on which the thread of clinux_finish_before_crash sleeps; NULL if there is no such thread.
 static _Atomic(uint32_t *) finisher_word;
 static _Atomic pid_t finisher;
 static atomic_bool has_crashed;
 static atomic_bool is_finished;
 
-/// Wakes the finisher and waits until it is done, 0.2 s at most. Calls only what a signal handler may.
+/// Wakes the finisher and waits until it is done, at most 0.2 s. Calls only what a signal handler may call.
 static void wait_for_finisher(void) {
     uint32_t *word = atomic_load(&finisher_word);
     if (word == NULL || atomic_load(&finisher) == gettid()) return;
@@ -36,7 +36,7 @@ static void crash(int number, siginfo_t *information, void *context) {
     (void)context;
     wait_for_finisher();
     sigaction(number, &before[number], NULL);
-    // Blocked until the handler returns; it then ends the process where the fault was, with the same core dump.
+    // The signal stays blocked until this handler returns. Then it ends the process as if the fault had just happened.
     if (syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), number, information) != 0) raise(number);
 }
 
@@ -50,7 +50,8 @@ void clinux_handle_crashes(void) {
 }
 
 void clinux_finish_before_crash(void *word) {
-    // A fault of this thread itself then ends the process at once; one sent from outside goes to another thread.
+    // With these signals blocked, a fault of this thread ends the process at once, and a signal from outside goes to
+    // another thread.
     sigset_t own;
     sigemptyset(&own);
     for (int index = 0; index < fault_count; index++) sigaddset(&own, faults[index]);
@@ -66,7 +67,7 @@ int clinux_has_crashed(void) {
 void clinux_finished(void *word) {
     uint32_t *own = word;
     atomic_store(&is_finished, atomic_load(&has_crashed));
-    // Another thread may have taken the place since.
+    // Keep the word if another thread has become the finisher meanwhile.
     atomic_compare_exchange_strong(&finisher_word, &own, NULL);
 }
 

@@ -13,7 +13,7 @@ static void note(int number) {
     int reason = errno;
     const uint64_t one = 1;
     atomic_fetch_add(&arrived[number], 1);
-    // Only a counter at its limit refuses it, and then the reader wakes anyway.
+    // This fails only if the counter is at its limit, and then the reader wakes anyway.
     (void)!write(atomic_load(&descriptors[number]), &one, sizeof one);
     errno = reason;
 }

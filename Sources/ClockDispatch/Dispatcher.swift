@@ -66,11 +66,12 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         var groupEnd: MonotonicTime
     }
 
-    /// Most of its usual latency that the thread allows for when it wakes to start the queue, in nanoseconds.
+    /// Longest wake-up latency that the thread allows for when it wakes to start the queue, in nanoseconds.
     ///
-    /// Waking half as early costs half as much. A wake-up too late for one period of the queue is early for the next.
+    /// It is kept short, because waking early costs processor time. After a later wake-up, the thread starts the queue
+    /// with the next period.
     static var longestArmingMargin: Int64 { 20_000 }
-    /// Time from waking to being ready to start the queue, in nanoseconds, allowed for on top.
+    /// Additional time from waking to being ready to start the queue, in nanoseconds.
     ///
     /// With less, the thread misses the period it woke for and busy-waits through the next one.
     static var armingWork: Int64 { 15_000 }
@@ -80,10 +81,11 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     static func horizon(_ mode: DispatchMode) -> Int64 { mode == .queue ? 40_000_000 : 5_000_000 }
     /// Largest distance of messages in one group, in microseconds; for example a Start and its tick.
     static var groupSpan: Int64 { 2_500 }
-    /// If starting the queue or writing a message takes longer, the thread was held up; in nanoseconds.
+    /// If starting the queue takes longer than this, in nanoseconds, the thread was held up.
     static var longStart: Int64 { 40_000 }
+    /// If writing a message takes longer than this, in nanoseconds, the thread was held up.
     static var longMessage: Int64 { 4_000 }
-    /// How long before messages are due they are taken back, in nanoseconds; until then the queue covers them.
+    /// How long before they are due messages are taken back, in nanoseconds; until then the queue covers them.
     static var takingBack: Int64 { 20_000 }
     /// With less time left than this, in nanoseconds, the queue keeps the messages.
     ///
@@ -155,7 +157,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         if mode == .queue || generation != newest { disarm() }
         // In queue mode everything has been taken back, so plan the whole horizon again.
         if mode == .queue { agenda.clear() }
-        if generation != newest { takeNews(board) }
+        if generation != newest { takeChanges(board) }
         reading = machine.reading(after: reading)
         let turnEnd = reading.monotonic.advanced(byNanoseconds: Self.longestTurn)
         while true {
@@ -167,7 +169,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             let hasQueue = mode != .direct && machine.hasQueue && agenda.entries[0].port != nil
             let wakeUpMargin = latency.wakeUpMargin(tickLength: board.map.line.tickLength, hasQueue: hasQueue)
             if let deadline = queueUp(firstDue: due, wakeUpMargin: wakeUpMargin) { return deadline }
-            // What the queue cannot cover is waited for without sleeping.
+            // If the queue does not cover the message, the thread must not sleep during the last period before it.
             let isCovered = !hasQueue || agenda.entries[0].isArmed
             let nearness = isCovered ? wakeUpMargin : max(wakeUpMargin, QueueGrid.period)
             let now = machine.monotonicTime()
@@ -222,14 +224,14 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     // Planning
 
-    private mutating func takeNews(_ board: borrowing OutputBoard) {
+    private mutating func takeChanges(_ board: borrowing OutputBoard) {
         generation = board.generation
         agenda.clear()
         wantedPorts = board.ports
-        for slot in 0..<board.count { takeNews(of: slot, board) }
+        for slot in 0..<board.count { takeChanges(of: slot, board) }
     }
 
-    private func takeNews(of slot: Int, _ board: borrowing OutputBoard) {
+    private func takeChanges(of slot: Int, _ board: borrowing OutputBoard) {
         let output = board.slots[slot]
         if states[slot].occupant != output.occupant {
             states[slot] = OutputState()

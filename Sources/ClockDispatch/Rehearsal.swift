@@ -3,9 +3,9 @@ internal import BeatTime
 internal import MIDIClock
 internal import RealTime
 
-/// A song played through with nobody listening.
+/// Plays a song without sending it to anyone, before the output thread starts.
 ///
-/// It loads the code for Start, Stop and relocation. Otherwise the first Start would have to wait for the disk.
+/// This loads the code for Start, Stop and relocation. Otherwise the first Start would have to wait for the disk.
 enum Rehearsal {
     /// Plays a few seconds of virtual time: clock only, Start, a jump of the grid, a stall, Stop.
     static func play() {
@@ -29,7 +29,7 @@ enum Rehearsal {
         _ = planner.finish()
     }
 
-    /// Lets the queue send a few ticks to nobody, and takes others back in time.
+    /// Lets the queue send a few ticks from a port without receivers, and takes others back in time.
     ///
     /// - Parameter machine: the owner of the queue.
     /// - Returns: the machine again.

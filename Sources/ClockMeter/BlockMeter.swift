@@ -18,7 +18,7 @@ struct BlockMeter {
 
     init(_ kind: PulseKind) { self.kind = kind }
 
-    /// Takes in the next block of ticks.
+    /// Processes the next block of ticks.
     mutating func take(_ ticks: [Tick]) {
         guard let block = TickBlock(ticks, of: kind) else { return breakOff() }
         // A leap within a block makes a meaningless line.

@@ -43,7 +43,7 @@ package struct ClockMeter: Sendable {
         (newest, end) = (start, start)
     }
 
-    /// Takes in a message of the clock.
+    /// Processes a message of the clock.
     ///
     /// - Parameters:
     ///   - message: in order of arrival.

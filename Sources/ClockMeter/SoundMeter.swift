@@ -43,7 +43,7 @@ package struct SoundMeter: Sendable {
         end = start
     }
 
-    /// Takes in a sound.
+    /// Processes a sound.
     ///
     /// - Parameter time: when it began; not before the previous one.
     package mutating func received(at time: HostTime) {

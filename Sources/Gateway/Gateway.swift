@@ -29,7 +29,7 @@ package final class Gateway: Sendable {
     ///   - keeper: saves what the user sets, and returns what was saved; nil saves nothing.
     ///   - log: receives events, as constant texts with metadata.
     ///   - reading: reads the configuration again, for ``reload()``.
-    /// - Throws: when the system gives no thread or no descriptor.
+    /// - Throws: if a thread or a descriptor cannot be created.
     package init(
         _ configuration: GatewayConfiguration, keeper: StateKeeper? = nil, log: Logger,
         reading: (@Sendable () throws(Mistakes) -> LiveConfiguration)? = nil
@@ -111,7 +111,7 @@ package final class Gateway: Sendable {
     /// The profiles in force.
     package var profiles: [Profile] { exchange.picture.configuration.outputs.library.profiles }
 
-    /// The sequencer's ports that send or take something.
+    /// The sequencer's ports that can send or receive.
     package var ports: [Port] { Port.all(exchange.picture.list.ports) }
 
     /// Why the output thread misses its deadlines; nil if it does not.

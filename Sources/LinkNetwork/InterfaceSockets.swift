@@ -3,17 +3,17 @@ internal import Glibc
 internal import LinkSession
 internal import RealTime
 
-/// The three sockets through which one local address takes part.
+/// The three sockets that Link uses on one local address.
 ///
-/// A class because it owns descriptors and is kept in a list; it belongs to the network thread alone.
+/// A class because it owns descriptors and is kept in an array. Network thread only.
 final class InterfaceSockets {
-    /// Receives what is sent to the group.
+    /// Receives datagrams sent to the multicast group.
     let group: UDPSocket
     /// Sends announcements and responses, and receives responses.
     let unicast: UDPSocket
     /// Sends and receives pings and pongs.
     let measurement: UDPSocket
-    /// Where pings are expected.
+    /// The address and port to which other peers send pings.
     let measurementEndpoint: Endpoint
 
     init(on address: LocalAddress) throws(SystemCallError) {
@@ -24,20 +24,21 @@ final class InterfaceSockets {
     }
 }
 
-/// One local address in use: its sockets, and what has gone wrong with them.
+/// One local address in use, with its sockets and their failures.
 struct NetworkInterface {
     let address: LocalAddress
-    /// Nil while they have failed and are to be made anew.
+    /// Nil after reopening them has failed, until the next attempt.
     var sockets: InterfaceSockets?
-    /// Failures to send since the last success.
+    /// Failures to send to the group since the last success.
     private var failures = 0
-    /// When to make the sockets anew; nil while they work.
+    /// When to reopen the sockets; nil while they work.
     private(set) var rebuildAt: HostTime?
+    /// Microseconds until the next attempt to reopen.
     private var backOff = Self.shortestBackOff
 
     private static let shortestBackOff: Int64 = 1_000_000
     private static let longestBackOff: Int64 = 30_000_000
-    /// A second's announcements.
+    /// Failures after which the sockets are reopened: one second of announcements.
     private static let tolerance = 4
 
     init(address: LocalAddress, sockets: InterfaceSockets) {
@@ -47,7 +48,9 @@ struct NetworkInterface {
 
     var id: IPAddress { address.address }
 
-    /// Sends a datagram; errors that will not pass by themselves have the sockets made anew after a while.
+    /// Sends a datagram.
+    ///
+    /// After repeated lasting errors, schedules reopening the sockets.
     mutating func send(_ datagram: Datagram, at now: HostTime) {
         guard let sockets else { return }
         let destination: Endpoint
@@ -60,7 +63,7 @@ struct NetworkInterface {
             case .discovery: sockets.unicast.send(datagram.bytes, to: destination)
             case .measurement: sockets.measurement.send(datagram.bytes(leavingAt: .now()), to: destination)
             }
-        // What a peer's address may cause says nothing of our sockets.
+        // An error while sending to a peer may be due to that peer's address, so it does not count.
         guard datagram.destination == .group else { return }
         switch error {
         case ENODEV, ENETUNREACH, ENETDOWN, EADDRNOTAVAIL, EHOSTUNREACH, EBADF, EINVAL: failures += 1
@@ -72,13 +75,13 @@ struct NetworkInterface {
         if failures >= Self.tolerance, rebuildAt == nil { scheduleRebuild(at: now) }
     }
 
-    /// Puts the next attempt off, each time twice as far.
+    /// Schedules the next attempt, each time after twice the delay.
     private mutating func scheduleRebuild(at now: HostTime) {
         rebuildAt = now.advanced(byMicroseconds: backOff)
         backOff = min(2 * backOff, Self.longestBackOff)
     }
 
-    /// Closes the sockets and makes them anew.
+    /// Closes the sockets and opens new ones.
     mutating func rebuild(at now: HostTime) throws(SystemCallError) {
         sockets = nil
         failures = 0

@@ -1,7 +1,7 @@
 public import BeatTime
 internal import LinkSession
 
-/// Something that happened to a Link peer, as programs want to be told.
+/// Something that happened to a Link peer.
 ///
 /// ```swift
 /// let peer = try LinkPeer(tempo: Tempo(beatsPerMinute: 120))
@@ -13,20 +13,20 @@ internal import LinkSession
 /// }
 /// ```
 public enum LinkEvent: Hashable, Sendable {
-    /// The session has another tempo, whoever changed it.
+    /// The session's tempo changed, here or through a peer.
     case tempoChanged(Tempo)
     /// The transport was started or stopped, here or by a peer.
     case startStopChanged(isPlaying: Bool)
-    /// The number of other peers in the session.
+    /// The number of other peers in the session changed.
     case peersChanged(count: Int)
-    /// The first peer was found, or the last one lost.
+    /// The first other peer was found, or the last one was lost.
     case connectedChanged(Bool)
-    /// The user's switch was turned.
+    /// Link was enabled or disabled with ``LinkPeer/setEnabled(_:whenDone:)``.
     case enabledChanged(Bool)
     /// Sharing play and stop was switched on or off.
     case startStopSyncChanged(Bool)
 
-    /// What has happened between two states, in the order in which it is to be told.
+    /// The events that lead from one state to the next, in the order in which they are reported.
     static func between(_ old: LinkState, _ new: LinkState) -> [LinkEvent] {
         var events: [LinkEvent] = []
         if old.isEnabled != new.isEnabled { events.append(.enabledChanged(new.isEnabled)) }

@@ -3,11 +3,11 @@ internal import LinkSession
 internal import RealTime
 internal import Synchronization
 
-/// Where the network thread and all others meet: commands go in, pictures of the state come out.
+/// Connects the network thread with all others: commands go in, states come out.
 final class LinkExchange: Sendable {
     /// Wakes the network thread.
     let wakeUp: WakeUp
-    /// Where the real-time thread comes in.
+    /// The real-time thread's own access to the session.
     let realTime: RealTimeSession
     private let inbox = Mutex(Inbox())
     private let published: Mutex<Published>
@@ -15,7 +15,7 @@ final class LinkExchange: Sendable {
     private let onChange: @Sendable (LinkState) -> Void
     private let onEvent: @Sendable (LinkEvent) -> Void
 
-    /// Something the network thread is to do.
+    /// A task for the network thread.
     struct Command: Sendable {
         var action: Action
         var whenDone: (@Sendable () -> Void)?
@@ -37,9 +37,11 @@ final class LinkExchange: Sendable {
 
     private struct Published {
         var state: LinkState
-        /// What has been committed and not been carried out yet: whoever commits sees it at once.
+        /// The state with all commits that are not carried out yet; nil if there are none.
+        ///
+        /// ``capture()`` returns it, so callers see their own commits at once.
         var committed: SessionState?
-        var commitsUnderWay = 0
+        var pendingCommits = 0
     }
 
     init(
@@ -55,27 +57,29 @@ final class LinkExchange: Sendable {
 
     var state: LinkState { published.withLock { $0.state } }
 
-    /// The newest session state, what has been committed here included.
+    /// The newest session state, including commits made here.
     func capture() -> SessionState { published.withLock { $0.committed ?? $0.state.sessionState } }
 
     func commit(_ state: SessionState) {
         let command = Command(action: .commit(state, at: .now())) { [self] in
             published.withLock { published in
-                published.commitsUnderWay -= 1
-                if published.commitsUnderWay == 0 { published.committed = nil }
+                published.pendingCommits -= 1
+                if published.pendingCommits == 0 { published.committed = nil }
             }
         }
         published.withLock { published in
             published.committed = (published.committed ?? published.state.sessionState).taking(changesOf: state)
-            published.commitsUnderWay += 1
+            published.pendingCommits += 1
         }
         post(command)
     }
 
-    /// All that happens from now on, for one listener.
+    /// A new stream of all events from now on.
     func events() -> AsyncStream<LinkEvent> { listeners.add() }
 
-    /// Hands a command to the network thread; when that has ended there is nothing left to do, so it is done at once.
+    /// Hands a command to the network thread.
+    ///
+    /// If the thread has ended, only calls `whenDone`.
     func post(_ command: Command) {
         let hasEnded = inbox.withLock { inbox in
             if !inbox.hasEnded { inbox.commands.append(command) }
@@ -84,7 +88,7 @@ final class LinkExchange: Sendable {
         if hasEnded { command.whenDone?() } else { wakeUp.signal() }
     }
 
-    // The rest is for the network thread alone.
+    // The methods below are for the network thread only.
 
     func takeCommands() -> [Command] {
         inbox.withLock { inbox in
@@ -93,7 +97,7 @@ final class LinkExchange: Sendable {
         }
     }
 
-    /// Makes a picture the newest, and tells whoever listens if it differs in more than counts of refused datagrams.
+    /// Replaces the published state, and reports the change unless only the count of refused datagrams differs.
     func publish(_ state: LinkState) {
         let old = published.withLock { published in
             defer { published.state = state }
@@ -113,14 +117,14 @@ final class LinkExchange: Sendable {
         published.withLock { $0.state.refusedDatagrams = count }
     }
 
-    /// Nothing will be done any more; who waits for something is told so.
+    /// Drops all commands, now and later, calls their `whenDone`, and ends all event streams.
     func end() {
-        let forgotten = inbox.withLock { inbox in
+        let dropped = inbox.withLock { inbox in
             inbox.hasEnded = true
             defer { inbox.commands.removeAll() }
             return inbox.commands
         }
-        for command in forgotten { command.whenDone?() }
+        for command in dropped { command.whenDone?() }
         listeners.end()
     }
 }

@@ -3,29 +3,32 @@ internal import Glibc
 internal import LinkSession
 internal import RealTime
 
-/// What the network thread does: it waits for datagrams, deadlines and commands, and lets the engine answer.
+/// The network thread's loop: waits for datagrams, deadlines and commands, and passes them to the engine.
 ///
-/// It lives on that thread alone and shares nothing but the ``LinkExchange``.
+/// Network thread only. It shares nothing with other threads except the ``LinkExchange``.
 final class LinkLoop {
     private var engine: Engine
     private let exchange: LinkExchange
     private let interfaceNames: [String]
     private var interfaces: [NetworkInterface] = []
-    /// When to look for interfaces again; nil while disabled.
+    /// When to list the interfaces again; nil while off the network.
     private var scanAt: HostTime?
     /// Why an address cannot be used, by address.
     private var failures: [LocalAddress: SystemCallError] = [:]
-    /// The interfaces that were named and have no address now.
+    /// Configured interfaces that have no address now.
     private var missing: [String] = []
     private var sleepWatch = SleepWatch()
-    private let addressNews = AddressNews()
+    private let addressChanges = AddressChanges()
     private var scannedAt = HostTime(microseconds: 0)
     private var isClosing = false
 
+    /// Microseconds from one scan to the next if nothing changes.
     private static let scanPeriod: Int64 = 5_000_000
-    /// How soon after a scan news may cause another: interfaces come up in a burst of it, and some never rest.
+    /// Fewest microseconds between two scans.
+    ///
+    /// An interface that comes up reports many changes, and some never stop.
     private static let shortestScanPeriod: Int64 = 100_000
-    /// Datagrams taken from a socket before timers and other sockets get their turn.
+    /// Most datagrams read from one socket before timers and other sockets get their turn.
     private static let measurementBound = 64
     private static let discoveryBound = 16
 
@@ -35,12 +38,12 @@ final class LinkLoop {
         self.exchange = exchange
     }
 
-    /// Runs until a command closes it.
+    /// Runs until a `close` command arrives.
     func run() {
         while !isClosing {
             wait()
             if sleepWatch.hasSlept() { resume() }
-            // Pings first: how long they lie here is an error in somebody's clock.
+            // Pings first: any delay before the answer makes the peer's measurement less accurate.
             receive(.measurement)
             receive(.discovery)
             if let commit = exchange.realTime.takeCommit() {
@@ -56,7 +59,7 @@ final class LinkLoop {
 
     /// Waits for the first datagram, command or deadline.
     private func wait() {
-        var descriptors = [exchange.wakeUp.descriptor, addressNews.descriptor].map {
+        var descriptors = [exchange.wakeUp.descriptor, addressChanges.descriptor].map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
         for case let sockets? in interfaces.map(\.sockets) {
@@ -70,10 +73,10 @@ final class LinkLoop {
         let clocks = ClockReading.take()
         poll(&descriptors, until: deadlines.compactMap { $0 }.min().map(clocks.monotonicTime))
         if descriptors[0].revents != 0 { exchange.wakeUp.clear() }
-        if descriptors[1].revents != 0, addressNews.take() { scanSoon() }
+        if descriptors[1].revents != 0, addressChanges.take() { scanSoon() }
     }
 
-    /// Takes what has come on every interface's sockets, up to a bound.
+    /// Reads the waiting datagrams of every interface, up to a limit per socket.
     private func receive(_ channel: Channel) {
         for interface in interfaces {
             guard let sockets = interface.sockets else { continue }
@@ -115,7 +118,7 @@ final class LinkLoop {
     private func resume() {
         let now = HostTime.now()
         sendAndPublish(engine.resumed(at: now), at: now)
-        // The machine may have been carried to another network meanwhile.
+        // The machine may have been moved to another network in the meantime.
         if engine.isNetworking { scan(at: now) }
     }
 
@@ -136,7 +139,7 @@ final class LinkLoop {
         command.whenDone?()
     }
 
-    /// Sends what a switch has caused, and opens or closes the sockets.
+    /// Sends the given datagrams, then opens or closes the sockets as needed.
     private func joinOrLeave(_ datagrams: [Datagram], at now: HostTime) {
         sendAndPublish(datagrams, at: now)
         if engine.isNetworking {
@@ -165,9 +168,9 @@ final class LinkLoop {
     }
 }
 
-// Interfaces that come and go.
+// Interfaces that appear and disappear.
 extension LinkLoop {
-    /// Compares the addresses in use with those there are.
+    /// Opens sockets on new addresses and closes those whose address is gone.
     private func scan(at now: HostTime) {
         scannedAt = now
         scanAt = now.advanced(byMicroseconds: Self.scanPeriod)
@@ -175,7 +178,7 @@ extension LinkLoop {
         failures = failures.filter { present.contains($0.key) }
         missing = interfaceNames.filter { name in !present.contains { $0.name == name } }
         for gone in interfaces.filter({ !present.contains($0.address) }) {
-            // The bye-bye needs the sockets, so they go last.
+            // The bye-bye is sent through these sockets, so close them after it.
             sendAndPublish(engine.interfaceVanished(gone.id, at: now), at: now)
             interfaces.removeAll { $0.address == gone.address }
         }
@@ -186,7 +189,8 @@ extension LinkLoop {
                 interfaces.append(NetworkInterface(address: address, sockets: sockets))
                 announce(address.address, sockets, at: now)
             } catch {
-                // A new address of IPv6 cannot be used until nobody else is found to have it; then there is news.
+                // The system first checks that no other host has a new IPv6 address. Until then it cannot be used; the
+                // end of the check is reported as a change of address, which causes another scan.
                 let isTentative = address.isIPv6 && error.code == EADDRNOTAVAIL
                 if !isTentative { failures[address] = error }
             }
@@ -194,7 +198,7 @@ extension LinkLoop {
         publish()
     }
 
-    /// An address has come or gone.
+    /// Brings the next scan forward, because an address or interface changed.
     private func scanSoon() {
         guard let next = scanAt else { return }
         scanAt = min(next, scannedAt.advanced(byMicroseconds: Self.shortestScanPeriod))

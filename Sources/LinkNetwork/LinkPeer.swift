@@ -2,14 +2,14 @@ public import BeatTime
 public import LinkSession
 public import RealTime
 
-/// A Link peer: sockets, timers and session on one thread of its own.
+/// A Link peer with its own network thread.
 ///
-/// It takes part on the network while it is *enabled*, which is the user's choice, and *active*, which is the
-/// program's; it is *connected* while there is another peer in its session. Alone or off the network it keeps tempo,
-/// beats and transport just as well.
+/// It is on the network while it is both *enabled*, which is the user's choice, and *active*, which is the program's.
+/// It is *connected* while there is another peer in its session. Tempo, beats and transport also work alone and off the
+/// network.
 ///
-/// Any thread may call it but a real-time one, which has ``realTime``. All times are those at which something is to be
-/// heard: who knows the latency of the way to the loudspeaker adds it.
+/// Any thread may call it, except a real-time thread, which must use ``realTime``. All times are those at which
+/// something should be heard; a program that knows its output latency must add it to the current time.
 ///
 /// ```swift
 /// let peer = try LinkPeer(tempo: Tempo(beatsPerMinute: 120))
@@ -25,17 +25,16 @@ public final class LinkPeer: Sendable {
     /// Starts a peer.
     ///
     /// - Parameters:
-    ///   - tempo: the initial tempo, brought into the range that Link allows.
+    ///   - tempo: the initial tempo, limited to the range that Link allows.
     ///   - isEnabled: whether to look for peers at once.
     ///   - isStartStopSyncEnabled: whether to share play and stop.
     ///   - interfaces: names of the network interfaces to use besides loopback; empty means all.
     ///   - priority: SCHED_FIFO priority of the network thread, or 0 for ordinary scheduling.
-    ///   - resumptionTime: microseconds in which the first session joined is played along if it plays already. For a
-    ///     program that is back after a crash; else 0, for joining a session starts nothing.
-    ///   - onChange: runs on the network thread after every event that changed the state; it must not block, nor call
-    ///     ``close()``.
-    ///   - onEvent: runs there too, after `onChange`, for each thing that happened; ``events`` tells the same.
-    /// - Throws: when the thread or its wake-up descriptor cannot be made.
+    ///   - resumptionTime: for a program restarted after a crash: if the first session it joins within this many
+    ///     microseconds is already playing, the peer plays too. Otherwise 0: joining a session does not start playing.
+    ///   - onChange: called on the network thread after every change of state. It must not block or call ``close()``.
+    ///   - onEvent: called on the network thread, after `onChange`, once for each event, as ``events`` reports them.
+    /// - Throws: if the thread or its wake-up descriptor cannot be created.
     public init(
         tempo: Tempo, isEnabled: Bool = false, isStartStopSyncEnabled: Bool = false, interfaces: [String] = [],
         priority: Int32 = 0, resumptionTime: Int64 = 0, onChange: @escaping @Sendable (LinkState) -> Void = { _ in },
@@ -56,71 +55,71 @@ public final class LinkPeer: Sendable {
 
     deinit { close() }
 
-    /// The present state; `onChange` has been called with it.
+    /// The current state.
     public var state: LinkState { exchange.state }
 
-    /// All that happens from now on: tempo, play and stop, peers, switches.
+    /// A new stream of all events from now on.
     ///
-    /// Each call makes a stream of its own. It ends when the peer is closed; whoever falls behind by hundreds of events
-    /// loses the oldest.
+    /// The stream ends when the peer is closed. A reader that falls more than 256 events behind loses the oldest.
     public var events: AsyncStream<LinkEvent> { exchange.events() }
 
-    /// The same session for one real-time thread.
+    /// Access to the session for one real-time thread.
     public var realTime: RealTimeSession { exchange.realTime }
 
-    /// Turns the user's switch: joins or leaves the network.
+    /// Enables or disables Link, as the user chooses: joins or leaves the network.
     ///
     /// - Parameters:
-    ///   - isEnabled: true joins, false says bye-bye and leaves.
-    ///   - whenDone: runs on the network thread when ``state`` shows it.
+    ///   - isEnabled: true joins; false sends a bye-bye and leaves.
+    ///   - whenDone: called on the network thread once ``state`` shows the change.
     public func setEnabled(_ isEnabled: Bool, whenDone: (@Sendable () -> Void)? = nil) {
         exchange.post(.init(action: .setEnabled(isEnabled), whenDone: whenDone))
     }
 
-    /// Says whether the program has a use for Link just now.
+    /// Sets whether the program currently needs Link.
     ///
-    /// While it has none the peer stays off the network, whatever the user's switch says. A new peer is active.
+    /// While it does not, the peer stays off the network even if it is enabled. A new peer is active.
     ///
     /// - Parameters:
-    ///   - isActive: whether to take part if the user wants it.
-    ///   - whenDone: runs on the network thread when ``state`` shows it.
+    ///   - isActive: whether to be on the network while enabled.
+    ///   - whenDone: called on the network thread once ``state`` shows the change.
     public func setActive(_ isActive: Bool, whenDone: (@Sendable () -> Void)? = nil) {
         exchange.post(.init(action: .setActive(isActive), whenDone: whenDone))
     }
 
-    /// Begins or ceases to share play and stop; changes nothing by itself.
+    /// Sets whether play and stop are shared with other peers; does not start or stop anything.
     ///
     /// - Parameters:
     ///   - isEnabled: whether play and stop are shared.
-    ///   - whenDone: runs on the network thread when ``state`` shows it.
+    ///   - whenDone: called on the network thread once ``state`` shows the change.
     public func setStartStopSync(_ isEnabled: Bool, whenDone: (@Sendable () -> Void)? = nil) {
         exchange.post(.init(action: .setStartStopSync(isEnabled), whenDone: whenDone))
     }
 
-    /// The session state to read, or to change and ``commit(_:)``.
+    /// A copy of the session state, to read, or to change and then ``commit(_:)``.
     public func capture() -> SessionState { exchange.capture() }
 
-    /// Makes the changes to a captured state take effect: for every later ``capture()`` at once, in the session soon.
+    /// Applies the changes made to a captured state.
     ///
-    /// Only what differs from what was captured is carried over. A timeline captured before another session was joined
-    /// is dropped, or it would bring the old session's tempo along.
+    /// Every later ``capture()`` shows them at once; the session takes them over shortly after. Only what was changed
+    /// since the capture is applied. If the peer has joined another session since the capture, a changed timeline is
+    /// dropped, because it would carry the old session's tempo into the new one.
     public func commit(_ state: SessionState) { exchange.commit(state) }
 
-    /// Changes the newest session state and commits it at once, so that no join can come between.
+    /// Changes the newest session state in one step, so that joining another session cannot come between.
     ///
     /// - Parameters:
-    ///   - body: runs on the network thread; it must not block.
-    ///   - whenDone: runs there after `onChange`, when ``state`` shows the result.
+    ///   - body: called on the network thread; it must not block.
+    ///   - whenDone: called on the network thread, after `onChange`, once ``state`` shows the result.
     public func edit(
         _ body: @escaping @Sendable (inout SessionState, HostTime) -> Void, whenDone: (@Sendable () -> Void)? = nil
     ) {
         exchange.post(.init(action: .edit(body), whenDone: whenDone))
     }
 
-    /// Says bye-bye on every interface and ends the thread; returns when that has happened.
+    /// Sends a bye-bye on every interface, ends the thread, and returns when both are done.
     ///
-    /// A second call returns at once. What is asked of a closed peer is not done, but `whenDone` runs all the same. Not
-    /// to be called on the network thread.
+    /// A second call returns at once. A closed peer ignores all calls, but still calls their `whenDone`. Must not be
+    /// called on the network thread.
     public func close() {
         exchange.post(.init(action: .close))
         thread.join()

@@ -1,6 +1,6 @@
 public import LinkSession
 
-/// What a Link peer knows and does, as one immutable picture.
+/// The state of a Link peer at one moment.
 ///
 /// ```swift
 /// let peer = try LinkPeer(tempo: Tempo(beatsPerMinute: 120))
@@ -11,47 +11,49 @@ public import LinkSession
 public struct LinkState: Hashable, Sendable {
     /// Timeline and transport, and whether there are peers.
     public var sessionState: SessionState
-    /// The user's switch.
+    /// Whether the user has enabled Link.
     public var isEnabled: Bool
-    /// Whether the program has a use for Link; while it has none, an enabled peer stays off the network.
+    /// Whether the program currently needs Link; if not, even an enabled peer stays off the network.
     public var isActive: Bool
-    /// How often ``LinkPeer/setEnabled(_:whenDone:)`` has been carried out: whoever counts the calls knows whether one
-    /// is still under way.
+    /// How often ``LinkPeer/setEnabled(_:whenDone:)`` has been carried out.
+    ///
+    /// A caller that counts its calls can tell whether one is still pending.
     public var switchings: UInt64
     /// How often ``LinkPeer/edit(_:whenDone:)`` has been carried out.
     public var edits: UInt64
     /// Whether play and stop are shared.
     public var isStartStopSyncEnabled: Bool
-    /// Other peers in the same session.
+    /// Number of other peers in the same session.
     public var peerCount: Int
-    /// The name of the session: that of the peer that founded it.
+    /// The session's ID, which is the node ID of the peer that founded it.
     public var sessionID: NodeID
     /// The local addresses in use.
     public var interfaces: [String]
-    /// What keeps an interface from being used, one line each.
+    /// Why interfaces cannot be used, one line each.
     public var failures: [String]
-    /// Datagrams since the start that were no sound Link messages, or told of more than anyone should remember.
+    /// Datagrams refused since the start: malformed ones, and those for which the peer tables had no room.
     public var refusedDatagrams: Int
-    /// Who announces more peers or sessions than there is room for; nil while there is room for all.
+    /// The address that announces more peers or sessions than the tables hold; nil while there is room.
     ///
-    /// An address, of several the one that had to give way first, or "many addresses". It stays for 30 s after something
-    /// last gave way.
+    /// If several do, it is the first whose entries were dropped, or "many addresses". The value stays for 30 s after
+    /// the last entry was dropped.
     public var crowdingAddress: String?
-    /// How far the session's clock, as it was measured, may well be from the truth; nil in a session founded here.
+    /// Likely error of the measured session clock, in microseconds; nil in a session founded here.
     public var measurementErrorMicroseconds: Double?
-    /// By how much measurements have corrected the session's clock since the start, in microseconds; later is positive.
+    /// Sum of all corrections to the session's clock since the start, in microseconds; positive is later.
     ///
-    /// A running total: the difference of two is the step that the timeline took between them, beside what peers did.
+    /// The difference between two readings is how far measurements have moved the timeline in between. Changes made by
+    /// peers are not included.
     public var clockSteps: Int64
 
-    /// Whether the peer takes part on the network: when it is enabled and active.
+    /// Whether the peer is on the network: true if it is enabled and active.
     public var isNetworking: Bool { isEnabled && isActive }
     /// Whether there is at least one other peer in the session.
     public var isConnected: Bool { peerCount > 0 }
 }
 
 extension LinkState {
-    /// What an engine knows; the thread that owns it adds what is wrong with the sockets.
+    /// The state of an engine, with the socket failures that its thread knows of.
     package init(_ engine: Engine, failures: [String] = []) {
         self.init(
             sessionState: engine.sessionState, isEnabled: engine.isEnabled, isActive: engine.isActive,

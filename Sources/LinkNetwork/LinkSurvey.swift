@@ -3,19 +3,19 @@ internal import Glibc
 package import LinkSession
 package import RealTime
 
-/// What can be heard of Link on this host's networks in a short while, without taking part.
+/// Listens for Link peers on this host's networks for a short time, without joining them.
 ///
-/// Nothing is sent but one datagram a network, to Link's group and port. No peer takes it for a message of Link's, and
-/// it never leaves this host; it shows whether what the group is sent gets past this host's own filters.
+/// It sends only one datagram per network, a probe to Link's group and port. The probe never leaves this host, and Link
+/// peers ignore it. If it comes back, this host's firewall lets traffic to the group through.
 package struct LinkSurvey: Sendable {
     /// One local address.
     package struct Network: Hashable, Sendable {
         /// The interface's name.
         package var name: String
         package var address: IPAddress
-        /// Whether the datagram sent to the group came back; nil if the sockets could not be made.
+        /// Whether the probe came back; nil if the sockets could not be opened or used.
         package var hearsItself: Bool?
-        /// Why sockets could not be made or used.
+        /// Why the sockets could not be opened or used.
         package var trouble: SystemCallError?
     }
 
@@ -31,33 +31,33 @@ package struct LinkSurvey: Sendable {
     }
 
     package private(set) var networks: [Network]
-    /// In order of their node IDs.
+    /// Sorted by node ID.
     package private(set) var peers: [Peer] = []
 
-    /// More peers than any stage has; a bound, because anybody can pretend to be many.
+    /// Limit for `peers`, far above any real session, because one sender can pretend to be any number of peers.
     private static let mostPeers = 256
 
-    /// The address that most of the peers announce themselves from, if there are more than any stage has.
+    /// The address from which most peers announce themselves; nil unless `peers` has reached its limit.
     package var crowd: IPAddress? {
         guard peers.count >= Self.mostPeers else { return nil }
         return Dictionary(grouping: peers, by: \.source).max { $0.value.count < $1.value.count }?.key
     }
 
-    /// Listens, and hears itself, on all networks at once.
+    /// Sends the probes and listens on all networks at once; returns after the given time.
     ///
-    /// - Parameter milliseconds: how long; a peer speaks four times a second.
+    /// - Parameter milliseconds: how long to listen; a peer announces itself four times a second.
     package init(milliseconds: Int64) {
-        // Whoever speaks Link by IPv6 does so by IPv4 as well.
+        // Peers that use IPv6 use IPv4 as well.
         let addresses = LocalAddress.scan(onlyNamed: [])?.filter { !$0.isIPv6 } ?? []
-        var ears: [(index: Int, socket: SurveySocket)] = []
+        var sockets: [(index: Int, socket: SurveySocket)] = []
         networks = addresses.map {
             Network(name: $0.name, address: $0.address, hearsItself: nil, trouble: nil)
         }
         for (index, address) in addresses.enumerated() {
             do throws(SystemCallError) {
                 let socket = try SurveySocket(on: address)
-                try socket.call()
-                ears.append((index, socket))
+                try socket.sendProbe()
+                sockets.append((index, socket))
                 networks[index].hearsItself = false
             } catch {
                 networks[index].trouble = error
@@ -67,18 +67,18 @@ package struct LinkSurvey: Sendable {
         while true {
             let left = (end.nanoseconds - MonotonicTime.now().nanoseconds) / 1_000_000
             guard left > 0 else { break }
-            var pollers = ears.map { pollfd(fd: $0.socket.group.descriptor, events: Int16(POLLIN), revents: 0) }
+            var pollers = sockets.map { pollfd(fd: $0.socket.group.descriptor, events: Int16(POLLIN), revents: 0) }
             guard poll(&pollers, nfds_t(pollers.count), Int32(left)) > 0 else { continue }
-            for (ear, poller) in zip(ears, pollers) where poller.revents != 0 { take(ear.socket, ear.index) }
+            for (entry, poller) in zip(sockets, pollers) where poller.revents != 0 { take(entry.socket, entry.index) }
         }
         peers.sort { $0.node < $1.node }
     }
 
-    /// Takes what waits in a socket, but no more than a flood's share, so that the end is seen.
+    /// Reads what waits in a socket, at most 64 datagrams, so that a flood cannot delay the end.
     private mutating func take(_ socket: SurveySocket, _ index: Int) {
         for _ in 0..<64 {
             guard case .datagram(let bytes, let source) = socket.group.receive() else { return }
-            if bytes == socket.words {
+            if bytes == socket.probe {
                 networks[index].hearsItself = true
             } else {
                 heard(bytes, from: source.address, on: networks[index].name)
@@ -104,23 +104,25 @@ package struct LinkSurvey: Sendable {
     }
 }
 
-/// The sockets of one address; a class because it owns descriptors and is kept in a list.
+/// The sockets for one address; a class because it owns descriptors and is kept in an array.
 private final class SurveySocket {
     let group: UDPSocket
-    private let voice: UDPSocket
-    private let meeting: Endpoint
-    /// What is sent: told apart from another survey's by the port it is sent from.
-    let words: [UInt8]
+    private let sender: UDPSocket
+    private let groupEndpoint: Endpoint
+    /// The bytes sent.
+    ///
+    /// They contain the sender's port, so that they differ from another survey's.
+    let probe: [UInt8]
 
     init(on address: LocalAddress) throws(SystemCallError) {
         group = try UDPSocket.receivingGroup(on: address)
-        voice = try UDPSocket.sendingWithinHost(on: address)
-        meeting = UDPSocket.group(for: address.address)
-        words = Array("tactus doctor \(address.index) \(try voice.port())".utf8)
+        sender = try UDPSocket.sendingWithinHost(on: address)
+        groupEndpoint = UDPSocket.group(for: address.address)
+        probe = Array("tactus doctor \(address.index) \(try sender.port())".utf8)
     }
 
-    func call() throws(SystemCallError) {
-        let code = voice.send(words, to: meeting)
-        if code != 0 { throw SystemCallError(operation: "sendto \(meeting)", code: code) }
+    func sendProbe() throws(SystemCallError) {
+        let code = sender.send(probe, to: groupEndpoint)
+        if code != 0 { throw SystemCallError(operation: "sendto \(groupEndpoint)", code: code) }
     }
 }

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Whoever listens to what happens, each at a pace of its own.
+/// All open event streams; each reader may take its time.
 final class Listeners: Sendable {
     private let streams = Mutex(Streams())
 
-    /// Events that wait for a listener; of one that sleeps through more, the oldest are lost.
+    /// Most events kept for one reader; beyond that, the oldest are lost.
     private static let bound = 256
 
     private struct Streams {

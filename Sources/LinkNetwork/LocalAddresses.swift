@@ -4,22 +4,26 @@ internal import LinkSession
 /// A local address that Link can use, and the interface behind it.
 package struct LocalAddress: Hashable, Sendable {
     var address: IPAddress
-    /// The interface's name, without the label of an additional address.
+    /// The interface's name, without the label of an additional address: `eth0`, not `eth0:1`.
     var name: String
-    /// The system's number for the interface; another one means another interface, even of the same name.
+    /// The system's number for the interface.
+    ///
+    /// A different number is a different interface, even under the same name.
     var index: UInt32
 
-    /// More addresses than any host needs; a bound, so that hundreds of virtual ones do not eat the descriptors.
+    /// Most addresses used.
+    ///
+    /// Keeps hundreds of virtual interfaces from using up all file descriptors.
     private static let limit = 32
 
-    /// The addresses in use now: loopback, then the others of IPv4, then those of IPv6, each in numerical order.
+    /// The addresses in use now: loopback, other IPv4, then IPv6, each in numerical order.
     ///
-    /// Loopback is always among them, or the other Link programs of this machine would vanish. Of IPv6 only link-local
-    /// addresses count, and only on interfaces that have one of IPv4 besides: that is where other peers look for them.
+    /// Loopback is always included, because other Link programs on this machine are found through it. An IPv6 address
+    /// is included only if it is link-local and its interface also has an IPv4 address, as other peers do it.
     ///
-    /// - Parameter names: the interfaces to use; empty means all.
-    /// - Returns: one entry for each address, whichever interface has it first; nil if the system does not tell, for
-    ///   want of a descriptor or memory.
+    /// - Parameter names: the interfaces to use besides loopback; empty means all.
+    /// - Returns: one entry per address; if two interfaces have the same address, the first. Nil if the system call
+    ///   fails because descriptors or memory are short.
     static func scan(onlyNamed names: [String]) -> [LocalAddress]? {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return nil }
@@ -40,17 +44,17 @@ package struct LocalAddress: Hashable, Sendable {
         return Array((found.filter(\.isLoopback) + found.filter { !$0.isLoopback }).prefix(limit))
     }
 
-    /// How many descriptors a peer opens at the addresses in use now.
+    /// How many descriptors a peer opens on the addresses in use now.
     package static func descriptorsNeeded(onlyNamed names: [String]) -> Int {
         3 * (scan(onlyNamed: names)?.count ?? limit)
     }
 
-    /// Whether it is one of those on which programs of this machine meet.
+    /// Whether this is an IPv4 loopback address.
     var isLoopback: Bool { if case .v4(let bits) = address { bits >> 24 == 127 } else { false } }
 
     var isIPv6: Bool { if case .v6 = address { true } else { false } }
 
-    /// The address of an entry of the system's list; nil if it is neither of IPv4 nor link-local.
+    /// The address in an entry of the system's list; nil if it is neither IPv4 nor link-local IPv6.
     private init?(_ entry: ifaddrs) {
         guard let found = entry.ifa_addr else { return nil }
         switch Int32(found.pointee.sa_family) {

@@ -2,12 +2,14 @@ public import BeatTime
 public import LinkSession
 internal import RealTime
 
-/// The session state for one real-time thread, such as an audio callback: no lock, no allocation, no waiting.
+/// The session state for one real-time thread, such as an audio callback.
 ///
-/// What the thread commits it sees at once. For a second afterwards it goes on seeing its own, so that the echo of an
-/// edit that comes back through the session, rounded, disturbs nothing; unless another session has been joined.
+/// It takes no lock, allocates nothing and never waits.
 ///
-/// Changes made here and by ``LinkPeer/commit(_:)`` at the same time do no harm, but which of them wins is chance.
+/// The thread sees its own commits at once, and for one second it sees only these. This hides the rounded values that
+/// come back through the session after an edit. Joining another session ends it at once for the timeline.
+///
+/// If ``LinkPeer/commit(_:)`` is called at the same time, either change may win; nothing else goes wrong.
 ///
 /// ```swift
 /// let peer = try LinkPeer(tempo: Tempo(beatsPerMinute: 120))
@@ -33,18 +35,18 @@ public final class RealTimeSession: @unchecked Sendable {
 
     private var taken: UInt64 = 0
 
-    /// How long a thread sees what it has committed itself, in microseconds.
+    /// How long the thread sees its own commits instead of the session's state, in microseconds.
     private static let grace: Int64 = 1_000_000
 
-    /// What the network thread shows.
+    /// What the network thread publishes.
     private struct Seen: Sendable, BitwiseCopyable {
         var state: SessionState
         var isNetworking: Bool
-        /// How many commits the state takes account of.
+        /// How many commits the state includes.
         var commits: UInt64
     }
 
-    /// All that has been committed and that the network thread may not have seen yet.
+    /// All commits that the network thread may not have read yet, merged into one.
     struct Commit: Sendable, BitwiseCopyable {
         var state: SessionState
         var time: HostTime
@@ -58,15 +60,17 @@ public final class RealTimeSession: @unchecked Sendable {
         own = initial.sessionState
     }
 
-    /// The state to read, or to change and ``commit(_:at:)``; the real-time thread only.
+    /// A copy of the state, to read, or to change and then ``commit(_:at:)``.
     ///
-    /// - Parameter now: the present time; `HostTime.now()` unless the thread knows it already.
-    /// - Returns: a plain value.
+    /// Real-time thread only.
+    ///
+    /// - Parameter now: the current time, `HostTime.now()`.
+    /// - Returns: the copy, a plain value.
     public func capture(at now: HostTime) -> SessionState {
         let newest = seen.withLatest { $0 }
         let isPending = newest.commits < commits
         var state = newest.state
-        // In another session the old one's timeline means nothing.
+        // A timeline from before a join belongs to another session.
         if state.joinsBefore == own.joinsBefore, isPending || isRecent(ownTimelineAt, newest, at: now) {
             state.timeline = own.timeline
         }
@@ -82,17 +86,18 @@ public final class RealTimeSession: @unchecked Sendable {
         return time.microseconds(to: now) <= Self.grace
     }
 
-    /// Makes the changes to a captured state take effect, here at once and in the session soon; the real-time thread
-    /// only.
+    /// Applies the changes made to a captured state: here at once, in the session soon.
     ///
-    /// It costs two system calls, which wake the network thread and wait for nobody.
+    /// Real-time thread only.
+    ///
+    /// Wakes the network thread with two system calls that do not block.
     ///
     /// - Parameters:
-    ///   - state: what ``capture(at:)`` returned, changed.
-    ///   - now: the present time.
+    ///   - state: a state from ``capture(at:)``, with changes; without changes, nothing happens.
+    ///   - now: the current time.
     public func commit(_ state: SessionState, at now: HostTime) {
         guard state.hasTimelineChanged || state.hasStartStopChanged else { return }
-        // Only the newest commit is handed over. While an earlier one is under way it has to tell of both.
+        // The buffer holds only the newest commit. While an earlier one is pending, the new one includes its changes.
         let isPending = seen.withLatest { $0.commits } < commits
         let whole = isPending ? state.changed(from: own) : state
         if state.hasTimelineChanged { ownTimelineAt = now }
@@ -103,14 +108,16 @@ public final class RealTimeSession: @unchecked Sendable {
         wakeUp.signal()
     }
 
-    // The network thread only.
+    // The methods below are for the network thread only.
 
-    /// Shows the real-time thread a newer state.
+    /// Makes a newer state visible to the real-time thread.
     func publish(_ state: LinkState) {
         seen.publish(Seen(state: state.sessionState, isNetworking: state.isNetworking, commits: taken))
     }
 
-    /// What has been committed since the last time, to be carried out and then published.
+    /// The commits since the last call, merged into one; nil if there are none.
+    ///
+    /// The caller applies and publishes them.
     func takeCommit() -> Commit? {
         let newest = committed.withLatest { $0 }
         guard newest.number > taken else { return nil }

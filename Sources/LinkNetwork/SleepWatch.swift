@@ -1,20 +1,22 @@
 internal import Glibc
 
-/// Notices that the machine has been suspended: one clock counts that time, the other does not.
+/// Detects that the machine was suspended.
+///
+/// CLOCK_BOOTTIME counts the time in suspend and CLOCK_MONOTONIC does not, so their difference grows.
 struct SleepWatch {
     private var asleep = Self.nanosecondsAsleep()
 
-    /// More than two readings of clocks can lie apart.
+    /// In nanoseconds; more than the time that can pass between reading the two clocks.
     private static let threshold = 100_000_000
 
-    /// Whether the machine has slept since this was last asked.
+    /// Whether the machine was suspended since the last call.
     mutating func hasSlept() -> Bool {
         let before = asleep
         asleep = Self.nanosecondsAsleep()
         return asleep - before > Self.threshold
     }
 
-    /// How long the machine has slept since it was started.
+    /// Total time in suspend since boot, in nanoseconds.
     private static func nanosecondsAsleep() -> Int {
         var (all, awake) = (timespec(), timespec())
         clock_gettime(CLOCK_BOOTTIME, &all)

@@ -1,14 +1,14 @@
 internal import Glibc
 internal import LinkSession
 
-/// An address and port as the socket calls want them, of either family.
+/// An IPv4 or IPv6 address and port, in the form that system calls take.
 struct SocketAddress {
     private var storage = sockaddr_storage()
     private var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
 
     /// - Parameters:
-    ///   - endpoint: where.
-    ///   - scope: the index of the interface that a link-local address of IPv6 belongs to; else it does not matter.
+    ///   - endpoint: address and port.
+    ///   - scope: the index of the interface that a link-local IPv6 address belongs to; ignored for IPv4.
     init(_ endpoint: Endpoint, scope: UInt32) {
         switch endpoint.address {
         case .v4(let bits):
@@ -27,7 +27,7 @@ struct SocketAddress {
         }
     }
 
-    /// What a system call writes, with the call's result.
+    /// The address that a system call fills in; `result` receives what the call returns.
     init(filledBy call: (UnsafeMutablePointer<sockaddr>?, inout socklen_t) -> Int, result: inout Int) {
         var size = size
         result = withUnsafeMutableBytes(of: &storage) { bytes in
@@ -43,7 +43,7 @@ struct SocketAddress {
         }
     }
 
-    /// Address and port; nil if they are of neither family.
+    /// Address and port; nil if the family is neither IPv4 nor IPv6.
     var endpoint: Endpoint? {
         withUnsafeBytes(of: storage) { bytes in
             switch Int32(storage.ss_family) {
@@ -59,14 +59,14 @@ struct SocketAddress {
         }
     }
 
-    /// Lends the address to a system call.
+    /// Calls `body` with a pointer to the address and its size.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>?, socklen_t) -> Result) -> Result {
         withUnsafeBytes(of: storage) { body($0.baseAddress?.assumingMemoryBound(to: sockaddr.self), size) }
     }
 }
 
 extension in6_addr {
-    /// An IPv6 address in network order; any other becomes the unspecified one.
+    /// An IPv6 address in network byte order; an IPv4 address becomes the unspecified address `::`.
     init(_ address: IPAddress) {
         self.init()
         guard case .v6(let high, let low) = address else { return }

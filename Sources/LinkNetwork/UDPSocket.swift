@@ -15,10 +15,10 @@ struct UDPSocket: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// The group of IPv4, 224.76.78.75.
+    /// Link's IPv4 multicast group, 224.76.78.75.
     private static let group4: UInt32 = 0xe04c_4e4b
 
-    /// Where all Link peers of an address's family meet.
+    /// Link's multicast group and port for an address's family.
     static func group(for address: IPAddress) -> Endpoint {
         switch address {
         case .v4: Endpoint(address: .v4(group4), port: 20808)
@@ -26,18 +26,18 @@ struct UDPSocket: ~Copyable {
         }
     }
 
-    /// A socket that sends from an address, and receives what is sent to it there.
+    /// A socket that sends from an address and receives what is sent back to it.
     static func sending(from local: LocalAddress) throws(SystemCallError) -> UDPSocket {
         let socket = try open(on: local)
         try socket.bind(to: Endpoint(address: local.address, port: 0))
         return socket
     }
 
-    /// A socket that receives what is sent to the group on the network of an address.
+    /// A socket that receives what is sent to the group on an address's network.
     static func receivingGroup(on local: LocalAddress) throws(SystemCallError) -> UDPSocket {
         let socket = try open(on: local)
         let group = group(for: local.address)
-        // Every Link program of a host binds this port, so all of them must say that they share it.
+        // Every Link program on a host binds this port, which works only if each of them sets this option.
         try socket.set(SOL_SOCKET, SO_REUSEADDR, Int32(1))
         switch local.address {
         case .v4(let bits):
@@ -46,7 +46,7 @@ struct UDPSocket: ~Copyable {
                 imr_multiaddr: in_addr(s_addr: group4.bigEndian), imr_interface: in_addr(s_addr: bits.bigEndian))
             try socket.set(Int32(IPPROTO_IP), IP_ADD_MEMBERSHIP, membership)
         case .v6:
-            // Bound to the group on one interface: a membership alone would let in what comes over others.
+            // Bind to the group on this interface: membership alone would also let in datagrams from other interfaces.
             try socket.bind(to: group)
             let membership = ipv6_mreq(ipv6mr_multiaddr: in6_addr(group.address), ipv6mr_interface: local.index)
             try socket.set(Int32(IPPROTO_IPV6), IPV6_ADD_MEMBERSHIP, membership)
@@ -54,8 +54,9 @@ struct UDPSocket: ~Copyable {
         return socket
     }
 
-    /// A socket whose datagrams to the group come back to this host on the network of an address of IPv4, and never
-    /// leave it.
+    /// A socket whose datagrams to the group come back to this host and never leave it.
+    ///
+    /// IPv4 only.
     static func sendingWithinHost(on local: LocalAddress) throws(SystemCallError) -> UDPSocket {
         let socket = try sending(from: local)
         try socket.set(Int32(IPPROTO_IP), IP_MULTICAST_TTL, Int32(0))
@@ -69,7 +70,8 @@ struct UDPSocket: ~Copyable {
         let socket = UDPSocket(descriptor: try checked("socket") { Glibc.socket(family, type, 0) }, on: local)
         switch local.address {
         case .v4(let bits):
-            // Programs of one host meet on loopback only; elsewhere they would meet a second time, and themselves.
+            // Programs on one host find each other through loopback only. Without this, they would also receive each
+            // other's datagrams, and their own, on every other interface.
             try socket.set(Int32(IPPROTO_IP), IP_MULTICAST_LOOP, Int32(local.isLoopback ? 1 : 0))
             try socket.set(Int32(IPPROTO_IP), IP_MULTICAST_IF, in_addr(s_addr: bits.bigEndian))
         case .v6:
@@ -77,12 +79,12 @@ struct UDPSocket: ~Copyable {
             try socket.set(Int32(IPPROTO_IPV6), IPV6_MULTICAST_LOOP, Int32(0))
             try socket.set(Int32(IPPROTO_IPV6), IPV6_MULTICAST_IF, Int32(bitPattern: local.index))
         }
-        // Else a socket hears the groups that other sockets have joined, on networks that are not its own.
+        // Without this, a socket also receives from groups that other sockets have joined on other networks.
         try checked("setsockopt MULTICAST_ALL") { clinux_hear_only_joined_groups(socket.descriptor, family) }
         return socket
     }
 
-    /// Sets an option to one of the C library's plain values.
+    /// Sets a socket option; the value must be a plain C value.
     private func set<Value>(_ level: Int32, _ option: Int32, _ value: Value) throws(SystemCallError) {
         try checked("setsockopt \(option)") {
             withUnsafeBytes(of: value) {
@@ -96,7 +98,7 @@ struct UDPSocket: ~Copyable {
         try checked("bind \(endpoint.port)") { address.withPointer { Glibc.bind(descriptor, $0, $1) } }
     }
 
-    /// The port that the system has given this socket.
+    /// The port that the system chose for this socket.
     func port() throws(SystemCallError) -> UInt16 {
         var result = 0
         let address = SocketAddress(
@@ -105,12 +107,12 @@ struct UDPSocket: ~Copyable {
         return address.endpoint?.port ?? 0
     }
 
-    /// What came of an attempt to receive.
+    /// Result of an attempt to receive.
     enum Received {
         case datagram([UInt8], from: Endpoint)
-        /// The socket told of an error; the next datagram may be fine.
+        /// The socket reported an error; the next datagram may be fine.
         case error
-        /// Nothing more has come.
+        /// No datagram is waiting.
         case nothing
     }
 
@@ -127,7 +129,9 @@ struct UDPSocket: ~Copyable {
         return source.map { .datagram(bytes, from: $0) } ?? .error
     }
 
-    /// Sends a datagram; the value of errno if that did not work, else zero.
+    /// Sends a datagram.
+    ///
+    /// - Returns: 0, or errno if it failed.
     func send(_ bytes: [UInt8], to endpoint: Endpoint) -> Int32 {
         let count = SocketAddress(endpoint, scope: local.index).withPointer { address, size in
             bytes.withUnsafeBytes { sendto(descriptor, $0.baseAddress, $0.count, 0, address, size) }

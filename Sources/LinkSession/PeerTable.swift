@@ -36,7 +36,7 @@ struct PeerRecord: Hashable, Sendable {
     fileprivate mutating func succeed(_ earlier: PeerRecord) {
         isRepeated = true
         hasAnswered = earlier.hasAnswered
-        // Else a stranger could announce a peer, and then say bye-bye in its name.
+        // Otherwise anyone could announce a peer from another address and then send its bye-bye.
         if source != earlier.source, earlier.heardAt.microseconds(to: heardAt) < Self.silence {
             (source, heardAt) = (earlier.source, earlier.heardAt)
         }
@@ -58,19 +58,21 @@ struct PeerRecord: Hashable, Sendable {
     }
 }
 
-/// Every peer heard of, in the order of node ID, then interface; one record for each pair.
+/// All known peers, sorted by node ID, then interface; one record for each pair.
 ///
-/// A full table takes a newcomer in place of another. The address with the most records loses one first, as long as it
-/// has more than its share. Among the candidates, those that answered a measurement stay longest, then those announced
-/// more than once, then those heard last. A long time to live protects from nothing.
+/// When the table is full, a new record replaces another one: one of the address with the most records, if that address
+/// has more than its share, otherwise any. Records of peers that answered a measurement are kept longest, then those
+/// announced more than once, then those heard last. A long time to live does not protect a record.
 struct PeerTable: Sendable {
     private(set) var records: [PeerRecord] = []
     /// How many records each address has.
     private var counts = AddressCounts()
 
-    /// Most records, because anyone can pretend to be many; a session of 1000 peers has never been seen.
+    /// Most records.
+    ///
+    /// There is a limit because one sender can pretend to be many peers; real sessions are far smaller.
     static let capacity = 1024
-    /// Records that an address may have before it is the one to lose some: a crowd of honest peers behind it is welcome.
+    /// Number of records that an address may always have, since several real peers may share one.
     private static let leastShare = 32
 
     /// Whether a record of this session already carries the same timeline.
@@ -129,12 +131,12 @@ struct PeerTable: Sendable {
         records.lazy.filter { $0.interface == interface }.map(\.expiry).min()
     }
 
-    /// What became of an announcement.
+    /// The result of inserting a record.
     enum Admission {
         case admitted
-        /// In place of this one, since the table was full.
+        /// The table was full, and this record was removed for it.
         case inPlaceOf(PeerRecord)
-        /// All that could have gone are to stay.
+        /// The table was full, and no record could be removed.
         case refused
     }
 
@@ -142,8 +144,8 @@ struct PeerTable: Sendable {
     ///
     /// - Parameters:
     ///   - record: what was just announced.
-    ///   - busy: the peers that are not to be removed to make room; asked only if there is none.
-    /// - Returns: what became of it.
+    ///   - busy: the peers that must not be removed to make room; called only if the table is full.
+    /// - Returns: the result.
     mutating func insert(_ record: PeerRecord, sparing busy: () -> Set<NodeID>) -> Admission {
         var index = position(of: record.node, record.interface)
         if index < records.count, records[index].names(record.node, record.interface) {
@@ -169,7 +171,7 @@ struct PeerTable: Sendable {
         return removed.map { .inPlaceOf($0) } ?? .admitted
     }
 
-    /// The record to remove when room is needed: of the address with more than its share, or else of all.
+    /// The index of the record to remove when the table is full; nil if all peers are busy.
     private func leastWanted(sparing busy: Set<NodeID>) -> Int? {
         let candidates = records.indices.filter { !busy.contains(records[$0].node) }
         let crowd = greediest.map { greediest in candidates.filter { records[$0].source == greediest } } ?? []

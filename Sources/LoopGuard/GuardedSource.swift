@@ -78,7 +78,7 @@ struct GuardedSource: Sendable {
         }
     }
 
-    /// Takes in a tick.
+    /// Processes a tick.
     ///
     /// - Parameters:
     ///   - time: when it arrived.

@@ -26,7 +26,7 @@ package struct LoopGuard: Sendable {
     /// Largest step of our grid that needs no pause, and longest glide of outputs after a larger one, in microseconds.
     private static let (largestStep, glide): (Int64, Int64) = (1_000, 5_000_000)
     /// Longest time until a change reaches the output thread, in microseconds.
-    private static let newsTime: Int64 = 8_000
+    private static let propagationTime: Int64 = 8_000
     /// Longest delay of an echo, in microseconds.
     private static let longestWay: Int64 = 80_000
     /// Most lags tested for an echo.
@@ -43,7 +43,7 @@ package struct LoopGuard: Sendable {
     /// Sources that are probably loops, while tests still run; worth a warning.
     package var likelyLoops: [ClockSource] { sources.filter(\.isLikelyLoop).map(\.source) }
 
-    /// Takes in a Timing Clock.
+    /// Processes a Timing Clock.
     ///
     /// - Parameters:
     ///   - source: where it came from.
@@ -118,7 +118,7 @@ package struct LoopGuard: Sendable {
             return
         }
         let outputs = sources.reduce(0) { $0 | ($1.probeBlock == nil ? 0 : $1.path.suspects) }
-        let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.newsTime)) + 1
+        let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.propagationTime)) + 1
         if let probe = probing?.probe, probe.blockLength == block,
             block == 1 || start - probe.startTick < RegenerationTest.length + 48
         {

@@ -71,8 +71,8 @@ struct RegenerationModel: Sendable {
         for index in rest.indices {
             var value = rest[index] - gain * signs[0] * response[index]
             if index >= Self.binsPerBlock { value -= gain * signs[1] * response[index - Self.binsPerBlock] }
-            let news = value - noise.memory * last
-            sum -= min(news * news / noise.variance, 16) / 2
+            let innovation = value - noise.memory * last
+            sum -= min(innovation * innovation / noise.variance, 16) / 2
             last = value
         }
         return sum
@@ -126,11 +126,11 @@ struct RegenerationModel: Sendable {
             let power = rest.reduce(0) { $0 + $1 * $1 }
             let repeated = zip(rest.dropFirst(), rest).reduce(0) { $0 + $1.0 * $1.1 }
             let share = min(max(repeated / max(power, 1e-9), 0), 0.98)
-            let news = zip(rest.dropFirst(), rest).map { $0 - share * $1 }
-            let count = Double(news.count)
+            let innovation = zip(rest.dropFirst(), rest).map { $0 - share * $1 }
+            let count = Double(innovation.count)
             mean = level
             memory = share
-            variance = max(news.reduce(0) { $0 + $1 * $1 } / count, Self.least) * (1 + 4 / count)
+            variance = max(innovation.reduce(0) { $0 + $1 * $1 } / count, Self.least) * (1 + 4 / count)
             last = rest[rest.count - 1]
         }
     }

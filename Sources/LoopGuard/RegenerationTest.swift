@@ -48,7 +48,7 @@ struct RegenerationTest: Sendable {
     /// Present stake relative to the initial one: the odds for a loop.
     var stake: Double { staked + reserve }
 
-    /// Takes in an arrival.
+    /// Processes an arrival.
     ///
     /// - Parameters:
     ///   - arrival: with the tick of ours it belongs to.

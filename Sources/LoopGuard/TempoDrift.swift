@@ -18,7 +18,7 @@ struct TempoDrift: Sendable {
     /// Smallest total change over them, as a share of the tempo.
     private static let least = 0.002
 
-    /// Takes in our newest line.
+    /// Processes our newest line.
     ///
     /// - Parameters:
     ///   - line: where our ticks fall by the leader's clock.

@@ -1,21 +1,21 @@
 package import BeatTime
 
-/// The tempos of a session that outputs go along with, for a stage where others may turn the knob.
+/// The range of session tempos that outputs follow, for stages where other people may change the tempo.
 package struct TempoFence: Hashable, Sendable {
-    /// In thousandths of a beat per minute.
+    /// The ends of the range, in thousandths of a beat per minute.
     package let lowest: Int64
     package let highest: Int64
     /// What outputs do while the session's tempo is outside.
     package var outside = Outside.hold
 
     package enum Outside: String, CaseIterable, Hashable, Sendable {
-        /// They go on at the last tempo inside, with ticks of their own, and are placed anew when it is inside again.
+        /// They continue at the last tempo inside, and return to the session's beats when its tempo is inside again.
         case hold
-        /// They halve or double the session's tempo until it is inside; that takes an octave.
+        /// They halve or double the session's tempo until it is inside; `highest` must be at least twice `lowest`.
         case fold
     }
 
-    /// What is forgiven at both ends: a session's tempo is rounded to whole microseconds.
+    /// Tolerance at both ends as a share, because a session's tempo is rounded to whole microseconds per beat.
     private static let tolerance = 0.000_1
 
     /// A fence; nil if the first tempo is not positive, or above the second.

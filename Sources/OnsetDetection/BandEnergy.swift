@@ -1,28 +1,28 @@
-/// Energy of a sound in short blocks, and how it was in the blocks before.
+/// Detects the beginning of a sound by its energy in short blocks of samples.
 ///
-/// A sound begins where a block has much more energy than any of those that came a little earlier. Noise, hum and the
-/// tails of earlier sounds are in those, too, so nothing has to be known about them.
+/// A sound begins where a block has much more energy than all blocks shortly before. Noise, hum and the ends of earlier
+/// sounds are also in those blocks, so they need not be known.
 struct BandEnergy: Sendable {
     private var energies = [Double](repeating: 0, count: length)
     private var blocks = 0
     private var sum = 0.0
 
-    /// A new block is compared with those of the 24 ms before: a wave of hum, or half a wave of a drum.
+    /// Number of earlier blocks that a new block is compared with: 24 ms, a wave of hum or half a wave of a drum.
     private static let length = 48
-    /// The newest of them are left out, 2.5 ms, since a drum's rise takes some blocks itself.
+    /// Number of the newest of these blocks that are left out: 2.5 ms, because a drum takes some blocks to rise.
     private static let rise = 5
-    /// A beginning has so many times the energy, 9 dB.
+    /// A block that begins a sound has at least this many times the energy: 9 dB more.
     private static let ratio = 8.0
-    /// Below this energy of a block is silence: a magnitude of about 0.0003.
+    /// A block with less energy than this is silence; it corresponds to a magnitude of about 0.0003.
     private static let silence = 1e-7
 
-    /// Takes in the output of the band's filter.
+    /// Adds one sample from the band's filter.
     mutating func add(_ value: Double) { sum += value * value }
 
     /// Ends a block.
     ///
-    /// - Parameter count: how many samples it has.
-    /// - Returns: whether a sound begins here.
+    /// - Parameter count: the number of its samples.
+    /// - Returns: whether a sound begins in this block.
     mutating func endBlock(of count: Int) -> Bool {
         let energy = sum / Double(count)
         sum = 0

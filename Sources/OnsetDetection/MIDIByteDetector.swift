@@ -1,7 +1,8 @@
-/// Reads the bytes of a MIDI cable that has been recorded like a sound, with the times at which they began.
+/// Reads MIDI bytes, and when each began, from a cable that was recorded as sound.
 ///
-/// A byte is a start bit, eight bits from the lowest on, and a stop bit, of 32 us each. While nothing is sent the line
-/// rests at one level; where a start bit leaves it, to either side, half way to the other level, the byte begins.
+/// A byte is a start bit, eight data bits, lowest first, and a stop bit; each lasts 32 us. While nothing is sent, the
+/// line rests at one level. A byte begins where the start bit is halfway from that level to the other one, which may be
+/// higher or lower.
 ///
 /// A value: it reads no clock, and its memory does not grow.
 package struct MIDIByteDetector: Sendable {
@@ -11,48 +12,48 @@ package struct MIDIByteDetector: Sendable {
         package var time: Double
     }
 
-    /// How many bytes were read.
+    /// Number of bytes read.
     package private(set) var bytes = 0
-    /// How often the line left its rest for something that is no byte.
+    /// How often the line left its resting level without a valid byte.
     package private(set) var failures = 0
     /// Whether the recording clips.
     package private(set) var isClipped = false
 
     private var history: SampleHistory
     private let interpolation = SincInterpolation()
-    /// Samples of a bit.
+    /// Length of a bit, in samples.
     private let bit: Double
-    /// The sample to be looked at next.
+    /// Number of the next sample to check for the beginning of a byte.
     private var next = 0
-    /// Where the line rests; a sound card's input drifts back to zero from any level.
+    /// The line's resting level, which drifts because a sound card's input returns to zero from any level.
     private var rest = 0.0
-    /// How far the line lately went from its rest, in magnitude.
+    /// How far the line has recently gone from its resting level.
     private var swing = 0.0
-    /// How far it is off its rest while nothing is sent, in magnitude.
+    /// How far the line is from its resting level while nothing is sent.
     private var noise = 0.0
-    /// Samples at the beginning in which no byte is looked for.
+    /// Number of samples at the beginning in which no byte is looked for.
     private let learning: Int
-    /// How fast ``rest`` and ``noise`` follow.
+    /// How much of the difference ``rest`` and ``noise`` follow with each sample.
     private let restShare: Double
-    /// How fast ``swing`` falls, so that a loud crack does not deafen for long.
+    /// How much ``swing`` falls with each sample, so that a loud crack does not hide bytes for long.
     private let swingShare: Double
 
     private static let bitsPerSecond = 31_250.0
-    /// Where in a bit its level is read.
+    /// Where in a bit its level is read, 0 to 1.
     ///
-    /// A little late, for square waves that were drawn without regard to what samples can hold: at 48 kHz the four low bits
-    /// of a tick may then be seven samples, 4.56 bits.
+    /// A little after the middle. In square waves made without a filter, edges lie only on samples: at 48 kHz the start
+    /// bit and the three low bits of a tick may then last seven samples, which is 4.56 bits.
     private static let middle = 0.58
-    /// The line has left its rest at this share of its swing.
+    /// The line has left its resting level when it is farther away than this share of ``swing``.
     private static let departure = 0.35
-    /// Magnitudes below are no signal, -54 dB of full scale.
+    /// Smaller magnitudes are not a signal: -54 dB of full scale.
     private static let faintest = 0.002
-    /// So many times the noise is no signal either.
+    /// Magnitudes below this multiple of the noise are not a signal either.
     private static let noiseMargin = 6.0
 
-    /// A detector that has heard nothing.
+    /// Creates a detector.
     ///
-    /// - Parameter sampleRate: samples a second, 44 100 or more: of less a bit is too short to be seen.
+    /// - Parameter sampleRate: samples per second, at least 44 100; with fewer, bits are too short to be read.
     package init(sampleRate: Double) {
         bit = sampleRate / Self.bitsPerSecond
         history = SampleHistory(atLeast: 4 * Int(sampleRate / 1_000))
@@ -61,10 +62,10 @@ package struct MIDIByteDetector: Sendable {
         swingShare = 1 / (1.0 * sampleRate)
     }
 
-    /// Takes in samples of one channel.
+    /// Processes samples of one channel.
     ///
-    /// - Parameter samples: any number of them; full scale is 1.
-    /// - Returns: the bytes that are complete.
+    /// - Parameter samples: any number of samples; full scale is 1.
+    /// - Returns: the bytes that are now complete.
     package mutating func take(_ samples: some Sequence<Float>) -> [Byte] {
         var found: [Byte] = []
         for sample in samples {
@@ -81,14 +82,14 @@ package struct MIDIByteDetector: Sendable {
     /// - Returns: a byte at its very end.
     package mutating func finish() -> [Byte] { take([Float](repeating: Float(rest), count: lookahead)) }
 
-    /// Samples that must be there past one that may begin a byte.
+    /// Number of later samples needed to check whether a byte begins at a sample.
     private var lookahead: Int { Int(10.5 * bit) + SincInterpolation.reach + 2 }
 
-    /// Looks at the next sample for a byte that begins there.
+    /// Checks whether a byte begins at the next sample.
     private mutating func look() -> Byte? {
         let value = history[next] - rest
         swing -= swing * swingShare
-        // At first the rest and the noise are learnt, in ever smaller steps.
+        // At first, learn the resting level and the noise quickly, in ever smaller steps.
         let restShare = max(restShare, 1 / Double(next + 1))
         guard next >= learning,
             abs(value) > max(Self.faintest, Self.noiseMargin * noise, Self.departure * swing),
@@ -101,7 +102,7 @@ package struct MIDIByteDetector: Sendable {
         }
         guard let (byte, height, end) = read(side: value > 0 ? 1 : -1) else {
             failures += 1
-            // The rest may not be where it is thought to be.
+            // The estimated resting level may be wrong.
             rest += value * 4 * restShare
             next += max(1, Int(bit))
             return nil
@@ -115,11 +116,12 @@ package struct MIDIByteDetector: Sendable {
 
     /// Reads a byte.
     ///
-    /// - Parameter side: 1 if bits that are 0 are above the rest, else -1.
-    /// - Returns: the byte, how far the line went, and where it came back to from the rest; nil if it is none.
+    /// - Parameter side: 1 if zero bits are above the resting level, otherwise -1.
+    /// - Returns: the byte, how far the line went, and its level in the stop bit, both relative to the resting level;
+    ///   nil if it is not a valid byte.
     private func read(side: Double) -> (byte: Byte, height: Double, end: Double)? {
         func level(_ time: Double) -> Double { side * (interpolation.value(of: history, at: time) - rest) }
-        // As far as the line goes at any time; the edges ring, so the bits' own middles are better.
+        // Begin with the largest value. It is too high because edges overshoot, so then use the levels in the bits.
         var height = largest(for: 9)
         var start = Double(next)
         var levels: [Double] = []
@@ -137,12 +139,12 @@ package struct MIDIByteDetector: Sendable {
         return (Byte(value: value, time: start), height, side * levels[9])
     }
 
-    /// How far the line goes from its rest in the bits to come.
+    /// How far the line goes from its resting level within the next bits.
     private func largest(for bits: Int) -> Double {
         (0..<Int(Double(bits) * bit)).reduce(0) { max($0, abs(history[next + $1] - rest)) }
     }
 
-    /// Where the line crosses a level on its way from the rest.
+    /// The time at which the line crosses a level on its way from the resting level; nil if it does not.
     private func edge(_ height: Double, _ level: (Double) -> Double) -> Double? {
         var (early, late) = (Double(next) - bit, Double(next))
         while level(late) < height {

@@ -1,14 +1,14 @@
 /// The beginning of a sound: a click, or a hit on a drum.
 package struct Onset: Hashable, Sendable {
-    /// When it began, in samples since the first of the stream; may lie between two samples.
+    /// When it began, in samples since the start of the stream; may lie between two samples.
     package var time: Double
-    /// How far the time may be off because the sound rises slowly out of what else is there, in samples.
+    /// Possible error of the time, in samples; larger if the sound rises slowly out of noise.
     package var error: Double
-    /// Greatest magnitude of its first 10 ms; full scale is 1.
+    /// Largest magnitude of its first 10 ms; full scale is 1.
     package var peak: Double
-    /// How many times louder it is than what sounded just before.
+    /// How many times louder it is than the sound just before.
     package var clearness: Double
-    /// Whether the recording clips there: its level is then unknown, its time is not.
+    /// Whether the recording clips there; then its level is unknown, but its time is still right.
     package var isClipped: Bool
 
     package init(time: Double, error: Double, peak: Double, clearness: Double, isClipped: Bool) {

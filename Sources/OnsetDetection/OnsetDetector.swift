@@ -1,42 +1,43 @@
-/// Finds where clicks and drum hits begin in a stream of samples, between samples where the sound allows it.
+/// Finds where clicks and drum hits begin in a stream of samples.
 ///
-/// Two bands are watched in blocks of half a millisecond: everything above 30 Hz, for kick drums, and what is above some
-/// kilohertz, for hi-hats under hum. Where the energy leaps, ``RiseFit`` looks closely for the time.
+/// It watches two bands in blocks of 0.5 ms: everything above 30 Hz, for kick drums, and everything above some
+/// kilohertz, for hi-hats in hum. Where the energy rises suddenly, ``RiseFit`` finds the exact time, between samples if
+/// possible.
 ///
 /// A value: it reads no clock, and its memory does not grow.
 package struct OnsetDetector: Sendable {
     private var history: SampleHistory
     private let sampleRate: Double
-    /// Samples of a block.
+    /// Number of samples in a block.
     private let blockLength: Int
     private var blockCount = 0
     private var whole = BandEnergy()
     private var high = BandEnergy()
     private var highPass: HighPass
     private var previous = (0.0, 0.0)
-    /// The block's end in which a beginning was noticed that is still to be looked at.
+    /// The end of a block in which a sound began that is not examined yet, as a sample number.
     private var noticed: Int?
-    /// No other beginning is noticed before this sample.
+    /// Number of the sample before which no other sound is noticed.
     private var deafUntil = 0
-    /// The loudest of late.
+    /// Loudness of the loudest recent sound, which fades with time.
     private var loudest = RiseFit.Loudness()
 
-    /// Seconds of a block.
+    /// Length of a block, in seconds.
     private static let block = 0.000_5
-    /// Seconds after a beginning in which its peak lies, as far as its time needs it.
+    /// How long to wait after the beginning of a sound before it is examined, in seconds.
     private static let settling = 0.012
-    /// Seconds after a beginning in which there is no other; sixteenths at 300 BPM are 50 ms apart.
+    /// Shortest time between two sounds, in seconds; sixteenths at 300 BPM are 50 ms apart.
     private static let deafness = 0.035
-    /// What is left of ``loudest`` after a block: a half after 4 s.
+    /// Factor by which ``loudest`` falls with each block; it halves in 4 s.
     private let fading = 1 - 0.693 * block / 4
-    /// What is softer than this share of the loudest is a reflection or a rattle, 16 dB below.
+    /// A sound softer than this share of the loudest, 16 dB below it, is ignored as a reflection or rattle.
     private static let softest = 0.15
-    /// What is softer than this is nothing, -60 dB of full scale.
+    /// Sounds softer than this are ignored: -60 dB of full scale.
     private static let faintest = 0.001
 
-    /// A detector that has heard nothing.
+    /// Creates a detector.
     ///
-    /// - Parameter sampleRate: samples a second, 8000 to 768 000.
+    /// - Parameter sampleRate: samples per second, 8000 to 768 000.
     package init(sampleRate: Double) {
         self.sampleRate = sampleRate
         blockLength = max(4, Int(sampleRate * Self.block))
@@ -44,10 +45,10 @@ package struct OnsetDetector: Sendable {
         highPass = HighPass(frequency: 30, sampleRate: sampleRate)
     }
 
-    /// Takes in samples of one channel.
+    /// Processes samples of one channel.
     ///
-    /// - Parameter samples: any number of them; full scale is 1.
-    /// - Returns: the sounds known to have begun, some 15 ms after they did.
+    /// - Parameter samples: any number of samples; full scale is 1.
+    /// - Returns: the sounds found; each is returned about 15 ms after it began.
     package mutating func take(_ samples: some Sequence<Float>) -> [Onset] {
         var onsets: [Onset] = []
         for sample in samples {
@@ -58,7 +59,7 @@ package struct OnsetDetector: Sendable {
 
     /// Ends the stream.
     ///
-    /// - Returns: a sound that began at its very end.
+    /// - Returns: a sound that began just before the end, if any.
     package mutating func finish() -> Onset? {
         defer { noticed = nil }
         return noticed.flatMap { look(at: $0) }
@@ -68,7 +69,7 @@ package struct OnsetDetector: Sendable {
         history.append(sample)
         let value = history[history.count - 1]
         whole.add(highPass.filtered(value))
-        // A second difference: it rises by 12 dB an octave, so nothing is left of hum.
+        // The second difference attenuates by 12 dB per octave towards low frequencies, so hum disappears.
         high.add(value - 2 * previous.0 + previous.1)
         previous = (value, previous.0)
         blockCount += 1
@@ -98,7 +99,7 @@ package struct OnsetDetector: Sendable {
     }
 }
 
-/// A filter of one pole that takes away what is slower than its frequency.
+/// A high-pass filter with one pole.
 struct HighPass: Sendable {
     private let share: Double
     private var input = 0.0

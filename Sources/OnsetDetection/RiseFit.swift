@@ -1,51 +1,53 @@
-/// Looks closely at the place where a sound begins, for when exactly it does.
+/// Finds the exact time at which a sound begins.
 ///
-/// Going back from the sound's first peak, the last moment is found at which it did not yet stand out from what was
-/// there before. A drum's rise is prolonged from there to zero by a straight line; of a click that rises within two
-/// samples the middle of the rise is taken, which is where a converter puts the step between two samples.
+/// Going back from the sound's first peak, it finds the last time at which the sound was not yet louder than what came
+/// before. For a drum, which rises slowly, a straight line extends the rise from there back to zero. For a click, which
+/// rises within a few samples, the time is the middle of the rise.
 struct RiseFit {
-    /// The sound, if there is one.
+    /// The sound; nil if there is none.
     private(set) var onset: Onset?
-    /// How loud it is where it stands out: as it is, and by how much one sample differs from the next.
+    /// How loud the sound is.
     private(set) var loudness = Loudness()
 
-    /// The largest magnitudes of a sound; 0 where it does not stand out.
+    /// The largest magnitudes of a sound; 0 where it is not louder than what came before.
     struct Loudness: Sendable {
+        /// Of the samples.
         var whole = 0.0
+        /// Of the differences between successive samples, which show high frequencies.
         var bright = 0.0
     }
 
-    /// Seconds of the past that are looked at: hum is taken away by what was there 0.1 s before.
+    /// Length of the past that is needed, in seconds; removing hum needs the samples 0.1 s earlier.
     static let memory = 0.17
-    /// Five waves of 50 Hz, six of 60 Hz: hum and all its harmonics repeat in it, wherever mains are.
+    /// Time after which hum and all its harmonics repeat, in seconds: five periods of 50 Hz, six of 60 Hz.
     private static let humPeriod = 0.1
-    /// Seconds before the place to be looked at in which there is nothing of the sound yet.
+    /// Length of the part before the sound that it is compared with, in seconds.
     private static let before = 0.020
-    /// How far before the place it may have begun.
+    /// Longest time between the beginning of a sound and `place`, in seconds.
     private static let lead = 0.006
-    /// Seconds after the place in which the sound's peak is looked for.
+    /// Time after `place` in which the sound's peak is looked for, in seconds.
     private static let after = 0.010
-    /// Seconds for which a rise may dip: an oscillation crosses zero.
+    /// How long a rise may dip below its level, in seconds, because an oscillation crosses zero.
     private static let dip = 0.000_25
-    /// What rises within so many samples rises at once: it looks longer since a converter's filter rings before it.
+    /// A rise of at most this many samples counts as a step; a converter's filter makes steps look that long.
     private static let step = 5.0
-    /// How far the time of a step may be off, in samples.
+    /// Possible error of a step's time, in samples.
     static let stepError = 0.5
-    /// What is prolonged by a straight line is so many times as long, if the sound rises like a parabola.
+    /// Possible error of the extension to zero, as a multiple of its length; exact for a parabolic rise.
     static let curvature = 1.4
-    /// Where on its way to the first peak a sound is said to stand out, at the least and at the most.
+    /// Smallest and largest level at which a sound is taken to begin, as shares of its first peak.
     private static let fraction = 0.06...0.5
-    /// It stands out if it is so many times larger than the largest before.
+    /// Factor by which that level is above the largest magnitude before the sound.
     private static let margin = 1.3
-    /// The least that a sound is louder than what is before it.
+    /// A sound must be at least this many times louder than what came before it.
     private static let leastClearness = 2.5
 
     /// Looks for a sound.
     ///
     /// - Parameters:
-    ///   - history: some 12 ms past the place, and ``memory`` before.
-    ///   - sampleRate: samples a second.
-    ///   - place: the number of the sample by which it was noticed.
+    ///   - history: must reach about 12 ms past `place`, and ``memory`` before it.
+    ///   - sampleRate: samples per second.
+    ///   - place: the number of the sample at which the sound was noticed.
     init(_ history: SampleHistory, sampleRate: Double, around place: Int) {
         func samples(_ seconds: Double) -> Int { Int((seconds * sampleRate).rounded()) }
         let start = max(history.oldest, place - samples(Self.lead + Self.before))
@@ -59,7 +61,7 @@ struct RiseFit {
         let dip = samples(Self.dip)
         let rises = [wave, bright].map { Rise(of: $0, quiet: quiet, dip: dip) }
         let clear = rises.compactMap { $0 }
-        // Both err by being late, where the sound is not yet louder than what else is there.
+        // Both times can only be too late, where the sound is still hidden by noise, so use the earlier one.
         guard let clearest = clear.map(\.clearness).max() else { return }
         let trusted = clear.filter { $0.clearness >= min(2 * Self.leastClearness, clearest) }
         guard let rise = trusted.min(by: { $0.time < $1.time }) else { return }
@@ -70,7 +72,7 @@ struct RiseFit {
         loudness = Loudness(whole: rises[0]?.largest ?? 0, bright: rises[1]?.largest ?? 0)
     }
 
-    /// Takes away the mean of what was before the sound, and hum if there is any.
+    /// Subtracts the mean of the part before the sound, and hum if there is any.
     private static func withoutHum(_ raw: [Double], quiet: Range<Int>, earlier: (Int) -> Double) -> [Double] {
         guard !quiet.isEmpty else { return raw }
         let mean = raw[quiet].reduce(0, +) / Double(quiet.count)
@@ -79,16 +81,16 @@ struct RiseFit {
             values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
         }
         let offset = differences[quiet].reduce(0, +) / Double(quiet.count)
-        // Another sound 0.1 s earlier would be put in, not taken away.
+        // If there was another sound 0.1 s earlier, subtracting it would add it here instead.
         let isHum = energy(differences[quiet], less: offset) < energy(raw[quiet], less: mean) / 4
         return isHum ? differences.map { $0 - offset } : raw.map { $0 - mean }
     }
 
-    /// The rise of a sound in samples that have nothing else of note in them.
+    /// The rise of a sound.
     private struct Rise {
-        /// Where it begins, in samples.
+        /// When it begins, in samples.
         var time: Double
-        /// How far that may be off.
+        /// Possible error of the time, in samples.
         var error: Double
         var clearness: Double
         var largest: Double
@@ -112,13 +114,13 @@ struct RiseFit {
                 return
             }
             let high = Self.nextCrossing(of: min(2 * level, 0.8 * height), after: low, in: values)
-            // What a straight line makes of two levels, no further back than the lower is from the higher.
+            // A straight line through two levels reaches zero here; limited to the time between the two levels.
             let prolonged = min(1, level / (min(2 * level, 0.8 * height) - level)) * (high - low)
             time = low - prolonged
             error = RiseFit.stepError + RiseFit.curvature * prolonged
         }
 
-        /// Where the magnitude last came up to a level, going back from a peak over dips of some samples.
+        /// Where the magnitude last reached a level before a peak; dips shorter than `dip` samples are ignored.
         private static func crossing(of level: Double, before peak: Int, in values: [Double], dip: Int) -> Double {
             var first = peak
             var index = peak - 1
@@ -129,7 +131,7 @@ struct RiseFit {
             return place(of: level, upTo: first, in: values)
         }
 
-        /// Where the magnitude next comes up to a level.
+        /// Where the magnitude next reaches a level.
         private static func nextCrossing(of level: Double, after time: Double, in values: [Double]) -> Double {
             let first = Int(time.rounded(.up))
             guard let index = values.indices[max(0, first)...].first(where: { abs(values[$0]) >= level }) else {
@@ -138,7 +140,7 @@ struct RiseFit {
             return max(time, place(of: level, upTo: index, in: values))
         }
 
-        /// Between a sample that reaches a level and the one before.
+        /// The place of a level between the sample that reaches it and the one before.
         private static func place(of level: Double, upTo index: Int, in values: [Double]) -> Double {
             guard index > 0 else { return 0 }
             let (from, to) = (abs(values[index - 1]), abs(values[index]))

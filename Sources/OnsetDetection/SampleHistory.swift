@@ -1,12 +1,12 @@
-/// The newest samples of a stream, by their number since its first.
+/// The newest samples of a stream, numbered from its start.
 struct SampleHistory: Sendable {
-    /// A power of two of them, so that a sample's place is its number's low bits.
+    /// A ring whose size is a power of two, so that the low bits of a sample's number are its index.
     private var samples: [Float]
     private let mask: Int
-    /// How many samples there have been.
+    /// Number of samples so far.
     private(set) var count = 0
 
-    /// - Parameter least: how many samples are kept at least.
+    /// - Parameter least: the smallest number of samples to keep.
     init(atLeast least: Int) {
         var capacity = 1
         while capacity < least { capacity *= 2 }
@@ -14,15 +14,15 @@ struct SampleHistory: Sendable {
         mask = capacity - 1
     }
 
-    /// Takes the next sample.
+    /// Adds the next sample.
     ///
-    /// Files may hold any pattern of bits: what is no number counts as silence.
+    /// Files may contain any bit pattern: NaN and infinities count as silence.
     mutating func append(_ sample: Float) {
         samples[count & mask] = sample.isFinite ? min(max(sample, -Self.loudest), Self.loudest) : 0
         count += 1
     }
 
-    /// A sample that is still kept; silence before the first and after the newest.
+    /// A sample by its number; 0 if it is no longer kept or has not come yet.
     subscript(number: Int) -> Double {
         number < 0 || number >= count || number < count - samples.count ? 0 : Double(samples[number & mask])
     }
@@ -30,8 +30,8 @@ struct SampleHistory: Sendable {
     /// The number of the oldest sample that is kept.
     var oldest: Int { max(0, count - samples.count) }
 
-    /// A magnitude that a converter of 16 bits ends at: the recording clips.
+    /// From this magnitude on a recording clips; the largest of a 16-bit converter is slightly more.
     static let fullScale = 0.999
-    /// Full scale is 1; floating-point files may hold more.
+    /// Samples are limited to this; full scale is 1, but floating-point files may contain more.
     private static let loudest: Float = 16
 }

@@ -1,15 +1,15 @@
 private import func Glibc.cos
 private import func Glibc.sin
 
-/// The values of a recording between its samples.
+/// Computes the values of a recording between its samples.
 ///
-/// A sound card lets nothing past half its sample rate, so the samples say all there is to say in between, too. A bit of
-/// MIDI is one and a half samples long at 48 kHz: a straight line between samples would not do.
+/// A sound card removes everything above half its sample rate, so the samples determine the values in between. Straight
+/// lines between samples would not be exact enough: at 48 kHz a MIDI bit is only one and a half samples long.
 struct SincInterpolation: Sendable {
-    /// Weights of the samples around a place, one row for each part of a sample.
+    /// Weights of the samples around a time, one row for each fraction of a sample.
     private let weights: [Double]
 
-    /// Samples on each side.
+    /// Number of samples used on each side.
     static let reach = 12
     private static let parts = 64
     private static let width = 2 * reach
@@ -23,7 +23,7 @@ struct SincInterpolation: Sendable {
         }
     }
 
-    /// The value at a time in samples; what is not kept any more, or not there yet, counts as silence.
+    /// The value at a time in samples; samples that are not available count as 0.
     func value(of history: SampleHistory, at time: Double) -> Double {
         let whole = time.rounded(.down)
         let fine = (time - whole) * Double(Self.parts)

@@ -1,15 +1,15 @@
-/// A piece of sound from a sound card.
+/// Samples from a sound card.
 package struct SoundBlock: Sendable {
-    /// The samples of each channel listened to; full scale is 1.
+    /// The samples of each channel that is used; full scale is 1.
     package var channels: [[Float]]
-    /// How the card's samples relate to this machine's clock; nil if the driver does not tell.
+    /// How the card's samples relate to this machine's clock; nil if the driver does not report it.
     package var stamp: Stamp?
 
-    /// How many samples there were at some time, by the driver.
+    /// The number of samples at a time, as the driver reports it.
     package struct Stamp: Hashable, Sendable {
-        /// Since the first of the stream.
+        /// Number of samples since the start of the stream.
         package var samples: Int
-        /// CLOCK_MONOTONIC_RAW.
+        /// The time, by CLOCK_MONOTONIC_RAW.
         package var microseconds: Double
 
         package init(samples: Int, microseconds: Double) {

@@ -1,27 +1,27 @@
 internal import CSndFile
 
-/// A recording in a file: WAV, FLAC, AIFF and what else libsndfile knows.
+/// A recording in a file: WAV, FLAC, AIFF or any other format that libsndfile reads.
 package struct SoundFile: ~Copyable {
-    /// Samples a second of each channel.
+    /// Samples per second of each channel.
     package let sampleRate: Int
     package let channelCount: Int
     private let library: SoundFileLibrary
     private let file: OpaquePointer
 
-    /// Why there is nothing to read.
+    /// Why a file cannot be read.
     package enum Failure: Error, Hashable {
-        /// The library is not installed.
+        /// libsndfile is not installed.
         case noLibrary
-        /// It is no recording, or none that can be read; in libsndfile's words.
+        /// It is not a recording, or a damaged or unknown one; the text is libsndfile's.
         case unreadable(String)
     }
 
-    /// Frames read at once.
+    /// Number of frames read at once.
     private static let block = 4_096
 
     /// Opens a file.
     ///
-    /// - Parameter path: of an ordinary file.
+    /// - Parameter path: path of an ordinary file.
     /// - Throws: why it cannot be read.
     package init(path: String) throws(Failure) {
         guard let library = SoundFileLibrary.shared else { throw .noLibrary }
@@ -41,11 +41,11 @@ package struct SoundFile: ~Copyable {
 
     deinit { _ = library.close(file) }
 
-    /// Reads on.
+    /// Reads the next samples.
     ///
-    /// - Parameter channels: which to keep, counted from 0.
-    /// - Returns: the next samples of each; empty at the end.
-    /// - Throws: where the file is damaged.
+    /// - Parameter channels: the channels to return, counted from 0.
+    /// - Returns: the next samples of each channel; empty at the end.
+    /// - Throws: if the file is damaged here.
     package mutating func read(_ channels: [Int]) throws(Failure) -> [[Float]] {
         var frames = [Float](repeating: 0, count: Self.block * channelCount)
         let count = Int(library.read(file, &frames, sf_count_t(Self.block)))

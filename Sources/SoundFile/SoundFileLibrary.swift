@@ -1,10 +1,9 @@
 internal import CSndFile
 internal import Glibc
 
-/// The functions of libsndfile that are needed, loaded when first asked for.
+/// The functions of libsndfile that are needed, loaded at the first use.
 ///
-/// It brings five codecs with it. Nobody who runs the gateway on a small box needs them, so the program is not linked with
-/// it.
+/// The program is not linked with the library, because it depends on five codec libraries that a gateway does not need.
 struct SoundFileLibrary: @unchecked Sendable {
     typealias Open = @convention(c) (UnsafePointer<CChar>?, Int32, UnsafeMutablePointer<SF_INFO>?) -> OpaquePointer?
     typealias Read = @convention(c) (OpaquePointer?, UnsafeMutablePointer<Float>?, sf_count_t) -> sf_count_t
@@ -17,7 +16,7 @@ struct SoundFileLibrary: @unchecked Sendable {
     let error: Status
     let complaint: Complaint
 
-    /// nil where it is not installed.
+    /// The library; nil if it is not installed.
     static let shared = SoundFileLibrary()
 
     private init?() {
@@ -33,7 +32,7 @@ struct SoundFileLibrary: @unchecked Sendable {
         self.complaint = unsafeBitCast(complaint, to: Complaint.self)
     }
 
-    /// What was wrong last, with a file or with opening one.
+    /// The last error of a file, or of opening one if `file` is nil.
     func reason(_ file: OpaquePointer?) -> String {
         var text = complaint(file).map { String(cString: $0) } ?? ""
         while text.last == "." || text.last == "\n" { text.removeLast() }

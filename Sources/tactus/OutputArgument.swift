@@ -52,10 +52,10 @@ extension OutputAddress {
         }
     }
 
-    /// Refuses the general port, which would otherwise exist twice.
+    /// Refuses `virtual:Clock`, because the port `Clock` exists anyway.
     func requireNotClock() throws(BadArgument) {
         guard self == .clock else { return }
-        throw BadArgument("the port Clock is there without being named; --no-clock-port leaves the name to you")
+        throw BadArgument("the port Clock always exists; --no-clock-port frees its name")
     }
 
     private static func port(_ text: String) throws(BadArgument) -> OutputAddress {
@@ -69,7 +69,7 @@ extension OutputAddress {
     private static func name(_ text: Substring, such example: String) throws(BadArgument) -> String {
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         guard let first = words.first, let last = words.last else {
-            throw BadArgument("the name is empty; an output is such as \(example)")
+            throw BadArgument("the name is empty; an example is \(example)")
         }
         return String(text[first.startIndex..<last.endIndex])
     }
@@ -86,7 +86,7 @@ extension OutputAddress {
             }
             rate = value
         }
-        guard !path.isEmpty else { throw BadArgument("the path is empty; an output is such as raw:/dev/ttyAMA0") }
+        guard !path.isEmpty else { throw BadArgument("the path is empty; an example is raw:/dev/ttyAMA0") }
         try requireByteStream(String(path))
         return .raw(path: String(path), bitsPerSecond: rate)
     }

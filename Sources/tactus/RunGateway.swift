@@ -61,7 +61,7 @@ extension Run {
         liveLine.cancel()
         await liveLine.value
 
-        // The clock is put back while there is a gateway to do it.
+        // Before the gateway stops, because it must first undo the shift of the clock.
         await listening.stop()
         await osc?.stop()
         async let closed: Void? = server?.stop()
@@ -203,7 +203,7 @@ extension Run {
         }
     }
 
-    /// Where the gateway listens to its machines, and keeps what it finds in profiles of its user's own.
+    /// Calibrates outputs by listening, and saves the offsets found in the user's own profiles.
     private static func listening(_ gateway: Gateway) -> ListeningRoom {
         ListeningRoom(gateway) { (output, port, offset) throws(ListeningProblem) in
             do throws(Failure) {

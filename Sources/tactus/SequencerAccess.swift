@@ -1,13 +1,13 @@
 import ALSASequencer
 import Glibc
 
-/// Opens something of the sequencer.
+/// Opens a sequencer client, and adds the fix to the error if that fails.
 ///
-/// - Parameter open: opens it.
+/// - Parameter open: opens the client.
 /// - Returns: the result of `open`.
-/// - Throws: when there is no sequencer, or no permission to use it, with the fix.
+/// - Throws: if there is no sequencer, or no permission to use it.
 func openSequencer<Opened>(_ open: () throws(ALSAError) -> Opened) throws(Failure) -> Opened {
-    ALSAComplaints.capture { _ in }  // the error says as much
+    ALSAComplaints.capture { _ in }  // libasound's own message is not needed; the error says the same
     do {
         return try open()
     } catch {

@@ -1,6 +1,6 @@
-"""Our clock compared with the official one, on the same links in one run, with the lab kernel's netem.
+"""Compares our Link clock with the official one, on the same bad links in one run, made by the lab kernel's netem.
 
-Too long for every run of the tests, so pytest does not find it by name; `make bad-links` runs it.
+It takes too long for the regular tests, so its name keeps pytest from finding it; `make bad-links` runs it.
 """
 
 import os
@@ -12,9 +12,9 @@ from rig.gateway import PROJECT
 from rig.labs import Boot
 
 METRONOME = os.environ.get("METRONOME", str(PROJECT / ".build/release/metronome"))
-# Errors of official peers measured elsewhere, in microseconds; ours must be at most half.
+# Errors of official peers as measured before, in microseconds. Our errors must be at most half of these.
 WORST_OFFICIAL = {"wired": 20, "3 ms +- 2 ms, 1 % loss": 220, "8 ms +- 5 ms, 5 % loss": 669}
-# How soon they join, in seconds; two traces of ten lines a second and their programs' turns add up to 0.3.
+# How soon official peers join, in seconds. Reading times from two traces of ten lines per second adds up to 0.3.
 OFFICIAL_JOINING = {"wired": 0.01, "3 ms +- 2 ms, 1 % loss": 0.4, "8 ms +- 5 ms, 5 % loss": 2.0}
 TRACE = 0.3
 

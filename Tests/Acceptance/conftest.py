@@ -1,4 +1,4 @@
-"""Fixtures of the acceptance tests; each test starts the programs it needs and leaves none behind."""
+"""Fixtures of the acceptance tests. Each test starts the programs it needs; all of them end with the test."""
 
 import collections
 import pathlib
@@ -14,7 +14,7 @@ from rig.rawpeer import RawPeer
 from rig.tracer import metronome
 
 HERE = pathlib.Path(__file__).parent
-# Real parts that no simulation has. A case without any of them belongs in the Swift tests, in virtual time.
+# Real parts that a simulation cannot replace. A test that needs none of them belongs in the Swift tests.
 PARTS = {
     "audio": "recordings in files, and sounds that a program plays",
     "browser": "the panel in Chromium",
@@ -40,7 +40,7 @@ def pytest_configure(config):
         raise pytest.UsageError(f"{TACTUS} is not built; run `make build`")
     config.recordings = Recordings()
     config.pluginmanager.register(Remainder())
-    # What a shell starts in the background, or by nohup, ignores some signals, and so would every program started here.
+    # Programs started in the background or by nohup ignore some signals, and their child processes inherit that.
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
@@ -48,7 +48,7 @@ def pytest_configure(config):
 
 
 def end_early(*_):
-    """Ends the tests on a signal from timeout(1) or Tests/acceptance; results so far are still reported."""
+    """Ends the tests on a signal from timeout(1) or Tests/acceptance. Results so far are still reported."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     pytest.exit("ended by SIGTERM", returncode=1)
 
@@ -64,7 +64,7 @@ def uses_lab(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Marks the lab's tests; fails if a test does not say which real part it is about."""
+    """Marks the tests that need the lab. Fails if a test has no mark that names its real part."""
     for item in items:
         if HERE not in item.path.parents:
             continue
@@ -78,7 +78,7 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish(session):
-    """Starts the lab's boots that the chosen tests need."""
+    """Starts the lab boots that the selected tests need."""
     if not session.config.option.collectonly:
         for module in dict.fromkeys(item.module for item in session.items if uses_lab(item)):
             session.config.recordings.prepare(module.__name__, module.BOOTS)
@@ -86,14 +86,14 @@ def pytest_collection_finish(session):
 
 @pytest.fixture(scope="module")
 def recordings(request):
-    """Results of the lab's boots of this module, its `BOOTS`."""
+    """Results of this module's lab boots, which are listed in its `BOOTS`."""
     return OfModule(request.config.recordings, request.module.__name__)
 
 
 class Remainder:
-    """Where the run ends early, counts what is left as not run, so that the report is of all cases.
+    """If the run ends early, reports the remaining tests as not run, so that the report lists all of them.
 
-    A plugin, since a conftest.py hears nothing of the tests beside its folder.
+    This is a plugin because the hooks of a conftest.py are only called for tests in its own folder.
     """
 
     def __init__(self):
@@ -133,7 +133,7 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 def show_times(terminalreporter, boots):
-    """Prints what each file and each boot of the lab took."""
+    """Prints how long each file and each lab boot took."""
     cases, seconds = collections.Counter(), collections.Counter()
     for report in (one for found in terminalreporter.stats.values() for one in found if hasattr(one, "duration")):
         file = report.nodeid.partition("::")[0]
@@ -149,7 +149,7 @@ def show_times(terminalreporter, boots):
 
 
 def show_plan(terminalreporter):
-    """Prints the cases of the test plan with their verdicts, if any were run: a case passes if all its tests do."""
+    """Prints the cases of the test plan that were run, with results. A case passes if all its tests pass."""
     verdicts = {}
     for outcome, verdict in (("passed", "passed"), ("failed", "FAILED"), ("error", "FAILED")):
         for report in terminalreporter.stats.get(outcome, []):
@@ -165,7 +165,7 @@ def show_plan(terminalreporter):
 
 @pytest.fixture
 def start(tmp_path):
-    """Starts gateways; those still running after a test are ended like Ctrl-C, and must end cleanly."""
+    """Starts gateways. Those still running after the test are stopped as by Ctrl-C and must exit cleanly."""
     running = []
 
     def run(*arguments, name="gateway", **options):
@@ -186,7 +186,7 @@ def start(tmp_path):
 
 @pytest.fixture
 def line(tmp_path):
-    """A FIFO in place of a serial line, and everything it received."""
+    """A FIFO that stands in for a serial line, with everything it received."""
     with RawLine(tmp_path / "line") as opened:
         yield opened
 
@@ -202,14 +202,14 @@ def ours():
 
 @pytest.fixture
 def raw():
-    """A hand-made Link peer; it sends nothing until told to."""
+    """A RawPeer; it sends nothing until told to."""
     with RawPeer() as peer:
         yield peer
 
 
 @pytest.fixture
 def figure(request, record_property, capsys):
-    """Prints a measured value with its limit, and adds it to the report."""
+    """Prints a measured value and its limit, and adds both to the report."""
 
     def show(name, value, bound=None):
         record_property(name, value)

@@ -1,4 +1,4 @@
-"""Real-time threads allocate nothing, shown on release executables by counting every call of the allocator."""
+"""Checks that real-time threads allocate nothing, by counting the allocator calls of release executables."""
 
 import os
 import struct
@@ -30,13 +30,13 @@ def test_an_audio_callback_captures_and_commits_without_one_allocation(tmp_path,
     counter = compiled("allocations.c", tmp_path)
 
     def allocations(times):
-        """On the callback's thread, and elsewhere."""
+        """Number of allocations on the callback's thread, and on all others."""
         counts = tmp_path / str(times)
         counting = {"LD_PRELOAD": str(counter), "ALLOCATIONS": str(counts), "COUNTED_THREAD": "audio-callback"}
         subprocess.run([LINK_PROBE, str(times)], env={**os.environ, **counting}, timeout=60, check=True)
         return struct.unpack("QQ", counts.read_bytes())
 
-    # Its thread's own end gives a little back.
+    # The end of the thread itself frees a little memory, which counts once.
     once, often = allocations(1), allocations(100_000)
     figure("allocations elsewhere meanwhile", often[1] - once[1])
     figure("allocations of 100,000 callbacks", often[0] - once[0], bound=0)

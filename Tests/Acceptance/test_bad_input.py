@@ -1,4 +1,4 @@
-"""What a person can get wrong on the command line: one clear line, the right exit code, nothing started."""
+"""Mistakes on the command line: each gets one clear line and the right exit code, and nothing is started."""
 
 import socket
 import threading
@@ -13,7 +13,7 @@ USAGE, UNAVAILABLE, SYSTEM, NO_PERMISSION = 64, 69, 71, 77
 
 
 def refused(code, *arguments, naming=None, before=()):
-    """Runs a command that must be refused with this code and one line, which holds the words of `naming`."""
+    """Runs a command that must fail with this exit code and one line of stderr that contains `naming`."""
     done = run_tactus(*arguments, before=before)
     assert done.returncode == code, f"{arguments}: exit {done.returncode}: {done.stderr!r}"
     assert done.stdout == "", "results only go to stdout"
@@ -25,7 +25,7 @@ def refused(code, *arguments, naming=None, before=()):
 
 
 def test_wrong_words_get_one_line_and_exit_code_64():
-    """One of each kind; all that each option refuses is the Swift tests' matter."""
+    """Tries one example of each kind; the Swift tests try all values that each option refuses."""
     for option in ("--bogus", "stray", "--tempo", "--output", "--http="):
         refused(USAGE, "run", option, naming=option.rstrip("="))
     refused(USAGE, "dance", naming="dance")
@@ -74,8 +74,8 @@ def test_commands_without_a_gateway_or_where_something_else_answers():
 
 
 @pytest.mark.real("permission")
-def test_a_port_that_is_not_ours_to_take():
-    """Ports below 1024 want a right that this run is left without."""
+def test_a_port_without_permission():
+    """Ports below 1024 need a privilege that this run does not have."""
     refused(
         NO_PERMISSION, "run", "--http", "127.0.0.1:80", naming="80",
         before=["setpriv", "--bounding-set=-net_bind_service"])

@@ -1,6 +1,6 @@
-"""The cases that every Link program is asked to pass, by their names, for the gateway and two unmodified partners.
+"""The cases of Link's test plan, which every Link program should pass, for the gateway and unmodified partners.
 
-`make plan` runs all tests that are marked with a case, here and elsewhere, and prints the table of verdicts.
+`make plan` runs all tests that are marked with a case, here and elsewhere, and prints a table of results.
 BACKGROUND-4 and -5 are about app hosts that exist only on iOS, and have no counterpart here.
 """
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.real("peer")
 
 
 def case(*names):
-    """Marks a test as cases of the plan, once for each partner."""
+    """Marks a test as one or more cases of the plan, for each partner."""
     return pytest.mark.parametrize("make", [
         pytest.param(one, id=one.name.split()[0], marks=[pytest.mark.case(name, one.name) for name in names])
         for one in PARTNERS])
@@ -31,7 +31,7 @@ def alone(name):
 
 @pytest.fixture
 def partner(make):
-    """A partner at 130 BPM that shares play and stop, alone for long enough to be the senior."""
+    """A partner at 130 BPM that shares play and stop, and whose session is the older one."""
     opened = make(130)
     become_senior()
     yield opened
@@ -39,7 +39,7 @@ def partner(make):
 
 
 def same(tempo):
-    """Whole microseconds a beat cannot tell every tempo, and LinkHut shows hundredths."""
+    """The tempo, within 0.02 BPM: Link carries whole microseconds per beat, and LinkHut shows hundredths."""
     return pytest.approx(tempo, abs=0.02)
 
 
@@ -55,7 +55,7 @@ def both_at(tempo, partner, gateway):
 
 
 def unbroken(line, since):
-    """The tempo of the ticks since then; fails if one was lost or doubled."""
+    """The tempo of the ticks since a time, in BPM; fails if one was lost or doubled."""
     _, (interval, _) = steady(line.times(CLOCK, since))
     return 60e6 / 24 / interval
 
@@ -94,7 +94,7 @@ def test_tempo_3_loading_a_configuration_does_not_change_the_sessions_tempo(part
     config.write_text("version: 1\n")
     gateway = start("--config", config)
     joined(partner, gateway)
-    # A configuration cannot even name a tempo; but it says which tempos are taken as they are.
+    # A configuration cannot set a tempo. It can set the range of tempos that the gateway follows.
     config.write_text("version: 1\ntempo-range: [50, 100]\nlink: { quantum: 3 }\n")
     gateway.post("reload")
     gateway.wait_status(lambda status: status["quantum"] == 3, "the new configuration is in force")
@@ -110,7 +110,7 @@ def test_tempo_4_the_gateway_stays_in_sync_at_20_and_at_999(partner, start, line
         both_at(near, partner, gateway)
         partner.nudge_tempo(step * 3)
         both_at(end, partner, gateway)
-        # Of many pairs, since a busy machine may leave ticks out after a stall.
+        # The median of many pairs, because a busy machine may skip ticks after a stall.
         ticks = line.wait_ticks(48)
         interval = statistics.median((later - earlier) / 12 for earlier, later in zip(ticks, ticks[12:]))
         assert 60e6 / 24 / interval == pytest.approx(end, rel=0.02)

@@ -1,4 +1,4 @@
-"""The stamps of what comes at `Clock In` and at a raw device, in the lab, beside the kernel's own at a third wire."""
+"""Compares timestamps at `Clock In` and at a raw device with the kernel's own at a third port; in the lab."""
 
 import os
 import statistics
@@ -12,8 +12,8 @@ from rig.labs import Boot
 pytestmark = pytest.mark.real("sequencer")
 
 PROBE = os.environ.get("PROBE", str(PROJECT / ".build/release/clock-probe"))
-EXACT = 20  # microseconds, the kernel's own way from one wire to the next included
-INTERRUPTED = 100  # microseconds, if on that way an interrupt came between
+EXACT = 20  # microseconds, including the kernel's way from one port to the next
+INTERRUPTED = 100  # microseconds, if an interrupt came on that way
 MACHINES = ["clocks alike", "clocks parted by -500 ppm and two seconds apart"]
 BOOTS = [
     Boot(scripts, ("--env", f"PROBE={PROBE}", *options), {"NO_FRAMES": "no_frames.c"})
@@ -26,12 +26,12 @@ BOOTS = [
 
 
 def messages(events):
-    """Names and times without what is only told of them."""
+    """The messages as name and time, without overflow reports and song positions' values."""
     return [(words[2].split()[0], int(words[0])) for words in events if len(words) == 3]
 
 
 def errors(scene, wire):
-    """By how much each message was stamped later than at the third wire; fails if not all are the same messages."""
+    """How much later than at the third port each message was stamped; fails if the messages differ."""
     reference = scene["reference"]
     heard = messages(scene[wire])
     assert [name for name, _ in heard] == [name for name, _ in reference]
@@ -55,7 +55,7 @@ def test_what_comes_is_stamped_with_links_clock_to_microseconds(recordings, mach
 
 @pytest.mark.parametrize("wire", ["port", "device"])
 def test_messages_name_their_source_and_carry_their_position_and_nothing_else_is_heard(recordings, wire):
-    """Notes, controllers, System Exclusive, positions beyond 14 bits, ticks between the bytes of others."""
+    """Sends notes, controllers, System Exclusive, positions beyond 14 bits, and ticks inside other messages."""
     scene = recordings["clocks alike"]["idle"]
     assert {words[1] for words in scene[wire]} == {scene["source"] if wire == "port" else "clock-in"}
     kinds = {words[2] for words in scene[wire]}
@@ -71,7 +71,7 @@ def test_what_the_kernel_could_not_keep_is_an_overflow_and_what_follows_is_right
     scene = recordings["rest"]["overflow"]
     for wire in ("port", "device"):
         heard = scene[wire]
-        assert ["overflow"] in heard, "an unknown number of messages was lost, and nobody said so"
+        assert ["overflow"] in heard, "messages were lost without a report"
         assert len(messages(heard)) < len(scene["reference"])
         last = len(heard) - 1 - heard[::-1].index(["overflow"])
         after = [name for name, at in messages(heard[last:]) if at > scene["resumed"]]
@@ -94,7 +94,7 @@ def followed(recordings):
 
 
 def test_the_chosen_port_is_subscribed_again_whenever_it_comes_and_the_users_own_stay(followed):
-    # What `Clock In` hears was waited for step by step; here is what was said.
+    # guest/follow_ports.py has waited for each subscription; this checks the messages.
     assert followed["said"].strip() == "while Link is off, VirMIDI 0-2 is followed"
     assert [code for code, _ in followed["refused"]] == [400, 400, 400]
     assert all(answer["error"]["message"].startswith("source: ") for _, answer in followed["refused"])

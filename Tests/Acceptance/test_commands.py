@@ -1,4 +1,4 @@
-"""The commands, as scripts and people use them, against a running gateway."""
+"""The commands, as scripts and people use them, with a running gateway."""
 
 import json
 import subprocess

@@ -21,7 +21,7 @@ def scene(recordings):
 
 
 def errors(scene, kind, device):
-    """How far each tick of the blocks of one kind lies from an even line through them all."""
+    """The distance of each tick from an even clock through all ticks, for the blocks of one kind."""
     interval = scene["interval"]
     found = []
     for name, since, to in scene["blocks"]:

@@ -1,4 +1,4 @@
-"""Feet and controllers: pedals at a virtual port of the lab's kernel, and `tactus learn`."""
+"""Pedals and controllers: a pedal board at a virtual port of the lab's kernel, and `tactus learn`."""
 
 import pytest
 
@@ -51,7 +51,7 @@ def test_learn_prints_the_line_and_writes_it_into_the_file(seen):
     assert seen["configuration"].count(item) == 1 and "do: play" in seen["configuration"]
     before, after = seen["tempo before and after taps at a learnt pedal"]
     assert before != after
-    # A button that is bound already is not bound to something else beside it.
+    # A button that already has a command does not get a second one.
     assert twice[0] == 65 and "tap" in twice[2] and "config.yaml:" in twice[2]
     assert seen["silence"][0] == 69 and "nothing was pressed in 1 s" in seen["silence"][1]
 

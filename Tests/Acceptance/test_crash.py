@@ -1,4 +1,4 @@
-"""Runs that end abruptly, by whatever signal: no machine plays on without a clock, nor out of step with the next run."""
+"""Gateways that end abruptly: no machine plays on without a clock, or out of step with the next gateway."""
 
 import contextlib
 import ctypes
@@ -29,7 +29,7 @@ def state(tmp_path):
 
 @pytest.fixture(autouse=True)
 def no_backtrace(monkeypatch):
-    """Swift's own report of a crash comes after ours, and takes its time."""
+    """Turns off Swift's own crash report, which comes after ours and is slow."""
     monkeypatch.setenv("SWIFT_BACKTRACE", "enable=no")
 
 
@@ -38,7 +38,7 @@ def kept(folder):
 
 
 def play(start, line, *options, **more):
-    """A gateway whose machine plays."""
+    """Starts a gateway and waits until its machine plays."""
     gateway = start("--output", f"raw:{line.path}", *options, passing=("SWIFT_BACKTRACE",), **more)
     since = line.wait_ticks(2)[0]
     gateway.post("transport", {"playing": True})
@@ -47,7 +47,7 @@ def play(start, line, *options, **more):
 
 
 def ended_by(gateway):
-    """The signal that ended a gateway; 0 after a proper exit."""
+    """Waits until a gateway ends; returns the signal that ended it, or 0 after a normal exit."""
     return -gateway.process.wait(timeout=60)
 
 
@@ -55,7 +55,7 @@ def last(line):
     return line.arrivals[-1][0]
 
 
-# By signals.
+# Signals.
 
 def test_whatever_ends_a_program_ends_it_in_order(start, line, state):
     for number in (
@@ -89,28 +89,28 @@ def test_a_crash_of_any_other_thread_than_the_clocks_stops_the_machines(start, l
 
 
 def test_sighup_finds_a_run_ready_as_soon_as_it_reads_its_configuration(tmp_path):
-    """Before that the program is being loaded, and nobody could answer for it."""
+    """Before that, while the program is being loaded, SIGHUP still ends it."""
     config = tmp_path / "config.yaml"
     config.write_text("version: 1\n")
-    news = LIBC.inotify_init1(os.O_CLOEXEC)
-    assert LIBC.inotify_add_watch(news, bytes(config), 0x20) > 0  # IN_OPEN
+    watch = LIBC.inotify_init1(os.O_CLOEXEC)
+    assert LIBC.inotify_add_watch(watch, bytes(config), 0x20) > 0  # IN_OPEN
     gateway = Gateway("--no-link", "--config", config, folder=tmp_path / "gateway")
     try:
-        os.read(news, 4096)
+        os.read(watch, 4096)
         gateway.process.send_signal(signal.SIGHUP)
         gateway.wait_ready()
         until(lambda: "read again" in gateway.stderr, "the configuration is read again")
         gateway.stop()
     finally:
-        os.close(news)
+        os.close(watch)
         gateway.kill()
 
 
-# By a terminal.
+# Closing terminals.
 
 @contextlib.contextmanager
 def on_a_terminal(tmp_path, line, *before):
-    """A run that plays, started by hand; gives its process and the terminal's other end."""
+    """Starts a gateway that plays on a terminal; gives its process and the terminal's other end."""
     outer, inner = os.openpty()
     folder = tmp_path / "terminal"
     folder.mkdir()
@@ -169,10 +169,10 @@ def test_without_a_terminal_sighup_reads_the_configuration_again(start, line):
     assert gateway.process.poll() is None and line.times(STOP) == []
 
 
-# By SIGKILL, as when the plug is pulled.
+# SIGKILL, which is like a power cut for the gateway.
 
 def killed(start, line, state, *options):
-    """A run that is killed while its machine plays; returns when the next one was begun."""
+    """Starts a gateway and kills it while its machine plays; returns the time."""
     gateway = play(start, line, "--state", state, *options, name="killed")
     until(lambda: (state / "state.json").exists() and kept(state), "what plays is kept")
     gateway.kill()
@@ -181,7 +181,7 @@ def killed(start, line, state, *options):
 
 
 def test_the_next_run_stops_what_a_killed_one_has_left_playing(start, line, state):
-    # With Link nothing is found, either, and the Stop comes all the same.
+    # With Link enabled and no session found, the Stop comes as well.
     before = killed(start, line, state)
     gateway = start("--output", f"raw:{line.path}", "--state", state, name="next")
     line.wait_for(STOP)
@@ -191,14 +191,14 @@ def test_the_next_run_stops_what_a_killed_one_has_left_playing(start, line, stat
     assert gateway.status()["playing"] is False
     until(lambda: kept(state) == [], "nothing plays any more, and that is kept")
     gateway.stop()
-    # It was left in order, so that the third run has nothing to say.
+    # The second run ended normally, so the third one has nothing to stop.
     before = len(line.arrivals)
     start("--no-link", "--output", f"raw:{line.path}", "--state", state, name="next")
     line.wait_ticks(24)
     assert {value for value, _ in line.arrivals[before:]} == {CLOCK}
 
 
-# A second one, and what a run needs.
+# A second gateway, and what a gateway needs from the system.
 
 def test_a_second_run_says_that_there_is_one_and_which_and_the_first_does_not_notice(start):
     gateway = start("--no-link")
@@ -229,7 +229,7 @@ def refused_beside(answer):
         second = run_tactus("run")
         assert second.returncode == 71
         assert f"127.0.0.1:{PORT} is taken by another program" in second.stderr and "pid" not in second.stderr
-        server.shutdown(socket.SHUT_RDWR)  # the thread that accepts keeps it open otherwise
+        server.shutdown(socket.SHUT_RDWR)  # otherwise the accepting thread keeps it open
 
 
 def test_closed_standard_streams_become_no_sockets(tmp_path):
@@ -256,7 +256,7 @@ def is_served(process):
 
 @contextlib.contextmanager
 def limited(limit, *options, folder):
-    """A run that may have so many descriptors; gives its process and where it says what is wrong."""
+    """Starts a gateway with a limit of descriptors; gives its process and a function that returns its stderr."""
     folder.mkdir(exist_ok=True)
     told = folder / "stderr"
     with told.open("wb") as stderr:
@@ -305,7 +305,7 @@ def test_the_number_that_is_told_is_enough_for_every_connection(tmp_path, figure
     figure("descriptors that a run asks for", enough)
     with limited(f"{enough - 1}:{enough - 1}", folder=folder) as (process, told):
         assert process.wait(timeout=60) == 71 and needed(told()) == enough
-    # The lower limit is raised as far as it may be.
+    # The gateway raises the soft limit to the hard limit.
     with limited(f"20:{enough}", folder=folder) as (process, told), contextlib.ExitStack() as stack:
         until(lambda: is_served(process), "it answers")
         for _ in range(200):

@@ -1,7 +1,6 @@
-"""Devices that come and go, are recognised, configured and listened to while the gateway runs: in the lab.
+"""Devices that are plugged in, unplugged, recognised, configured and followed while the gateway runs; in the lab.
 
-Everything was heard at the raw side of ports that stand for devices, stamped by the kernel. Figures are
-instruction-times.
+The kernel has stamped everything at the raw side of ports that stand for devices. Figures are instruction-times.
 """
 
 import bisect
@@ -47,19 +46,22 @@ def first_tick_after(events, kind):
 
 
 def song(events):
-    """The ticks of an output that has played from the song's top; its first is the song's beat 0."""
+    """The ticks of an output from its first Start on; the first one is the song's beat 0."""
     return ticks(events, first_tick_after(events, "start"))
 
 
 def nearest(times, at):
-    """The number of the nearest of some times, and how much later `at` is."""
+    """The index of the time nearest to `at`, and how much later `at` is."""
     index = bisect.bisect(times, at)
     number = min(range(max(0, index - 1), min(len(times), index + 1)), key=lambda number: abs(times[number] - at))
     return number, at - times[number]
 
 
 def unevenness(times, interval=INTERVAL):
-    """The farthest that one is from its place in an even train; one that is lost or doubled displaces all others."""
+    """The largest distance of a tick from its place in an even clock.
+
+    A lost or doubled tick moves all later ones, so that it shows here too.
+    """
     start = statistics.median(at - number * interval for number, at in enumerate(times))
     return max(abs(at - start - number * interval) for number, at in enumerate(times))
 
@@ -77,13 +79,13 @@ def codes(status):
 
 
 def heard_by(ports, name):
-    """The gateway's own ports that a port of that name hears."""
+    """The gateway's ports that the port with this name is subscribed to."""
     (address,) = [
         address for address, port in ports.items() if port["name"] == name and port["client"] != "Tactus"]
     return [port["name"] for port in ports.values() if port["client"] == "Tactus" and address in port["to"]]
 
 
-# Devices are pulled and plugged in again, over and over.
+# Devices are unplugged and plugged in again, many times.
 
 
 def test_a_device_that_returns_is_stopped_placed_and_continued_on_a_bar(recorded, figure):
@@ -126,7 +128,7 @@ def test_while_devices_come_and_go_the_others_miss_nothing_and_nothing_is_left_b
          sum(len(port["to"]) for port in own)) for _, ports in record["samples"]]
     assert len(set(counts)) == 1, counts
     resident = [size for size, _ in record["samples"]]
-    # Half of them are enough for buffers to reach their sizes.
+    # After the first half, all buffers have reached their final sizes.
     growth = resident[-1] - resident[len(resident) // 2]
     figure("ports and subscriptions", counts[-1])
     figure("resident memory", f"{resident[0] >> 10} KiB, then {resident[-1] >> 10} KiB")
@@ -174,7 +176,7 @@ def test_equal_devices_have_an_output_each_and_keep_it_by_their_sockets(recorded
     ports = [[output["port"] for output in record[when]["outputs"][1:]] for when in ("first", "swapped")]
     assert ports[1] == ports[0][::-1], "they came in another order, so they have each other's numbers"
     for heard, silent in (record["heard first"], record["heard swapped"]):
-        assert heard > 24 and silent == 0, "the first device is still the one whose output is enabled"
+        assert heard > 24 and silent == 0, "only the first device's output is enabled, as before"
 
 
 # A configuration is read again.
@@ -215,7 +217,7 @@ def test_reload_stops_the_output_that_went_and_has_the_new_one_join_at_a_bar(rec
     own = sorted(port["name"] for port in record["exchanged"]["ports"].values() if port["client"] == "Tactus")
     assert [name for name in own if name != "Witness"] == now
 
-    # What a profile recognises is left alone where the configuration says so.
+    # With `auto-connect: false`, a device that a profile recognises is not connected.
     assert not heard_by(record["offset"]["ports"], "VirMIDI 0-3")
     assert record["offset"]["status"]["outputs"][2]["profile"] == "tempting"
 
@@ -235,7 +237,7 @@ def test_a_broken_configuration_is_refused_with_its_places_and_everything_goes_o
     assert connected(after) == connected(before) and after["playing"]
 
 
-# Devices are listened to.
+# Messages from devices.
 
 
 def test_a_remote_control_moves_the_other_devices_and_none_of_their_ticks(recorded, figure):
@@ -259,17 +261,17 @@ def test_a_device_whose_profile_calls_it_a_leader_is_followed_by_itself(recorded
     heard = ticks(record["events"])[-100:]
     interval = (heard[-1] - heard[0]) / (len(heard) - 1)
     assert abs(interval - 2.5e6 / LEADER) < 0.003 * interval
-    assert not ticks(record["own"], heard[0]), "it hears nothing of what is made of its own clock"
+    assert not ticks(record["own"], heard[0]), "the leader is sent no clock"
 
 
-# How long the way to a device is.
+# Measuring the delay to a device.
 
 
 def test_calibrate_measures_the_delay_of_a_cable_and_its_spread(recorded, figure):
     code, text, error = recorded("calibrating")["measured"]
     assert (code, error) == (0, "")
     measured = json.loads(text)
-    # The cable is a program, which may be late itself now and then.
+    # The cable is a program, which may itself be late sometimes.
     for name, wanted, late in (("shortest", 2800, 200), ("median", 3000, 200), ("longest", 3200, 1000)):
         found = measured[f"{name}Microseconds"]
         figure(name, f"{found} us instruction-time", f"{wanted} to {wanted + late} us")
@@ -316,7 +318,7 @@ def test_the_offset_that_calibrate_keeps_is_in_force_at_once_and_in_the_next_run
     assert len(earlier) > 100 and all(abs(late - offset * 1000) < 100 for late in earlier)
 
 
-# Devices that are there and hear nothing.
+# Devices that are connected but receive nothing.
 
 
 @pytest.fixture

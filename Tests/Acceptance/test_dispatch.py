@@ -1,6 +1,6 @@
-"""How ticks leave, on kernels that preempt fully and on those that do not; in the lab.
+"""How punctually ticks are sent, on kernels with full and with voluntary preemption; in the lab.
 
-The figures are instruction-times, stamped by the kernel where the bytes come out of the sequencer.
+The figures are instruction-times, stamped by the kernel where the bytes leave the sequencer.
 """
 
 import statistics
@@ -12,21 +12,21 @@ from rig.labs import KERNELS, Boot
 
 pytestmark = pytest.mark.real("sequencer")
 
-# How the kernel preempts, and what is played on it; with full preemption kernels do not differ. Gathering pages into
-# huge ones is left on: it is one of the things that hold a thread up.
+# The scenes for voluntary preemption. With full preemption, kernels do not differ, so only one plays "auto".
+# Merging memory into huge pages stays on, because it is one of the things that delay a thread.
 VOLUNTARY = ["auto", "not real-time under load", "direct", "queue", "not real-time", "beside a slow queue"]
 MODELS = [*((kernel, "voluntary") for kernel in KERNELS), (KERNELS[0], "full")]
 BOOTS = [
     Boot({(kernel, model): ("dispatch.py", *(VOLUNTARY if model == "voluntary" else ["auto"]))},
          ("--kernel", kernel, "--kernel-args", f"preempt={model}"))
     for kernel, model in MODELS]
-# The promise is 200 us; what is usual lies below 10, but how long the load shuts interrupts out differs by boot.
+# The limit is 200 us. Usually ticks are less than 10 us late, but how long the load blocks interrupts varies by boot.
 MOST_LATE = {"voluntary": 200, "full": 40}
 IDLE = [("voluntary", scene) for scene in ("auto", "direct", "queue", "not real-time")] + [("full", "auto")]
 
 
 def idle(kernel):
-    """The scenes of a kernel in which nothing else runs, with how it preempts."""
+    """The scenes without load for a kernel, each with its preemption model."""
     return [(model, scene) for model, scene in IDLE if (kernel, model) in MODELS]
 
 
@@ -36,7 +36,7 @@ def kernel(request):
 
 
 class Ticks:
-    """The ticks of one scene between two marks, numbered by the time they should have left."""
+    """The ticks of one scene between two marks, with how late each one was."""
 
     def __init__(self, record, since, to):
         interval = record["interval"]
@@ -66,7 +66,7 @@ def test_an_idle_machines_ticks_scatter_by_no_more_than_a_microsecond(recordings
         figure("preemption and dispatch", f"{model}, {scene}")
         show(figure, ticks)
         assert len(ticks.lateness) > 90 and not ticks.lost_or_doubled
-        # The kernel may gather pages meanwhile; what it does to single ticks is the load's test.
+        # The kernel may merge pages meanwhile, which delays single ticks, so 2 % are left out. The next test covers them.
         middle = sorted(ticks.lateness, key=abs)[:int(0.98 * len(ticks.lateness))]
         assert statistics.pstdev(middle) <= 1
 
@@ -81,7 +81,7 @@ def test_under_the_heaviest_load_every_message_leaves_once_in_order_and_nearly_o
     assert max(ticks.lateness) <= MOST_LATE[model]
     assert min(ticks.lateness) >= -5, "a tick left early"
     transport = [name for name, _ in record["events"] if name in ("start", "stop", "continue")]
-    # The last Stop is the program's end.
+    # The gateway sends the last Stop when it ends.
     assert transport == ["start", "stop", "start", "stop"]
     names = [name for name, _ in record["events"]]
     for index, name in enumerate(names):
@@ -96,7 +96,7 @@ def test_the_queue_sends_through_the_heaviest_load_and_beside_another_programs_s
     show(figure, ticks, 200)
     assert len(ticks.lateness) > 100 and not ticks.lost_or_doubled
     assert max(ticks.lateness) <= 200
-    # Beside another program's slow queue its ticks are a period late at most.
+    # With another program's slow queue, the shared timer makes ticks up to one of its periods late.
     ticks = Ticks(recordings[kernel, "voluntary"]["beside a slow queue"], "idle from", "idle to")
     earliest = min(ticks.lateness)
     ticks.lateness = [late - earliest for late in ticks.lateness]
@@ -114,6 +114,6 @@ def test_the_status_tells_how_ticks_leave_and_the_witness_is_nobodys_device(reco
         assert (realtime["dispatch"], realtime["scheduling"]) == told.get((model, scene), ("backstop", "fifo"))
         latency = realtime["wakeUpLatencyMicroseconds"]
         assert 0 <= latency["p50"] <= latency["p99"] <= latency["max"]
-        # The general port has no subscriber but our own witness, which must not show.
+        # Only our own witness is subscribed to the `Clock` port, and it must not be shown.
         (clock,) = [output for output in status["outputs"] if output["name"] == "Clock"]
         assert clock["connected"] is False

@@ -1,4 +1,4 @@
-"""`tactus doctor` in networks with something wrong, and in the lab, where the kernel lacks one thing after another."""
+"""`tactus doctor` in faulty networks, and in the lab, where one thing after another is missing."""
 
 import contextlib
 import json
@@ -184,7 +184,7 @@ def test_official_peers_on_another_computer_are_heard_and_it_hears_nothing_of_th
         assert "2 Link programs are heard (2 on others)" in findings["link-peers", None]["found"]
         assert findings["link-peers", None]["level"] == "ok"
         assert b"10.9.0.2" in heard, "the cable carries what the peers say"
-        assert b"10.9.0.1" not in heard, "and nothing of what the examination does"
+        assert b"10.9.0.1" not in heard, "nothing that the doctor sends"
 
 
 @pytest.mark.real("process")

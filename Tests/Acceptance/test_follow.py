@@ -1,6 +1,6 @@
-"""A gateway that follows a MIDI clock leader, and leaves it for a Link session: in the lab, stamped by the kernel.
+"""A gateway that follows a MIDI clock leader and then switches to a Link session; in the lab.
 
-The leader plays into the raw side of a virtual port, as a machine on a cable does. Figures are instruction-times.
+The leader sends to the raw side of a virtual port. The kernel has stamped all messages; figures are instruction-times.
 """
 
 import bisect
@@ -75,7 +75,7 @@ def test_start_lands_on_the_leaders_beat_and_stop_stops(jitter, figure):
     assert jitter["playing"]["transport"] == "playing"
     played = (jitter["playing"]["beat"] * PER_BEAT)
     assert 14 * 60 / TEMPO < played
-    # An output sent earlier than Start was heard joins at the next sixteenth.
+    # One output's offset is so early that Start arrives too late for it. It joins at the next sixteenth.
     assert moves(jitter["early"])[:2] == ["continue", "stop"]
     late = first_tick_after(jitter["early"], "continue") + 5_000 - truth[jitter["started"] + 6]
     assert abs(late) < 1_000
@@ -125,7 +125,7 @@ def test_switched_off_again_the_leaders_tempo_leads_within_two_beats_and_its_pha
     figure("tempo two beats after", f"{tempo:.2f} BPM", TEMPO)
     assert abs(tempo - TEMPO) < 0.006 * TEMPO
     late = [at - nearest(truth, at) for at in came if at > marks["left"] + 5e6]
-    # Some 50 us on a quiet host, and 1 % of a tick more while the loop guard asks. Where the host is slow to serve the
-    # lab's files its kernel counts as busy, stamps come with jitter, and it has been up to 840.
+    # About 50 us on an idle host, and 1 % of a tick more while the loop guard probes. If the host is slow to deliver
+    # the lab's files, timestamps get jitter, and up to 840 us have been seen.
     figure("phase five seconds after", f"{max(map(abs, late)):.0f} us instruction-time", "1000 us")
     assert max(map(abs, late)) < 1_000

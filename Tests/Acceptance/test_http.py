@@ -1,4 +1,4 @@
-"""The control server's manners towards strangers: refusals are JSON with a fitting status, and change nothing."""
+"""Refused requests to the control server: they get JSON with a fitting status, and change nothing."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ def untouched(gateway):
 
 
 def test_a_refusal_is_json_with_a_fitting_status_and_changes_nothing(gateway):
-    """One of each kind; RouteTests and GuardTests go through them all."""
+    """Tries one of each kind; RouteTests and GuardTests try all of them."""
     for method, path, body, headers, code in (
             ("POST", "tempo", b"{", {}, 400), ("POST", "tempo", {"bpm": 5}, {}, 400), ("POST", "link", {"enabled": 1}, {}, 400),
             ("POST", "tempo", b'{"bpm":1e999}', {}, 400),

@@ -1,6 +1,4 @@
-"""What `make install` brings: the program's own words as manual pages and completions, and units that systemd takes.
-
-And what needs no installation: the program by itself."""
+"""What `make install` installs: manual pages, completions and units. Also the program without an installation."""
 
 import json
 import os
@@ -18,7 +16,7 @@ pytestmark = pytest.mark.real("installation")
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A system's folder with everything in it; the program is the one under test."""
+    """A folder into which everything is installed, with the program under test."""
     folder = tmp_path_factory.mktemp("system")
     subprocess.run(
         ["make", "documents", "install", f"DOCUMENTS={folder}/documents", f"DESTDIR={folder}", "PREFIX=/usr",
@@ -27,14 +25,14 @@ def installed(tmp_path_factory):
 
 
 def test_the_program_carries_neither_tables_of_all_languages_nor_tls():
-    """Foundation brings ICU's, which are 34 MB; anything that speaks TLS brings BoringSSL."""
+    """Foundation would add ICU's tables, which are 34 MB; a package that uses TLS would add BoringSSL."""
     program = pathlib.Path(TACTUS).read_bytes()
     assert b"icudt" not in program, "something imports Foundation; Essentials has what is needed of it"
     assert b"BoringSSL" not in program, "a dependency speaks TLS"
 
 
 def commands(command, path=()):
-    """All commands with their arguments, as the parser has them."""
+    """All commands with their arguments, as the argument parser describes them."""
     path = (*path, command["commandName"])
     yield path, command
     for sub in command.get("subcommands") or []:
@@ -47,7 +45,7 @@ def parser():
 
 
 def text(page):
-    """A page's words, without roff."""
+    """A manual page's text, without roff markup."""
     plain = re.sub(r"\\f.|\\&", "", page.read_text()).replace("\\-", "-").replace("\\(aq", "'")
     return " ".join(re.sub(r"^\.\w+", "", line) for line in plain.splitlines())
 
@@ -75,7 +73,7 @@ def test_no_page_upsets_the_formatter(installed):
 
 
 def completed(script, *words):
-    """What bash offers for the last of these words."""
+    """What bash suggests as completions of the last word."""
     line = " ".join(words)
     asking = f"""
         shopt -s extglob

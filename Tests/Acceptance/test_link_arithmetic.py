@@ -1,4 +1,4 @@
-"""Our session state and the official one under the same hundred thousand random operations: not one bit may differ."""
+"""Applies the same hundred thousand random operations to our session state and the official one, bit for bit."""
 
 import random
 import subprocess
@@ -12,18 +12,18 @@ from rig.wait import until
 pytestmark = pytest.mark.real("peer")
 
 QUANTA = [0, 0.25, 0.5, 1, 2, 3, 4, 4, 5, 7.5, 8, 16]
-GREAT = 1_000_000.0  # a quantum so great that shown beats are distances from the session's beat 0
+GREAT = 1_000_000.0  # a quantum so large that shown beats are distances from the session's beat 0
 
 
 def opened(state, connected):
-    """The line that gives the probe the timeline of a captured state."""
+    """The line of input that tells the probe the timeline of a captured state."""
     at = state.timeAtBeat(0, GREAT)
     origin = state.beatAtTime(at, 0) - state.beatAtTime(at, GREAT)
     return f"new {state.tempo()!r} {origin!r} {at} {int(connected)}"
 
 
 class Script:
-    """Random operations on an official state, and what came of them."""
+    """Records random operations on an official state, with their results."""
 
     def __init__(self, generator):
         self.random = generator
@@ -39,7 +39,7 @@ class Script:
         return near + self.random.randint(-10**7, 10**self.random.randint(4, 10))
 
     def beat(self):
-        """Some beat, in whole microbeats: that is the unit of our interface, where the official one rounds on entry."""
+        """A random beat in whole microbeats, which is our unit; the official library rounds to it."""
         return self.random.choice([
             float(self.random.randint(-64, 64)), round(self.random.uniform(-64, 64), 6),
             round(self.random.uniform(0, 1e5), 6)])

@@ -1,4 +1,4 @@
-"""Our Link peer and official ones on several hosts: namespaces with cables into one bridge."""
+"""Our Link peer and official ones on several hosts, which are network namespaces connected to one bridge."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def network():
 
 @pytest.fixture
 def programs():
-    """Starts programs on hosts; none outlives the test."""
+    """Starts programs on hosts; all of them end with the test."""
     running = []
 
     def start(program, tempo, host):
@@ -33,7 +33,7 @@ def programs():
 
 
 def founded(programs, program, tempo, host):
-    """A program alone on its host for long enough to be the senior one."""
+    """Starts a program, and waits until its session is older than any founded later."""
     founder = programs(program, tempo, host)
     founder.enable()
     become_senior()
@@ -41,7 +41,7 @@ def founded(programs, program, tempo, host):
 
 
 def in_one_session(network, programs):
-    """An official founder and ours, each on a host of its own; returns our host and both programs."""
+    """Starts an official founder and our peer, each on its own host; returns our host and both programs."""
     host, other = network.cable(), network.cable()
     founder = founded(programs, official, 130, other)
     ours = programs(metronome, 100, host)
@@ -67,7 +67,7 @@ def test_eight_peers_of_both_kinds_on_eight_hosts_agree(network, programs, figur
         def worst(members=members):
             return max(abs(apart(founder.now, member.now)) for member in members)
 
-        # The longer they listen to one another, the nearer they come.
+        # Peers get closer to each other the longer they measure.
         until(lambda worst=worst, bound=bound: worst() < bound, f"{kind}: within {bound} us of the founder's bar")
         figure(f"{kind}, worst distance from the founder's bar", f"{worst():.0f} us", f"{bound} us")
 
@@ -119,7 +119,7 @@ def test_an_interface_made_anew_under_its_old_name_and_address_is_another(networ
 def test_an_interface_with_two_addresses_makes_one_peer_of_each(network, programs):
     host, other = network.cable(), network.cable()
     host.run("ip", "address", "add", "10.1.0.101/24", "dev", "eth0")
-    # Else the second address would go with the first.
+    # Otherwise the kernel removes the second address together with the first.
     host.run("sysctl", "-q", "net.ipv4.conf.eth0.promote_secondaries=1")
     founder = founded(programs, official, 130, other)
     ours = programs(metronome, 100, host)
@@ -142,11 +142,11 @@ def test_programs_of_one_host_meet_however_many_addresses_it_has(network, progra
 
 
 def test_two_peers_meet_over_ipv6_alone(network, programs):
-    # Without a common network of IPv4 only link-local addresses of IPv6 can carry them; but each has one of IPv4.
+    # Peers use IPv6 only on interfaces that also have an IPv4 address, so each host has one in a different network.
     hosts = [network.cable(), network.cable(ipv4=False)]
     hosts[1].run("ip", "address", "add", "192.168.77.1/32", "dev", "eth0")
     for host in hosts:
-        # Nothing of the group of IPv4 comes through.
+        # IPv4 multicast does not get through.
         host.run("ip", "link", "set", "eth0", "multicast", "on")
     network.bridge.run("sysctl", "-q", "net.ipv4.ip_forward=0")
     hosts[0].run("ip", "address", "flush", "dev", "eth0", "scope", "global")

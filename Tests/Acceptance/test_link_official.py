@@ -1,4 +1,4 @@
-"""Our Link peer and the official one on one host: who joins whom, and how exactly."""
+"""Our Link peer and the official one on one host: which one joins the other, and how precisely."""
 
 import time
 
@@ -22,7 +22,7 @@ def pair():
 
 
 def at(tempo):
-    """What a peer shows of another's tempo, which travelled as whole microseconds a beat."""
+    """A tempo as another peer shows it: Link carries it in whole microseconds per beat."""
     return pytest.approx(tempo, rel=1e-5)
 
 

@@ -1,4 +1,4 @@
-"""Strangers that flood our Link peer, or send it what makes no sense."""
+"""Unknown senders that flood our Link peer or send it nonsense."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ EXTREMES = [-2**63, -1, 0, 1, 2**53 + 1, 2**63 - 1]
 
 
 def broken(random, data):
-    """A sound message as a bad line or an enemy would send it: cut, with bits turned, lengths that lie."""
+    """A valid message after random damage: cut off, with flipped bits, wrong lengths or extra bytes."""
     data = bytearray(data)
     for _ in range(random.randint(1, 4)):
         place = random.randrange(len(data)) if data else 0
@@ -42,7 +42,7 @@ def broken(random, data):
 
 
 def senseless(raw, node):
-    """Messages that are well formed and say what cannot be; some under our peer's own name."""
+    """Well-formed messages with impossible values; some have our own peer's node ID."""
     for number in EXTREMES:
         for timeline in [(number, 0, 0), (500_000, number, 0), (500_000, 0, number), (number,) * 3]:
             raw.node = node if number == 1 else b"SENSELES"
@@ -89,7 +89,7 @@ def test_without_a_descriptor_left_it_keeps_what_it_has(raw, ours):
 
 
 def resident(process):
-    """Bytes of memory that a process holds."""
+    """Resident memory of a process, in bytes."""
     with open(f"/proc/{process.pid}/statm") as numbers:
         return int(numbers.read().split()[1]) * 4096
 
@@ -106,17 +106,17 @@ def test_a_flood_of_strangers_keeps_no_honest_ping_from_its_answer_and_grows_no_
         return pong.at - sent
 
     def flood(seconds):
-        """Strangers by the thousand, and an honest ping now and then."""
+        """Runs the flood and sends normal pings meanwhile; returns their answer times and the number of datagrams."""
         process = subprocess.Popen(
             [sys.executable, "-m", "rig.flood", str(seconds)], cwd=pathlib.Path(__file__).parent, stdout=subprocess.PIPE,
             text=True)
         taken = []
         while process.poll() is None:
             taken.append(ping())
-            time.sleep(0.01)  # one ping at a time is what an honest peer sends
+            time.sleep(0.01)  # a normal peer sends one ping at a time
         return taken, int(process.communicate()[0])
 
-    flood(1)  # what the first thousand strangers make it remember
+    flood(1)  # fills the peer's tables, so that only further growth is measured
     before = resident(ours.process)
     taken, sent = flood(2)
     grown = resident(ours.process) - before
@@ -128,14 +128,14 @@ def test_a_flood_of_strangers_keeps_no_honest_ping_from_its_answer_and_grows_no_
 
 @contextlib.contextmanager
 def crowd_around(alive, kind):
-    """Made-up peers as rig/crowd.py sends them, to the peer that announced itself; they have filled what can be."""
+    """Runs rig/crowd.py against the peer of `alive` inside a `with` block, once its tables are full."""
     process = subprocess.Popen(
         [sys.executable, "-m", "rig.crowd", kind, str(alive.source[1]), alive.session.hex()],
         cwd=pathlib.Path(__file__).parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout.readline() == "ready\n"
         yield process
-        assert process.poll() is None, "it went on all the time"
+        assert process.poll() is None, "the crowd ended too early"
     finally:
         process.stdin.close()
         process.wait()
@@ -173,6 +173,6 @@ def test_an_official_peer_and_ours_are_in_one_session_beside_a_crowd_of_stranger
             met = peer.wait(lambda reading: reading.peers == 1 and reading.tempo == 120, "it joins ours")
             figure("in one session after", f"{(met.at - began) // 1000} ms")
             peer.press("eee")
-            ours.wait(lambda reading: reading.tempo == pytest.approx(123, rel=1e-4), "what it wants is heard")
+            ours.wait(lambda reading: reading.tempo == pytest.approx(123, rel=1e-4), "its new tempo arrives")
         finally:
             peer.kill()

@@ -1,6 +1,6 @@
-"""Our Link peer on the wire, byte by byte, asked with packets made by hand.
+"""Our Link peer's datagrams, byte by byte, in answer to hand-made ones.
 
-What it decides is tested in virtual time (LinkSessionTests); here are the sockets it does it with.
+Its decisions are tested in virtual time, in LinkSessionTests; these tests are about its sockets.
 """
 
 import pytest
@@ -59,7 +59,7 @@ def test_a_foreign_session_is_measured_with_52_pings_back_to_back(raw, ours):
     assert [len(one.data) for one in pings] == [25] + [41] * 51
     assert all(one.data[:9] == MEASUREMENT + bytes([PING]) for one in pings)
     assert list(pings[0].body) == [b"__ht"] and list(pings[1].body) == [b"__ht", b"_pgt"]
-    assert [one.body[b"_pgt"] for one in pings[1:]] == raw.told[:51], "each tells what the pong before it said"
+    assert [one.body[b"_pgt"] for one in pings[1:]] == raw.told[:51], "each ping repeats the last pong's ghost time"
     assert {one.source for one in pings} == {raw.alive().measurement_endpoint}
 
 

@@ -1,4 +1,4 @@
-"""The older reference: LinkHut 3.0.6, unmodified, and one gateway."""
+"""One gateway with an older official program: LinkHut 3.0.6, unmodified."""
 
 import pytest
 
@@ -24,19 +24,19 @@ def hut():
 
 
 def whole(tempo):
-    """LinkHut shows hundredths; its steps are whole."""
+    """The tempo, within what LinkHut's display in hundredths can show."""
     return pytest.approx(tempo, abs=0.01)
 
 
 def joined(hut, gateway):
-    """Both count the other; LinkHut quantises its own play only once it does."""
+    """Waits until both count each other, because LinkHut quantises its own play only with a peer."""
     gateway.wait_status(
         lambda status: status["link"]["peers"] == 1 and status["tempo"] == whole(130), "one peer and 130 BPM")
     until(lambda: hut.now.peers == 1, "LinkHut counts the gateway")
 
 
 def played_together(hut, start, line):
-    """Has LinkHut play, and a gateway with it; returns when the gateway's Start came."""
+    """Starts playing in LinkHut, which the gateway follows; returns when the gateway's Start came."""
     gateway = start("--start-stop-sync", "--output", f"raw:{line.path}")
     joined(hut, gateway)
     hut.press("s")
@@ -50,7 +50,7 @@ def test_linkhut_and_the_gateway_agree_on_the_beat_within_a_millisecond(hut, sta
     until(lambda: len(line.times(CLOCK, started)) >= 250, "five seconds of playing")
     readings = hut.collect(400)
     ticks = line.times(CLOCK, started)
-    # The tick after Start is beat 0; LinkHut's own beats count from the same downbeat, a bar more or less.
+    # The tick after Start is beat 0. LinkHut's own beat 0 is the same downbeat, or one that is whole bars away.
     numbered, (interval, origin) = steady(ticks)
     origin += quantile([at - origin - interval * number for number, at in numbered], 0.1)
     to_beat = Line([(origin, 0.0), (origin + 24 * interval, 1.0)])

@@ -1,12 +1,12 @@
-"""The gateway's own clock coming back, by every way there is in the lab: found out, named, and let go when it is gone."""
+"""Loops that return the gateway's own clock are detected, reported, and forgotten once they are gone; in the lab."""
 
 import pytest
 
 from rig.labs import Boot
 
 BEAT = 0.5  # seconds, at the tempo of guest/loops.py
-NOTICE = 0.5  # seconds until subscriptions are seen, ticks come and somebody asks
-# In beats: an echo is found out by its times, a subscription of our own is seen.
+NOTICE = 0.5  # seconds that are allowed for noticing subscriptions, for the first ticks and for the next status
+# In beats. An echo is detected by the times of its ticks, a subscription to our own port is seen directly.
 FOUND_WITHIN = {"echo": 4, "soft thru": 4, "patch": 1}
 BOOTS = [Boot({"loops": ("loops.py", *FOUND_WITHIN)})]
 

@@ -1,4 +1,4 @@
-"""The example program on a terminal of its own, driven by its keys, beside an unmodified official peer."""
+"""The example program metronome on its own terminal, operated by keys, with an unmodified official peer."""
 
 import os
 import pty
@@ -22,7 +22,7 @@ LINE = re.compile(
 
 
 class Screen:
-    """The metronome on a pseudo-terminal, and the newest line it shows."""
+    """Runs the metronome on a pseudo-terminal and reads the newest line that it shows."""
 
     def __init__(self, *arguments):
         self.terminal, inner = pty.openpty()
@@ -43,7 +43,7 @@ class Screen:
             self.text = data.decode(errors="ignore")
 
     def shows(self, number, wanted):
-        """Whether a field of the newest line is as wanted."""
+        """Whether a field of the newest line has the wanted value."""
         lines = LINE.findall(self.text)
         return lines and lines[-1][number] == wanted
 

@@ -1,4 +1,4 @@
-"""`tactus monitor`: what it says of clocks whose every fault is known, in the lab, and how it takes lines that are none."""
+"""`tactus monitor`: its report on a clock with known faults, in the lab, and its answers to unusable inputs."""
 
 import contextlib
 import fcntl
@@ -30,7 +30,7 @@ def measured(recordings):
 
 
 def put_in(reference):
-    """By how much each tick that was sent was off the line through all of them, as the kernel stamped it elsewhere."""
+    """Each sent tick's distance from an even clock, by the kernel's timestamps at the reference port."""
     numbers = [
         number for number in range(stage.TICKS) if number not in stage.LOST
         for _ in range(2 if number in stage.DOUBLED else 1)]
@@ -112,7 +112,7 @@ def monitor(*arguments, folder):
 
 
 def taken(line):
-    """Waits until the other side has read all of a pipe."""
+    """Waits until the monitor has read everything from a pipe."""
     waiting = bytearray(4)
     until(lambda: fcntl.ioctl(line, termios.FIONREAD, waiting) == 0 and not any(waiting), "the monitor reads")
 
@@ -124,12 +124,12 @@ def test_a_line_is_measured_whoever_writes_to_it_until_the_monitor_is_ended(tmp_
     os.mkfifo(path)
     with monitor(f"raw:{path}", "--json", "--report", tmp_path / "report.svg", folder=tmp_path) as process:
         for _ in range(2):
-            # The writer comes back, as one does that is started again; opening waits for the monitor.
+            # The writer opens the pipe again, like a program that was restarted. Opening waits for the monitor.
             with path.open("wb", buffering=0) as line:
                 line.write(b"\xFA")
                 for _ in range(40):
                     line.write(b"\xF8\x90\x40")
-                    time.sleep(0.02)  # a tempo; a slower one will do
+                    time.sleep(0.02)  # any tempo will do, also a slower one
                 taken(line)
         process.send_signal(sign)
         output, complaint = process.communicate(timeout=60)

@@ -1,4 +1,4 @@
-"""A machine without the ALSA sequencer: containers, many virtual machines, small boards with a serial MIDI port."""
+"""Gateways on machines without the ALSA sequencer, such as containers, virtual machines and some small boards."""
 
 import os
 import re
@@ -67,7 +67,7 @@ def test_sequencer_outputs_are_shown_as_away_and_end_nothing(start):
 
 @pytest.mark.real("terminal")
 def test_on_a_terminal_one_live_line_shows_the_session(tmp_path):
-    """Through a real terminal, ended by its Ctrl-C."""
+    """Uses a real terminal and ends the gateway by Ctrl-C."""
     outer, inner = os.openpty()
     folder = tmp_path / "terminal"
     folder.mkdir()
@@ -97,14 +97,14 @@ def test_on_a_terminal_one_live_line_shows_the_session(tmp_path):
         if process.poll() is None:
             process.kill()
             process.wait()
-    # One line: it is redrawn in place, and only the line about the sequencer stands above it.
+    # The live line is redrawn in place; only the line about the sequencer is above it.
     assert shown.count(b"BPM") > 1
     assert shown.count(b"\n") <= 3, bytes(shown)
 
 
 @pytest.mark.real("installation")
 def test_make_run_is_all_it_takes(line):
-    """As the README says it, without any network: everything is there already, so nothing is fetched."""
+    """Runs the README's command without a network; everything is installed, so nothing is downloaded."""
     process = subprocess.Popen(
         ["make", "run", f"ARGS=--tempo 100 --play --output raw:{line.path}"], cwd=PROJECT, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=sys.stderr, start_new_session=True)

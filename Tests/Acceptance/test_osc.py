@@ -1,4 +1,4 @@
-"""Open Sound Control: the commands over UDP, as a controller on the table sends them."""
+"""Open Sound Control: commands over UDP, as a controller sends them."""
 
 import random
 import socket
@@ -14,7 +14,7 @@ PORT = 8809
 
 
 class Controller:
-    """Sends messages to a port of this machine."""
+    """Sends OSC messages to a port of this machine."""
 
     def __init__(self, port=PORT):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -43,7 +43,7 @@ def controller():
 
 @pytest.fixture
 def configured(start, tmp_path):
-    """Starts a gateway that takes OSC."""
+    """Starts a gateway with OSC enabled."""
 
     def run(*options, osc="{ enabled: true }", name="gateway"):
         config = tmp_path / "config.yaml"
@@ -89,7 +89,7 @@ def test_every_command_has_its_address(configured, controller):
     controller.send("/tactus/toggle-link")
     settled(gateway, lambda status: not status["link"]["enabled"], "no Link")
     (refused,) = [line for line in gateway.stderr.splitlines() if "OSC message refused" in line]
-    assert "Drums is not connected" in refused, "there is no sequencer to realign its device by"
+    assert "Drums is not connected" in refused, "without a sequencer, no device can be realigned"
 
 
 def test_hostile_packets_change_nothing_and_do_not_flood_the_log(configured, controller):
@@ -106,7 +106,7 @@ def test_hostile_packets_change_nothing_and_do_not_flood_the_log(configured, con
     controller.send("/tactus/tempo", "fast")
 
     def has_heard(status):
-        # Sent again each time: what comes while the socket's buffer is full is lost.
+        # Send it each time, because datagrams are lost while the socket's buffer is full.
         controller.send("/tactus/quantum", 7)
         return status["quantum"] == 7
 

@@ -1,4 +1,4 @@
-"""An output whose line does not take what it is sent, for a while."""
+"""An output whose line accepts no bytes for a while."""
 
 import pytest
 

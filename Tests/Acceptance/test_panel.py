@@ -1,4 +1,4 @@
-"""The panel, in a real Chromium, on a running gateway that has an unmodified official peer."""
+"""The panel in a real Chromium, with a running gateway and an unmodified official peer."""
 
 import contextlib
 import json
@@ -26,7 +26,7 @@ def browser():
 
 @pytest.fixture
 def peer():
-    """A peer at 130 BPM, alone long enough to be the senior one."""
+    """A peer at 130 BPM whose session is the older one."""
     with Peer(130, start_stop_sync=True) as opened:
         become_senior()
         yield opened
@@ -34,7 +34,7 @@ def peer():
 
 @pytest.fixture
 def gateway(peer, start, line):
-    """One in the peer's session, with an output that is heard."""
+    """A gateway in the peer's session, with an output whose bytes are recorded."""
     running = start("--output", f"raw:{line.path}")
     running.wait_status(lambda status: status["link"]["peers"] == 1 and round(status["tempo"]) == 130, "joined")
     return running
@@ -103,7 +103,7 @@ def test_tempo_by_steps_by_typing_and_by_taps(panel, peer, gateway):
     panel.keyboard.type("5")
     panel.keyboard.press("Enter")
     panel.shows("#told", "Not done. A tempo is 20 to 999 BPM.")
-    for _ in range(3):  # in whatever tempo the machine allows; what a tap counts as is asked below
+    for _ in range(3):  # at any speed; another test checks which tempo taps give
         panel.touch("#tap")
         time.sleep(0.3)
     status = gateway.wait_status(lambda status: status["tempo"] != pytest.approx(101.5, abs=1e-3), "tapped")
@@ -232,7 +232,7 @@ def test_the_quantum_and_whom_to_follow(panel, gateway):
     def port(client, name, **more):
         return {"client": client, "port": 0, "clientName": name, "portName": f"{name} MIDI 1", "sends": True, **more}
 
-    # Without a sequencer there is none; these are what a rack may have.
+    # Without a sequencer there are no ports, so this is a made-up list.
     ports = [port(24, "MPC One"), port(28, "TR-8S"), port(32, "TR-8S"), port(36, "Volca", sends=False), port(128, "Tactus")]
     panel.route("**/api/v1/ports", lambda route: route.fulfill(json=ports))
     follow = panel.locator("#follow")
@@ -250,7 +250,10 @@ def test_the_hand_turns_with_the_peers_phase(panel, peer):
     turn = "() => +document.getElementById('hand').getAttribute('transform').match(/rotate\\(([-\\d.]+)/)[1] / 360 * 4"
 
     def is_where_the_peer_is():
-        """Within 60 ms; each reading bounds the hand's phase from both sides, and a busy machine draws some late."""
+        """Whether the hand is within 60 ms of the peer's phase.
+
+        The peer's phase is read before and after the hand's, because a busy machine may take long.
+        """
         before = peer.now()
         shown = panel.evaluate(turn)
         after = peer.now()
@@ -338,7 +341,7 @@ def test_a_token_is_asked_for_once(browser, tmp_path):
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory):
-    """A gateway as at a gig: two peers, three machines, of which one is away."""
+    """A gateway as on stage: two peers and three machines, one of which is unplugged."""
     folder = tmp_path_factory.mktemp("stage")
     machines = {"TR-8S": "roland-tr-8s", "Volca Beats": "korg-volca", "Digitakt": "elektron-digitakt"}
     outputs = [word for name, profile in machines.items() for word in ("--output", f"raw:{folder / name}={profile}")]
@@ -427,7 +430,7 @@ def test_less_motion_where_it_is_asked_for(browser, stage):
 
 
 def test_a_refusal_is_told_in_plain_words(browser, stage):
-    # Nobody but a MIDI clock excludes the user, and none can come in without a sequencer.
+    # Only a MIDI clock leader causes this refusal, and there is none without a sequencer, so the answer is made up.
     refusal = json.dumps({"error": {"code": "not-leader", "message": "A leader leads"}})
     with Panel(browser) as panel:
         panel.shows("#tempo", "128.0")

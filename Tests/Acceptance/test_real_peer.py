@@ -1,6 +1,6 @@
-"""One unmodified official peer and one gateway in a network of their own.
+"""One unmodified official peer and one gateway in their own network.
 
-What else they do together, test_cases.py asks of every kind of peer.
+test_cases.py tests more, with every kind of peer.
 """
 
 import pytest
@@ -15,14 +15,14 @@ pytestmark = pytest.mark.real("peer")
 
 @pytest.fixture
 def peer():
-    """A peer at 130 BPM, alone long enough to be the senior one."""
+    """A peer at 130 BPM whose session is the older one."""
     with Peer(130, start_stop_sync=True) as opened:
         become_senior()
         yield opened
 
 
 def close_to(tempo):
-    """Whether a tempo is this one, as far as whole microseconds a beat can tell it."""
+    """The tempo, within what Link's whole microseconds per beat can express."""
     return pytest.approx(tempo, rel=2e-6 * tempo / 60)
 
 
@@ -34,7 +34,7 @@ def joined(gateway, tempo=130):
 def test_the_shown_phase_agrees_with_the_peers_within_a_millisecond(peer, start, figure):
     gateway = start()
     joined(gateway)
-    # Each status was true at some instant between asking and answering, so each bounds the difference from both sides.
+    # Each status was true at some time between request and answer, which gives a lower and an upper bound.
     lowest, highest = [], []
     for _ in range(150):
         before = peer.now()

@@ -1,4 +1,4 @@
-"""`tactus monitor` of recordings: WAV, AIFF and FLAC, of clicks and of a MIDI cable, and what it says of files that are none."""
+"""`tactus monitor` with recordings of clicks and of a MIDI cable, in WAV, AIFF and FLAC, and with unusable files."""
 
 import json
 import os
@@ -65,7 +65,7 @@ def test_a_part_of_it_can_be_measured_and_figures_are_said_in_words(tmp_path):
 
 
 def made(folder, name):
-    """A file by its name; what cannot be measured, of every kind."""
+    """Makes one of the files that cannot be measured, given by name."""
     path = folder / name
     if name == "fifo.wav":
         os.mkfifo(path)
@@ -123,7 +123,7 @@ def test_without_libsndfile_only_recordings_are_missing(tmp_path):
         os.path.realpath(os.path.join(root, name)) for folder in set(folders) for root, _, names in os.walk(folder)
         for name in names if name.startswith("libsndfile.so")}
     assert libraries
-    # An empty file in its place, in a mount namespace that only this command sees.
+    # Mount an empty file over the library, in a mount namespace for this command only.
     hide = "for library in $LIBRARIES; do mount --bind /dev/null $library; done; exec \"$@\""
     before = ["env", f"LIBRARIES={' '.join(libraries)}", "unshare", "--mount", "sh", "-c", hide, "sh"]
     done = run_tactus("monitor", path, "--as", "clicks", before=before)

@@ -1,7 +1,7 @@
-"""A real kernel sequencer, in the lab: what a subscriber of `Tactus:Clock` receives, stamped by the kernel.
+"""What a subscriber of `Tactus:Clock` receives from a real kernel sequencer, stamped by the kernel; in the lab.
 
-The lab's clock counts instructions. Its figures are instruction-times: they show structure and regressions, and say
-nothing of any hardware's latency.
+The lab's clock counts instructions, so figures are instruction-times. They show regressions, but not the latency of
+any hardware.
 """
 
 import re
@@ -16,13 +16,13 @@ pytestmark = pytest.mark.real("sequencer")
 
 TEMPO = 133.7
 SCATTER = 5  # microseconds
-SETTLED = 200_000  # microseconds after a change until figures count
+SETTLED = 200_000  # microseconds after a change that are not counted
 
-# Idle means that the kernel has no work of its own either. Gathering other programs' pages into huge ones is such
-# work: for a millisecond or two a kernel with voluntary pre-emption lets nobody in, real-time or not.
+# Keep the kernel idle as well. Merging pages into huge ones blocks a kernel with voluntary preemption for a millisecond
+# or two, for real-time threads too.
 IDLE = ["--kernel-args", "transparent_hugepage=never"]
 
-# What differs between the runs of the same session.
+# The lab options of each run of the same session.
 MACHINES = {
     "root": [],
     "clocks parted by -500 ppm and two seconds apart": ["--ppm", "-500", "--apart", "2"],
@@ -30,13 +30,13 @@ MACHINES = {
         "--user", "--rtprio", "95", "--memlock", "64", "--ppm", "500"],
     "without real-time permission": ["--user", "--memlock", "8192"],
 }
-# How clocks part, and what a user may, is the same on every kernel.
+# Clock differences and permissions do not depend on the kernel, so the other kernels get one run each.
 MACHINES.update({kernel: ["--kernel", kernel] for kernel in KERNELS[1:]})
-# Without that permission any thread may stand before the clock's for the milliseconds it takes: a peer's answering a
-# measurement, say. What is then still true of every tick is less, so figures are held to it apart.
+# Without that permission any other thread may delay the clock thread by milliseconds, for example a peer's thread that
+# answers a measurement. So the limits are wider in this run.
 WITHOUT = "without real-time permission"
 QUANTA = ["0", "0.5", "3", "7"]
-# What only root can arrange follows in the boots of root.
+# Scripts that need root run in the boots of the sessions that run as root.
 MORE = {
     "root": {"quanta": ("quanta.py", *QUANTA), f"ports, {KERNELS[0]}": ("ports.py",)},
     **{kernel: {f"ports, {kernel}": ("ports.py",)} for kernel in KERNELS[1:]},
@@ -63,7 +63,7 @@ class Heard:
 
 @pytest.fixture(params=MACHINES)
 def machine(request):
-    """Which run of the session."""
+    """The name of the session's run."""
     return request.param
 
 
@@ -74,12 +74,12 @@ def heard(recordings, machine):
 
 @pytest.fixture(params=KERNELS)
 def ports(recordings, request):
-    """What became of ports of every kind."""
+    """The record of guest/ports.py."""
     return recordings[f"ports, {request.param}"]
 
 
 def whole_microseconds(bpm):
-    """The tempo as sessions carry it: a whole number of microseconds a beat."""
+    """The tempo as sessions carry it, rounded to whole microseconds per beat."""
     return 60e6 / round(60e6 / bpm)
 
 
@@ -94,7 +94,7 @@ def test_a_whole_session_has_every_tick_and_its_start_and_stop_in_their_places(h
 
 
 def one_start_and_one_stop(heard, figure):
-    """Start before the first beat's tick, Stop at once, and the clock goes on."""
+    """Start comes just before the first beat's tick, Stop comes at once, and the clock continues."""
     (started,) = heard.times("start")
     assert not heard.times("continue") and not heard.times("position")
     following = [tick for tick in heard.placed("peer plays", "steady to") if tick.at > started]
@@ -119,8 +119,8 @@ def every_tick_in_its_place(heard, machine, figure):
     figure("tempo", f"{tempo:.5f} BPM", f"{TEMPO} +- 0.001")
     figure("beat ticks from the peer's beats", f"{worst:.1f} us instruction-time at most", f"{bound} us")
     assert tempo == pytest.approx(TEMPO, abs=0.001) and worst < bound
-    # The observer's own queue beats with the system timer, so as not to lend the gateway's a beat: with that its stamps
-    # scatter by a microsecond or two. test_dispatch.py measures finer.
+    # The observer's queue uses the system timer, so that it does not affect the gateway's queue. This makes its
+    # timestamps vary by 1 to 2 us; test_dispatch.py measures more precisely.
     if machine == WITHOUT:
         middle = statistics.median(deviations)
         deviations = sorted(deviations, key=lambda deviation: abs(deviation - middle))[:int(0.99 * len(deviations))]
@@ -143,7 +143,7 @@ def exact_at_the_end_of_the_range(heard, bpm, figure):
 
 
 def nothing_lost_or_doubled(heard):
-    """Across every tempo change, Stop and the peer's leaving; numbers count from the first tick of all."""
+    """Checks all ticks across every tempo change, Stop and the end of the peer, except just after tempo changes."""
     ticks = heard.placed("downbeat", "end")
     changes = [at for name, at in heard.marks.items() if name.startswith("tempo ") and not name.endswith(" to")]
     offsets = {
@@ -177,7 +177,7 @@ def test_the_status_tells_what_the_machine_allows(heard, machine):
         assert status["realtime"]["memoryLocked"] is True and status["realtime"]["dispatch"] == "backstop"
         assert not complaints
     (clock,) = [output for output in status["outputs"] if output["name"] == "Clock"]
-    # Joining may find a tick of the session already due.
+    # On joining, a tick of the session may already be due.
     assert clock["lateTicks"] <= 2 and clock["ticks"] > 100
     assert heard.record["took"] <= 1
 
@@ -241,7 +241,7 @@ def test_a_port_that_vanishes_or_comes_later_joins_by_itself(ports):
     record = ports["unplugging"]
     before, without, after = record["connected"]
     assert (before["VirMIDI 0-0"], without["VirMIDI 0-0"], after["VirMIDI 0-0"]) == (True, False, True)
-    # A part of a name that fits four ports is none of them.
+    # A part of a name that matches four ports connects none of them.
     assert not any(shown["VirMIDI"] for shown in record["connected"])
     clock = [at for kind, at, _ in record["Clock"] if kind == "clock"]
     steps = [round((b - a) / 20_833.3) for a, b in zip(clock, clock[1:])]

@@ -1,4 +1,4 @@
-"""A serial line, as a pseudo-terminal stands for it: raw bytes, no translation, and no harm when it hangs up."""
+"""A serial line, simulated by a pseudo-terminal: bytes pass unchanged, and hanging up does no harm."""
 
 import os
 import select
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.real("line")
 
 
 def take(descriptor, is_enough):
-    """All that comes until it is enough."""
+    """Reads until `is_enough` is true of all the bytes so far, and returns them."""
     taken = b""
     while not is_enough(taken):
         assert select.select([descriptor], [], [], PATIENCE)[0], f"nothing more came after {taken[-20:]!r}"
@@ -25,7 +25,7 @@ def test_a_terminal_line_carries_the_bytes_as_they_are(start):
     stopped = take(far, lambda taken: len(taken) >= 400)
     assert set(stopped) == {0xF8}
     gateway.post("transport", {"playing": True})
-    # A machine that is too busy just then comes in by Song Position and Continue instead.
+    # If this computer is busy, it may be too late for Start; then Song Position and Continue are sent.
     playing = take(far, lambda taken: taken.count(0xF8) >= 400 and set(taken) & {0xFA, 0xFB})
     transport = bytes(byte for byte in playing if byte != 0xF8)
     assert transport == b"\xfa" or transport[:1] == b"\xf2" and transport[-1:] == b"\xfb"

@@ -1,4 +1,4 @@
-"""What the user has set, from one run to the next, through Ctrl-C, bad disks, and having the plug pulled."""
+"""Saved settings: they survive Ctrl-C, SIGKILL and power cuts, and bad disks are reported."""
 
 import contextlib
 import json
@@ -46,7 +46,7 @@ def test_the_next_run_finds_the_switches_as_they_were_left_and_a_flag_is_for_one
     gateway = start(name="kept")
     assert switches(gateway) == (False, True)
     gateway.stop()
-    # A flag is for one run and changes nothing that is kept.
+    # A command-line option applies to one run and does not change the saved state.
     gateway = start("--link", name="kept")
     assert switches(gateway) == (True, True)
     gateway.stop()
@@ -77,7 +77,7 @@ def test_tempo_quantum_follow_and_offsets_are_found_again_until_they_are_configu
     gateway = start(*options)
     assert found(gateway) == (97.3, 3, -3.5, 4)
     assert "clock-away" in warnings(gateway) and "MPC" in warnings(gateway)["clock-away"]
-    # What is configured as before leaves the live settings alone; what is not replaces them.
+    # A reload replaces only the live settings whose values in the configuration have changed.
     gateway.post("reload")
     assert found(gateway) == (97.3, 3, -3.5, 4)
     gateway.stop()
@@ -85,7 +85,7 @@ def test_tempo_quantum_follow_and_offsets_are_found_again_until_they_are_configu
     gateway = start(*options)
     assert found(gateway) == (97.3, 5, -1.25, 4)
     gateway.stop()
-    # Options go before what was kept, for their run.
+    # Options override the saved state, for this run only.
     assert found(start(*options, "--tempo", 140, "--quantum", 7)) == (140, 7, -1.25, 4)
 
 
@@ -157,7 +157,7 @@ def test_a_disk_that_takes_nothing_is_a_warning_and_no_more(start):
 
 @contextlib.contextmanager
 def mounted(folder, *options):
-    """A small memory disk of the test's own; skipped where even a namespace may not mount."""
+    """Mounts a small memory disk for the test; skips the test if mounting is not allowed."""
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", ",".join(options), "none", folder], check=True)
     try:

@@ -1,4 +1,4 @@
-"""Whoever misbehaves at the control server is refused, keeps nobody else out, and costs the clock nothing."""
+"""Misbehaving clients of the control server are refused, and affect neither other clients nor the clock."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ HEAD = f"Host: 127.0.0.1:{PORT}\r\n"
 
 @pytest.fixture
 def gateway(start, line):
-    """One that sends a clock; afterwards nothing has changed, and the clock goes on."""
+    """A gateway that sends a clock. After the test, checks that nothing has changed and the clock continues."""
     running = start("--no-link", "--tempo", 240, "--output", f"raw:{line.path}")
     line.wait_ticks(24)
     yield running
@@ -38,7 +38,7 @@ def connect():
 
 
 def answer_to(connection):
-    """All that comes until the other side ends it."""
+    """Everything received until the other side closes the connection."""
     data = b""
     with contextlib.suppress(ConnectionError):
         while part := connection.recv(65536):
@@ -83,7 +83,7 @@ def test_events_tell_the_status_and_what_happens_also_to_a_reader_that_pauses(ga
         gateway.post("quantum", {"beats": 4})
         assert stream.wait(lambda event: event.name == "change").status["quantum"] == 4
         assert all(stream.next().name == "status" for _ in range(6))
-        # More than any buffer on the way may hold, were it kept.
+        # If every change were buffered for the reader, this would be more than any buffer holds.
         for number in range(400):
             gateway.post("quantum", {"beats": 5 + number % 50})
         gateway.post("quantum", {"beats": 4})
@@ -113,13 +113,13 @@ def test_health_is_lost_while_the_output_thread_is_kept_from_its_work_and_found_
     (thread,) = [
         int(task) for task in os.listdir(f"/proc/{gateway.process.pid}/task")
         if open(f"/proc/{gateway.process.pid}/task/{task}/comm").read().strip() == "tactus-output"]
-    # Without its priority, on a processor that others want all the time.
+    # Take away the thread's priority and pin it to one processor, which busy programs then use all the time.
     scheduling, processors = (os.sched_getscheduler(thread), os.sched_getparam(thread)), os.sched_getaffinity(thread)
     crowded = min(processors)
     os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
     os.sched_setaffinity(thread, {crowded})
     greedy = [
-        # In sessions of their own, as the gateway is: the kernel shares a processor out by sessions first.
+        # In their own process sessions, like the gateway, because the kernel divides the processor by session first.
         subprocess.Popen(
             [sys.executable, "-c", f"import os; os.sched_setaffinity(0, {{{crowded}}})\nwhile True: pass"],
             start_new_session=True)

@@ -1,4 +1,4 @@
-"""Two gateways on one machine, without any other peer."""
+"""Two gateways on one machine, without other peers."""
 
 import pytest
 

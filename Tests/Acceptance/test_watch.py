@@ -1,4 +1,4 @@
-"""`tactus status --watch` and the live view of `tactus monitor`, on a terminal as a person has it."""
+"""`tactus status --watch` and the live view of `tactus monitor`, on a terminal."""
 
 import os
 import re
@@ -47,7 +47,7 @@ def test_keys_play_nudge_and_switch_and_the_screen_says_so(start, watch):
     screen.press("+++-")
     gateway.wait_status(lambda status: status["outputs"][0]["offsetMilliseconds"] == 2, "nudged by 2 ms")
     screen.wait("2 ms")
-    screen.press("\x1b[A\x1bOs\x00zZ")  # arrows and keys that mean nothing
+    screen.press("\x1b[A\x1bOs\x00zZ")  # arrows and other keys without a meaning
     screen.press(" ")
     gateway.wait_status(lambda status: not status["playing"], "stopped")
     assert gateway.status()["link"]["startStopSync"]
@@ -88,7 +88,7 @@ def test_ctrl_z_does_not_stop_it_a_stop_is_survived_and_ctrl_c_ends_it(start, wa
     screen.press(" ")
     screen.wait("playing")
     os.kill(screen.process.pid, signal.SIGSTOP)
-    # As a shell does with whatever stopped.
+    # A shell resets the terminal like this when a program was stopped.
     subprocess.run(["stty", "sane"], stdin=screen.near, check=True)
     screen.cells.clear()
     os.kill(screen.process.pid, signal.SIGCONT)
@@ -119,7 +119,7 @@ def test_it_fits_the_terminal_when_its_size_changes(start, watch):
 
 
 def test_where_there_is_no_terminal_it_prints_plain_lines_until_nobody_reads_them(start, watch, tmp_path):
-    screen = watch("status", "--watch")  # without a gateway it does not begin
+    screen = watch("status", "--watch")  # does not start without a gateway
     assert screen.end() == 69
     assert screen.raw == ""
     start()
@@ -142,8 +142,8 @@ def test_the_monitor_redraws_in_one_place_and_leaves_its_result(watch, tmp_path)
             time.sleep(0.01)
             screen.read()
     screen.wait("150 ticks")
-    assert screen.text().count("transport") == 1, "drawn once, in one place"
+    assert screen.text().count("transport") == 1, "the view is redrawn in place"
     assert "\x1b[?1049h" not in screen.raw
     assert screen.end(signal.SIGINT) == 0
-    # On a busy computer ticks of a script come in bunches, which may look like lost ones.
+    # On a busy computer a script sends ticks in bunches, which may look like lost ticks.
     assert re.search(r"150 ticks, \d+ lost, \d+ doubled", screen.text())

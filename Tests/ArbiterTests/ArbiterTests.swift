@@ -73,7 +73,7 @@ struct ArbiterTests {
 /// A gateway with nobody else on the network: engine and arbiter, in virtual time.
 struct LoneGateway {
     /// How soon a plain output can play, in microseconds.
-    static let reach = SessionEdit.newsTime + OutputSettings().reach(microsecondsPerBeat: 500_000)
+    static let reach = SessionEdit.propagationTime + OutputSettings().reach(microsecondsPerBeat: 500_000)
 
     var engine: Engine
     var arbiter: Arbiter

@@ -14,7 +14,7 @@ final class DispatchStage {
     private var dispatcher: Dispatcher<SimulatedMachine>
     private let counters: PageArray<OutputCounters>
     /// Changes of the board, with the monotonic time of publishing.
-    var news: [(at: Int64, change: (inout OutputBoard) -> Void)] = []
+    var changes: [(at: Int64, change: (inout OutputBoard) -> Void)] = []
     /// How late the thread wakes, in nanoseconds.
     var wakeUpLatency: () -> Int64 = { 4_000 }
 
@@ -32,16 +32,16 @@ final class DispatchStage {
     func run(milliseconds: Int64) {
         let end = kernel.now + milliseconds * 1_000_000
         while kernel.now < end {
-            while let next = news.first, next.at <= kernel.now {
+            while let next = changes.first, next.at <= kernel.now {
                 next.change(&board)
                 board.generation += 1
-                news.removeFirst()
+                changes.removeFirst()
             }
             let turn = dispatcher.turn(board)
             if dispatcher.changePort(before: turn) { continue }
             let deadline = turn.nanoseconds
             guard kernel.now < deadline else { continue }
-            let wakeUp = min(deadline, news.first?.at ?? .max)
+            let wakeUp = min(deadline, changes.first?.at ?? .max)
             kernel.advance(to: wakeUp + wakeUpLatency())
             if wakeUp == deadline { dispatcher.wokeUp(lateness: kernel.now - deadline, isChoiceFree: false) }
         }

@@ -70,7 +70,7 @@ struct DispatcherTests {
     }
 
     @Test(arguments: [UInt64](1...10))
-    func `a wake-up at the last moment delays no tick more than the queue would`(seed: UInt64) {
+    func `a wake-up just before a tick delays it by at most 12 us`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
         stage.kernel.delay = { 2_000 }
@@ -95,10 +95,10 @@ struct DispatcherTests {
         #expect(stage.lateness().dropFirst(48).allSatisfy { (0...5).contains($0) }, "\(stage.lateness())")
     }
 
-    /// Possible delays of a call: negligible; past the due time; past a period of the queue; past the next arming.
+    /// Delays of a call in nanoseconds: negligible, past the due time, past a queue period, past the next arming.
     private static let delays: [Int64] = [300, 25_000, 170_000, 2_600_000]
 
-    /// Every combination of delays in two successive calls, at every place during some ticks.
+    /// Tries every combination of delays in two successive calls, at every second call during some ticks.
     @Test(arguments: [Int64(0), 40_000], [DispatchMode.backstop, .queue])
     func `whatever is delayed between any two calls, each tick is sent once and none early`(
         flight: Int64, mode: DispatchMode
@@ -113,7 +113,7 @@ struct DispatcherTests {
                     switch call {
                     case place: return Self.delays[choice & 3]
                     case place + 1: return Self.delays[choice >> 2]
-                    // A busy-wait takes a thousand readings of the clock; coarser ones do as well.
+                    // Large steps keep the test fast; with small ones a busy-wait reads the clock a thousand times.
                     default: return 5_000
                     }
                 }
@@ -148,7 +148,7 @@ struct DispatcherTests {
                 atOrAfter: HostTime(microseconds: (at - stage.kernel.apart) / 1000))
             let transport = PlannedTransport(
                 isPlaying: isPlaying, startTick: tick + .random(in: -8...3, using: &random), ticksPerBar: 96)
-            stage.news.append((at, { $0.transport = transport }))
+            stage.changes.append((at, { $0.transport = transport }))
         }
         stage.run(milliseconds: (at - stage.kernel.now) / 1_000_000 + 200)
         for port in [UInt8(0), 1] {
@@ -166,7 +166,7 @@ struct DispatcherTests {
                 default: break
                 }
             }
-            #expect(!isDevicePlaying, "the last news was a stop")
+            #expect(!isDevicePlaying, "the last change was a stop")
         }
         #expect(stage.kernel.delivered.contains { $0.message == .stop })
     }
@@ -262,7 +262,7 @@ struct DispatcherTests {
     }
 
     @Test
-    func `a flooded witness makes no tick leave twice`() {
+    func `no tick is sent twice when the witness's buffer overflows`() {
         let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
         stage.kernel.witnessCapacity = 0
         stage.wakeUpLatency = { 3_000_000 }

@@ -10,7 +10,7 @@ struct PortChangeTests {
     func `a wanted port is created between two ticks, and delays none of them`() {
         let stage = DispatchStage(mode: .backstop)
         stage.kernel.delay = { 200 }
-        stage.news = [
+        stage.changes = [
             (stage.kernel.now + 100_000_000, { $0.ports = 0b110 }),
             (stage.kernel.now + 300_000_000, { $0.ports = 0b010 }),
         ]
@@ -28,7 +28,7 @@ struct PortChangeTests {
     @Test
     func `another output in the same slot starts from the beginning`() {
         let stage = DispatchStage(mode: .direct)
-        stage.news = [
+        stage.changes = [
             (
                 stage.kernel.now + 200_000_000,
                 {
@@ -47,7 +47,7 @@ struct PortChangeTests {
         let stage = DispatchStage(mode: .direct)
         stage.board.transport = PlannedTransport(isPlaying: true, startTick: 0, ticksPerBar: 24)
         let start = stage.kernel.now
-        stage.news = [
+        stage.changes = [
             (start + 1_000_000_000, { $0.slots[0].isEnabled = false }),
             (
                 start + 2_000_000_000,

@@ -17,7 +17,7 @@ struct RecoveredDeviceTests {
         stage.board.slots[0].sink = .away
         stage.board.slots[0].connections = 1
         change(&stage.board.slots[0].settings)
-        stage.news = [
+        stage.changes = [
             (
                 stage.kernel.now + 300_000_000,
                 { board in

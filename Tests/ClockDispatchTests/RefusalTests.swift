@@ -27,7 +27,7 @@ struct RefusalTests {
         let (stuck, free) = (at(300), at(900))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
         var steps: [TickPlanner.Step?] = []
-        stage.news = [
+        stage.changes = [
             (at(600), { $0.transport.isPlaying = false }), (at(850), { _ in steps.append(stage.step(slot: 0)) }),
             (at(1_200), { _ in steps += [stage.step(slot: 0), stage.step(slot: 1)] }),
         ]
@@ -80,7 +80,7 @@ struct RefusalTests {
         let (stuck, free) = (at(300), at(600))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
         var steps: [TickPlanner.Step?] = []
-        stage.news = [
+        stage.changes = [
             (at(1_000), { _ in steps.append(stage.step(slot: 0)) }),
             (at(1_100), { $0.transport.isPlaying = false }),
             (at(1_300), { _ in steps.append(stage.step(slot: 0)) }),
@@ -96,7 +96,7 @@ struct RefusalTests {
         stage.board.slots[0].settings.isClockAlwaysOn = false
         let (stuck, free) = (at(300), at(2_000))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
-        stage.news = [(at(600), { $0.transport.isPlaying = false })]
+        stage.changes = [(at(600), { $0.transport.isPlaying = false })]
         stage.run(milliseconds: 3_000)
         #expect(transport(stage) == [.start, .stop])
         let stop = try #require(stage.messages().last)
@@ -108,7 +108,7 @@ struct RefusalTests {
         let stage = stage(.direct)
         let (stuck, free) = (at(300), at(999))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
-        stage.news = [(at(600), { $0.transport.isPlaying = false })]
+        stage.changes = [(at(600), { $0.transport.isPlaying = false })]
         stage.run(milliseconds: 1_000)
         #expect(transport(stage) == [.start, .stop])
     }
@@ -122,7 +122,7 @@ struct RefusalTests {
         func look(_ milliseconds: Int64) -> (Int64, (inout OutputBoard) -> Void) {
             (at(milliseconds), { _ in known.append([stage.mayPlay(slot: 0), stage.mayPlay(slot: 1)]) })
         }
-        stage.news = [look(1), look(400), (at(600), { $0.transport.isPlaying = false }), look(850), look(1_200)]
+        stage.changes = [look(1), look(400), (at(600), { $0.transport.isPlaying = false }), look(850), look(1_200)]
         stage.run(milliseconds: 1_400)
         #expect(known == [[false, false], [true, true], [true, false], [false, false]])
     }

@@ -131,7 +131,7 @@ struct RouteTests {
         ("follow", #"{}"#, "source: auto, off, or a port such as TR-8S"),
         (
             "follow", #"{"source":" "}"#,
-            "source: the name is empty; a clock comes from such as TR-8S, 24:0, auto or off"
+            "source: the name is empty; use a name such as TR-8S, a number such as 24:0, auto or off"
         ),
         ("follow", #"{"source":"24:254"}"#, "source: a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
         ("reload", "now", "the body is to be one JSON object without keys, or empty"),

@@ -20,9 +20,9 @@ struct DeviceWatchTests {
         var output = connected()
         for look in looks {
             let was = output.isStuck
-            let isNews = output.note(DriverBuffer(sent: look.sent, waiting: look.waiting))
+            let hasChanged = output.note(DriverBuffer(sent: look.sent, waiting: look.waiting))
             #expect(output.isStuck == look.isStuck)
-            #expect(isNews == (was != look.isStuck))
+            #expect(hasChanged == (was != look.isStuck))
         }
     }
 
@@ -41,8 +41,8 @@ struct DeviceWatchTests {
         _ = output.setConnected(to: nil)
         #expect(!output.isStuck)
         _ = output.setConnected(to: "25:0")
-        let isNews = output.note(DriverBuffer(sent: 0, waiting: 5))
-        #expect(!isNews && !output.isStuck)
+        let hasChanged = output.note(DriverBuffer(sent: 0, waiting: 5))
+        #expect(!hasChanged && !output.isStuck)
     }
 
     @Test

@@ -5,7 +5,7 @@ import RealTime
 import Synchronization
 import Testing
 
-/// Link peers on real sockets and threads, on the loopback of a network of their own.
+/// Link peers on real sockets and threads, on the loopback interface of a separate network namespace.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct LinkPeerTests {
     init() throws { try requirePrivateNamespace() }
@@ -18,12 +18,12 @@ struct LinkPeerTests {
     /// Two peers in one session; the first has founded it.
     private func together(
         sync: Bool = false
-    ) async throws -> (founder: LinkPeer, joiner: LinkPeer, news: (founder: Witness, joiner: Witness)) {
+    ) async throws -> (founder: LinkPeer, joiner: LinkPeer, witnesses: (founder: Witness, joiner: Witness)) {
         let (first, second) = (Witness(), Witness())
         let founder = try LinkPeer(
             tempo: tempo(133), isEnabled: true, isStartStopSyncEnabled: sync, onChange: first.onChange)
         try await first.see { $0.isEnabled && $0.interfaces == ["127.0.0.1"] }
-        // Within half a second of age the smaller name would win, whichever that is.
+        // Of two sessions whose ages differ by less than 0.5 s, the one with the smaller ID would win.
         let older = RawSocket()
         _ = older.receive(withinMilliseconds: 600)
         let joiner = try LinkPeer(
@@ -48,8 +48,8 @@ struct LinkPeerTests {
     }
 
     @Test
-    func `an edit shows at once here, and soon there`() async throws {
-        let (founder, joiner, news) = try await together()
+    func `an edit shows at once at its own peer, and soon at the other`() async throws {
+        let (founder, joiner, witnesses) = try await together()
         let seenWhenDone = Mutex<Tempo?>(nil)
         await withCheckedContinuation { done in
             joiner.edit { [tempo = tempo(97)] state, now in
@@ -60,7 +60,7 @@ struct LinkPeerTests {
             }
         }
         #expect(seenWhenDone.withLock { $0 } == tempo(97))
-        try await news.founder.see {
+        try await witnesses.founder.see {
             $0.sessionState.tempo.microsecondsPerBeat == tempo(97).microsecondsPerBeat
         }
         founder.close()
@@ -69,31 +69,31 @@ struct LinkPeerTests {
 
     @Test
     func `play and stop travel both ways between peers that share them`() async throws {
-        let (founder, joiner, news) = try await together(sync: true)
+        let (founder, joiner, witnesses) = try await together(sync: true)
         founder.edit { $0.setIsPlaying(true, at: $1) }
-        try await news.joiner.see { $0.sessionState.isPlaying }
+        try await witnesses.joiner.see { $0.sessionState.isPlaying }
         joiner.edit { $0.setIsPlaying(false, at: $1) }
-        try await news.founder.see { $0.sessionState.isPlaying }
-        try await news.founder.see { !$0.sessionState.isPlaying }
+        try await witnesses.founder.see { $0.sessionState.isPlaying }
+        try await witnesses.founder.see { !$0.sessionState.isPlaying }
         founder.close()
         joiner.close()
     }
 
     @Test
     func `closing and disabling say bye-bye at once`() async throws {
-        let (founder, joiner, news) = try await together()
+        let (founder, joiner, witnesses) = try await together()
         let clock = ContinuousClock()
         let start = clock.now
         joiner.setEnabled(false)
-        try await news.founder.see { $0.peerCount == 0 }
+        try await witnesses.founder.see { $0.peerCount == 0 }
         // Without a bye-bye it would take six seconds.
         #expect(start.duration(to: clock.now) < .seconds(4))
-        try await news.joiner.see { !$0.isEnabled && $0.interfaces.isEmpty }
+        try await witnesses.joiner.see { !$0.isEnabled && $0.interfaces.isEmpty }
         #expect(joiner.state.sessionState.tempo.microsecondsPerBeat == tempo(133).microsecondsPerBeat)
         joiner.setEnabled(true)
-        try await news.founder.see { $0.peerCount == 1 }
+        try await witnesses.founder.see { $0.peerCount == 1 }
         joiner.close()
-        try await news.founder.see { $0.peerCount == 0 }
+        try await witnesses.founder.see { $0.peerCount == 0 }
         founder.close()
     }
 
@@ -112,22 +112,22 @@ struct LinkPeerTests {
     }
 
     @Test
-    func `loopback stays when the interfaces asked for do not exist, and they are named`() async throws {
-        let news = Witness()
+    func `if the requested interfaces do not exist, they are reported and loopback is still used`() async throws {
+        let witness = Witness()
         let peer = try LinkPeer(
-            tempo: tempo(120), isEnabled: true, interfaces: ["lo", "eth7"], onChange: news.onChange)
-        try await news.see { $0.interfaces == ["127.0.0.1"] }
+            tempo: tempo(120), isEnabled: true, interfaces: ["lo", "eth7"], onChange: witness.onChange)
+        try await witness.see { $0.interfaces == ["127.0.0.1"] }
         #expect(peer.state.failures == ["eth7: it is not there, or has no IPv4 address"])
         peer.setEnabled(false)
-        try await news.see { !$0.isEnabled && $0.failures.isEmpty }
+        try await witness.see { !$0.isEnabled && $0.failures.isEmpty }
         peer.close()
     }
 
     @Test
-    func `empty and broken datagrams are counted and make no socket deaf`() async throws {
-        let news = Witness()
-        let peer = try LinkPeer(tempo: tempo(120), isEnabled: true, onChange: news.onChange)
-        try await news.see { !$0.interfaces.isEmpty }
+    func `empty and malformed datagrams are counted, and sockets keep receiving`() async throws {
+        let witness = Witness()
+        let peer = try LinkPeer(tempo: tempo(120), isEnabled: true, onChange: witness.onChange)
+        try await witness.see { !$0.interfaces.isEmpty }
         let stranger = RawSocket()
         for target in [0x7f00_0001, Self.group] {
             stranger.send([], to: target, port: Self.port)
@@ -147,9 +147,9 @@ struct LinkPeerTests {
 
     @Test
     func `pings are answered on the port that is announced`() async throws {
-        let news = Witness()
-        let peer = try LinkPeer(tempo: tempo(120), isEnabled: true, onChange: news.onChange)
-        try await news.see { !$0.interfaces.isEmpty }
+        let witness = Witness()
+        let peer = try LinkPeer(tempo: tempo(120), isEnabled: true, onChange: witness.onChange)
+        try await witness.see { !$0.interfaces.isEmpty }
         let stranger = RawSocket()
         let alive = DiscoveryHeader(kind: .alive, timeToLive: 1, sender: NodeID(bits: 1)).encoded(with: nil)
         stranger.send(alive, to: Self.group, port: Self.port)
@@ -171,8 +171,8 @@ struct LinkPeerTests {
     }
 
     @Test
-    func `what is committed shows at once here, and soon there`() async throws {
-        let (founder, joiner, news) = try await together()
+    func `a commit shows at once at its own peer, and soon at the other`() async throws {
+        let (founder, joiner, witnesses) = try await together()
         var state = founder.capture()
         state.setTempo(tempo(97), at: .now())
         founder.commit(state)
@@ -181,21 +181,21 @@ struct LinkPeerTests {
         state.setTempo(tempo(98), at: .now())
         founder.commit(state)
         #expect(founder.capture().tempo == tempo(98))
-        try await news.joiner.see { $0.sessionState.tempo.microsecondsPerBeat == tempo(98).microsecondsPerBeat }
-        try await news.founder.see { $0.sessionState.tempo == tempo(98) }
+        try await witnesses.joiner.see { $0.sessionState.tempo.microsecondsPerBeat == tempo(98).microsecondsPerBeat }
+        try await witnesses.founder.see { $0.sessionState.tempo == tempo(98) }
         #expect(founder.capture().tempo == tempo(98))
         founder.close()
         joiner.close()
     }
 
     @Test
-    func `a real-time thread sees its own commits at once and for a second, and others' soon`() async throws {
-        let (founder, joiner, news) = try await together(sync: true)
+    func `a real-time thread sees only its own commits for a second, then others' too`() async throws {
+        let (founder, joiner, witnesses) = try await together(sync: true)
         let realTime = founder.realTime
         var now = HostTime.now()
         var state = realTime.capture(at: now)
         #expect(state.tempo == tempo(133) && state.isConnected)
-        // Two commits of which the network thread may see only the second: neither is lost.
+        // The network thread may see only the second of two commits, but neither may be lost.
         state.setTempo(tempo(90), at: now)
         realTime.commit(state, at: now)
         state = realTime.capture(at: now)
@@ -203,10 +203,10 @@ struct LinkPeerTests {
         state.setIsPlaying(true, at: now)
         realTime.commit(state, at: now)
         #expect(realTime.capture(at: now).isPlaying && realTime.capture(at: now).tempo == tempo(90))
-        try await news.joiner.see { $0.sessionState.isPlaying }
+        try await witnesses.joiner.see { $0.sessionState.isPlaying }
         #expect(joiner.state.sessionState.tempo.microsecondsPerBeat == tempo(90).microsecondsPerBeat)
         joiner.edit { [tempo = tempo(120)] in $0.setTempo(tempo, at: $1) }
-        try await news.founder.see { $0.sessionState.tempo == tempo(120) }
+        try await witnesses.founder.see { $0.sessionState.tempo == tempo(120) }
         #expect(realTime.capture(at: now).tempo == tempo(90))
         now = now.advanced(byMicroseconds: 1_000_001)
         #expect(realTime.capture(at: now).tempo == tempo(120))
@@ -216,16 +216,16 @@ struct LinkPeerTests {
 
     @Test
     func `an enabled peer that is not active stays off the network`() async throws {
-        let news = Witness()
-        let peer = try LinkPeer(tempo: tempo(120), isEnabled: true, onChange: news.onChange)
-        try await news.see { $0.isNetworking && !$0.interfaces.isEmpty }
+        let witness = Witness()
+        let peer = try LinkPeer(tempo: tempo(120), isEnabled: true, onChange: witness.onChange)
+        try await witness.see { $0.isNetworking && !$0.interfaces.isEmpty }
         peer.setActive(false)
-        try await news.see { $0.isEnabled && !$0.isNetworking && $0.interfaces.isEmpty }
+        try await witness.see { $0.isEnabled && !$0.isNetworking && $0.interfaces.isEmpty }
         peer.setEnabled(false)
         peer.setActive(true)
-        try await news.see { $0.isActive && !$0.isNetworking && $0.interfaces.isEmpty }
+        try await witness.see { $0.isActive && !$0.isNetworking && $0.interfaces.isEmpty }
         peer.setEnabled(true)
-        try await news.see { $0.isNetworking && !$0.interfaces.isEmpty }
+        try await witness.see { $0.isNetworking && !$0.interfaces.isEmpty }
         peer.close()
     }
 

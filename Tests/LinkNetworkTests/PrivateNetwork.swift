@@ -27,20 +27,20 @@ func requirePrivateNamespace() throws {
     guard names == ["lo"] else { throw NotInPrivateNamespace(interfaces: names.sorted()) }
 }
 
-/// Collects what a peer tells, so that a test can wait for it without a clock.
+/// Collects the states that a peer reports, so that a test can wait for one.
 final class Witness: Sendable {
-    private let news: AsyncStream<LinkState>
+    private let states: AsyncStream<LinkState>
     private let tell: AsyncStream<LinkState>.Continuation
 
-    init() { (news, tell) = AsyncStream.makeStream() }
+    init() { (states, tell) = AsyncStream.makeStream() }
 
-    /// To be given to the peer as `onChange`.
+    /// The closure to pass to the peer as `onChange`.
     var onChange: @Sendable (LinkState) -> Void { { [tell] in _ = tell.yield($0) } }
 
-    /// Waits until the peer tells of a state like this; the test's time limit is the timeout.
+    /// Waits until the peer reports a wanted state; the test's own time limit is the timeout.
     @discardableResult
     func see(_ isWanted: (LinkState) -> Bool) async throws -> LinkState {
-        for await state in news where isWanted(state) { return state }
+        for await state in states where isWanted(state) { return state }
         throw CancellationError()
     }
 }

@@ -41,7 +41,7 @@ struct ClockedGateway {
                 timeOrigin: HostTime(microseconds: origin), tickOrigin: 0))
     }
 
-    /// Takes in a tick of the leader, and follows it.
+    /// Processes a tick of the leader, and follows it.
     mutating func follow(at time: HostTime) {
         follower.received(.timingClock, at: time)
         guard let estimate = follower.estimate, shift != nil || follower.state == .locked else { return }

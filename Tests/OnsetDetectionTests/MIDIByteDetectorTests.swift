@@ -4,10 +4,10 @@ import Testing
 
 @Suite
 struct MIDIByteDetectorTests {
-    /// A cable, and what is done to it on the way to the samples.
+    /// A cable and its recording.
     struct Wire: CustomTestStringConvertible {
         var sampleRate = 48_000.0
-        /// Of a bit that is 0; negative the other way round.
+        /// Level of a zero bit; negative for inverted polarity.
         var level = 0.4
         var bitsPerSecond = 31_250.0
         var noise = 0.0
@@ -22,7 +22,7 @@ struct MIDIByteDetectorTests {
             Wire(noise: 0.02, hum: 0.01), Wire(sampleRate: 44_100, level: -0.1, noise: 0.005, hum: 0.005),
         ]
 
-    /// Bytes of all kinds, some right after another.
+    /// Bytes of all kinds, some without a pause between them.
     private static func bytes(until end: Double, _ random: inout SeededGenerator) -> [(UInt8, Double)] {
         var bytes: [(UInt8, Double)] = []
         var time = 0.05
@@ -53,8 +53,8 @@ struct MIDIByteDetectorTests {
     }
 
     @Test
-    func `ticks drawn with corners are read, too, within 20 us`() {
-        // Some programs make square waves without regard to what samples can hold: each edge is on a sample.
+    func `ticks made as unfiltered square waves are read within 20 us`() {
+        // Some programs generate square waves without a filter, so each edge lies exactly on a sample.
         var random = SeededGenerator(seed: 9)
         let bytes = (0..<400).map { number -> (UInt8, Double) in
             let second = 0.05 + 0.005 * Double(number) + Double.random(in: 0...0.001, using: &random)
@@ -74,7 +74,7 @@ struct MIDIByteDetectorTests {
     }
 
     @Test(arguments: Recording.Sound.allCases)
-    func `music is no MIDI`(sound: Recording.Sound) {
+    func `music contains no MIDI bytes`(sound: Recording.Sound) {
         var random = SeededGenerator(seed: 10)
         var recording = Recording(seconds: 4)
         for beat in 0..<7 { recording.add(sound, at: 0.2 + 0.5 * Double(beat), level: 0.5, random: &random) }
@@ -84,7 +84,7 @@ struct MIDIByteDetectorTests {
     }
 
     @Test
-    func `what no sound card gives does no harm`() {
+    func `values that no sound card produces do no harm`() {
         var random = SeededGenerator(seed: 11)
         var detector = MIDIByteDetector(sampleRate: 44_100)
         let samples = (0..<40_000).map { _ in Float(bitPattern: UInt32.random(in: 0...UInt32.max, using: &random)) }

@@ -8,7 +8,7 @@ extension StudioTake {
         return detector.take(recording.samples) + (detector.finish().map { [$0] } ?? [])
     }
 
-    /// By how much each hit was found late, in microseconds; nil if any is missing or too many are there.
+    /// How late each hit was found, in microseconds; nil if hits are missing or additional ones were found.
     fileprivate func errors(_ onsets: [Onset]) -> [Double]? {
         guard onsets.count == truth.count else { return nil }
         return zip(onsets, truth).map { ($0.time / recording.sampleRate - $1) * 1_000_000 }
@@ -38,13 +38,13 @@ struct OnsetDetectorTests {
     }
 
     @Test
-    func `clipping is told`() {
+    func `clipping is reported`() {
         #expect(StudioTake(.snare, .clipping, seed: 4).onsets().allSatisfy { $0.isClipped })
         #expect(!StudioTake(.snare, .not, seed: 4).onsets().contains { $0.isClipped })
     }
 
     @Test
-    func `noise and hum without hits are no hits`() {
+    func `no hits are found in noise and hum`() {
         var random = SeededGenerator(seed: 5)
         var recording = Recording(seconds: 20)
         recording.addNoise(level: 0.3, random: &random)
@@ -54,7 +54,7 @@ struct OnsetDetectorTests {
     }
 
     @Test
-    func `what no sound card gives does no harm`() {
+    func `values that no sound card produces do no harm`() {
         var random = SeededGenerator(seed: 6)
         var detector = OnsetDetector(sampleRate: 8_000)
         let samples = (0..<40_000).map { _ in Float(bitPattern: UInt32.random(in: 0...UInt32.max, using: &random)) }
@@ -64,7 +64,7 @@ struct OnsetDetectorTests {
     }
 
     @Test
-    func `in pieces it is the same as at once`() {
+    func `samples in pieces give the same result as all at once`() {
         let take = StudioTake(.kick, .all, count: 4, seed: 7)
         var detector = OnsetDetector(sampleRate: take.recording.sampleRate)
         var onsets: [Onset] = []

@@ -49,7 +49,7 @@ struct TripleBufferTests {
         let seen = buffer.edition
         buffer.publish(1)
         let wasLate = buffer.wait(seen: seen, until: MonotonicTime(nanoseconds: .max / 2))
-        #expect(!wasLate, "there was news already")
+        #expect(!wasLate, "there was an update already")
         let isOver = buffer.wait(seen: buffer.edition, until: MonotonicTime.now())
         #expect(isOver)
         let writer = try RealTimeThread(name: "writer", priority: 0) { buffer.publish(2) }

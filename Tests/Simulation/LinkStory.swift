@@ -1,26 +1,29 @@
 internal import BeatTime
 internal import LinkSession
 
-/// What happens to one Link engine, as the bytes of a script say; for the fuzzer, and for what it has found.
+/// Runs one Link engine through the events that a script's bytes describe.
 ///
-/// A byte says what happens next, more say the rest. Besides bytes by chance there are peers that send sound messages and
-/// answer pings, so that sessions are joined and clocks are followed.
+/// The fuzzer uses it, and tests of what the fuzzer has found. One byte chooses the next event, the following bytes its
+/// details. Besides random bytes, there are peers that send valid messages and answer pings, so that the engine joins
+/// sessions and follows clocks.
 package struct LinkStory {
     private var script: ArraySlice<UInt8>
     private var engine: Engine
     private var now = HostTime(microseconds: 1_000_000_000)
     private let interfaces: [IPAddress] = [.v4(127, 0, 0, 1), .v6(high: 0xfe80 << 48, low: 1)]
-    /// The last datagrams sent, which a script can have echoed: nobody guesses a node ID.
+    /// The last datagrams sent.
+    ///
+    /// A script can send them back, because it could not guess the engine's node ID.
     private var sent: [[UInt8]] = []
     /// The last ping sent.
     private var ping: Datagram?
     /// Pings to peers that answer, in the order they were sent.
     private var pings: [Datagram] = []
-    /// How far the clocks of some sessions are ahead of ours, in microseconds; those of others do not answer.
+    /// How far the clocks of sessions are ahead of ours, in microseconds; peers of other sessions do not answer pings.
     private var clocks: [UInt16: Int64] = [:]
-    /// Whether a session of somebody else was ever joined.
+    /// Whether the engine has ever joined another peer's session.
     package private(set) var hasJoined = false
-    /// Promises that were not kept.
+    /// Broken promises: rules that must always hold, but did not.
     package private(set) var broken: [String] = []
 
     package init(_ script: [UInt8]) {
@@ -30,7 +33,7 @@ package struct LinkStory {
         for interface in interfaces { appear(interface) }
     }
 
-    /// Has everything happen.
+    /// Runs the whole script.
     package mutating func happen() {
         while let deed = script.popFirst() {
             switch deed {
@@ -59,7 +62,7 @@ package struct LinkStory {
         return script.prefix(count)
     }
 
-    /// A number of any size and sign.
+    /// Reads a number of any size and sign from the script.
     private mutating func number() -> Int64 {
         let bits = take(8).reduce(0) { $0 << 8 | UInt64($1) }
         return Int64(bitPattern: bits) >> Int64(next() & 63)
@@ -74,7 +77,7 @@ package struct LinkStory {
         perform(engine.received(bytes, from: source, on: interface, channel: channel, at: now))
     }
 
-    /// One of a few peers announces itself in one of a few sessions, with numbers as wild as the script says.
+    /// One of a few peers announces itself in one of a few sessions, with numbers from the script.
     private mutating func announce(_ deed: UInt8) {
         let interface = interfaces[Int(deed & 1)]
         let header = DiscoveryHeader(
@@ -94,10 +97,12 @@ package struct LinkStory {
     }
 
     private static let firstPort: UInt16 = 5000
-    /// Pongs that peers send after one deed: a measurement takes 51, and a story must end.
+    /// Most pongs that peers send after one event.
+    ///
+    /// A measurement takes 51; the limit makes every story end.
     private static let pongLimit = 120
 
-    /// The peers answer the pings that have come to them, until there are none.
+    /// Lets the peers answer the engine's pings until there are none, or up to the limit.
     private mutating func answerAsPeers() {
         for _ in 0..<Self.pongLimit {
             guard !pings.isEmpty else { return }
@@ -115,7 +120,7 @@ package struct LinkStory {
         pings = []
     }
 
-    /// Somebody answers the newest ping over and over, for a session and with a clock of the script's choice.
+    /// Answers the newest ping several times, with a session and a clock from the script.
     private mutating func answerPings() {
         let (session, ahead) = (NodeID(bits: UInt64(next() & 3)), number())
         for _ in 0..<next() {
@@ -127,7 +132,7 @@ package struct LinkStory {
         }
     }
 
-    /// Something the engine said itself, a few bytes altered: as another peer would say it.
+    /// A datagram that the engine has sent, with a few bytes changed.
     private mutating func echo() -> [UInt8] {
         guard !sent.isEmpty else { return [] }
         var bytes = sent[Int(next()) % sent.count]

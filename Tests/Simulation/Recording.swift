@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A recording made of sounds whose beginnings are known, with what spoils it in a studio.
+/// A simulated recording of sounds with known beginnings, with the disturbances of a studio.
 package struct Recording: Sendable {
     package let sampleRate: Double
     package private(set) var samples: [Float]
@@ -10,13 +10,13 @@ package struct Recording: Sendable {
         samples = [Float](repeating: 0, count: Int(seconds * sampleRate))
     }
 
-    /// What hits sound like.
+    /// Kinds of hits.
     package enum Sound: String, CaseIterable, Sendable {
-        /// A damped tone, as of a metronome.
+        /// A damped tone, like a metronome's.
         case click
         /// A gate or trigger of 5 ms: a step up and a step down.
         case trigger
-        /// A tone that falls from 180 to 50 Hz, and rises within 0.8 ms.
+        /// A tone whose pitch falls from 180 to 50 Hz, and whose level rises within 0.8 ms.
         case kick
         /// A tone and noise.
         case snare
@@ -24,7 +24,7 @@ package struct Recording: Sendable {
         case hat
     }
 
-    /// Adds a hit that begins at a second, which may be between two samples, and rings for some seconds.
+    /// Adds a hit at a time in seconds, which may lie between two samples; it rings for some seconds.
     package mutating func add(
         _ sound: Sound, at second: Double, level: Double, ring: Double = 1.2, random: inout SeededGenerator
     ) {
@@ -42,7 +42,7 @@ package struct Recording: Sendable {
         of sound: Sound, at time: Double, _ sampleRate: Double, _ noise: (Double, Double)
     ) -> Double {
         if sound == .trigger {
-            // A converter's filter makes a step of two samples' length of it.
+            // A converter's filter spreads each step over two samples.
             func step(_ time: Double) -> Double {
                 let place = min(max(time * sampleRate, -1), 1)
                 return 0.5 + 0.5 * sin(place * .pi / 2)
@@ -63,7 +63,7 @@ package struct Recording: Sendable {
         }
     }
 
-    /// Adds hiss; its level is that of its largest samples.
+    /// Adds white noise; the level is that of its largest samples.
     package mutating func addNoise(level: Double, random: inout SeededGenerator) {
         for index in samples.indices {
             let value = Double.random(in: -1...1, using: &random) + Double.random(in: -1...1, using: &random)
@@ -79,11 +79,11 @@ package struct Recording: Sendable {
         }
     }
 
-    /// Adds a room: four echoes that go round with ever less.
+    /// Adds the reverb of a room: four echoes that repeat and fade.
     ///
     /// - Parameters:
-    ///   - share: how loud it is.
-    ///   - seconds: until it is a thousandth.
+    ///   - share: its level relative to the sound.
+    ///   - seconds: time until it has fallen to a thousandth.
     package mutating func addReverb(share: Float, seconds: Double = 0.8) {
         let dry = samples
         for delay in [0.0297, 0.0371, 0.0411, 0.0437] {
@@ -97,12 +97,12 @@ package struct Recording: Sendable {
         }
     }
 
-    /// Makes everything louder and cuts what goes past full scale.
+    /// Amplifies the recording, and clips it at full scale.
     package mutating func clip(gain: Float) {
         for index in samples.indices { samples[index] = min(max(samples[index] * gain, -1), 1) }
     }
 
-    /// Lets nothing below some hertz through, as a sound card's input.
+    /// Removes everything below some hertz, as a sound card's input does.
     package mutating func coupleAC(frequency: Double) {
         let share = Float(1 / (1 + 2 * .pi * frequency / sampleRate))
         var (input, output) = (Float(0), Float(0))
@@ -116,15 +116,15 @@ package struct Recording: Sendable {
 
 /// MIDI cables.
 extension Recording {
-    /// Adds bytes as a MIDI cable carries them; the card's filter lets nothing past 20 kHz through.
+    /// Adds bytes as a MIDI cable carries them, after a card's filter, which removes everything above 20 kHz.
     ///
     /// - Parameters:
-    ///   - bytes: each with the second at which its start bit begins.
-    ///   - level: of a bit that is 0; negative the other way round.
-    ///   - bitsPerSecond: the sender's; it may be off by 1 %.
+    ///   - bytes: each with the time of its start bit, in seconds.
+    ///   - level: the level of a zero bit; negative for inverted polarity.
+    ///   - bitsPerSecond: the sender's rate, which may be off by 1 %.
     package mutating func addMIDI(_ bytes: [(UInt8, Double)], level: Double, bitsPerSecond: Double = 31_250) {
         let steps = StepResponse(cutOff: 20_000 / sampleRate)
-        /// What changes for good, each at its sample.
+        /// Lasting changes of the level, by sample number.
         var jumps = [Float](repeating: 0, count: samples.count)
         for (byte, second) in bytes {
             var previous = 1
@@ -143,11 +143,11 @@ extension Recording {
         }
     }
 
-    /// How a card's input answers to a step.
+    /// The response of a card's input to a step.
     private struct StepResponse {
         private static let reach = 40
         private static let parts = 64
-        /// From `reach` samples before to as many after the step.
+        /// The values from `reach` samples before the step to `reach` samples after it.
         private let values: [Float]
 
         init(cutOff: Double) {

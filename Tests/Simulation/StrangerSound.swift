@@ -1,13 +1,15 @@
 internal import Foundation
 
-/// Sound that is no machine's: noise, speech, or music of its own; endless, and made so cheaply that hours can be heard.
+/// Endless sound that does not follow the clock: noise, speech, or music of its own.
+///
+/// Generating it is so fast that tests can use hours of it.
 package struct StrangerSound {
     package enum Kind: String, CaseIterable, Sendable {
         /// Hiss that swells and fades, with crackles, over hum.
         case noise
         /// A voice: syllables of 100 to 350 ms, each with vowels, hisses or a stop before, words and breaths.
         case speech
-        /// A drum machine of its own at nearly the tempo of the clock, at half or at twice that.
+        /// Another drum machine at nearly the clock's tempo, or at half or twice that.
         case music
     }
 
@@ -18,13 +20,13 @@ package struct StrangerSound {
     private let level: Float
     private let hum: (sine: Float, cosine: Float)
     private var humState: (Float, Float) = (1, 0)
-    /// What sounds now: samples left, loudness and how it changes with each sample.
+    /// The present sound: samples left, loudness, and its change with each sample.
     private var part = Part()
-    /// A voice's formants, of which each syllable has its own.
+    /// The voice's formants, which differ with each syllable.
     private var formants = [Resonator(), Resonator(), Resonator()]
     private var pulse: (phase: Float, step: Float) = (0, 0)
     private var drums: [[Float]] = []
-    /// Hits that ring, each with its place in its sound.
+    /// Hits that are still ringing, each with its position in its sound.
     private var ringing: [(drum: Int, place: Int, level: Float)] = []
     private var toNextHit = 0.0
     /// By how many samples the newest hit was late.
@@ -58,10 +60,10 @@ package struct StrangerSound {
     }
 
     /// - Parameters:
-    ///   - kind: what it is.
-    ///   - interval: of the clock's beats that it knows nothing of, in microseconds.
-    ///   - sampleRate: samples a second.
-    ///   - random: decides all.
+    ///   - kind: the kind of sound.
+    ///   - interval: time between beats of the clock that it does not follow, in microseconds.
+    ///   - sampleRate: samples per second.
+    ///   - random: source of all randomness.
     package init(_ kind: Kind, interval: Double, sampleRate: Double, random: SeededGenerator) {
         self.kind = kind
         self.sampleRate = sampleRate

@@ -1,10 +1,10 @@
-/// A recording of one sound, half a second from each hit to the next, each up to 2 ms late and up to 4 dB softer.
+/// A recording of one kind of hit every 0.5 s, each up to 2 ms late and up to 4 dB softer.
 package struct StudioTake: Sendable {
     package private(set) var recording: Recording
     /// When each hit begins, in seconds.
     package private(set) var truth: [Double] = []
 
-    /// What spoils it.
+    /// What disturbs the recording.
     package enum Spoiled: String, CaseIterable, Sendable {
         case not, noise, hum, reverb, clipping, all
     }

@@ -1,21 +1,21 @@
-/// A sound card that hears a simulated machine: its crystal runs apart from this machine's, its stamps come unevenly.
+/// A simulated sound card with its own clock rate and uneven timestamps, which records a simulated machine.
 ///
-/// Sound is made in pieces of 8 s, so that it can go on as long as somebody listens.
+/// The sound is rendered in pieces of 8 s, so that it can be endless.
 package struct VirtualCapture: Sendable {
     package let sampleRate: Double
-    /// By how much the card's crystal is fast, in parts per million.
+    /// By how much the card's clock is fast, in parts per million.
     private let partsPerMillion: Double
     private let spoiled: StudioTake.Spoiled
     private let hum: Double
     private var random: SeededGenerator
-    /// Hits that are still to be rendered: when, by this machine's clock in microseconds.
+    /// The times of hits that are not rendered yet, in microseconds of this machine's clock.
     private var hits: [(sound: Recording.Sound, microseconds: Double, level: Double)] = []
     /// MIDI bytes on the channel, for a cable in an audio jack.
     private var bytes: [(value: UInt8, microseconds: Double)] = []
     private var rest: [Float] = []
     private var pieces = 0
 
-    /// Seconds of a piece, whole waves of hum; and what it may ring on.
+    /// Length of a piece in seconds, a whole number of hum periods; and how long a hit may ring on after it.
     private static let seconds = 8.0
     private static let tail = 2.0
 
@@ -30,29 +30,29 @@ package struct VirtualCapture: Sendable {
         hum = self.random.next() % 2 == 0 ? 50 : 60
     }
 
-    /// Adds a hit; in time before its piece is rendered.
+    /// Adds a hit; call it before its piece is rendered.
     package mutating func add(_ sound: Recording.Sound, atMicroseconds microseconds: Double, level: Double) {
         hits.append((sound, microseconds, level))
     }
 
-    /// Adds a byte of a MIDI cable; in time before its piece is rendered.
+    /// Adds a byte of a MIDI cable; call it before its piece is rendered.
     package mutating func add(_ byte: UInt8, atMicroseconds microseconds: Double) { bytes.append((byte, microseconds)) }
 
-    /// Seconds of the card's own time since the first sample.
+    /// Time since the first sample, in seconds of the card's own clock.
     private func cardTime(_ microseconds: Double) -> Double { microseconds / 1e6 * (1 + partsPerMillion / 1e6) }
 
-    /// When, by this machine's clock, so many samples have been taken, in microseconds.
+    /// When the card has taken a number of samples, in microseconds of this machine's clock.
     package func time(ofSample sample: Int) -> Double {
         Double(sample) / sampleRate * 1e6 / (1 + partsPerMillion / 1e6)
     }
 
-    /// A driver's stamp for that: up to 1 ms early or late, and one in fifty 20 ms late.
+    /// The driver's timestamp for a number of samples: up to 1 ms early or late; one in fifty is 20 ms late.
     package mutating func stamp(ofSample sample: Int) -> Double {
         let jitter = Double.random(in: -1_000...1_000, using: &random)
         return time(ofSample: sample) + (random.chance(0.02) ? 20_000 : jitter)
     }
 
-    /// Seconds after which a hit is too soft to matter; what follows would take most of the time of a test.
+    /// Seconds after which a hit is too soft to matter; rendering more would make tests slow.
     private static func ring(_ sound: Recording.Sound) -> Double {
         switch sound {
         case .click, .trigger: 0.06
@@ -62,10 +62,10 @@ package struct VirtualCapture: Sendable {
         }
     }
 
-    /// Until when hits must have been added before more sound can be had, in microseconds.
+    /// All hits before this time must be added before the next piece is rendered, in microseconds.
     package var nextPieceEnd: Double { Double(pieces + 1) * Self.seconds * 1e6 * 1.001 }
 
-    /// The sound of the next piece.
+    /// Renders the next piece.
     package mutating func nextPiece() -> [Float] {
         var recording = Recording(seconds: Self.seconds + Self.tail, sampleRate: sampleRate)
         let start = Double(pieces) * Self.seconds

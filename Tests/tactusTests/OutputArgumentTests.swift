@@ -21,11 +21,11 @@ struct OutputArgumentTests {
     }
 
     @Test(arguments: [
-        ("", "the name is empty; an output is such as TR-8S"),
-        ("  ", "the name is empty; an output is such as TR-8S"),
-        ("virtual:", "the name is empty; an output is such as virtual:Drums"),
-        ("raw:", "the path is empty; an output is such as raw:/dev/ttyAMA0"),
-        ("raw:@31250", "the path is empty; an output is such as raw:/dev/ttyAMA0"),
+        ("", "the name is empty; an example is TR-8S"),
+        ("  ", "the name is empty; an example is TR-8S"),
+        ("virtual:", "the name is empty; an example is virtual:Drums"),
+        ("raw:", "the path is empty; an example is raw:/dev/ttyAMA0"),
+        ("raw:@31250", "the path is empty; an example is raw:/dev/ttyAMA0"),
         ("raw:/dev/ttyAMA0@", "the rate after @ is in bits per second, 1 to 4000000, such as 31250"),
         ("raw:/dev/ttyAMA0@0", "the rate after @ is in bits per second, 1 to 4000000, such as 31250"),
         ("raw:/dev/ttyAMA0@fast", "the rate after @ is in bits per second, 1 to 4000000, such as 31250"),
@@ -39,7 +39,7 @@ struct OutputArgumentTests {
         ("24:254", "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
         ("99999999999999999999:0", "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
         ("TR-8S=", "a profile follows =, such as roland-tr-8s"),
-        ("=roland-tr-8s", "the name is empty; an output is such as TR-8S"),
+        ("=roland-tr-8s", "the name is empty; an example is TR-8S"),
     ])
     func `a wrong output is reported with the correction`(text: String, reason: String) {
         #expect(throws: BadArgument(reason)) { try OutputArgument(argument: text) }

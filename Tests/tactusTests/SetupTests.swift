@@ -124,12 +124,12 @@ struct SetupTests {
         ),
         (
             "version: 1\noutputs:\n  - port: virtual:Clock\n",
-            "3:11: 'virtual:Clock': the port Clock is there without being named; "
-                + "--no-clock-port leaves the name to you"
+            "3:11: 'virtual:Clock': the port Clock always exists; "
+                + "--no-clock-port frees its name"
         ),
         (
             "version: 1\nfollow: { source: \"raw:/dev/midi1\" }\n",
-            "2:19: 'raw:/dev/midi1': raw: names outputs; a clock comes from such as TR-8S, 24:0, auto or off"
+            "2:19: 'raw:/dev/midi1': raw: is for outputs; use a name such as TR-8S, a number such as 24:0, auto or off"
         ),
         (
             "version: 1\nfollow: { source: 192:0 }\n",

@@ -3,7 +3,7 @@ extension Mistake {
     init(_ fault: YAMLFault, in source: SourceText) {
         let character = fault.index < source.scalars.count ? source.scalars[fault.index] : nil
         let advice = Advice(on: fault.problem, while: fault.context, at: character)
-        // Something that never ends is reported where it begins.
+        // An unclosed quote or bracket is reported where it begins.
         let index = advice.isAtBeginning ? fault.contextIndex ?? fault.index : fault.index
         self.init(source.place(ofScalar: index), advice.text)
     }

@@ -4,7 +4,7 @@ internal import ClockDispatch
 
 /// Carries out what the engine decides: ``GatewayLoop`` on the real system, tests in virtual time.
 ///
-/// The order of effects is kept here alone, so that both keep the same.
+/// The extension below decides the order of effects, so that it is the same for both.
 protocol EffectPerformer: AnyObject {
     var engine: GatewayEngine { get set }
     /// The present time.
@@ -17,7 +17,7 @@ protocol EffectPerformer: AnyObject {
     func unsubscribe(_ subscription: SubscriptionGraph.Subscription)
     /// Closes the line of an output.
     func close(_ descriptor: Int32)
-    /// Closes the port that hears buttons and pedals.
+    /// Closes the port that receives messages from buttons and pedals.
     func closeControls()
     func answer(_ question: GatewayQuestion) -> GatewayAnswer
     func keep(_ state: KeptState, _ change: WriteSchedule.Change)

@@ -39,7 +39,7 @@ extension GatewayEngine {
             try inputs.requireClear(choice, among: patchbay.list.senders(except: own))
             let configured = configuration.follow
             keep { $0.follow = Replacement(choice.text, insteadOf: configured.text) }
-            // Outputs ask again, too: what nobody is known to refuse is not looked after.
+            // Forgets all refused subscriptions, so outputs try theirs again as well.
             patchbay.retry()
             portsChanged(following: choice, at: now)
             reply(.success(()), to: token)

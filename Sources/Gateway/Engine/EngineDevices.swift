@@ -20,10 +20,10 @@ extension GatewayEngine {
     /// Updates only inputs and controls.
     mutating func hearDevices(following choice: FollowChoice? = nil, at now: HostTime) {
         let named = Dictionary(outputs.all.compactMap(\.namedProfile)) { first, _ in first }
-        let isNews = inputs.update(choice, &patchbay, own: own, &effects) { [configuration] port in
+        let hasChanged = inputs.update(choice, &patchbay, own: own, &effects) { [configuration] port in
             named[port.address] ?? configuration.outputs.library.profile(of: port)
         }
-        if isNews { sourcesChanged(at: now) }
+        if hasChanged { sourcesChanged(at: now) }
         controls.update(&patchbay, own: own, &effects)
         isStatusStale = true
     }
@@ -33,21 +33,21 @@ extension GatewayEngine {
 
     /// Takes the answers to the engine's questions.
     mutating func note(_ answers: [GatewayAnswer], at now: HostTime) {
-        var arePortsNews = false
+        var havePortsChanged = false
         for answer in answers {
             switch answer {
             case .subscribed(let subscription, let isNew):
                 patchbay.subscribed(subscription, isNew: isNew)
-                arePortsNews = true
+                havePortsChanged = true
             case .notSubscribed(let subscription, let error):
                 patchbay.refused(subscription, because: error)
-                arePortsNews = true
+                havePortsChanged = true
             case .controlsOpened(let port):
                 controls.opened(port)
-                arePortsNews = true
+                havePortsChanged = true
             case .controlsNotOpened(let trouble):
                 controls.notOpened(because: trouble)
-                arePortsNews = true
+                havePortsChanged = true
             case .opened(let place, let descriptor):
                 if outputs.lineOpened(place, descriptor) {
                     outputsChanged()
@@ -58,7 +58,7 @@ extension GatewayEngine {
             case .driver(let place, let buffer): if outputs.note(buffer, of: place) { outputsChanged() }
             }
         }
-        if arePortsNews { portsChanged(at: now) }
+        if havePortsChanged { portsChanged(at: now) }
     }
 
     /// Frees slots, and checks lines and drivers.

@@ -66,7 +66,7 @@ extension GatewayEngine {
         }
     }
 
-    /// Has the Link peer change its session, or what would be one.
+    /// Asks the Link peer to change its session; it also has one while it is alone or off the network.
     mutating func edit(_ edit: SessionEdit, for token: ReplyToken?, at now: HostTime) {
         arbiter.asked(for: edit, at: now)
         effects.link.append(.edit(edit, token))
@@ -90,7 +90,7 @@ extension GatewayEngine {
     var reach: Int64 {
         let beat = arbiter.line.microsecondsPerBeat
         let slowest = outputs.all.filter(\.isEnabled).map { $0.settings.reach(microsecondsPerBeat: beat) }.max() ?? 0
-        return SessionEdit.newsTime + max(0, slowest)
+        return SessionEdit.propagationTime + max(0, slowest)
     }
 
     mutating func setPlaying(_ isPlaying: Bool, for token: ReplyToken? = nil, at now: HostTime) {

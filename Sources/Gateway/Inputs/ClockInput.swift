@@ -127,14 +127,14 @@ private final class Receiver: Sendable {
     }
 
     private func setDevice(isThere: Bool, hasKernelStamps: Bool = true, trouble: ALSAError? = nil) {
-        let news = device.withLock { device in
+        let update = device.withLock { device in
             let before = device
             device?.isThere = isThere
             device?.hasKernelStamps = hasKernelStamps
             device?.trouble = trouble?.description
             return device == before ? nil : device
         }
-        if let news { deviceChanged(news) }
+        if let update { deviceChanged(update) }
     }
 
     private func wait(line: Int32?, until deadline: MonotonicTime?) {

@@ -17,6 +17,8 @@ package enum FollowChoice: Hashable, Sendable {
     /// Longest name of a port: its client's name, a colon and its own.
     private static let longestName = 127
 
+    private static let example = "use a name such as TR-8S, a number such as 24:0, auto or off"
+
     /// Reads `off`, `auto`, or a port.
     ///
     /// - Parameter text: what the user wrote; surrounding spaces are ignored.
@@ -26,7 +28,7 @@ package enum FollowChoice: Hashable, Sendable {
         switch name {
         case "off": self = .off
         case "auto": self = .auto
-        case "": throw ParseError(description: "the name is empty; a clock comes from such as TR-8S, 24:0, auto or off")
+        case "": throw ParseError(description: "the name is empty; \(Self.example)")
         default:
             guard name.utf8.count <= Self.longestName, !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
                 throw ParseError(
@@ -34,8 +36,8 @@ package enum FollowChoice: Hashable, Sendable {
             }
             for kind in ["raw:", "virtual:"] where name.hasPrefix(kind) {
                 throw ParseError(
-                    description: "\(kind) names outputs; a clock comes from such as TR-8S, 24:0, auto or off, and "
-                        + "--clock-in hw:CARD,DEVICE takes one from a raw device")
+                    description: "\(kind) is for outputs; \(Self.example), or "
+                        + "--clock-in hw:CARD,DEVICE for a raw device")
             }
             if case .outOfRange = PortAddress.read(name) {
                 throw ParseError(description: "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them")

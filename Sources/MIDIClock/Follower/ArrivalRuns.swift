@@ -1,28 +1,28 @@
-/// Successive arrivals that are all too early or all too late: a sign of a change of tempo, not of noise.
+/// Successive arrivals that are all too early or all too late, which is a sign of a tempo change.
 struct OutlierRun: Sendable {
     /// Number of outliers on one side.
     private(set) var count = 0
     private var firstError = 0.0
     private var lastError = 0.0
     private var isReal = false
-    /// Ticks for which two outliers are not enough, because this leader has shown single ones.
+    /// Number of ticks for which two outliers are not enough, because a single one came before.
     private var doubtful = 0
 
     /// Ticks for which a single outlier is remembered.
     private static let memory = 512
 
-    /// Notes a tick in its place.
+    /// Records a tick that came at its expected time, which ends the run.
     mutating func end() {
         doubtful = count > 0 && !isReal ? Self.memory : max(0, doubtful - 1)
         count = 0
     }
 
-    /// Whether an arrival fits a change of tempo: twice as far off as the first.
+    /// Whether a second outlier fits a tempo change: it must be twice as far off as the first.
     func isGrowing(to error: Double, gate: Double) -> Bool {
         count == 1 && abs(lastError) > 1.5 * gate && abs(error - 2 * lastError) < 1.5 * gate
     }
 
-    /// Takes in an outlier.
+    /// Adds an outlier.
     ///
     /// - Returns: whether the run is significant: three on one side, or two that grow and no recent single outliers.
     mutating func take(_ error: Double, gate: Double) -> Bool {
@@ -56,6 +56,6 @@ struct LateRun: Sendable {
         lastError = error
     }
 
-    /// Forgets them, once explained.
+    /// Ends the run.
     mutating func end() { count = 0 }
 }

@@ -82,7 +82,7 @@ public struct ClockFollower: Sendable {
     /// A follower without any messages.
     public init() {}
 
-    /// Takes in a message of the leader.
+    /// Processes a message of the leader.
     ///
     /// - Parameters:
     ///   - message: in order of arrival.

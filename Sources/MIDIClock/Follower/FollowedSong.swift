@@ -54,7 +54,7 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
         return tick &- origin
     }
 
-    /// Takes in Start.
+    /// Processes Start.
     mutating func start() {
         motion = .pending
         resumePosition = 0
@@ -62,7 +62,7 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
         stoppedBefore = nil
     }
 
-    /// Takes in Continue.
+    /// Processes Continue.
     mutating func resume() {
         if motion == .playing {
             guard let located else { return }
@@ -73,7 +73,7 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
         stoppedBefore = nil
     }
 
-    /// Takes in Stop; `next` is the number of the next tick.
+    /// Processes Stop; `next` is the number of the next tick.
     mutating func stop(before next: Int64) {
         if motion == .playing {
             resumePosition = located ?? next &- (origin ?? next)
@@ -83,7 +83,7 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
         located = nil
     }
 
-    /// Takes in a Song Position Pointer, extended to the nearest full position.
+    /// Processes a Song Position Pointer, extended to the nearest full position.
     mutating func locate(_ beats: UInt16, before next: Int64) {
         let named = Int64(beats & 0x3FFF) * 6
         let here = position(ofTick: next) ?? resumePosition
@@ -97,7 +97,7 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
-    /// Takes in a Timing Clock.
+    /// Processes a Timing Clock.
     mutating func tick(_ number: Int64, at time: HostTime) {
         guard motion == .pending else { return }
         motion = .playing

@@ -1,7 +1,7 @@
 /// The last few arrivals, whether they counted as ticks or not.
 struct RecentArrivals: Sendable {
     private static let capacity = 16
-    /// Number of equal intervals that make a clock.
+    /// Number of evenly spaced arrivals that make a clock.
     static let regular = 5
 
     private var arrivals: [(time: Int64, number: Int64)] = []
@@ -16,7 +16,7 @@ struct RecentArrivals: Sendable {
 
     /// The interval of the newest arrivals, if they are evenly spaced.
     ///
-    /// - Parameter noise: of one stamp, in microseconds; intervals may differ by a tenth, or by what noise explains.
+    /// - Parameter noise: error of one timestamp, in microseconds. Intervals may differ by 10 %, or by what noise explains.
     /// - Returns: the mean interval in microseconds; nil if they are not even.
     func regularPeriod(noise: Double) -> Double? {
         guard arrivals.count >= Self.regular else { return nil }
@@ -29,8 +29,9 @@ struct RecentArrivals: Sendable {
         return mean
     }
 
-    /// Counts each of the newest as a tick, back to the first interval that fits `former` better than `period`; forgets
-    /// those before.
+    /// Numbers the newest arrivals as successive ticks, and forgets all older ones.
+    ///
+    /// It goes back to the first interval that is too far from `period`, because it belongs to the tempo `former`.
     mutating func count(each period: Double, not former: Double) {
         var first = arrivals.count - Self.regular
         let tolerance = max(0.45 * period, 0.5 * abs(former - period))
@@ -42,9 +43,9 @@ struct RecentArrivals: Sendable {
     /// All stored arrivals, oldest first.
     var all: [(time: Int64, number: Int64)] { arrivals }
 
-    /// The oldest; there must be one.
+    /// The oldest arrival; there must be at least one.
     var oldest: (time: Int64, number: Int64) { arrivals[0] }
-    /// The newest; there must be one.
+    /// The newest arrival; there must be at least one.
     var newest: (time: Int64, number: Int64) { arrivals[arrivals.count - 1] }
 
     private func interval(before index: Int) -> Double {

@@ -68,7 +68,7 @@ struct TickTracker: Sendable {
     /// Whether the newest arrival was at a possible place.
     var isOnLine: Bool { late.count == 0 }
 
-    /// Takes in a Timing Clock.
+    /// Processes a Timing Clock.
     ///
     /// - Parameter time: in microseconds, within 2^53.
     /// - Returns: how earlier numbers have changed.

@@ -5,7 +5,7 @@ import Listening
 import OnsetDetection
 import Synchronization
 
-/// Measures what a sound card hears.
+/// Measures a clock on a sound card's input.
 final class CaptureMonitor: Sendable {
     let name: String
     private let device: String
@@ -34,7 +34,7 @@ final class CaptureMonitor: Sendable {
 
     /// Starts listening.
     ///
-    /// - Throws: when the system gives no thread.
+    /// - Throws: if the thread cannot be created.
     init(device: String, kind: SoundKind, channel: Int, against: Int?) throws(Failure) {
         self.device = device
         let channels = soundChannels(channel, against: against)
@@ -48,16 +48,16 @@ final class CaptureMonitor: Sendable {
         name = "\(device), channel \(channel)"
     }
 
-    /// What the first channel shows by now; nil before the card is open.
+    /// The figures of the first channel so far; nil until the card is open.
     func figures(nominal: Tempo?) -> ClockFigures? { heard.state.withLock { $0.meters?.figures(nominal: nominal) } }
 
-    /// Why nothing more can come.
+    /// Why listening has ended by itself; nil while it goes on.
     var problem: ListeningProblem? { heard.state.withLock(\.problem) }
 
-    /// Ends it.
+    /// Stops listening.
     ///
-    /// - Returns: what has been heard.
-    /// - Throws: when that is nothing at all.
+    /// - Returns: the results.
+    /// - Throws: if nothing was heard.
     func stop() throws(Failure) -> SoundMeters {
         capture.stop()
         let (meters, problem) = heard.state.withLock { state in
@@ -69,5 +69,5 @@ final class CaptureMonitor: Sendable {
     }
 }
 
-/// The channels to listen to, counted from 1: the one measured first.
+/// The channels to listen to, counted from 1; the measured one comes first.
 func soundChannels(_ channel: Int, against: Int?) -> [Int] { [channel] + (against.map { [$0] } ?? []) }

@@ -4,20 +4,20 @@ import ClockMeter
 import MIDIClock
 import OnsetDetection
 
-/// What a recording or a sound card's input is of.
+/// What a recording or a sound card's input contains.
 enum SoundKind: String, ExpressibleByArgument, CaseIterable, Encodable {
-    /// Sounds that follow a beat: a metronome, a drum machine.
+    /// Sounds on a beat, such as those of a metronome or a drum machine.
     case clicks
     /// A MIDI cable in an audio jack.
     case midi
 }
 
-/// Measures what is on one channel of sound; second 0 is its first sample.
+/// Measures the clock on one channel of sound; times count from its first sample.
 protocol ChannelMeter: Sendable {
     mutating func take(_ samples: [Float])
-    /// Takes note that sound was lost.
+    /// Tells the meter that samples were lost.
     mutating func lost()
-    /// Takes note that there is no more.
+    /// Tells the meter that the sound has ended.
     mutating func finish()
     func figures(nominal: Tempo?) -> ClockFigures
     /// When each sound began or each tick came, in microseconds.
@@ -27,7 +27,7 @@ protocol ChannelMeter: Sendable {
 }
 
 extension SoundKind {
-    /// The least samples a second that show it.
+    /// Lowest sample rate at which it can be measured, in samples per second.
     var leastSampleRate: Int { self == .midi ? 44_100 : 8_000 }
 
     func meter(sampleRate: Double) -> any ChannelMeter {
@@ -38,7 +38,7 @@ extension SoundKind {
     }
 }
 
-/// Times of a recording, the newest million of them.
+/// The newest times of a recording: at least the last million.
 private struct Times {
     private(set) var all: [Double] = []
 
@@ -48,7 +48,7 @@ private struct Times {
     }
 }
 
-/// Measures sounds.
+/// Measures clicks and drum hits.
 private struct ClickMeter: ChannelMeter {
     private let sampleRate: Double
     private var detector: OnsetDetector
@@ -88,7 +88,7 @@ private struct ClickMeter: ChannelMeter {
     func figures(nominal: Tempo?) -> ClockFigures { meter.figures(nominal: nominal?.beatsPerMinute) }
 }
 
-/// Measures what a MIDI cable carries.
+/// Measures the MIDI messages of a recorded cable.
 private struct MIDIMeter: ChannelMeter {
     private let sampleRate: Double
     private var detector: MIDIByteDetector
@@ -128,7 +128,7 @@ private struct MIDIMeter: ChannelMeter {
 }
 
 extension HostTime {
-    /// The time of a sample of a recording, which begins at 0.
+    /// The time of a sample, if the recording begins at 0.
     fileprivate init(sample: Double, _ sampleRate: Double) {
         self.init(microseconds: max(0, Int64((sample / sampleRate * 1_000_000).rounded())))
     }

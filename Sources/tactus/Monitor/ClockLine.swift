@@ -6,16 +6,18 @@ import MIDIClock
 import RealTime
 import Synchronization
 
-/// Where the messages of a clock come from, for the one thread that reads them.
+/// A source of clock messages.
+///
+/// Only one thread may read it.
 struct ClockLine: Sendable {
-    /// Readable when something has come.
+    /// Readable when messages are waiting.
     let descriptor: Int32
-    /// Whether the kernel stamps what comes; if not, it is stamped when it is read.
+    /// Whether the kernel timestamps messages; if not, they are timestamped when they are read.
     let hasKernelStamps: Bool
-    /// Takes what has come; throws a sentence when the line is gone.
+    /// Reads the waiting messages; throws a message for the user if the source is gone.
     let take: @Sendable (inout [ClockInputEvent]) throws(LineGone) -> Void
 
-    /// A port of the sequencer.
+    /// A sequencer port.
     init(_ input: SequencerInput) {
         descriptor = input.descriptor
         hasKernelStamps = input.hasKernelStamps
@@ -25,9 +27,9 @@ struct ClockLine: Sendable {
     /// A raw MIDI device.
     ///
     /// - Parameter device: `hw:CARD,DEVICE`.
-    /// - Throws: when it is not there, or another program reads it.
+    /// - Throws: if it does not exist, or another program reads it.
     init(device: String) throws(Failure) {
-        ALSAComplaints.capture { _ in }  // the error says as much
+        ALSAComplaints.capture { _ in }  // libasound's own message is not needed; the error says the same
         let opened: Opened
         do {
             opened = Opened(try RawClockInput.open(device))
@@ -44,7 +46,7 @@ struct ClockLine: Sendable {
 
     /// A device node, FIFO or serial line.
     ///
-    /// - Throws: when it is not there, or is no such thing.
+    /// - Throws: if it does not exist, or is something else.
     init(path: String, bitsPerSecond: Int) throws(Failure) {
         let bytes: ByteLine
         do {
@@ -61,12 +63,12 @@ struct ClockLine: Sendable {
     }
 }
 
-/// Why a line gives nothing any more.
+/// Why a source has ended.
 struct LineGone: Error, Hashable {
     var reason: String
 }
 
-/// A raw MIDI device that a closure can hold.
+/// Owns a raw MIDI device; a class, so that a closure can hold it.
 private final class Opened: Sendable {
     let input: Mutex<RawClockInput>
 
@@ -85,12 +87,12 @@ private final class Opened: Sendable {
     }
 }
 
-/// A descriptor that MIDI bytes come from; what comes is stamped when it is read.
+/// Reads MIDI bytes from a descriptor, and timestamps them when they are read.
 private final class ByteLine: Sendable {
     let descriptor: Int32
     private let parser = Mutex(ClockByteParser())
 
-    /// Bytes of one reading; a tick is one.
+    /// Most bytes read at once; a tick is one byte.
     private static let atOnce = 256
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }

@@ -124,7 +124,7 @@ struct MonitorCommand: AsyncParsableCommand {
 
     private func listen(to device: String, as kind: SoundKind) async throws {
         let stop = try StopRequest()
-        ALSAComplaints.capture { _ in }  // the error says as much
+        ALSAComplaints.capture { _ in }  // libasound's own message is not needed; the error says the same
         let monitor = try CaptureMonitor(device: device, kind: kind, channel: channel ?? 1, against: against)
         try await show(until: stop) {
             let figures = monitor.figures(nominal: tempo) ?? SoundMeter(start: HostTime(microseconds: 0)).figures()
@@ -138,11 +138,11 @@ struct MonitorCommand: AsyncParsableCommand {
         if let trouble = result.nothingHeard { throw Failure(.unavailable, trouble) }
     }
 
-    /// Shows what is known until the time is up, the user has seen enough, or nothing more can come.
+    /// Shows figures until the time is up, the user stops it, or the source ends.
     ///
     /// - Parameters:
-    ///   - stop: the wish to see no more.
-    ///   - look: figures, a name and a hint; nil if nothing more can come.
+    ///   - stop: the user's request to stop.
+    ///   - look: returns figures, a name and a hint; nil once the source has ended.
     /// - Throws: what `look` throws.
     private func show(
         until stop: StopRequest, _ look: () throws -> (figures: ClockFigures, name: String, hint: String)?

@@ -2,7 +2,7 @@ import ClockMeter
 import Essentials
 import Glibc
 
-/// Figures of a clock as a picture, SVG that needs nothing else: intervals over time, and how ticks were spread.
+/// Draws a clock's figures as a self-contained SVG: intervals over time, and the distribution of errors.
 enum MonitorPlot {
     private static let width = 920.0
     private static let left = 78.0
@@ -10,12 +10,12 @@ enum MonitorPlot {
     private static let upper = 78.0...318.0
     private static let lower = 384.0...584.0
 
-    /// Draws it.
+    /// Draws the figures.
     ///
     /// - Parameters:
-    ///   - figures: of a measuring that has ended.
-    ///   - name: whose clock it was.
-    /// - Returns: a file of its own, and a part of a page as well.
+    ///   - figures: of a finished measurement.
+    ///   - name: the clock's name.
+    /// - Returns: SVG that can be a file, or a part of a page.
     static func svg(_ figures: ClockFigures, of name: String) -> String {
         picture(
             height: 632, of: "Intervals and tick errors of \(name)",
@@ -27,13 +27,13 @@ enum MonitorPlot {
             """)
     }
 
-    /// A picture with the styles that all of ours have.
+    /// An SVG picture with the styles common to all plots.
     ///
     /// - Parameters:
-    ///   - height: in units of which it is 920 wide.
-    ///   - title: what it shows, for those who cannot see it.
-    ///   - content: markup.
-    /// - Returns: a file of its own, and a part of a page as well.
+    ///   - height: its height; its width is 920.
+    ///   - title: a description, for people who cannot see it.
+    ///   - content: SVG markup.
+    /// - Returns: SVG that can be a file, or a part of a page.
     static func picture(height: Int, of title: String, _ content: String) -> String {
         """
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Int(width)) \(height)" role="img" \
@@ -63,7 +63,7 @@ enum MonitorPlot {
         let deviations = Axis(-largest...largest, onto: (upper.upperBound, upper.lowerBound))
         let path = figures.trace.map { span in
             let x = place(times.position(span.fromSecond + span.seconds / 2))
-            // A lone value is a dot, which a line of no length with round ends is.
+            // A single value is drawn as a dot: a line of length 0 with round ends.
             return "M\(x) \(place(deviations.position(span.leastMicroseconds)))"
                 + "V\(place(deviations.position(span.greatestMicroseconds)))"
         }
@@ -112,14 +112,14 @@ enum MonitorPlot {
 
     static func place(_ value: Double) -> String { fixed(value, 1) }
 
-    /// Text as it stands in markup.
+    /// Text, escaped for markup.
     static func escaped(_ text: String) -> String {
         text.withoutControls.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
             .replacing("\"", with: "&quot;")
     }
 }
 
-/// Values laid along a line of a picture.
+/// The scale of an axis.
 struct Axis {
     private let values: ClosedRange<Double>
     private let start: Double
@@ -131,10 +131,10 @@ struct Axis {
         scale = (pixels.to - pixels.from) / max(values.upperBound - values.lowerBound, .leastNormalMagnitude)
     }
 
-    /// Where a value is.
+    /// The position of a value on the axis.
     func position(_ value: Double) -> Double { start + (value - values.lowerBound) * scale }
 
-    /// Round values within, about as many as asked for.
+    /// Round values on the axis, about as many as requested.
     func marks(about count: Double) -> [Double] {
         let rough = (values.upperBound - values.lowerBound) / count
         let power = pow(10, log10(max(rough, .leastNormalMagnitude)).rounded(.down))

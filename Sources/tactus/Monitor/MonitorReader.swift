@@ -6,16 +6,16 @@ import MIDIClock
 import RealTime
 import Synchronization
 
-/// The thread that reads a clock and feeds the meter.
+/// A thread that reads a clock and passes its messages to a meter.
 final class MonitorReader: Sendable {
-    /// What has been heard.
+    /// What has been received.
     struct Heard: Sendable {
         var meter: ClockMeter
-        /// Whose clock is measured: the first that sends anything.
+        /// The source whose clock is measured: the first one that sends anything.
         var source: ClockSource?
         /// Others that send to the same port, and are not measured.
         var others: Set<ClockSource> = []
-        /// Why nothing more can come.
+        /// Why the source has ended; nil while it goes on.
         var end: LineGone?
     }
 
@@ -25,14 +25,14 @@ final class MonitorReader: Sendable {
     private let isStopping = Atomic(false)
     private let thread = Mutex<RealTimeThread?>(nil)
 
-    /// Where the kernel does not stamp, how soon we read is what is measured.
+    /// Real-time priority, because without the kernel's timestamps, late reading would count as jitter.
     private static let priority: Int32 = 60
     fileprivate static let mostOthers = 16
 
     /// Starts the thread.
     ///
-    /// - Parameter line: nobody else reads it.
-    /// - Throws: when the system gives no thread or no descriptor.
+    /// - Parameter line: the source; nothing else may read it.
+    /// - Throws: if the thread or its wake-up descriptor cannot be created.
     init(_ line: ClockLine) throws(SystemCallError) {
         self.line = line
         wakeUp = try WakeUp()
@@ -43,7 +43,7 @@ final class MonitorReader: Sendable {
         thread.withLock { $0 = reading }
     }
 
-    /// What has been heard until now.
+    /// What has been received so far.
     func soFar() -> Heard {
         let now = HostTime.now()
         return heard.withLock { heard in
@@ -78,7 +78,7 @@ final class MonitorReader: Sendable {
 }
 
 extension MonitorReader.Heard {
-    /// Takes in what has come.
+    /// Passes the waiting messages to the meter.
     mutating func take(_ event: ClockInputEvent) {
         guard case .arrival(let arrival) = event else { return meter.messagesLost() }
         if source == nil { source = arrival.source }

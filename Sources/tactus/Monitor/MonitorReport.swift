@@ -2,21 +2,21 @@ import ClockMeter
 import Essentials
 import Gateway
 
-/// What a measuring found, kept in files: a page for people, a plot, and the figures for programs.
+/// The result of a measurement as files: a page for people, a plot, and the figures for programs.
 struct MonitorReport {
-    /// Whose clock it was.
+    /// The clock's name.
     var name: String
-    /// Who says when a message came.
+    /// What has timestamped the messages.
     var stamps: Stamps
     var figures: ClockFigures
-    /// What else there is to say of a recording, or of what a sound card hears.
+    /// More facts about a recording or a sound card's input; nil for other sources.
     var recording: RecordingFigures?
 
     enum Stamps: String, Encodable {
         case kernel, program, recording
         case soundCard = "sound-card"
 
-        /// For a row that is called "stamped by".
+        /// The text for a row that is called "stamped by".
         fileprivate var name: String {
             switch self {
             case .kernel: "the kernel"
@@ -27,21 +27,21 @@ struct MonitorReport {
         }
     }
 
-    /// All there is to say, in rows.
+    /// All results, in rows.
     var rows: [MonitorText.Row] { MonitorText.rows(figures) + (recording.map(MonitorText.rows) ?? []) }
 
-    /// One way to write it down, by the file's ending.
+    /// A file format, given by the file's extension.
     enum Form: String, CaseIterable {
         case html, svg, json
     }
 
-    /// Where to write it.
+    /// Where to write the report.
     enum Place: Hashable {
         /// `monitor.html`, `monitor.svg` and `monitor.json` in a folder.
         case folder(String)
         case file(String, Form)
 
-        /// Reads a path: a folder that is there, or a file that may be made.
+        /// Parses a path: an existing folder, or a file that can be created.
         init(argument: String) throws(BadArgument) {
             if Files.isFolder(argument) {
                 self = .folder(argument)
@@ -59,10 +59,10 @@ struct MonitorReport {
         }
     }
 
-    /// Writes it.
+    /// Writes the report.
     ///
-    /// - Returns: the files.
-    /// - Throws: when one cannot be written.
+    /// - Returns: the paths of the files written.
+    /// - Throws: if a file cannot be written.
     func write(to place: Place) throws(Failure) -> [String] {
         let files: [(path: String, form: Form)] =
             switch place {

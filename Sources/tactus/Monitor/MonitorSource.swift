@@ -3,10 +3,10 @@ enum MonitorSource: Hashable, Sendable {
     case port(MonitoredPort)
     /// A file.
     case recording(path: String)
-    /// A sound card, as libasound knows it.
+    /// A sound card, by libasound's name.
     case sound(device: String)
 
-    /// How names of recordings end.
+    /// File extensions of recordings.
     private static let endings: Set = ["wav", "wave", "flac", "aif", "aiff", "aifc", "caf", "w64", "rf64", "au", "ogg"]
 
     init(argument: String) throws(BadArgument) {

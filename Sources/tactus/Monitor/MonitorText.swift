@@ -1,16 +1,16 @@
 import ClockMeter
 import Essentials
 
-/// Figures of a clock as people read them.
+/// A clock's figures as text.
 enum MonitorText {
-    /// One figure: its name and what it is.
+    /// One figure: its name and its value.
     struct Row: Hashable {
         var name: String
         var text: String
         var tone = Tone.plain
     }
 
-    /// All there is to say, in rows.
+    /// All figures, in rows.
     static func rows(_ figures: ClockFigures) -> [Row] {
         var rows = [tempo(figures.tempo)]
         if let drift = figures.tempo?.drift { rows.append(Row(name: "drift", text: text(drift))) }
@@ -28,12 +28,12 @@ enum MonitorText {
         return rows
     }
 
-    /// What a live view shows.
+    /// The lines of the live view.
     ///
     /// - Parameters:
-    ///   - figures: as they are now.
-    ///   - name: whose clock it is.
-    ///   - hint: what the user can do, or should know; empty for nothing.
+    ///   - figures: the figures so far.
+    ///   - name: the clock's name.
+    ///   - hint: what the user can do, or should know; empty if there is nothing.
     /// - Returns: its lines.
     static func view(_ figures: ClockFigures, of name: String, hint: String) -> [Line] {
         var lines = [
@@ -46,7 +46,7 @@ enum MonitorText {
         return lines
     }
 
-    /// One line for a log, where nothing can be redrawn.
+    /// One line for output that is not a terminal, where nothing can be redrawn.
     static func line(_ figures: ClockFigures) -> String {
         var parts = ["\(fixed(figures.seconds, 1)) s", figures.state.rawValue]
         if let tempo = figures.tempo { parts.append("\(fixed(tempo.beatsPerMinute, 3)) BPM") }
@@ -57,7 +57,7 @@ enum MonitorText {
         return parts.joined(separator: "  ")
     }
 
-    /// What is left when measuring has ended.
+    /// The text that is shown when the measurement has ended.
     static func result(_ report: MonitorReport) -> [String] {
         let figures = report.figures
         return ["\(report.name), \(fixed(figures.seconds, 1)) s, \(figures.state.rawValue)".withoutControls]
@@ -70,7 +70,7 @@ enum MonitorText {
         return "\(fixed(message.second, 3)) s  \(message.kind.rawValue)\(position)"
     }
 
-    /// What else there is to say of a recording.
+    /// More facts about a recording.
     static func rows(_ recording: RecordingFigures) -> [Row] {
         var rows = [Row(name: "level", text: level(recording))]
         if recording.clipped > 0 {
@@ -154,14 +154,14 @@ enum MonitorText {
         return Row(name: "transport", text: text)
     }
 
-    /// The shape of the errors from the earliest to the latest.
+    /// A bar chart of the errors, from the earliest to the latest.
     private static func histogram(_ bins: [ClockFigures.Bin]) -> String {
         guard let first = bins.first, let last = bins.last, let most = bins.map(\.ticks).max(), most > 0 else {
             return "-"
         }
         let blocks = Array(" ▁▂▃▄▅▆▇█")
         let shape = bins.map { bin in
-            // What is there at all is seen.
+            // Every value above 0 gets at least the smallest bar.
             blocks[bin.ticks == 0 ? 0 : max(1, Int((8 * Double(bin.ticks) / Double(most)).rounded()))]
         }
         let ends = (spokenDuration(first.fromMicroseconds), spokenDuration(last.fromMicroseconds + last.microseconds))
@@ -173,7 +173,7 @@ enum MonitorText {
         return "\(whole / 3_600):\(digits(whole / 60 % 60, 2)):\(digits(whole % 60, 2))"
     }
 
-    /// Microseconds with their sign, in us or ms, and no more decimals than they have.
+    /// Microseconds with a sign, in us or ms, without superfluous decimals.
     static func signed(_ microseconds: Double) -> String {
         guard abs(microseconds) > 1e-9 else { return "0" }
         let (value, unit) = abs(microseconds) < 1_000 ? (microseconds, "us") : (microseconds / 1_000, "ms")

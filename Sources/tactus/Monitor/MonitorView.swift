@@ -1,7 +1,7 @@
 import ClockMeter
 import Glibc
 
-/// How a measuring is shown while it goes on: in its place on a terminal, else by a line now and then.
+/// Shows a measurement while it runs: redrawn in place on a terminal, otherwise as single lines.
 struct MonitorView {
     private let isQuiet: Bool
     private let end: String
@@ -9,21 +9,21 @@ struct MonitorView {
     private var lastLine: (second: Double, state: ClockFigures.State, messages: Int) = (0, .waiting, 0)
     private var updates = 0
 
-    /// Seconds from one line to the next, if nothing happens.
+    /// Seconds between two lines if nothing changes.
     private static let pause = 10.0
-    /// A terminal is drawn anew after every so many updates: numbers that change faster cannot be read.
+    /// Number of updates after which a terminal is redrawn; numbers that change faster cannot be read.
     private static let updatesPerDrawing = 3
 
     /// - Parameters:
-    ///   - isQuiet: to show nothing.
-    ///   - end: how the user ends it.
+    ///   - isQuiet: whether to show nothing.
+    ///   - end: text that tells the user how to end it.
     init(isQuiet: Bool, end: String) {
         self.isQuiet = isQuiet
         self.end = end
         block = isQuiet ? nil : Terminal().map(Block.init)
     }
 
-    /// Shows what is known by now.
+    /// Shows the figures so far.
     mutating func show(_ figures: @autoclosure () -> ClockFigures, of name: String, hint: String) {
         guard !isQuiet else { return }
         updates += 1
@@ -33,10 +33,10 @@ struct MonitorView {
             block?.show(MonitorText.view(figures, of: name, hint: hint.isEmpty ? end : hint))
             return
         }
-        let isNews = figures.state != lastLine.state || figures.transport.messages != lastLine.messages
-        guard isNews || figures.seconds - lastLine.second >= Self.pause else { return }
+        let hasChanged = figures.state != lastLine.state || figures.transport.messages != lastLine.messages
+        guard hasChanged || figures.seconds - lastLine.second >= Self.pause else { return }
         lastLine = (figures.seconds, figures.state, figures.transport.messages)
         print(MonitorText.line(figures))
-        fflush(nil)  // a reader of a pipe is not kept waiting
+        fflush(nil)  // so that the reader of a pipe gets the line at once
     }
 }

@@ -4,24 +4,24 @@ import ClockMeter
 import MIDIClock
 import RealTime
 
-/// A measuring that goes on: what is heard, from whom, and whether it is still subscribed.
+/// A running measurement: its figures, its source, and whether that is still subscribed.
 struct MonitorWatch {
     private let port: MonitoredPort
     private let client: ListeningClient?
     private let reader: MonitorReader
     private var ports: [PortDescription] = []
     private var lastLook = ContinuousClock.now
-    /// What has been heard, as of the last look.
+    /// What had been received at the last look.
     private(set) var heard: MonitorReader.Heard
-    /// Whether the kernel stamps what comes.
+    /// Whether the kernel timestamps the messages.
     let hasKernelStamps: Bool
 
-    /// How often a port that went away is looked for.
+    /// How often to look for a port that has gone.
     private static let interval = Duration.seconds(1)
 
-    /// Begins to measure.
+    /// Starts measuring.
     ///
-    /// - Throws: when there is no such port, or the system refuses it.
+    /// - Throws: if there is no such port, or it cannot be used.
     init(_ port: MonitoredPort) throws(Failure) {
         self.port = port
         let line: ClockLine
@@ -46,7 +46,7 @@ struct MonitorWatch {
         heard = reader.soFar()
     }
 
-    /// Takes note of what has come, and subscribes again to a port that came back.
+    /// Updates the figures, and subscribes again to a port that has come back.
     mutating func look() {
         heard = reader.soFar()
         guard let client, lastLook.duration(to: .now) > Self.interval else { return }
@@ -55,7 +55,7 @@ struct MonitorWatch {
         guard case .sequencer(let name) = port, client.control.senders(to: client.input.address).isEmpty,
             let sender = try? ListeningClient.sender(name, among: ports)
         else { return }
-        // If it is refused, it is tried again at the next look.
+        // If this fails, the next look tries again.
         try? client.hear(sender.address)
     }
 
@@ -67,7 +67,7 @@ struct MonitorWatch {
 
     func figures(nominal: Tempo?) -> ClockFigures { heard.meter.figures(nominal: nominal?.beatsPerMinute) }
 
-    /// Whose clock it is.
+    /// The clock's name.
     var name: String {
         switch port {
         case .device(let name): name

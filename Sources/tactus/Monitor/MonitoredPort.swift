@@ -1,11 +1,11 @@
 import ALSASequencer
 import Gateway
 
-/// What `tactus monitor` listens at.
+/// The source that `tactus monitor` listens to.
 enum MonitoredPort: Hashable, Sendable {
-    /// A port of our own that anything can be subscribed to.
+    /// A port of our own, to which the user can connect any other port.
     case own
-    /// A port of the sequencer by its number or name.
+    /// A sequencer port, by number or name.
     case sequencer(String)
     /// A raw MIDI device, `hw:CARD,DEVICE`.
     case device(String)

@@ -1,6 +1,6 @@
 import ClockMeter
 
-/// What is known of a recording besides the figures of its clock; the names are those of the JSON that programs read.
+/// Facts about a recording besides its clock's figures; the names are those of the JSON output.
 struct RecordingFigures: Encodable {
     var kind: SoundKind
     /// Counted from 1.
@@ -8,11 +8,11 @@ struct RecordingFigures: Encodable {
     var sampleRate: Int
     /// The largest sample in decibels of full scale; absent if all are zero.
     var peakDecibels: Double?
-    /// How many sounds clip, or 1 for a MIDI line that does.
+    /// Number of sounds that clip; for a MIDI line, 1 if it clips.
     var clipped: Int
-    /// How often a MIDI line left its rest for something that is no byte.
+    /// How often a MIDI line left its resting level without a valid byte.
     var unreadable: Int
-    /// The channel that it is compared with.
+    /// The comparison with the other channel.
     var against: Against?
 
     private enum CodingKeys: String, CodingKey {
@@ -22,7 +22,7 @@ struct RecordingFigures: Encodable {
 
     struct Against: Encodable {
         var channel: Int
-        /// Absent if nothing on one channel belongs to anything on the other.
+        /// Absent if no sounds of the two channels belong together.
         var difference: ClockDifference?
     }
 }

@@ -4,7 +4,7 @@ import Essentials
 import Glibc
 import SoundFile
 
-/// Measures a recording from its beginning to its end.
+/// Measures the clock in a recording.
 struct RecordingMonitor {
     let path: String
     let kind: SoundKind
@@ -12,16 +12,16 @@ struct RecordingMonitor {
     var channel = 1
     /// The channel to compare with.
     var against: Int?
-    /// How much of it is measured; nil for all.
+    /// How much of it to measure, in seconds; nil for all.
     var seconds: Int?
 
-    /// Measures.
+    /// Measures the recording.
     ///
     /// - Parameters:
-    ///   - tempo: the one it is meant to have.
-    ///   - isStopped: whether the user has seen enough.
-    /// - Returns: what there is to say.
-    /// - Throws: when there is nothing to measure.
+    ///   - tempo: the tempo it should have.
+    ///   - isStopped: returns whether the user has asked to stop.
+    /// - Returns: the results.
+    /// - Throws: if there is nothing to measure.
     func report(tempo: Tempo?, until isStopped: () -> Bool) throws(Failure) -> MonitorReport {
         var file = try open()
         let channels = soundChannels(channel, against: against)
@@ -50,7 +50,7 @@ struct RecordingMonitor {
 
     private func open() throws(Failure) -> SoundFile {
         guard Files.exists(path) else { throw Failure(.unavailable, "there is no file \(path)") }
-        // Opening a FIFO would wait for whoever writes to it.
+        // Check this first, because opening a FIFO would wait for a writer.
         guard Files.kind(of: path) == .other else { throw Failure(.usage, "\(path) is no ordinary file") }
         guard access(path, R_OK) == 0 else { throw Failure(.noPermission, "\(path): no permission to read it") }
         do {

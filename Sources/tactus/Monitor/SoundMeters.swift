@@ -2,15 +2,15 @@ import BeatTime
 import ClockMeter
 import Glibc
 
-/// The meters of one or two channels of sound, of a recording or of a sound card.
+/// The meters for one or two channels of a recording or a sound card.
 struct SoundMeters: Sendable {
     let kind: SoundKind
     let sampleRate: Int
-    /// Counted from 1: the one measured, and the one to compare with.
+    /// Channels, counted from 1: the measured one, and the one to compare it with.
     let channels: [Int]
     private var meters: [any ChannelMeter]
     private var peak = Float(0)
-    /// Samples of each channel.
+    /// Number of samples of each channel so far.
     private(set) var count = 0
 
     init(_ kind: SoundKind, sampleRate: Int, channels: [Int]) {
@@ -18,22 +18,22 @@ struct SoundMeters: Sendable {
         meters = channels.map { _ in kind.meter(sampleRate: Double(sampleRate)) }
     }
 
-    /// Takes in samples of each channel.
+    /// Adds samples of each channel.
     mutating func take(_ samples: [[Float]]) {
         count += samples[0].count
         peak = samples[0].reduce(peak) { max($0, abs($1)) }
         for index in meters.indices { meters[index].take(samples[index]) }
     }
 
-    /// Takes note that sound was lost here.
+    /// Tells the meters that samples were lost.
     mutating func lost() { for index in meters.indices { meters[index].lost() } }
 
-    /// Takes note that there is no more.
+    /// Tells the meters that the sound has ended.
     mutating func finish() { for index in meters.indices { meters[index].finish() } }
 
     func figures(nominal: Tempo?) -> ClockFigures { meters[0].figures(nominal: nominal) }
 
-    /// What there is to say besides the clock's figures.
+    /// Facts about the sound besides the clock's figures.
     var sound: RecordingFigures {
         let against = channels.dropFirst().first.map { other in
             RecordingFigures.Against(

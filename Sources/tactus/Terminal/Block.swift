@@ -14,7 +14,7 @@ struct Block {
         height = shown.count
     }
 
-    /// Takes in that the cursor has gone down a line, since somebody pressed Enter.
+    /// Tells the block that the cursor has moved down a line, because the user pressed Enter.
     mutating func shift() { height += 1 }
 
     /// The text that redraws lines in place of others; it prevents line wrapping.

@@ -3,7 +3,7 @@ import Glibc
 import RealTime
 import Synchronization
 
-/// The thread that reads keys, each with its time.
+/// A thread that reads keys from the terminal and notes their times.
 final class Keyboard: Sendable {
     private let wakeUp: WakeUp
     private let isStopping = Atomic(false)
@@ -12,7 +12,7 @@ final class Keyboard: Sendable {
     /// Starts the thread.
     ///
     /// - Parameter pressed: called on the thread with the bytes of one read.
-    /// - Throws: when the system gives no thread or no descriptor.
+    /// - Throws: if the thread or its wake-up descriptor cannot be created.
     init(_ pressed: @escaping @Sendable ([UInt8], HostTime) -> Void) throws(SystemCallError) {
         wakeUp = try WakeUp()
         let reading = try RealTimeThread(name: "tactus-keys", priority: 0) { [self] in run(pressed) }

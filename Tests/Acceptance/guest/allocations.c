@@ -1,7 +1,7 @@
-// Counts allocations, apart for one thread that may make none: preloaded into the program as it ships.
+// Counts memory allocations, separately for one thread that must not make any. Preloaded into the release executable.
 //
-// The counts lie in the file that ALLOCATIONS names, two 64-bit words: on the thread whose name COUNTED_THREAD says,
-// and elsewhere.
+// The counts are two 64-bit words in the file that ALLOCATIONS names: those of the thread that COUNTED_THREAD names,
+// and those of all other threads.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static const char *wanted = "";
 static void count(void) {
     static __thread enum { UNKNOWN, COUNTED, ELSEWHERE } role;
     if (role != COUNTED) {
-        // A thread is named after it has begun, so only the right name settles it.
+        // A thread gets its name after it has started, so a different name is not final.
         char name[16] = "";
         pthread_getname_np(pthread_self(), name, sizeof name);
         role = strcmp(name, wanted) == 0 ? COUNTED : ELSEWHERE;
@@ -52,7 +52,7 @@ int posix_memalign(void **place, size_t alignment, size_t size) {
     *place = __libc_memalign(alignment, size);
     return *place ? 0 : 12;
 }
-// To give back is to take the allocator's lock, too.
+// Freeing counts as well, because it takes the allocator's lock.
 void free(void *old) {
     if (old) count();
     __libc_free(old);

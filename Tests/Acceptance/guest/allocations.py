@@ -1,8 +1,8 @@
-"""In the lab: 64 outputs of all kinds under a preloaded counter of allocations; everything a gig brings.
+"""In the lab: runs 64 outputs of all kinds and counts memory allocations with a preloaded library.
 
     allocations.py RESULT.json
 
-COUNTER in the environment is the counter to preload.
+The environment variable COUNTER names the library.
 """
 
 import json
@@ -24,7 +24,7 @@ OUTPUTS = 64
 
 
 def counts():
-    """Allocations on the output thread, and elsewhere."""
+    """Number of allocations on the output thread, and on all others."""
     return struct.unpack("QQ", pathlib.Path(COUNTS).read_bytes())
 
 

@@ -1,8 +1,8 @@
-"""In the lab: one official peer, one gateway, one observer. Plays a session through and writes down what happened.
+"""In the lab: runs a session with one official peer, one gateway and one observer, and records what happens.
 
     clock.py RESULT.json
 
-Nothing is judged here; test_sequencer.py does that on the host. All times are microseconds of Link's host time.
+The record is judged on the host, by test_sequencer.py. All times are microseconds of Link's host time.
 """
 
 import json
@@ -24,7 +24,7 @@ STEADY = 20.0  # seconds
 
 
 class Session:
-    """The peer's view of time, written down as the session goes on."""
+    """Records the peer's view of time while the session runs."""
 
     def __init__(self, peer, observer):
         self.peer = peer
@@ -34,7 +34,7 @@ class Session:
         self.note_beats()
 
     def note_beats(self):
-        """Writes down the peer's beats since the last call."""
+        """Records the peer's beats since the last call."""
         now = self.peer.now()
         last = self.grid[-1][1] if self.grid else self.peer.beat(now) - 1
         beat = int(last // 1) + 1
@@ -49,14 +49,14 @@ class Session:
         self.observer.watch(seconds, every, during=self.note_beats)
 
     def set_tempo(self, bpm):
-        """Changes the tempo from the peer's side; the change itself is a knee in the grid."""
+        """Changes the tempo at the peer; the grid gets an extra point at the change."""
         self.note_beats()
         self.grid.append(self.peer.set_tempo(bpm))
         self.mark(f"tempo {bpm:g}", self.grid[-1][0])
 
 
 def play_through(session, gateway):
-    """The session: steady for a while, both ends of the tempo range, stop, and the peer's leaving."""
+    """Runs the session: a steady tempo, both ends of the tempo range, stop, then the peer leaves."""
     session.mark("steady from")
     session.watch(STEADY, every=2.0)
     session.mark("steady to")
@@ -85,7 +85,7 @@ def main(result):
     with tempfile.TemporaryDirectory() as folder:
         gateway = Gateway("--tempo", 100, "--start-stop-sync", folder=folder)
         try:
-            # How long fetching the program takes here is the host's business; joining in time is tested there.
+            # How long the program takes to load in the lab depends on the host, so there is no limit here.
             gateway.wait_ready()
             preload(gateway.process.pid, "self")
             give_way()
@@ -96,7 +96,7 @@ def main(result):
             session.mark("subscribed")
             session.watch(2)
             session.mark("peer plays")
-            # A start may ask for another count of beats; what was noted before keeps its own, whole bars away.
+            # Starting may renumber the beats by whole bars, so the grid is begun again.
             downbeat = peer.play()
             session.mark("downbeat", downbeat)
             session.grid = []

@@ -1,10 +1,14 @@
-"""In the lab: what the clock inputs give, beside what the kernel itself stamps at the same moments.
+"""In the lab: compares the timestamps of the clock inputs with those of the kernel.
 
     clock_in.py RESULT.json SCENE...
 
-Every byte written to the raw side of virtual port 0 leaves its sequencer port for all that hear it: `Clock In` of a
-probe, virtual port 1, whose raw side is read in frames stamped with Link's clock, and virtual port 2, which a second
-probe reads as a raw device. Nothing is judged here. All times are microseconds of Link's host time.
+Every byte written to the raw side of virtual port 0 leaves its sequencer port and goes to three receivers:
+
+- `Clock In` of a probe
+- virtual port 1, whose raw side is read in frames that the kernel stamps with Link's clock; this is the reference
+- virtual port 2, which a second probe reads as a raw device
+
+The record is judged on the host, by test_clock_input.py. All times are microseconds of Link's host time.
 """
 
 import json
@@ -36,7 +40,7 @@ def virtual(client, number):
 
 
 class Probe:
-    """The probe on one input, from its being ready until what it has heard is asked for."""
+    """A probe program that records what one input receives."""
 
     def __init__(self, source, passing=()):
         environment = {**os.environ, **dict(passing)}
@@ -51,13 +55,13 @@ class Probe:
         self.process.send_signal(sign)
 
     def end(self):
-        """What it has heard: [microseconds, source, message], or ["overflow"]."""
+        """Returns what the probe received, as lists: [microseconds, source, message], or ["overflow"]."""
         output, _ = self.process.communicate(timeout=60)
         return [line.split(maxsplit=2) for line in output.splitlines()]
 
 
 class Stage:
-    """The wires, and both probes at their ends."""
+    """The connections between the virtual ports, with both probes."""
 
     def __init__(self, passing=()):
         self.client = SequencerClient("Stage")
@@ -78,7 +82,7 @@ class Stage:
         os.write(self.line, data)
 
     def play(self, seconds, seed):
-        """Ticks at a tempo with jitter, and now and then other messages of a clock."""
+        """Sends ticks with jitter, and occasionally other clock messages."""
         chance = random.Random(seed)
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -116,7 +120,7 @@ def loaded():
 
 
 def held():
-    """Both probes do not get to read for a while, again and again, once they have learnt how the clocks run apart."""
+    """Stops and resumes both probes several times, after they have measured the clocks' relation."""
     stage = Stage()
     stage.play(0.4, seed=6)
     for round in range(6):
@@ -128,7 +132,7 @@ def held():
 
 
 def overflow():
-    """Both probes stand still while more comes than the kernel keeps for them, and go on."""
+    """Stops both probes until the kernel's buffers overflow, then resumes them."""
     stage = Stage()
     stage.play(0.5, seed=3)
     for probe in (stage.port, stage.device):
@@ -140,7 +144,7 @@ def overflow():
     for probe in (stage.port, stage.device):
         preload(probe.process.pid)
         probe.send(signal.SIGCONT)
-    # Long, since what they may have to read in from the host lasts by chance.
+    # Wait long enough, because the probes may have to load pages from the host first.
     time.sleep(3)
     resumed = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) // 1000
     stage.write(START)
@@ -149,7 +153,7 @@ def overflow():
 
 
 def noise():
-    """Everything else that may come at a port, and positions no wire could carry."""
+    """Sends other kinds of messages, and song positions that do not fit into 14 bits."""
     stage = Stage()
     stage.client.subscribe_port(stage.out, stage.clock_in)
     for number in range(400):
@@ -165,7 +169,7 @@ def noise():
 
 
 def no_stamps():
-    """No queue is left, and the device side cannot stamp either."""
+    """Takes all sequencer queues and disables framed reading, so that neither input can timestamp."""
     hog = SequencerClient("Hog")
     queues = []
     try:

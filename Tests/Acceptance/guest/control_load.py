@@ -1,8 +1,8 @@
-"""In the lab: sixteen outputs at 999 BPM, in turn left alone and with everybody watching and asking.
+"""In the lab: sixteen outputs at 999 BPM, alternately without and with load on the control server.
 
     control_load.py RESULT.json
 
-Nothing is judged here; test_control_load.py does that on the host. All times are microseconds of Link's host time.
+The record is judged on the host, by test_control_load.py. All times are microseconds of Link's host time.
 """
 
 import json
@@ -27,7 +27,7 @@ from rig.guest import preload  # noqa: E402
 
 TEMPO = 999
 DEVICES = 4
-OTHERS = 11  # and the general port
+OTHERS = 11  # besides the `Clock` port
 STREAMS = 50
 ASKED = 200  # requests a second
 BLOCK = 3  # seconds
@@ -36,7 +36,7 @@ HEADERS = f"HTTP/1.1\r\nHost: 127.0.0.1:{PORT}\r\n\r\n".encode()
 
 
 def crowd():
-    """Fifty streams and two hundred requests a second until the input ends; then how many of each were answered."""
+    """Reads 50 event streams and sends 200 requests a second until stdin ends; then prints the counts."""
     poll = select.poll()
     poll.register(0, select.POLLIN)
     read = {}
@@ -67,13 +67,13 @@ def crowd():
 
 
 def memory(process):
-    """What a process keeps in RAM, in bytes."""
+    """Resident memory of a process, in bytes."""
     with open(f"/proc/{process}/statm", encoding="utf-8") as statm:
         return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def connect_others():
-    """Has the kernel's own port hear what no device does, so that every tick is carried somewhere."""
+    """Connects the outputs without a device to `Midi Through`, so that every tick has a receiver."""
     client = SequencerClient("Patch bay")
     ports = client.list_ports()
     (through,) = [port for port in ports if port.client_name == "Midi Through"]
@@ -93,7 +93,7 @@ def record():
         try:
             gateway.wait_ready()
             connect_others()
-            # Whatever is used below has been used once before it is timed.
+            # Use every path once before measuring, so that nothing is loaded for the first time later.
             for path in ("/api/v1/status", "/metrics", "/healthz", "/"):
                 assert gateway.request("GET", path)[0] == 200
             preload(gateway.process.pid, "self")

@@ -1,9 +1,9 @@
-"""In the lab: a gateway with pedals at a virtual port, and `tactus learn` beside it.
+"""In the lab: a gateway with a pedal board at a virtual port, and `tactus learn`.
 
     controls.py RESULT.json
 
-Bytes written to the raw side of virtual port 1 leave its sequencer port, as those of a pedal board do. Nothing is
-judged here.
+Bytes written to the raw side of virtual port 1 leave its sequencer port, as from a pedal board. The record is judged
+on the host, by test_controls.py.
 """
 
 import json
@@ -43,7 +43,7 @@ class Board:
         time.sleep(0.3)
 
     def tap(self, bpm, times):
-        start = time.monotonic() + 3.5  # taps before that are another matter
+        start = time.monotonic() + 3.5  # so long a pause separates these taps from earlier ones
         for number in range(times):
             time.sleep(max(0, start + number * 60 / bpm - time.monotonic()))
             os.write(self.line, TAP + b"\x90\x3C\x00")
@@ -73,7 +73,7 @@ def presses(gateway, board, record):
 
 
 def changes(gateway, board, record):
-    """Another configuration, and the board pulled and plugged in again."""
+    """Loads another configuration, then unplugs the board and plugs it in again."""
     configure(("program: 7", "play"))
     gateway.post("reload")
     board.press(PLAY)
@@ -107,7 +107,7 @@ def learn(board, record, *options):
 
 
 def learn_of_a_newcomer(record):
-    """The pedal board is connected, pulled and connected again after `learn` has begun to listen."""
+    """Connects the board, unplugs it and connects it again while `learn` is listening."""
     (DRIVER / "unbind").write_text("snd_virmidi.0")
     errors = FOLDER / "learn-stderr"
     with errors.open("w") as stderr:
@@ -130,7 +130,7 @@ def learn_of_a_newcomer(record):
 
 
 def names(gateway, record):
-    """What several ports answer to, and what none does."""
+    """Tries names that match several ports, and a name that matches none."""
     record["names"] = {}
     for words in (
             ("follow", "VirMIDI 0"), ("follow", "VirMIDI 0-2"), ("monitor", "virmidi 0", "--seconds", "1"),

@@ -1,8 +1,8 @@
-"""In the lab: devices that come, go and are configured while a gateway runs, and what each of them heard.
+"""In the lab: plugs, unplugs and configures devices while a gateway runs, and records what each of them receives.
 
     devices.py RESULT.json SCENE...
 
-Nothing is judged here; test_devices.py does that on the host. All times are microseconds of Link's host time.
+The record is judged on the host, by test_devices.py. All times are microseconds of Link's host time.
 """
 
 import errno
@@ -35,13 +35,13 @@ from rig.usb import Gadget, make_sockets  # noqa: E402
 from rig.wait import until  # noqa: E402
 
 TEMPO = 120
-# Bars of 0.39 s, so that many returns take seconds.
+# At this tempo a bar lasts 0.39 s, so that many unplugs and returns take only seconds.
 FAST, RETURNS = 617, 24
 LEADER = 101.3
 
 
 class Scene:
-    """A gateway in a folder of its own, with the profiles and the configuration it is given."""
+    """A gateway in its own folder, with the given profiles and configuration."""
 
     def __init__(self, *arguments, profiles=None, configuration=None, tempo=TEMPO):
         self.folder = tempfile.TemporaryDirectory()
@@ -87,11 +87,11 @@ def warned(status, code):
 
 
 def resident(process):
-    """Bytes of a process in memory."""
+    """Resident memory of a process, in bytes."""
     return int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-# Scene 1: two devices are pulled and plugged in again while others play on.
+# Scene 1: two devices are unplugged and plugged in again while others play on.
 
 
 def plugging():
@@ -102,7 +102,8 @@ def plugging():
     bar = 4 * round(60e6 / FAST)
     returns, samples = [], []
     lines = [FramedLine(number, card=2) for number in range(2)]
-    # A device's own side can only be opened once it is there, which may be after the first word to it.
+    # A device's raw side can be opened only after it is plugged in, which may be too late for the first message.
+    # This observer at the gateway's ports receives that too.
     observer = Observer()
     with Scene(profiles=profiles, tempo=FAST) as gateway:
         ports = [observer.find("Tactus", f"Virtual Raw MIDI {card}-0") for card in range(2)]
@@ -118,7 +119,7 @@ def plugging():
                 device.close()
                 pull(card)
                 time.sleep(chance.uniform(0.002, 0.1))
-            # Long enough before a bar that nobody comes too late to hear the device placed.
+            # Plug in early in a bar, so that the raw sides are open before the device is placed at the next bar.
             while (raw_microseconds() - top) % bar > 0.7 * bar:
                 time.sleep(0.01)
             plugged = raw_microseconds()
@@ -147,7 +148,7 @@ def plugging():
     }
 
 
-# Scene 2: who is connected without being named.
+# Scene 2: devices that are connected although no `--output` names them.
 
 
 def recognising():
@@ -172,7 +173,7 @@ def recognising():
 
 
 def equal():
-    """Two devices of one kind, and one of their outputs disabled; then they come in the other order."""
+    """Two devices of one kind, one with its output disabled; then they are plugged in in the opposite order."""
     if not make_sockets():
         return None
     devices = [Gadget("TR-8S", socket) for socket in range(2)]
@@ -209,7 +210,7 @@ def equal():
     return record
 
 
-# Scene 3: a configuration that changes while it runs.
+# Scene 3: a configuration that changes while the gateway runs.
 
 
 CONFIGURATION = """\
@@ -276,11 +277,11 @@ def ended(process):
     return [process.returncode, process.stdout, process.stderr]
 
 
-# Scene 4: what comes from devices.
+# Scene 4: messages from devices.
 
 
 def remote():
-    """A device whose buttons are a remote control, and which sends its own clock all the while."""
+    """A device whose Start and Stop control the song, and which also sends its own clock all the time."""
     make_cards(1, 1)
     profiles = {
         "panel": matching("VirMIDI 0-0", rest="input: { transport: true }\n"), "drums": matching("VirMIDI 1-0")}
@@ -308,7 +309,7 @@ def remote():
 
 
 def leader():
-    """A device that a profile recognises sends its clock; the gateway is told nothing else of it."""
+    """A device that a profile recognises as a leader sends its clock; no option names it."""
     make_cards(1, 1)
     line, own, statuses = FramedLine(0, card=1), FramedLine(0), []
     profiles = {
@@ -326,11 +327,11 @@ def leader():
     return {"statuses": statuses, "events": line.events, "own": own.events}
 
 
-# Scene 5: how long the way to a device is.
+# Scene 5: measuring the delay to a device.
 
 
 DELAYS = (2800, 3000, 3200)
-# Together nearly a tick.
+# In microseconds; they spread over nearly one tick, which is 20.8 ms.
 SCATTERED = (500, 14_000, 4_500, 9_500, 19_000)
 
 
@@ -376,14 +377,14 @@ def calibrating():
     return {**record, "since": since, "lines": [line.events for line in lines]}
 
 
-# Scene 6: devices that are there and hear nothing.
+# Scene 6: devices that are connected but receive nothing.
 
 
 def silent():
-    """One that another program has, that takes nothing for a while; and one whose subscription somebody undoes.
+    """One device is first in use by another program and later accepts nothing; another loses its subscription.
 
-    A gadget takes whatever it is sent, so the kernel's account of its driver is covered by one of a device that does
-    not.
+    A gadget always accepts what it is sent. So a file is mounted over the kernel's account of its driver, which shows
+    a full buffer.
     """
     if not make_sockets():
         return None
@@ -436,22 +437,22 @@ def silent():
         "lines": [line.events for line in lines]}
 
 
-# Scene 7: a program that stops reading what it is sent, for a while.
+# Scene 7: a program that does not read its messages for a while.
 
 
 class Sleeper:
-    """A sequencer client that reads only when it is told to, and has room for little more than a second of clock."""
+    """A sequencer client that reads only when told to. Its buffer holds little more than a second of clock."""
 
     def __init__(self, name):
         self.client = SequencerClient(name)
         self.client.set_client_pool_input(60)
-        # Kept, or the port would be deleted with it.
+        # Kept, because the port is deleted together with this object.
         self.port = self.client.create_port(
             "In", caps=PortCaps.WRITE | PortCaps.SUBS_WRITE, type=PortType.MIDI_GENERIC | PortType.APPLICATION)
         self.events = []
 
     def read(self, seconds):
-        """Reads for a while; what the kernel had to throw away is lost."""
+        """Reads for a while. Messages that the kernel has dropped are missing."""
         event = ffi.new("snd_seq_event_t **")
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -462,14 +463,17 @@ class Sleeper:
                     self.events.append([name, event[0].data.control.value if name == "position" else None])
 
     def told(self, seconds):
-        """What is heard meanwhile, but for the clock."""
+        """Reads for a while and returns what was received, except the clock."""
         before = len(self.events)
         self.read(seconds)
         return [event for event in self.events[before:] if event[0] != "clock"]
 
 
 def refusing():
-    """By each way of sending: it sleeps while the song stops, then while it plays; another never does."""
+    """For each way of dispatching: one client does not read while the song stops, then while it plays.
+
+    A second client reads all the time.
+    """
     record = {}
     for way in ("direct", "queue"):
         sleeper, observer = Sleeper("Sleeper"), Observer()
@@ -520,13 +524,13 @@ def unplugged():
     return record
 
 
-# Scene 9: a run that is killed while a session plays, and the next one.
+# Scene 9: a gateway that is killed while a session plays, and the next one.
 
 
 def killed():
     make_cards(1)
     line, peer = FramedLine(0), Peer(TEMPO, start_stop_sync=True)
-    time.sleep(1.5)  # half a second of seniority decides whose session it becomes
+    time.sleep(1.5)  # the older session wins if it is at least half a second older
     with tempfile.TemporaryDirectory() as folder:
         options = ("--start-stop-sync", "--output", "VirMIDI 0-0", "--state", f"{folder}/state")
 

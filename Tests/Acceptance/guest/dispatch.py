@@ -1,8 +1,8 @@
-"""In the lab: gateways under the ways of dispatching, idle and under the heaviest load, and what one output received.
+"""In the lab: records one output of a gateway for each way of dispatching, idle and under heavy load.
 
     dispatch.py RESULT.json SCENE...
 
-Nothing is judged here; test_dispatch.py does that on the host. All times are microseconds of Link's host time.
+The record is judged on the host, by test_dispatch.py. All times are microseconds of Link's host time.
 """
 
 import json
@@ -24,13 +24,13 @@ from rig.guest import preload  # noqa: E402
 from rig.sequencer import HIGH_RESOLUTION_TIMER, choose_timer  # noqa: E402
 
 TEMPO = 133.7
-# Copying in blocks so large that a kernel that is not fully pre-emptible lets nobody in for milliseconds; programs that
-# only compute; programs that come and go.
+# Three kinds of load: copying blocks so large that a kernel without full preemption runs nothing else for
+# milliseconds; programs that only compute; programs that start and end all the time.
 LOAD = [
     *["while :; do dd if=/dev/zero of=/dev/null bs=32M count=40; done"] * 3, *["while :; do :; done"] * 2,
     "while :; do /bin/true; done",
 ]
-# Arguments, seconds idle, seconds under load, resolution in Hz of another program's queue.
+# By scene: arguments, seconds idle, seconds under load, timer resolution in Hz of another program's queue.
 SCENES = {
     "auto": ([], 3, 4.5, None),
     "direct": (["--dispatch", "direct"], 3, 0, None),
@@ -46,7 +46,7 @@ def raw_now():
 
 
 class Load:
-    """The load while a `with` lasts."""
+    """Runs the load inside a `with` block."""
 
     def __enter__(self):
         self.processes = [
@@ -61,7 +61,7 @@ class Load:
 
 
 def another_queue(resolution):
-    """A queue of another program, which has the kernel's one timer beat in its own time."""
+    """Runs a queue in another client, which sets the kernel's shared timer to the given resolution."""
     client = SequencerClient("Another")
     queue = client.create_queue("another")
     choose_timer(client, queue, HIGH_RESOLUTION_TIMER, resolution)
@@ -71,7 +71,7 @@ def another_queue(resolution):
 
 
 def play(name):
-    """One scene: what the output received, and when what happened."""
+    """Plays one scene; returns what the output received, and the times of what happened."""
     arguments, idle, loaded, resolution = SCENES[name]
     kept = another_queue(resolution) if resolution else None
     line = FramedLine(0)

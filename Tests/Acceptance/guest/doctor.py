@@ -1,4 +1,4 @@
-"""In the lab, as root: what `tactus doctor` finds of a kernel and of a user, one thing after another being taken away.
+"""In the lab, as root: records what `tactus doctor` finds while one thing after another is missing.
 
     doctor.py RESULT.json
 """
@@ -28,13 +28,16 @@ found = {}
 
 
 def shell(*commands):
-    """Runs commands, each of which must succeed, and returns what they say."""
+    """Runs commands, which must all succeed, and returns what they print."""
     settings = {"check": True, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "text": True}
     return "".join(subprocess.run(["sh", "-ec", command], **settings).stdout for command in commands)
 
 
 def examine(scene, before=(), rtprio=0, memlock=8 << 20):
-    """Keeps the findings of a scene by code and subject, as told to root or to who `before` makes of it."""
+    """Records the findings of a scene by code and subject.
+
+    `before` holds the words in front of the command; they may change the user, who is root otherwise.
+    """
     limits = ("prlimit", f"--rtprio={rtprio}", f"--memlock={memlock}", "--") if before else ()
     done = run_tactus("doctor", "--json", before=(*limits, *before, *(["--"] if before else [])), timeout=None)
     try:
@@ -55,7 +58,7 @@ def users():
     examine("limit from the next login", MEMBER)
     examine("stranger with a limit", STRANGER)
     shell("chmod 666 /dev/snd/seq")
-    # Politer than what keeps the processor busy, so that it has to wait for it.
+    # At a lower priority than the load, so that the program under test has to wait for the processor.
     load = subprocess.Popen(["sh", "-c", "while :; do :; done"])
     examine("busy", ("nice", "-n10", *MEMBER))
     load.kill()
@@ -79,7 +82,7 @@ def machine():
 
 
 def wireless():
-    # Two radios meet without an access point. Whether they nap is settled before, while that can be chosen.
+    # Two radios connect without an access point. Power saving must be set before that, while it can still be changed.
     for name, nap in (("wlan0", "on"), ("wlan1", "off")):
         shell(
             f"ip link set {name} up", f"iw dev {name} set power_save {nap}", f"iw dev {name} set type ibss",
@@ -90,7 +93,7 @@ def wireless():
 
 
 def refusing(call):
-    """The words before a program's that have the kernel refuse it a call for the port that hears what is sent."""
+    """The words in front of a command that make the kernel refuse it this call for the port of its witness."""
     return "sh", "-c", f'LD_PRELOAD={os.environ["REFUSER"]} REFUSE={call} exec "$@"'
 
 
@@ -125,9 +128,9 @@ def main():
     shell(
         "mount -t debugfs none /sys/kernel/debug", "mkdir /tmp/etc /tmp/work",
         "mount -t overlay -o lowerdir=/etc,upperdir=/tmp/etc,workdir=/tmp/work none /etc",
-        # As where this kernel is installed.
+        # Where a computer with this kernel would have it.
         f"mount -t tmpfs none /boot; cp {PROJECT}/.lab/kernel/boot/config-* /boot", f"cat {TACTUS} >/dev/null")
-    run_tactus("doctor", timeout=None)  # reads in what it needs, which takes guest seconds to hours, by chance
+    run_tactus("doctor", timeout=None)  # loads its files from the host, which can take any time on the guest's clock
     examine("as it is")
     users()
     machine()

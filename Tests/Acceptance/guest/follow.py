@@ -1,8 +1,8 @@
-"""In the lab: a MIDI clock leader on a virtual port, a gateway that follows it, and what two outputs received.
+"""In the lab: records two outputs of a gateway that follows a MIDI clock leader on a virtual port.
 
     follow.py RESULT.json SCENE...
 
-Nothing is judged here; test_follow.py does that on the host. All times are microseconds of Link's host time.
+The record is judged on the host, by test_follow.py. All times are microseconds of Link's host time.
 """
 
 import json
@@ -23,11 +23,11 @@ from rig.peer import Peer  # noqa: E402
 
 TEMPO = 123.4
 PEER_TEMPO = 130
-EARLY = -5.0  # milliseconds: earlier than the leader's Start comes before its tick
+EARLY = -5.0  # milliseconds; the leader's Start comes only 3 ms before its tick
 
 
 class Scene:
-    """One gateway that may follow virtual port 1, its outputs on ports 0 and 2, and what they received."""
+    """One gateway that may follow virtual port 1, and a record of its outputs on ports 0 and 2."""
 
     def __init__(self, *arguments):
         self.lines = [FramedLine(0), FramedLine(2)]
@@ -65,7 +65,7 @@ class Scene:
 
 
 def jitter():
-    """Start and Stop, with ticks that come up to some milliseconds early or late."""
+    """Start and Stop, with ticks that are up to a few milliseconds early or late."""
     scene = Scene("--no-link")
     chance = random.Random(1)
     deviations = []
@@ -96,7 +96,7 @@ def jitter():
 
 
 def hand_over():
-    """Link on with nobody there, off again; on with a peer, off again; the song plays all the while."""
+    """While the song plays: Link on without a peer, off, on with a peer, off."""
     scene = Scene("--no-link")
     leader = Leader(TEMPO)
     try:

@@ -1,4 +1,6 @@
-"""In the lab: whom `Clock In` hears, as ports come and go and the user changes his mind; and a raw device likewise.
+"""In the lab: records which ports `Clock In` is subscribed to while ports come and go and the user's choice changes.
+
+The same for a raw device.
 
     follow_ports.py RESULT.json
 """
@@ -29,7 +31,7 @@ def running(name, *options):
 
 
 def names_heard(client):
-    """The names of the ports that `Clock In` hears."""
+    """The names of the ports that `Clock In` is subscribed to."""
     ports = {(port.client_id, port.port_id): port.name.strip() for port in client.list_ports()}
     (clock_in,) = [address for address, name in ports.items() if name == "Clock In"]
     heard = client.list_port_subscribers(clock_in, SubscriptionQueryType.WRITE)
@@ -54,7 +56,7 @@ def at_the_sequencer(record):
         gateway.command("follow", "VirMIDI 0-1")
         hears(client, "VirMIDI 0-1")
         gateway.command("follow", "auto")
-        hears(client, "VirMIDI 0-1")  # the user's own
+        hears(client, "VirMIDI 0-1")  # the user's own subscription
         gateway.post("follow", {"source": "VirMIDI 0-3"})
         hears(client, "VirMIDI 0-1", "VirMIDI 0-3")
         plug("unbind")
@@ -104,7 +106,7 @@ def memory(process):
 
 
 def flood(record):
-    """A machine that sends as fast as the kernel takes it, clock and anything else, at the port and at the device."""
+    """Sends clock and other messages as fast as the kernel takes them, to the port and to the device."""
     client = SequencerClient("Stage")
     gateway = running("flood", "--clock-in", "hw:0,1")
     line = os.open("/dev/snd/midiC0D0", os.O_WRONLY)

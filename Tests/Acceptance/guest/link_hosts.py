@@ -1,9 +1,9 @@
-"""In the lab: seven hosts at one bridge, wired and over bad networks, an official founder and three joiners of each kind.
+"""In the lab: seven hosts on one bridge, with an official founder, three official joiners and three of ours.
 
     link_hosts.py RESULT.json METRONOME
 
-Writes down, for each network and kind, when each joined and how far its bars were from the founder's later on; and how
-soon all had a new tempo.
+For a wired network and several bad ones, records when each joiner joined, how far its bars were from the founder's
+later, and how soon all had a new tempo.
 """
 
 import json
@@ -19,7 +19,7 @@ from rig import tracer  # noqa: E402
 from rig.guest import awake, preload  # noqa: E402
 from rig.hosts import Network  # noqa: E402
 
-# What every datagram meets on its way out of a host.
+# The netem conditions that every outgoing datagram meets.
 NETWORKS = {
     "wired": [],
     "3 ms +- 2 ms, 1 % loss": ["delay", "3ms", "2ms", "loss", "1%"],
@@ -29,13 +29,13 @@ JOINERS = 3
 
 
 def errors(founder, member, since):
-    """Distances from the founder's bars in microseconds, for readings `since` a time."""
+    """Distances from the founder's bars in microseconds, for the readings from `since` on."""
     last = founder.readings[-1]
     return [tracer.apart(last, reading) for reading in list(member.readings) if reading.at >= since]
 
 
 def agreement(everyone, changer):
-    """Seconds until each has the tempo that one of them changes to; None for one that has not got it."""
+    """Changes the tempo at `changer`; returns the seconds until each program has it, or None where it does not."""
     began, wanted = changer.now.at, changer.now.tempo + 1
     changer.press("e")
     time.sleep(2)
@@ -45,7 +45,7 @@ def agreement(everyone, changer):
 
 
 def read_in():
-    """Brings into memory what is started below; waiting for it, the guest's clock would run away."""
+    """Loads the programs into memory; otherwise the guest's clock would skip ahead while it waits for the host."""
     for tool in ("ip", "tc", "sysctl", "nsenter", "setpriv", "unshare"):
         subprocess.run([tool, "-V"], capture_output=True, check=True)
     for command in ([tracer.METRONOME, "--trace"], [sys.executable, tracer.OFFICIAL, "120"]):
@@ -56,7 +56,7 @@ def read_in():
 
 
 def built(conditions):
-    """A network, its hosts, and the programs on them, of which the first is the founder."""
+    """Makes a network with hosts and a program on each; returns the network and the programs, the founder first."""
     network = Network()
     hosts = [network.cable() for _ in range(1 + 2 * JOINERS)]
     for host in hosts:

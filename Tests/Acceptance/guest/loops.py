@@ -1,8 +1,8 @@
-"""In the lab: loops of every kind, and when the gateway finds each out and lets it go again.
+"""In the lab: makes clock loops of every kind and records when the gateway detects each, and when its warning ends.
 
     loops.py RESULT.json SCENE...
 
-Nothing is judged here; test_loops.py does that on the host.
+The record is judged on the host, by test_loops.py.
 """
 
 import contextlib
@@ -24,18 +24,18 @@ from rig.guest import preload  # noqa: E402
 
 TEMPO = 120
 WATCHED = 24.0  # seconds: 48 beats
-WAY = 0.0008  # seconds that a device takes to pass a byte on
+WAY = 0.0008  # seconds that a device takes to forward a byte
 
 
 def first_in_line():
-    """Lets the calling thread pass a tick on at once, as a device does, whatever else this script is about."""
-    sys.setswitchinterval(0.0001)  # of all its threads; usually one of them may keep the others waiting for 5 ms
+    """Lets the calling thread forward a tick at once, as a device does, even if other threads of this script run."""
+    sys.setswitchinterval(0.0001)  # seconds; by default, a Python thread may keep others waiting for 5 ms
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(90))
 
 
 class Thru:
-    """A device that sends on, from the raw side of one virtual port to that of another, whatever it receives."""
+    """A device that forwards everything from the raw side of one virtual port to that of another."""
 
     def __init__(self, source, destination):
         self.source = os.open(f"/dev/snd/midiC0D{source}", os.O_RDONLY | os.O_NONBLOCK)
@@ -60,7 +60,7 @@ class Thru:
 
 
 class Relay:
-    """A program that sends on at its own port what it receives, as promptly as those that musicians use."""
+    """A program that sends everything it receives from its own port, as quickly as programs that musicians use."""
 
     def __init__(self):
         self.client = SequencerClient("Relay")
@@ -85,7 +85,7 @@ class Relay:
 
 
 def ports(client, name):
-    """All ports called that, by the numbers of their clients."""
+    """All ports with this name, by client number."""
     return sorted((port for port in client.list_ports() if port.name.strip() == name), key=lambda port: port.client_id)
 
 
@@ -94,7 +94,7 @@ def codes(status):
 
 
 def watch(gateway, seconds, wanted=lambda status: "loop" in codes(status)):
-    """Asks ten times a second; returns seconds until the status is as wanted, or None, and the last status."""
+    """Asks for the status ten times a second; returns the seconds until it is as wanted, or None, and the status."""
     start = time.monotonic()
     while (passed := time.monotonic() - start) < seconds:
         status = gateway.status()
@@ -105,7 +105,7 @@ def watch(gateway, seconds, wanted=lambda status: "loop" in codes(status)):
 
 
 def loop(*arguments, connect, disconnect):
-    """One gateway and a loop that is made and unmade."""
+    """Runs a gateway, connects a loop and disconnects it again."""
     client = SequencerClient("Patchbay")
     with tempfile.TemporaryDirectory() as folder:
         gateway = Gateway("--no-link", "--tempo", TEMPO, *arguments, folder=folder)
@@ -126,7 +126,7 @@ def loop(*arguments, connect, disconnect):
 
 
 def echo():
-    """A device that passes on what it receives to its own output."""
+    """A device that forwards what it receives to its own output."""
     return loop(
         "--output", "VirMIDI 0-0", "--follow", "VirMIDI 0-0", connect=lambda _: Thru(0, 0),
         disconnect=lambda _, thru: thru.stop())
@@ -144,7 +144,7 @@ def patch():
 
 
 def soft_thru():
-    """A program between the gateway's output and its input."""
+    """A program that connects the gateway's output to its input."""
 
     def connect(client):
         relay = Relay()

@@ -1,9 +1,10 @@
-"""In the lab: what `tactus monitor` says of a clock whose every fault is known.
+"""In the lab: records what `tactus monitor` reports about a clock with known faults.
 
     monitor.py RESULT.json
 
-Bytes written to the raw side of virtual port 0 leave its sequencer port, which one monitor hears, and go on to virtual
-port 1, whose raw side another one reads, and port 2, where the kernel's stamps are kept. Nothing is judged here.
+Bytes written to the raw side of virtual port 0 leave its sequencer port and go to three receivers: a monitor at that
+port, virtual port 1, whose raw side a second monitor reads, and virtual port 2, where the kernel's timestamps are
+recorded. The record is judged on the host, by test_monitor.py.
 """
 
 import json
@@ -26,11 +27,11 @@ TACTUS = os.environ.get("TACTUS", "tactus")
 TICK, START, CONTINUE, STOP, POSITION = b"\xF8", b"\xFA", b"\xFB", b"\xFC", b"\xF2\x10\x00"
 TICKS = 1_200
 TEMPO = 173.3
-DISPLACEMENT = 400  # microseconds, early or late as a coin says
+DISPLACEMENT = 400  # microseconds, early or late at random
 LOST = {300, 301, 555, 800}
 DOUBLED = {250, 640, 641, 900, 1000}
 TRANSPORT = {96: START, 480: STOP, 576: POSITION, 577: CONTINUE}
-STALLED, STALL = 720, 12_000  # one tick that comes late by so many microseconds, before the next is due
+STALLED, STALL = 720, 12_000  # the number of one late tick, and its delay in microseconds, less than a tick
 
 
 def virtual(client, number):
@@ -38,7 +39,7 @@ def virtual(client, number):
 
 
 class Monitor:
-    """`tactus monitor` on one port, from its being ready until it has said what it measured."""
+    """`tactus monitor` on one port; `end` returns its result."""
 
     def __init__(self, port, is_ready, *arguments):
         self.process = subprocess.Popen(
@@ -57,7 +58,7 @@ class Monitor:
 
 
 def play(line, chance):
-    """The clock; returns when transport messages left, in seconds of MONOTONIC."""
+    """Sends the clock; returns when transport messages were sent, in seconds of CLOCK_MONOTONIC."""
     period = 2.5 / TEMPO
     start = time.monotonic() + 0.1
     sent = {}
@@ -65,7 +66,7 @@ def play(line, chance):
         error = DISPLACEMENT * chance.choice((-1, 1))
         due = start + number * period + (STALL if number == STALLED else error) / 1e6
         time.sleep(max(0, due - time.monotonic() - 0.0004))
-        while time.monotonic() < due:  # no sleep is as exact
+        while time.monotonic() < due:  # a busy-wait, because sleeping is less exact
             pass
         if number in TRANSPORT:
             sent[TRANSPORT[number].hex()] = time.monotonic() - start
@@ -96,7 +97,7 @@ def main(result):
     device = Monitor(["hw:0,1"], lambda: is_open(1), "--json")
     missing = subprocess.run([TACTUS, "monitor", "Nobody"], capture_output=True, text=True, timeout=60)
     gone = subprocess.run([TACTUS, "monitor", "hw:7,0"], capture_output=True, text=True, timeout=60)
-    # What is put in is to be what was meant: nobody who listens comes before it.
+    # The clock must be sent as intended, so the sender has priority over all listeners.
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(90))
     sent = play(line, random.Random(4))
     os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
@@ -109,7 +110,7 @@ def main(result):
         "missing": [missing.returncode, missing.stderr], "gone": [gone.returncode, gone.stderr],
     }
 
-    # A port of its own, to which somebody comes, and somebody else.
+    # A monitor without a port argument creates a port, to which the clock is then connected.
     own = Monitor([], listens("Tactus Monitor", lambda: True), "--json")
     port = next(port for port in client.list_ports() if port.client_name == "Tactus Monitor")
     client.subscribe_port(source, port)

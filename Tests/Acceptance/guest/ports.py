@@ -1,4 +1,4 @@
-"""In the lab: outputs by name, by number, virtual and raw; ports that vanish, come back and come late.
+"""In the lab: outputs by name, by number, virtual and raw; ports that vanish, come back or appear late.
 
     ports.py RESULT.json
 """
@@ -22,7 +22,7 @@ DRIVER = pathlib.Path("/sys/bus/platform/drivers/snd_virmidi")
 
 
 class Device:
-    """The device side of one virtual MIDI port: what a drum machine behind it would receive."""
+    """The device side of one virtual MIDI port, which receives what a drum machine there would receive."""
 
     def __init__(self, number):
         self.descriptor = os.open(f"/dev/snd/midiC0D{number}", os.O_RDONLY | os.O_NONBLOCK)
@@ -32,7 +32,7 @@ class Device:
         try:
             while data := os.read(self.descriptor, 4096):
                 self.received += data
-        except OSError:  # nothing there now, or the device is gone
+        except OSError:  # nothing to read now, or the device is gone
             pass
         return bytes(self.received)
 
@@ -62,7 +62,7 @@ def running(name, *options):
 
 
 def kinds_of_output(record):
-    """Every way to name an output at once, each heard at its far end."""
+    """Uses every way to name an output at once, and records each at its receiver."""
     observer, through, drums = Observer(), Observer("Through Observer"), Observer("TR-8S")
     card = next(port for port in observer.client.list_ports() if "VirMIDI 0-1" in port.name)
     devices = [Device(number) for number in range(3)]
@@ -100,7 +100,7 @@ def kinds_of_output(record):
 
 
 def unplugging(record):
-    """A port that vanishes and comes back while another goes on, and one that is not there at the start."""
+    """A port that vanishes and comes back while another plays on, and a port that does not exist at the start."""
     observer = Observer()
     gateway = running("unplugging", "--output", "VirMIDI 0-0", "--output", "VirMIDI")
     try:

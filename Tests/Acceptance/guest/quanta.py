@@ -1,4 +1,4 @@
-"""In the lab: one peer's session, joined by gateways of different quanta one after another.
+"""In the lab: gateways with different quanta join one peer's session, one after another.
 
     quanta.py RESULT.json QUANTUM…
 """
@@ -20,8 +20,8 @@ TEMPO = 133.7
 
 
 def join(peer, quantum):
-    """One gateway with this quantum: some ticks stopped, a start by the gateway, some ticks playing."""
-    # Left alone, a peer founds a new session; of two young ones either may win.
+    """Runs one gateway with this quantum: ticks while stopped, then it starts, then ticks while playing."""
+    # After the last gateway left, the peer founds a new session. Wait until it is clearly older than the gateway's.
     time.sleep(1.5)
     observer = Observer()
     with tempfile.TemporaryDirectory() as folder:
@@ -32,7 +32,7 @@ def join(peer, quantum):
             observer.subscribe(observer.find("Tactus", "Clock"))
             gateway.wait_status(
                 lambda status: status["link"]["peers"] == 1 and abs(status["tempo"] - TEMPO) < 0.001, "joined")
-            # Programs that have just begun still fetch their pages, and the guest's disk answers in no fixed time.
+            # A program that has just started still loads pages from the guest's disk, which may take any time.
             observer.watch(2)
             joined = peer.now()
             observer.watch(2.3)

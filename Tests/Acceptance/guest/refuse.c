@@ -1,4 +1,4 @@
-// Stands in for a kernel that refuses the sequencer's call number REFUSE if it is about a port numbered 64 or higher.
+// Simulates a kernel that refuses the sequencer call with number REFUSE for ports numbered 64 or higher.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,7 +12,7 @@ int ioctl(int descriptor, unsigned long request, ...) {
     unsigned char *argument = va_arg(arguments, unsigned char *);
     va_end(arguments);
     const char *refused = getenv("REFUSE");
-    // What such calls are given begins with an address: the client's number, then the port's.
+    // The argument of these calls begins with an address: the client's number, then the port's number.
     if (refused && _IOC_TYPE(request) == 'S' && _IOC_NR(request) == (unsigned)atoi(refused) && argument[1] >= 64) {
         errno = EINVAL;
         return -1;

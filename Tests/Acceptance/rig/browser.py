@@ -1,4 +1,4 @@
-"""The system's Chromium showing the gateway's panel, checked for errors and foreign requests."""
+"""Opens the gateway's panel in the system's Chromium, and checks for errors and requests to other hosts."""
 
 import os
 import re
@@ -12,17 +12,17 @@ from rig.wait import PATIENCE
 
 # Kept after the run for inspection.
 PICTURES = PROJECT / ".build/panel"
-# Everything that a finger can press, now or in later versions.
+# Every kind of element that a finger can press, including kinds that the panel does not use yet.
 CONTROLS = "button, input, select, textarea, summary, a[href], [role=button], [role=switch], [role=slider], [tabindex='0']"
 SIZES = {"phone": (390, 844), "touch-screen": (800, 480), "tablet": (820, 1180), "desktop": (1440, 900)}
 
 
 class Browser:
-    """One Chromium for many pages."""
+    """One Chromium process for many pages."""
 
     def __init__(self):
         self.driver = sync_playwright().start()
-        # Its own sandbox does not work for root; it only shows our own pages here.
+        # Chromium's sandbox does not work for root. Only our own pages are shown, so it is not needed.
         self.chromium = self.driver.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"] if os.geteuid() == 0 else [])
 
@@ -64,7 +64,7 @@ class Finger:
 
 
 class Panel:
-    """The panel in its own window; on closing, it must have had no errors and no requests to others."""
+    """The panel in its own window. On closing, checks that there were no errors or requests to other hosts."""
 
     def __init__(self, browser, size="phone", scheme="dark", path="/", port=PORT, **options):
         self.port = port
@@ -91,7 +91,7 @@ class Panel:
         self.context.close()
         if kind is None:
             assert not self.elsewhere, "the page asked others"
-            # The browser itself logs an unreachable gateway and refused requests; that cannot be prevented.
+            # The browser always logs an unreachable gateway and refused requests, so these lines are ignored.
             said = [line for line in self.said if not re.search(r"Failed to load resource: (net::ERR_|the server resp)", line)]
             assert not said, "the page complained"
 
@@ -99,7 +99,7 @@ class Panel:
         return getattr(self.page, name)
 
     def shows(self, selector, text):
-        """Waits for an element to show a text: the whole, or a pattern."""
+        """Waits until an element shows a text, given in full or as a pattern."""
         element = self.page.locator(selector)
         try:
             element.filter(has_text=text if hasattr(text, "search") else re.compile(f"^\\s*{re.escape(text)}\\s*$")).first.wait_for(
@@ -112,7 +112,7 @@ class Panel:
         self.page.locator(selector).first.click()
 
     def controls(self):
-        """Everything that a finger can press now, with its label."""
+        """All elements that a finger can press now, with their labels."""
         name = "e => e.getAttribute('aria-label') || e.id || e.textContent.trim()"
         return [(control.evaluate(name), control) for control in self.page.query_selector_all(CONTROLS) if control.is_visible()]
 
@@ -123,7 +123,7 @@ class Panel:
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def intercept(self, status):
-        """Answers commands with a status without carrying them out; returns a growing list of them."""
+        """Answers commands with a status instead of sending them; returns a list to which each command is added."""
         commands = []
 
         def answer(route, request):

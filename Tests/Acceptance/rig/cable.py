@@ -1,4 +1,4 @@
-"""A cable with a known delay: what a port's raw side receives is sent back there after that time."""
+"""A cable with a known delay: sends back what a port's raw side receives, after that delay."""
 
 import itertools
 import os
@@ -11,7 +11,7 @@ from rig.framed import FramedLine
 
 
 class Cable:
-    """Passes on Timing Clocks until `pull`, each after the next of `delays` in microseconds."""
+    """Sends back Timing Clocks until `pull`, using `delays` in turn, in microseconds."""
 
     def __init__(self, delays, number=0, card=0):
         self.line = FramedLine(number, card=card)

@@ -1,4 +1,4 @@
-"""The lab's sound cards: their ports stand for devices, and can be unplugged and plugged in."""
+"""The lab's sound cards, whose ports stand for devices and can be unplugged and plugged in."""
 
 import contextlib
 import os
@@ -7,19 +7,19 @@ import re
 import subprocess
 
 DRIVER = pathlib.Path("/sys/bus/platform/drivers/snd_virmidi")
-MODULES = pathlib.Path("/proc/1/root/modules")  # where the lab's kernel was given them from
+MODULES = pathlib.Path("/proc/1/root/modules")  # the folder from which the lab loads kernel modules
 CLIENTS = pathlib.Path("/proc/asound/seq/clients")
 
 
 def make_cards(*ports):
-    """Replaces the one card by cards with this many ports each, at most four."""
+    """Replaces the card by new ones; each argument is the number of ports of one card, at most 4."""
     subprocess.run(["/bin/busybox", "rmmod", "snd_virmidi"], check=True)
     words = [f"enable={','.join('1' for _ in ports)}", f"midi_devs={','.join(map(str, ports))}"]
     subprocess.run(["/bin/busybox", "insmod", str(MODULES / "snd-virmidi.ko"), *words], check=True)
 
 
 def pull(card):
-    """Removes a card with all its ports; waits until nobody has a raw side open."""
+    """Removes a card with all its ports. Waits until no program has a raw side open."""
     (DRIVER / "unbind").write_text(f"snd_virmidi.{card}")
 
 
@@ -29,7 +29,7 @@ def plug(card):
 
 @contextlib.contextmanager
 def ahead_of_everyone():
-    """Meanwhile nobody else runs unless we wait, so that nothing sent now is missed."""
+    """Runs a `with` block at real-time priority, so that no message is sent before the block reads it."""
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(95))
     try:
         yield
@@ -38,7 +38,7 @@ def ahead_of_everyone():
 
 
 def sequencer():
-    """Every port by `client:port`, as the kernel lists it: its name, its client's, and whom it sends to."""
+    """All ports by `client:port`, as the kernel lists them: name, client's name, and receivers."""
     ports, client, name, port = {}, None, None, None
     for line in CLIENTS.read_text().splitlines():
         if found := re.match(r'Client +(\d+) : "(.*)"', line):

@@ -1,16 +1,19 @@
-"""The two clocks: Link's CLOCK_MONOTONIC_RAW, and CLOCK_MONOTONIC of the sequencer's queue."""
+"""The two clocks: CLOCK_MONOTONIC_RAW, which Link uses, and CLOCK_MONOTONIC, which sequencer queues use."""
 
 import bisect
 import time
 
 
 def raw_microseconds():
-    """Link's host time, as an integer like the peers' own."""
+    """Link's host time, in whole microseconds."""
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) // 1000
 
 
 def monotonic_and_raw(tries=20):
-    """One instant on both clocks, in nanoseconds: the tightest of several bracketed readings."""
+    """The current time on both clocks, in nanoseconds.
+
+    Reads one clock before and after the other, several times, and returns the reading with the least time between.
+    """
     best = None
     for _ in range(tries):
         before = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
@@ -22,7 +25,7 @@ def monotonic_and_raw(tries=20):
 
 
 class Line:
-    """A piecewise linear map through sampled points, continued straight beyond both ends."""
+    """A piecewise linear function through given points, extended in a straight line beyond both ends."""
 
     def __init__(self, points):
         self.points = sorted(points)

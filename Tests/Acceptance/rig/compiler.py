@@ -1,4 +1,4 @@
-"""The C compiler of the Swift toolchain, so that no other is needed."""
+"""Compiles C with the Swift toolchain's compiler, so that no other compiler is needed."""
 
 import os
 import pathlib

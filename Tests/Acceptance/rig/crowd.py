@@ -1,10 +1,10 @@
-"""A crowd of made-up Link peers, sent to one peer alone. `python -m rig.crowd KIND PORT SESSION`, until its input ends.
+"""Announces many invented Link peers to one real peer: `python -m rig.crowd KIND PORT SESSION`, until stdin ends.
 
-`forged`     3000 sessions a second that nobody has heard of, from 200 addresses, and no answer to any ping
-`fillers`    1100 members of the peer's own session that want to live for 255 s, over and over
-`answering`  1000 sessions younger than any other, from 8 addresses, that answer pings
+`forged`     3000 new sessions a second, from 200 addresses; pings are not answered
+`fillers`    1100 members of the peer's own session, with a time to live of 255 s, announced again and again
+`answering`  1000 sessions younger than any other, from 8 addresses; pings are answered
 
-It prints `ready` once it has sent as much as fills any table.
+Prints `ready` once it has sent enough to fill any table of the peer.
 """
 
 import random
@@ -42,7 +42,7 @@ class Stranger:
 
 
 def crowd(kind, session, generator):
-    """The strangers in their order, and those who answer pings by their sockets."""
+    """The strangers in the order of their announcements, and those that answer pings, by socket."""
     addresses = {"forged": 200, "fillers": 1, "answering": 8}[kind]
     voices = [opened(f"127.66.{number // 250}.{1 + number % 250}") for number in range(addresses)]
     if kind == "forged":

@@ -20,7 +20,7 @@ class Event:
 
 
 class EventStream:
-    """One open stream; it reads only when asked to."""
+    """One open stream. It reads only inside `receive`, `next` and `wait`."""
 
     def __init__(self, port=PORT, token=None):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
@@ -43,7 +43,7 @@ class EventStream:
     def receive(self):
         data = self.socket.recv(65536)
         assert data, "the stream has ended"
-        # An event is written in one piece, so the lengths of the pieces lie between events.
+        # Each event is one HTTP chunk, so chunk sizes appear only between events.
         self.rest += data
 
     def next(self):
@@ -59,7 +59,7 @@ class EventStream:
         return Event(found[1].decode(), json.loads(found[2]))
 
     def wait(self, condition):
-        """The first event from now on that meets `condition`."""
+        """Returns the next event that meets `condition`."""
         deadline = time.monotonic() + PATIENCE
         while True:
             assert time.monotonic() < deadline, f"not within {PATIENCE:g} s"

@@ -1,4 +1,4 @@
-"""Figures from recorded ticks: their places on the peer's grid, and their errors."""
+"""Computes figures from recorded ticks: their places on the peer's grid, and their errors."""
 
 import statistics
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ PER_BEAT = 24
 
 
 def quantile(values, share):
-    """The value below which `share` of all lie."""
+    """The value below which this share of the values lies; `share` is 0 to 1."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
@@ -24,7 +24,7 @@ def straight(points):
 
 @dataclass(frozen=True)
 class Placed:
-    """One tick on the peer's grid: the nearest step and the distance from it, positive = late."""
+    """One tick on the peer's grid: the nearest step, and the distance from it, positive if late."""
 
     at: float
     step: int
@@ -32,7 +32,7 @@ class Placed:
 
 
 def place(ticks, grid):
-    """Lays tick times on a grid of (time, beat) points, microseconds both ways."""
+    """Places ticks on a grid of (time, beat) points; all times are in microseconds."""
     to_beat = Line(grid)
     to_time = Line([(beat, at) for at, beat in grid])
     placed = []
@@ -43,25 +43,25 @@ def place(ticks, grid):
 
 
 def gaps(placed):
-    """Neighbors not exactly one step apart: lost, doubled or displaced ticks."""
+    """Pairs of successive ticks that are not one step apart: a tick was lost, doubled or displaced."""
     return [(a, b) for a, b in zip(placed, placed[1:]) if b.step != a.step + 1]
 
 
 def time_interval_error(placed):
-    """Tempo in BPM, and the errors without their linear trend."""
+    """The tempo in BPM, and each tick's distance from an even clock at that tempo, in microseconds."""
     slope, intercept = straight([(tick.step, tick.at) for tick in placed])
     deviations = [tick.at - (intercept + slope * tick.step) for tick in placed]
     return 60e6 / (slope * PER_BEAT), deviations
 
 
 def steady(ticks):
-    """Numbers ticks of one steady tempo in their order; returns (number, time) pairs and the fitted (interval, start).
+    """Numbers the ticks of a steady tempo; returns (number, time) pairs and the fitted (interval, start).
 
-    Fails if any was lost, or one doubled, on balance: then the ticks after it lie a whole interval off. A single late
-    reading, which a busy machine may give at any time, moves no other.
+    Fails if the last ticks are at least half an interval off, as after a lost or doubled tick. Single late readings,
+    which a busy machine may cause at any time, are tolerated.
     """
-    assert len(ticks) >= 3, "hardly a tick came"
-    # Over many ticks at a time, so that delays of single readings do not add up.
+    assert len(ticks) >= 3, "too few ticks came"
+    # Intervals of up to 24 ticks, so that the delay of a single reading matters little.
     lag = min(24, len(ticks) // 3)
     interval = statistics.median((b - a) / lag for a, b in zip(ticks, ticks[lag:]))
     edge = min(24, len(ticks) // 3)

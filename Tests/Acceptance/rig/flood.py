@@ -1,4 +1,4 @@
-"""A program that sends 10 000 datagrams a second to the Link group: garbage, and invented peers."""
+"""Sends 10 000 datagrams a second to the Link group: garbage, and announcements of invented peers."""
 
 import random
 import socket

@@ -1,7 +1,6 @@
-"""An observer at the raw side of a virtual MIDI port, whose bytes the kernel stamps with Link's clock as they arrive.
+"""Reads the raw side of a virtual MIDI port, whose bytes the kernel stamps with Link's clock as they arrive.
 
-Unlike an observer at the sequencer it has no queue of its own, whose timer could be late itself, or change how others'
-queues run.
+An observer at the sequencer needs a queue, whose timer may be late or affect other programs' queues. This one does not.
 """
 
 import fcntl
@@ -10,11 +9,11 @@ import struct
 
 NAMES = {0xF8: "clock", 0xFA: "start", 0xFB: "continue", 0xFC: "stop", 0xF2: "position"}
 USER_VERSION = 0x40045702  # ioctls of the raw MIDI interface
-PARAMETERS = 0xC0305710  # the number holds the size of the argument, 48 bytes
+PARAMETERS = 0xC0305710  # this number includes the size of the argument, 48 bytes
 FRAMED = 1 << 0
 RAW_CLOCK = 3 << 3
 FRAME = struct.Struct("<BBxxIQ16s")
-BUFFER = 1 << 20  # the most the kernel gives: half an hour of clock
+BUFFER = 1 << 20  # the largest that the kernel allows: half an hour of clock
 
 
 class FramedLine:
@@ -25,12 +24,12 @@ class FramedLine:
         fcntl.ioctl(self.descriptor, USER_VERSION, struct.pack("i", 0x20002))
         fcntl.ioctl(self.descriptor, PARAMETERS, struct.pack("i4xQQII16x", 1, BUFFER, 1, 0, FRAMED | RAW_CLOCK))
         self.events = []
-        self.positions = []  # of the song in sixteenths, as [value, microseconds of RAW]
-        self.pending = None  # the data bytes of such a message so far
-        self.read()  # the first reading opens the line; what comes before is not kept
+        self.positions = []  # song positions in sixteenths, as [value, microseconds of RAW]
+        self.pending = None  # the data bytes so far of an unfinished song position
+        self.read()  # the first reading opens the line; earlier bytes are not kept
 
     def read(self):
-        """Takes in what has arrived."""
+        """Records the bytes that have arrived."""
         while True:
             try:
                 data = os.read(self.descriptor, 1 << 16)

@@ -1,4 +1,4 @@
-"""`tactus`, the program under test: started, queried over HTTP, and stopped as a user would."""
+"""Starts `tactus`, the program under test, queries it over HTTP, and stops it as a user would."""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ PORT = 8808
 
 
 def environment(folder, passing=()):
-    """An environment without the test user's own settings, except those a test passes on."""
+    """An environment without the test user's own settings, except for the variables in `passing`."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", *passing) if name in os.environ}
     return {
         **kept, "HOME": str(folder), "XDG_CONFIG_HOME": f"{folder}/config", "XDG_STATE_HOME": f"{folder}/state",
@@ -28,9 +28,9 @@ def environment(folder, passing=()):
 
 
 def run_tactus(*arguments, timeout=60, before=()):
-    """Runs one command, after the words of `before`, to its end and returns code, stdout and stderr.
+    """Runs one command, with the words of `before` in front of it, and returns code, stdout and stderr.
 
-    The time is for a busy machine, which may take long to load it.
+    The long timeout is for a busy machine, which may be slow to load the program.
     """
     with tempfile.TemporaryDirectory() as folder:
         return subprocess.run(
@@ -59,7 +59,7 @@ def request(method, path, body=None, headers=None, port=PORT, timeout=PATIENCE):
 class Gateway:
     """`tactus run` with the given arguments, from its first status to its exit."""
 
-    # The kernel ends it with its parent, so that no Link peer survives a killed test.
+    # The kernel kills it when its parent ends, so that no Link peer survives a killed test.
     COMMAND = ("setpriv", "--pdeathsig", "KILL", TACTUS)
 
     def __init__(self, *arguments, folder, port=PORT, passing=(), token=None):
@@ -72,7 +72,7 @@ class Gateway:
         self.started = time.monotonic()
         command = [*self.COMMAND, "run", "--http", f"127.0.0.1:{port}", *map(str, arguments)]
         with self.stdout_path.open("ab") as stdout, self.stderr_path.open("ab") as stderr:
-            # A session of its own, like a service: the test user may have a terminal.
+            # In its own process session, like a service, because the test user may have a terminal.
             self.process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True,
                 env=environment(self.folder, passing))
@@ -110,7 +110,7 @@ class Gateway:
                 code, status = self.request("GET", "/api/v1/status")
             except OSError:
                 return None
-            return status if code == 200 else None  # 503: it listens before it runs
+            return status if code == 200 else None  # 503: it is still starting
 
         return until(answers, f"tactus answers on port {self.port}; stderr: {self.stderr}", every=0.01, within=within)
 
@@ -123,17 +123,17 @@ class Gateway:
         return status
 
     def post(self, path, body=None):
-        """A state change that must succeed."""
+        """Sends a command that must succeed, and returns the answer."""
         code, answer = self.request("POST", f"/api/v1/{path}", {} if body is None else body)
         assert 200 <= code < 300, f"POST {path} {body} answered {code}: {answer}"
         return answer
 
     def command(self, *arguments):
-        """A `tactus` command told to talk to this gateway."""
+        """Runs a `tactus` command for this gateway."""
         return run_tactus(*arguments, "--url", f"http://127.0.0.1:{self.port}")
 
     def wait_status(self, condition, what):
-        """The first status that meets `condition`."""
+        """Waits for a status that meets `condition`, and returns it."""
         last = {}
 
         def met():
@@ -146,10 +146,10 @@ class Gateway:
             raise AssertionError(f"{error}; status: {json.dumps(last)}") from None
 
     def stop(self, sign=signal.SIGINT):
-        """Ends it like Ctrl-C, requires a clean exit, and returns the seconds it took."""
+        """Stops it as Ctrl-C does, checks that it exits cleanly, and returns the seconds it took."""
         sent = time.monotonic()
         self.process.send_signal(sign)
-        # From then on only the kernel is at work, which in the lab may wait for the host to close the executable.
+        # Stop counting when the main thread has ended. After that, the lab's kernel may still wait for the host.
         while not self.is_over and time.monotonic() - sent < PATIENCE:
             time.sleep(0.002)
         took = time.monotonic() - sent
@@ -176,7 +176,7 @@ class Gateway:
 
 
 def complaint(text):
-    """The one line a person reads when something is wrong; fails if there is not exactly one."""
+    """The one line of an error message; fails if there is not exactly one."""
     lines = [line for line in text.splitlines() if line.strip()]
     usage = [line for line in lines if not re.match(r"(Usage:|  See |\s*Help:)", line)]
     assert len(usage) == 1, f"expected one clear line, got: {text!r}"

@@ -1,4 +1,4 @@
-"""What scripts in the lab need because its clock counts instructions and skips whatever time is idle."""
+"""Helps scripts in the lab, whose clock counts instructions and skips all idle time."""
 
 import contextlib
 import os
@@ -9,10 +9,10 @@ MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ [1-9]\d* +(/.
 
 
 def preload(*processes):
-    """Reads in all files that these processes have mapped.
+    """Loads all files that these processes have mapped into memory.
 
-    A page that is only fetched from the host when it is first needed takes no instructions but a wait, and such a wait
-    lasts as long in the guest as its timers fill: milliseconds to seconds, by chance.
+    Otherwise a page is loaded from the host when it is first used. The guest is then idle, so its clock skips ahead to
+    the next timer, which may be milliseconds or seconds away.
     """
     ranges = set()
     for process in processes:
@@ -30,9 +30,9 @@ def preload(*processes):
 
 @contextlib.contextmanager
 def awake():
-    """Keeps the processor from ever being idle, so that the clock passes as fast as it works, not as fast as it waits.
+    """Keeps the processor busy inside a `with` block, so that the clock does not skip ahead.
 
-    For what needs files from the host, such as programs just starting, on a host that may be slow to give them.
+    Use it around actions that wait for files from the host, such as starting programs.
     """
     spinner = subprocess.Popen(["nice", "-n", "19", "sh", "-c", "while :; do :; done"])
     try:

@@ -1,4 +1,4 @@
-"""Several hosts: network namespaces connected to a bridge in its own namespace."""
+"""Simulates several hosts: network namespaces, connected to a bridge in another namespace."""
 
 import contextlib
 import os
@@ -6,12 +6,12 @@ import subprocess
 
 from rig.wait import until
 
-# The kernel ends it, and its namespace, with the tests.
+# The kernel ends this process, and with it the namespace, when the tests end.
 HOLD = ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "sleep", "infinity"]
 
 
 class Namespace:
-    """A network namespace that lives as long as the process that holds it."""
+    """A network namespace, which exists as long as the process that holds it."""
 
     def __init__(self):
         self.holder = subprocess.Popen(HOLD, stdin=subprocess.DEVNULL)
@@ -26,11 +26,11 @@ class Namespace:
 
     @property
     def enter(self):
-        """The arguments in front of a command to run there."""
+        """The words in front of a command that run it in this namespace."""
         return ["nsenter", "--target", str(self.holder.pid), "--net"]
 
     def run(self, *command):
-        # Without a time limit: the lab's clock would skip to its end while a program is read from the host.
+        # There is no timeout, because the lab's clock may skip to its end while a program is loaded from the host.
         done = subprocess.run([*self.enter, *map(str, command)], capture_output=True, text=True)
         assert done.returncode == 0, f"{' '.join(map(str, command))}: {done.stderr}"
         return done.stdout
@@ -41,7 +41,7 @@ class Namespace:
 
 
 class Network:
-    """A bridge and the hosts at it; `cable` adds a host, or another interface to one."""
+    """A bridge with hosts; `cable` adds a host, or an interface to a host."""
 
     def __init__(self, number=1):
         self.number = number
@@ -52,7 +52,7 @@ class Network:
         self.bridge.run("ip", "link", "set", "bridge", "up")
 
     def cable(self, host=None, interface="eth0", ipv4=True, address=None):
-        """Plugs a host in, a new one unless it is given; returns it."""
+        """Connects `host`, or a new host, to the bridge; returns the host."""
         if host is None:
             host = Namespace()
             self.hosts.append(host)
@@ -61,7 +61,7 @@ class Network:
         self.bridge.run(
             "ip", "link", "add", port, "type", "veth", "peer", "name", interface, "netns", host.holder.pid)
         self.bridge.run("ip", "link", "set", port, "master", "bridge", "up")
-        # Otherwise the kernel checks for a second whether another host has the address.
+        # Otherwise the kernel first spends a second checking whether another host has the address.
         host.run("sysctl", "-q", f"net.ipv6.conf.{interface}.accept_dad=0")
         if ipv4:
             last = address or self.cables
@@ -70,7 +70,7 @@ class Network:
         return host
 
     def unplug(self, port):
-        """Pulls the cable that was the `port`-th to be plugged in."""
+        """Unplugs a cable, given by its number in the order of plugging in."""
         self.bridge.run("ip", "link", "set", f"port{port}", "nomaster")
 
     def plug(self, port):

@@ -1,4 +1,4 @@
-"""When an official peer in this process is really on the network: half a second late, if it was still waking up."""
+"""Waits until an official peer in this process is on the network, which can take half a second."""
 
 import contextlib
 import os
@@ -20,10 +20,10 @@ def _sockets():
 
 
 def enable(peer):
-    """Turns a peer's Link on and waits until its session has begun.
+    """Enables a peer's Link and waits until its session has begun.
 
-    The module's own thread hears at once that Link was turned on, or, if it was not waiting yet, half a second later;
-    the age of a session decides who joins whom, and half a second is what tells ages apart.
+    The official module's thread notices at once that Link was enabled, or half a second later if it was not waiting
+    yet. That matters because the older of two sessions wins only if it is at least half a second older.
     """
     before = _sockets()
     peer.enabled = True
@@ -31,8 +31,8 @@ def enable(peer):
 
 
 def become_senior():
-    """Lets a session that was just founded grow older than any that is founded from now on.
+    """Waits until a session that was just founded wins against any that is founded from now on.
 
-    Half a second decides whose session two become, and no event tells that it has passed.
+    It must be at least half a second older, and no event tells when it is.
     """
     time.sleep(1)

@@ -20,7 +20,7 @@ KERNELS = subprocess.run([LAB, "--kernels"], check=True, capture_output=True, te
 
 
 def compiled(source, folder):
-    """A C file of `guest/` as a library to preload."""
+    """Compiles a C file of `guest/` into a library to preload."""
     library = (pathlib.Path(folder) / source).with_suffix(".so")
     compile_c(GUEST / source, library, "-shared", "-fPIC", "-O1")
     library.chmod(0o755)
@@ -29,20 +29,20 @@ def compiled(source, folder):
 
 @dataclass(frozen=True)
 class Boot:
-    """One boot of the lab: scripts with their arguments, one after another, and the lab's options.
+    """One boot of the lab: scripts to run one after another, and options for the lab.
 
-    `libraries` are C files that a script may preload, by the environment names under which it finds them.
+    `libraries` are C files that scripts may preload; each is found through the environment variable that is its key.
     """
 
-    scripts: dict  # by name: the words of each
+    scripts: dict  # by name: the script and its arguments
     options: tuple = ()
     libraries: dict = field(default_factory=dict)
     timeout: float = 900  # seconds of wall time
 
 
 def record(boot, running=None):
-    """Boots the lab once, runs the scripts there, and returns what each has written, by its name."""
-    # Under the project, because the guest has a /tmp of its own.
+    """Boots the lab once, runs the scripts, and returns each one's result by name."""
+    # The folder is in the project, because the guest has its own /tmp.
     (PROJECT / ".lab").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=PROJECT / ".lab") as folder:
         pathlib.Path(folder).chmod(0o777)
@@ -60,7 +60,7 @@ def record(boot, running=None):
             text=True)
         if running is not None:
             running.add(process)
-        out, error = process.communicate()  # which the lab ends at its own time limit
+        out, error = process.communicate()  # needs no timeout, because the lab has its own
         assert process.returncode == 0, f"{line} in the lab, exit {process.returncode}:\n{out}\n{error}"
         return {
             name: json.loads((pathlib.Path(folder) / f"{number}.json").read_text())
@@ -68,7 +68,7 @@ def record(boot, running=None):
 
 
 class Recordings:
-    """What the lab recorded for the tests, two boots at a time; each boot is made once and ahead of its tests."""
+    """The lab's results for the tests. Two boots run at a time, each once and before its tests."""
 
     def __init__(self):
         self.pool = concurrent.futures.ThreadPoolExecutor(max_workers=2)
@@ -77,7 +77,7 @@ class Recordings:
         self.seconds = {}
 
     def prepare(self, module, boots):
-        """Boots the lab for a module of tests as soon as there is room."""
+        """Schedules the boots of a test module."""
         for boot in boots:
             made = self.pool.submit(self.timed, f"{module}: {', '.join(map(str, boot.scripts))}", boot)
             for name in boot.scripts:
@@ -91,7 +91,7 @@ class Recordings:
             self.seconds[name] = time.monotonic() - began
 
     def close(self):
-        """Ends whatever no test waits for any more."""
+        """Ends all boots."""
         self.pool.shutdown(wait=False, cancel_futures=True)
         for process in list(self.running):
             if process.poll() is None:
@@ -101,7 +101,7 @@ class Recordings:
 
 @dataclass(frozen=True)
 class OfModule:
-    """The recordings of one module, by the names of the scripts in its `BOOTS`."""
+    """The results of one test module, by the script names in its `BOOTS`."""
 
     recordings: Recordings
     module: str

@@ -1,4 +1,4 @@
-"""A machine that sends its clock into the raw side of a virtual port, at known times."""
+"""A machine that sends its clock to the raw side of a virtual port at known times."""
 
 import os
 import threading
@@ -7,14 +7,14 @@ import time
 from rig.clocks import monotonic_and_raw
 
 TICK, START, CONTINUE, STOP = b"\xF8", b"\xFA", b"\xFB", b"\xFC"
-LEAD = 0.003  # seconds from Start to its tick
+LEAD = 0.003  # seconds from a Start to its tick
 
 
 class Leader:
-    """Plays on a thread of its own from its making until `stop`.
+    """Sends on its own thread, from its creation until `stop`.
 
-    Tick n is due at `truth[n]`, microseconds of RAW; `late(n)` seconds later (or earlier) it is sent, after whatever
-    `before` gives for it.
+    Tick n is due at `truth[n]`, in microseconds of RAW. It is sent `late(n)` seconds later, or earlier if negative,
+    and after the bytes `before[n]`.
     """
 
     def __init__(self, bpm, number=1, late=lambda tick: 0.0, card=0):
@@ -22,13 +22,13 @@ class Leader:
         self.interval = 2.5 / bpm
         self.late = late
         self.truth = []
-        self.before = {}  # by tick: bytes that precede it by LEAD
+        self.before = {}  # by tick: bytes sent LEAD before it
         self.stopping = False
         self.thread = threading.Thread(target=self.play, daemon=True)
         self.thread.start()
 
     def play(self):
-        # Sending must not wait for other programs; if real-time priority is refused, it does without.
+        # Sending must not wait for other programs. If real-time priority is refused, continue without it.
         try:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(90))
         except PermissionError:
@@ -52,7 +52,7 @@ class Leader:
             time.sleep(left)
 
     def soon(self, words, after=24):
-        """Sends `words` before a tick that comes `after` ticks from now; returns the tick's number."""
+        """Sends the bytes `words` before the tick that is `after` ticks from now; returns the tick's number."""
         number = len(self.truth) + after
         self.before[number] = words
         return number

@@ -1,4 +1,4 @@
-"""LinkHut 3.0.6, the demo program of Debian's ableton-link-utils, driven by its keys and read off its status line."""
+"""Runs LinkHut 3.0.6, the demo program in Debian's ableton-link-utils, by its keys and its status line."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from rig.clocks import raw_microseconds
 from rig.figures import quantile
 from rig.wait import until
 
-# The kernel ends it with its parent; otherwise it would keep using Link after a killed test.
+# The kernel kills it when its parent ends; otherwise it would keep using Link after a killed test.
 WITH_PARENT = ["setpriv", "--pdeathsig", "KILL"]
 LINE = re.compile(
     rb"(yes|no) +\| (\d+) +\| (\d+) +\| (yes|no) +\[(playing|stopped)\] +\| ([\d.]+) +\| (-?[\d.]+) +\|[^\r\n]*\r")
@@ -72,7 +72,7 @@ class LinkHut:
     def close(self):
         """Ends LinkHut, unless that has happened, and its JACK server."""
         if self.hut and self.hut.poll() is None:
-            # JACK waits for seconds for a client that goes without a word.
+            # JACK waits several seconds for a client that ends without disconnecting.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.quit()
         self.ending = True
@@ -110,7 +110,7 @@ class LinkHut:
         os.write(self.terminal, key.encode())
 
     def wait(self, condition, what):
-        """The first reading from now on that meets `condition`."""
+        """Waits for a reading that meets `condition`, and returns it."""
         first = len(self.readings)
 
         def met():
@@ -131,7 +131,7 @@ class LinkHut:
         self.press(" ")
 
     def set_tempo(self, bpm):
-        """Goes to a whole tempo in LinkHut's steps of one, each seen before the next."""
+        """Sets a whole tempo by LinkHut's keys, which change it by 1 BPM; waits for each step."""
         while round(self.now.tempo) != bpm:
             before = self.now.tempo
             self.press("e" if before < bpm else "w")
@@ -143,10 +143,11 @@ class LinkHut:
         self.hut.wait(timeout=60)
 
     def distance_from(self, phase_at, readings):
-        """The distance of its shown beats from `phase_at(microseconds)`, in microseconds; positive = ahead.
+        """How far LinkHut's beats are ahead of `phase_at(microseconds)`, in microseconds.
 
-        A line may be read late, however late on a busy machine, and shows hundredths of a beat. So the readings that are
-        farthest ahead are right: a twentieth of all lies in the last twentieth of what the rounding hides.
+        A line may be read late on a busy machine, which makes LinkHut seem behind, and its beats are rounded to
+        hundredths. So the readings farthest ahead count: their 95th percentile, less 45 % of a hundredth of a beat, as
+        rounding moves a reading by at most half of a hundredth.
         """
         distances = []
         for reading in readings:
@@ -156,7 +157,7 @@ class LinkHut:
         return quantile(distances, 0.95) - 0.45 * hidden
 
     def collect(self, count):
-        """`count` readings from now on."""
+        """Waits for the next `count` readings and returns them."""
         first = len(self.readings)
         until(lambda: len(self.readings) >= first + count, f"{count} lines from LinkHut")
         return self.readings[first:first + count]

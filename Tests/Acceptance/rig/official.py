@@ -1,4 +1,4 @@
-"""The unmodified official peer as a program: the keys and the trace of our metronome. `python official.py TEMPO`."""
+"""Runs an unmodified official peer with the keys and trace of our metronome: `python official.py TEMPO`."""
 
 import select
 import sys
@@ -9,7 +9,7 @@ import link
 
 def main(tempo):
     peer = link.Link(tempo)
-    time.sleep(0.6)  # from then on the module's own thread hears at once that Link is turned on
+    time.sleep(0.6)  # after that, the official module's thread notices at once that Link is enabled
     quantum = 4.0
     while True:
         state = peer.captureAppSessionState()

@@ -1,4 +1,4 @@
-"""Unmodified Link programs with one interface, for the cases of the test plan."""
+"""Unmodified Link programs behind one common interface, for the cases of the test plan."""
 
 import asyncio
 import warnings
@@ -12,7 +12,7 @@ from rig.wait import until
 
 
 class LinkPythonPartner:
-    """The PyPI module of the 4.0 series."""
+    """The PyPI module LinkPython, with Link 4.0."""
 
     name = "LinkPython (Link 4.0)"
 
@@ -35,12 +35,12 @@ class LinkPythonPartner:
 
 
 class AalinkPartner:
-    """Another PyPI module of the 4.0 series: it pings from the socket on which it answers pings."""
+    """The PyPI module aalink, with Link 4.0. It sends pings from the socket on which it answers them."""
 
     name = "aalink 0.2.3"
 
     def __init__(self, bpm):
-        with warnings.catch_warnings(action="ignore"):  # a loop of its own is out of fashion; we have no other
+        with warnings.catch_warnings(action="ignore"):  # passing an event loop is deprecated, but none runs here
             self.link = aalink.Link(bpm, asyncio.new_event_loop())
         self.link.start_stop_sync_enabled = True
         enable(self.link)
@@ -83,7 +83,7 @@ class LinkHutPartner:
     peers = property(lambda self: self.hut.now.peers)
 
     def nudge_tempo(self, by):
-        """Whole steps, one key each; a press at the end of the range changes nothing."""
+        """Changes the tempo by whole steps, one key press each; at the ends of the range a press has no effect."""
         for _ in range(abs(by)):
             wanted = min(max(self.tempo + (1 if by > 0 else -1), 20), 999)
             self.hut.press("e" if by > 0 else "w")

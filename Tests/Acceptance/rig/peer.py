@@ -1,4 +1,4 @@
-"""An unmodified official Link peer (the PyPI module of the 4.0 series), as tests use it."""
+"""An unmodified official Link peer, the PyPI module LinkPython with Link 4.0, as tests use it."""
 
 import link
 
@@ -9,7 +9,7 @@ QUANTUM = 4.0
 
 
 class Peer:
-    """One Link program in this process: its tempo, its beats and its transport."""
+    """One Link peer in this process, with its tempo, beats and transport."""
 
     def __init__(self, bpm, start_stop_sync=False):
         self.link = link.Link(bpm)
@@ -25,8 +25,8 @@ class Peer:
 
     def __exit__(self, *_):
         self.close()
-        # Disabling is done by a thread of its own. Destroying waits for it, so that the next test's peer never joins
-        # this one's session.
+        # The module disables Link on another thread. Deleting the object waits for that, so that the next test's peer
+        # never joins this one's session.
         del self.link
 
     @property
@@ -42,7 +42,7 @@ class Peer:
         return self.link.captureAppSessionState().isPlaying()
 
     def now(self):
-        """The peer's own clock, in microseconds."""
+        """The current time on the peer's clock, in microseconds."""
         return self.link.clock().micros()
 
     def set_tempo(self, bpm):
@@ -55,9 +55,9 @@ class Peer:
         return knee
 
     def play(self, quantum=QUANTUM):
-        """Starts the transport at once, its beat 0 on the next boundary of `quantum`; returns when that is.
+        """Starts the transport with beat 0 on the next boundary of `quantum`; returns the boundary's time.
 
-        Half a beat before the boundary nobody could be told in time for a Start, so that is waited out.
+        Waits first if a boundary is less than half a beat away, because a Start could not arrive in time.
         """
         until(lambda: 0.1 < self.phase(self.now(), quantum) < quantum - 0.5, "the bar is young")
         state = self.link.captureAppSessionState()

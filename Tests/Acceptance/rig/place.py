@@ -1,4 +1,4 @@
-"""A separate network for cables, rules and programs; removed when the test is over."""
+"""A network namespace for one test, with its own interfaces, firewall rules and programs."""
 
 import subprocess
 
@@ -12,7 +12,7 @@ class Place:
         self.holder = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "sh", "-c", "echo; exec sleep 600"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-        self.holder.stdout.readline()  # it is there
+        self.holder.stdout.readline()  # waits until the namespace exists
         self.enter = ["nsenter", f"--target={self.holder.pid}", "--net", "--mount", "--"]
         self.run("ip link set lo up", *commands)
 
@@ -32,7 +32,7 @@ class Place:
             subprocess.run([*self.enter, "sh", "-ec", command], check=True, stdin=subprocess.DEVNULL, timeout=60)
 
     def start(self, *command, **options):
-        """A program in this place, which ends with the test at the latest."""
+        """Starts a program in this namespace; it ends with the test at the latest."""
         return subprocess.Popen(
             [*self.enter, "setpriv", "--pdeathsig", "KILL", *map(str, command)], stdin=subprocess.DEVNULL, **options)
 

@@ -1,4 +1,4 @@
-"""A FIFO that stands for a serial MIDI line: every byte is stamped as it arrives."""
+"""A FIFO that stands in for a serial MIDI line and timestamps every byte that arrives."""
 
 import contextlib
 import fcntl
@@ -15,7 +15,7 @@ SENSING = 0xFE  # a byte that Tactus never sends
 
 
 class RawLine:
-    """Reads a FIFO on a thread of its own; `arrivals` holds (value, microseconds of RAW at arrival)."""
+    """Reads a FIFO on its own thread. `arrivals` holds pairs of a byte and its arrival in microseconds of RAW."""
 
     def __init__(self, path):
         self.path = str(path)
@@ -36,7 +36,7 @@ class RawLine:
         os.close(self.descriptor)
 
     def read(self):
-        # A late reader is all that blurs the stamps; where the system allows it, nobody is let in front.
+        # A late reader makes the timestamps late, so it gets real-time priority if the system allows it.
         with contextlib.suppress(PermissionError):
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(85))
         poll = select.poll()
@@ -51,12 +51,12 @@ class RawLine:
                 with contextlib.suppress(BlockingIOError):
                     data = os.read(self.descriptor, 4096)
                 self.arrivals.extend((value, at) for value in data)
-            if not data:  # the writer has gone; poll would return at once for ever
+            if not data:  # there is no writer now, so poll would return at once every time
                 self.ending.wait(0.005)
 
     @contextlib.contextmanager
     def full(self):
-        """As long as it lasts the line takes nothing: nobody reads it, and there is no room left in it."""
+        """Inside a `with` block the line accepts no bytes: its buffer is full and nothing reads it."""
         with self.reading:
             writer = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK)
             try:
@@ -71,7 +71,7 @@ class RawLine:
                 os.close(writer)
 
     def wait_empty(self):
-        """Waits until all that was sent has been read, once its sender has gone."""
+        """Waits until everything sent has been read. Call it after the sender has ended."""
 
         def is_empty():
             waiting = bytearray(4)
@@ -82,11 +82,11 @@ class RawLine:
         until(is_empty, "the line is read to its end")
 
     def times(self, value, since=0):
-        """When each such byte arrived, from `since` on."""
+        """The arrival times of all bytes `value` from `since` on, in microseconds of RAW."""
         return [at for byte, at in list(self.arrivals) if byte == value and at >= since]
 
     def wait_for(self, value, since=0):
-        """When the first such byte after `since` arrived."""
+        """Waits for the first byte `value` from `since` on, and returns its arrival time."""
         what = f"byte {value:02X} on the line"
         try:
             return until(lambda: self.times(value, since), what)[0]
@@ -95,11 +95,14 @@ class RawLine:
             raise AssertionError(f"{error}; bytes so far: {len(self.arrivals)}, other than F8: {others}") from None
 
     def wait_playing(self, since=0):
-        """When the first Start after `since` came, or Continue where a busy machine was told too late for a Start."""
+        """Waits for the first Start from `since` on, or a Continue, and returns its time.
+
+        On a busy machine it may be too late for a Start; then the gateway sends Continue.
+        """
         return until(lambda: self.times(START, since) or self.times(CONTINUE, since), "the machine plays")[0]
 
     def wait_ticks(self, count, since=None):
-        """`count` Timing Clocks from now on, as their times."""
+        """Waits for `count` Timing Clocks from `since` or now on, and returns their times."""
         since = raw_microseconds() if since is None else since
         what = f"{count} Timing Clocks on the line"
         return until(lambda: len(found := self.times(CLOCK, since)) >= count and found, what)[:count]

@@ -1,4 +1,4 @@
-"""A Link peer made by hand: every byte it sends is ours to choose, every byte it hears is kept."""
+"""A Link peer whose every byte the test chooses, and which keeps every datagram it receives."""
 
 import select
 import socket
@@ -15,7 +15,7 @@ LOOPBACK = "127.0.0.1"
 DISCOVERY, MEASUREMENT = b"_asdp_v\x01", b"_link_v\x01"
 ALIVE, RESPONSE, BYE_BYE = 1, 2, 3
 PING, PONG = 1, 2
-SO_TIMESTAMPNS = 35  # which Python has no name for
+SO_TIMESTAMPNS = 35  # Python has no name for it
 
 
 def entry(key, body):
@@ -23,7 +23,7 @@ def entry(key, body):
 
 
 def entries(payload):
-    """The entries of a payload, in order; fails where it is broken."""
+    """The entries of a payload, as (key, body) in order; fails if the payload is malformed."""
     found = []
     while payload:
         key, size = payload[:4], struct.unpack(">I", payload[4:8])[0]
@@ -35,7 +35,7 @@ def entries(payload):
 
 @dataclass(frozen=True)
 class Heard:
-    """A datagram with its time in microseconds, who sent it, and where it came: group, unicast or measurement."""
+    """A received datagram: its time in microseconds, its sender, and the socket: group, unicast or measurement."""
 
     at: int
     source: tuple
@@ -56,12 +56,12 @@ class Heard:
 
     @property
     def timeline(self):
-        """Microseconds a beat, beat origin in microbeats, time origin in microseconds of ghost time."""
+        """Microseconds per beat, beat origin in microbeats, time origin in microseconds of ghost time."""
         return struct.unpack(">qqq", self.body[b"tmln"])
 
     @property
     def start_stop(self):
-        """Playing or not, microbeats, and the time stamp."""
+        """Whether it plays, the beat in microbeats, and the timestamp."""
         return struct.unpack(">?qq", self.body[b"stst"])
 
     @property
@@ -84,7 +84,7 @@ def _socket(port=0):
 
 
 def _receive(opened):
-    """A datagram, who sent it, and when the kernel had it, however late a busy machine lets us read it."""
+    """Receives a datagram; returns the time at which the kernel received it, its sender, and its bytes."""
     data, notes, _, source = opened.recvmsg(2048, socket.CMSG_SPACE(16))
     now, at = time.time_ns(), raw_microseconds()
     for level, kind, stamp in notes:
@@ -96,11 +96,11 @@ def _receive(opened):
 
 @dataclass
 class RawPeer:
-    """What it announces is in its fields; `age` is how long ago its session began, in seconds."""
+    """A hand-made peer. Its fields hold what it announces; `age` is its session's age in seconds."""
 
     node: bytes = b"RAWPEER1"
     session: bytes = b"RAWPEER1"
-    tempo: int = 500_000  # microseconds a beat
+    tempo: int = 500_000  # microseconds per beat
     beat_origin: int = 0
     time_origin: int = 0
     start_stop: tuple = (False, 0, 0)
@@ -165,28 +165,28 @@ class RawPeer:
         self.announce(BYE_BYE, payload=[], ttl=0)
 
     def keep_announcing(self, seconds):
-        """Announces itself every 100 ms, as long as it is to be counted."""
+        """Announces itself every 100 ms for the given time, so that other peers keep counting it."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self.announce()
             time.sleep(0.1)
 
     def heard_since(self, first=0, where=None, kind=None, other_than=None):
-        """What came after the first so many datagrams, of others than itself."""
+        """The datagrams received from other peers, after the first `first`."""
         return [
             one for one in self.heard[first:]
             if (where is None or one.where == where) and (kind is None or one.kind == kind) and len(one.data) > 8
             and not (one.data.startswith(DISCOVERY) and one.node == self.node) and one.node != other_than]
 
     def alive(self, condition=lambda _: True, what="an announcement"):
-        """The first announcement of the program under test from now on that meets a condition."""
+        """Waits for the next announcement of the program under test that meets `condition`."""
         first = len(self.heard)
         return until(
             lambda: next((one for one in self.heard_since(first, "group", ALIVE) if condition(one)), None), what)
 
 
 def joined(raw, ours):
-    """Has our peer join the session made by hand, and returns its first announcement from there."""
+    """Makes our peer join the session of `raw`; returns its first announcement as a member."""
     first = len(raw.heard)
 
     def has_joined():

@@ -1,4 +1,4 @@
-"""A terminal of a person: a pseudo-terminal, what a program draws on it, and the keys it is sent."""
+"""Runs a program on a pseudo-terminal, sends it keys and reads what it draws."""
 
 import fcntl
 import os
@@ -17,7 +17,7 @@ CONTROL = re.compile(r"\x1b\[([?\d;]*)([A-Za-z])")
 
 
 class Screen:
-    """A program on a terminal of its own; `text()` is what a person would read there now."""
+    """A program on its own terminal. `text()` returns what a person would read there now."""
 
     def __init__(self, command, env, rows=24, columns=80):
         self.far, self.near = pty.openpty()
@@ -47,7 +47,7 @@ class Screen:
         os.write(self.far, keys.encode())
 
     def read(self, seconds=0.0):
-        """Takes in what has been drawn."""
+        """Reads what has been drawn so far."""
         while select.select([self.far], [], [], seconds)[0]:
             try:
                 data = os.read(self.far, 65536).decode(errors="replace")
@@ -101,11 +101,11 @@ class Screen:
         return "\n".join(line.rstrip() for line in self.lines())
 
     def wait(self, words):
-        """Waits until the words can be read."""
+        """Waits until the screen shows `words`."""
         until(lambda: words in self.text(), f"{words!r} on the screen:\n{self.text()}", every=0.02)
 
     def end(self, sign=None):
-        """Ends it by a signal, or waits until it has ended by itself; returns its exit code."""
+        """Sends a signal, if one is given, and waits until the program ends; returns its exit code."""
         if sign is not None:
             self.process.send_signal(sign)
         deadline = time.monotonic() + PATIENCE
@@ -115,7 +115,7 @@ class Screen:
         return self.process.wait(0.1)
 
     def is_restored(self):
-        """Whether the terminal is as it was before."""
+        """Whether the terminal has the settings it had before the program started."""
         modes = dict(re.findall(r"\x1b\[\?(1049|25|7)([hl])", self.raw))
         return termios.tcgetattr(self.near) == self.settings and modes == {"1049": "l", "25": "h", "7": "h"}
 

@@ -1,4 +1,4 @@
-"""An observer at the ALSA sequencer whose events the kernel stamps, so that its own waking up does not matter."""
+"""An observer at the ALSA sequencer. The kernel timestamps its events, so it need not wake up on time."""
 
 import errno
 import fcntl
@@ -18,36 +18,36 @@ NAMES = {
     EventType.CLOCK: "clock", EventType.START: "start", EventType.CONTINUE: "continue", EventType.STOP: "stop",
     EventType.SONGPOS: "position",
 }
-POOL = 2000  # events the kernel keeps for us: five seconds of clock at 999 BPM
-SETTLING = 0.05  # a queue that was just started reports times up to a millisecond wrong
+POOL = 2000  # events that the kernel buffers for us: five seconds of clock at 999 BPM
+SETTLING = 0.05  # seconds; a queue that was just started reports times that are wrong by up to 1 ms
 
 SYSTEM_TIMER = 0
 HIGH_RESOLUTION_TIMER = 3
-SET_QUEUE_TIMER = 0x40605346  # the ioctl; the library has no call for it
+SET_QUEUE_TIMER = 0x40605346  # the ioctl; the Python library has no call for it
 
 
 def choose_timer(client, queue, timer, resolution=0):
-    """Has a queue beat by one of the kernel's global timers, at a resolution in Hz (0: the default)."""
+    """Makes a queue use one of the kernel's global timers, at a resolution in Hz; 0 is the default."""
     words = struct.pack("iiiiiiiI64x", queue.queue_id, 0, 1, 0, -1, timer, 0, resolution)
     fcntl.ioctl(client._fd, SET_QUEUE_TIMER, words)
 
 
 def give_way():
-    """Lets every other thread go before the calling one: whoever measures must not be what is measured."""
+    """Gives the calling thread the lowest priority, so that measuring does not disturb what is measured."""
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 class Observer:
-    """Records what arrives at one input port, stamped by the kernel at delivery.
+    """Records the events that arrive at one input port, with the kernel's timestamps.
 
-    Reading it twice a second is enough, so that measuring costs the measured program nothing.
+    Reading it twice a second is enough, so that measuring does not disturb the program under test.
     """
 
     def __init__(self, name="Observer", timer=SYSTEM_TIMER):
         self.client = SequencerClient(name)
         self.client.set_client_pool_input(POOL)
         self.queue = self.client.create_queue("stamps")
-        # Stamps are exact whatever the beat; a fast one would hold up other programs' queues.
+        # The timestamps are exact with any timer, but a fast timer would disturb other programs' queues.
         choose_timer(self.client, self.queue, timer)
         self.port = self.client.create_port(
             "In", caps=PortCaps.WRITE | PortCaps.SUBS_WRITE, type=PortType.MIDI_GENERIC | PortType.APPLICATION,
@@ -56,7 +56,7 @@ class Observer:
         self.client.drain_output()
         time.sleep(SETTLING)
         self.poll = select.poll()
-        self.poll.register(self.client._fd, select.POLLIN)  # the library has no public name for it
+        self.poll.register(self.client._fd, select.POLLIN)  # the library has no public name for the descriptor
         self.stamps = []  # [name, seconds of the queue, sender]
         self.queue_offsets = []  # (bracket, offset) of the queue against MONOTONIC, ns
         self.clock_pairs = []  # (MONOTONIC, RAW), ns
@@ -66,7 +66,7 @@ class Observer:
         self.client.subscribe_port(address, self.port)
 
     def find(self, client_name, port_name, within=5.0):
-        """The address of a port that another client is about to create."""
+        """Waits for another client's port to appear, and returns its address."""
         deadline = time.monotonic() + within
         while True:
             for port in self.client.list_ports():
@@ -77,7 +77,7 @@ class Observer:
             time.sleep(0.01)
 
     def sample_clocks(self):
-        """Relates queue, MONOTONIC and RAW to one another, now."""
+        """Reads the queue's time, CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW together."""
         for _ in range(5):
             before = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
             at = self.client.get_queue_status(self.queue.queue_id).real_time
@@ -87,7 +87,7 @@ class Observer:
         self.clock_pairs.append(monotonic_and_raw())
 
     def read(self):
-        """Takes in what has arrived; fails if the kernel had to throw anything away."""
+        """Records the events that have arrived. Fails if the kernel has dropped any."""
         event = ffi.new("snd_seq_event_t **")
         while (result := alsa.snd_seq_event_input(self.client.handle, event)) != -errno.EAGAIN:
             if result < 0:
@@ -100,7 +100,7 @@ class Observer:
         self.sample_clocks()
 
     def watch(self, seconds, every=0.5, during=lambda: None):
-        """Lets time pass, reading now and then and calling `during` each time."""
+        """Waits for the given time; reads and calls `during` every `every` seconds."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             time.sleep(min(every, left))
@@ -108,8 +108,8 @@ class Observer:
             during()
 
     def events(self):
-        """Everything seen, as [name, microseconds of RAW, sender]."""
+        """All recorded events, as [name, microseconds of RAW, sender]."""
         offset = min(self.queue_offsets)[1]
-        # The kernel steers MONOTONIC evenly, so one straight line through all readings is truer than any two of them.
+        # The kernel adjusts CLOCK_MONOTONIC evenly, so a straight line through all readings is the best estimate.
         rate, start = straight(self.clock_pairs)
         return [[kind, (start + rate * (at + offset)) / 1000, sender] for kind, at, sender in self.stamps]

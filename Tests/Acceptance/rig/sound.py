@@ -1,4 +1,4 @@
-"""Hears what a JACK program plays: when each sound began, on Link's clock."""
+"""Records when each sound of a JACK program began, on Link's clock."""
 
 import array
 import contextlib
@@ -12,9 +12,9 @@ import jack
 from rig.clocks import raw_microseconds
 from rig.figures import straight
 
-SILENCE = 0.02  # seconds after which a sound is a new one
-CALM = 4.0  # seconds for which samples must have come evenly
-EVEN = 500  # microseconds
+SILENCE = 0.02  # seconds of silence after which a new sound begins
+CALM = 4.0  # seconds for which samples must have come evenly before a sound counts
+EVEN = 500  # microseconds; the largest deviation that counts as even
 
 
 class Ear:
@@ -29,7 +29,7 @@ class Ear:
         self.client.activate()
         source = self.client.get_ports(program, is_output=True, is_audio=True)[0]
         self.client.connect(source, self.input)
-        # What is written in a cycle leaves the loudspeaker so many samples later.
+        # The number of samples after which what is written now leaves the loudspeaker.
         told = subprocess.run(["jack_lsp", "-s", server, "-l", source.name], capture_output=True, text=True, check=True)
         self.latency = int(re.search(r"port playback latency = \[ \d+ (\d+)", told.stdout)[1])
         self.readings = []
@@ -67,10 +67,10 @@ class Ear:
                 self.readings.append((frame, (before + after) / 2))
 
     def calm_times(self):
-        """When each sound left the loudspeaker, in microseconds, of those before which samples came evenly for a while.
+        """When each sound left the loudspeaker, in microseconds of RAW, if samples came evenly before it.
 
-        A server without a sound card loses samples whenever the machine is busy; programs, LinkHut too, go by a line
-        through the last few seconds, and are wrong for as long.
+        A JACK server without a sound card loses samples when the machine is busy. LinkHut and other programs compute
+        times from the last few seconds of samples, so they are wrong for a few seconds after that.
         """
         readings = list(self.readings)
         times = []

@@ -1,4 +1,4 @@
-"""Recordings whose truth is known, written by libsndfile as any studio program would."""
+"""Makes recordings with known contents, written by libsndfile like those of studio programs."""
 
 import ctypes
 import math
@@ -13,7 +13,7 @@ class Info(ctypes.Structure):
 
 
 def clicks(times, seconds, level=0.5):
-    """A damped tone that begins at each of the times, in seconds."""
+    """Samples with a damped tone at each of the times, in seconds."""
     samples = [0.0] * int(seconds * RATE)
     for begin in times:
         first = math.ceil(begin * RATE)
@@ -24,7 +24,7 @@ def clicks(times, seconds, level=0.5):
 
 
 def midi(messages, seconds, level=0.3):
-    """A MIDI cable: each message, as bytes, with the time at which it begins; edges are as a card's filter makes them."""
+    """Samples of a MIDI cable after a card's filter; `messages` are pairs of a time in seconds and bytes."""
     reach, samples, jumps = 16, [level] * int(seconds * RATE), {}
     for begin, message in messages:
         for number, byte in enumerate(message):
@@ -46,12 +46,12 @@ def midi(messages, seconds, level=0.3):
 
 
 def rise(distance, width=0.6):
-    """How far a step has come, so many samples after its middle."""
+    """The level of a filtered step from 0 to 1, at a distance in samples from its middle."""
     return 1 / (1 + math.exp(-max(-60, min(60, 4 * distance / width))))
 
 
 def write(path, *channels):
-    """Writes channels into a file of the kind that its name says."""
+    """Writes channels to a file; the file's extension gives the format."""
     library = ctypes.CDLL("libsndfile.so.1")
     library.sf_open.restype = ctypes.c_void_p
     library.sf_writef_float.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]

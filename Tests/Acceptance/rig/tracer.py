@@ -1,4 +1,4 @@
-"""Link programs that print what they know ten times a second: our metronome, and an official peer in its manner."""
+"""Runs Link programs that print their state ten times a second: our metronome, and an official peer."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ WITH_PARENT = ["setpriv", "--pdeathsig", "KILL"]
 
 @dataclass(frozen=True)
 class Reading:
-    """One line: what was true at `at`, in microseconds of RAW, which all namespaces share."""
+    """One printed line: the program's state at the time `at`, in microseconds of RAW."""
 
     at: int
     beat: float
@@ -31,7 +31,7 @@ class Reading:
 
 
 class Tracer:
-    """A running program; `enter` are the words that take it to its host."""
+    """A running program; `enter` are the words in front of its command that run it on its host."""
 
     def __init__(self, command, enter=()):
         self.readings = []
@@ -45,7 +45,7 @@ class Tracer:
     def read(self):
         for line in self.process.stdout:
             words = line.split()
-            if len(words) != 9:  # the last one of a program that was ended
+            if len(words) != 9:  # an unfinished last line, because the program was ended
                 return
             self.readings.append(Reading(
                 int(words[0]), *map(float, words[1:5]), int(words[5]), *(word == b"1" for word in words[6:9])))
@@ -63,7 +63,7 @@ class Tracer:
         self.wait(lambda reading: reading.enabled, "Link is on")
 
     def wait(self, condition, what):
-        """The first reading from now on that meets `condition`."""
+        """Waits for a reading that meets `condition`, and returns it."""
         first = len(self.readings)
         try:
             return until(
@@ -90,7 +90,7 @@ def official(tempo=120, enter=()):
 
 
 def apart(one, other):
-    """How far two readings of one session put their bars apart, in microseconds; positive if `other` is ahead."""
+    """The distance between the bars of two readings, in microseconds; positive if `other` is ahead."""
     beat = 60e6 / one.tempo
     expected = one.phase + (other.at - one.at) / beat
     ahead = (other.phase - expected + one.quantum / 2) % one.quantum - one.quantum / 2
@@ -98,7 +98,7 @@ def apart(one, other):
 
 
 def together(*tracers):
-    """Whether all count one another and have one tempo, by their last readings."""
+    """Whether, by their last readings, all programs count each other as peers and have the same tempo."""
     return all(
         tracer.now.peers == len(tracers) - 1 and abs(tracer.now.tempo / tracers[0].now.tempo - 1) < 2e-5
         for tracer in tracers)

@@ -1,4 +1,4 @@
-"""USB MIDI devices in the lab: gadgets of its kernel, plugged into its own ports, that drivers take for real ones."""
+"""USB MIDI devices in the lab, which are gadgets of its own kernel. Drivers treat them as real devices."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ SOCKETS = 3
 
 
 def make_sockets():
-    """Loads what is needed from the lab's kernel package; returns whether that has it."""
+    """Loads the modules that gadgets need; returns whether the lab's kernel package has them."""
     tree = PROJECT / ".lab/kernel"
     root = next(root for root in (tree, tree / "usr") if (root / "lib/modules").exists())
     for words in (["dummy_hcd", f"num={SOCKETS}"], ["usb_f_midi"], ["snd-usb-audio"]):
@@ -24,7 +24,7 @@ def make_sockets():
 
 
 class Gadget:
-    """One device with one MIDI port each way; drivers call it by its product's name."""
+    """One device with one MIDI port each way; `name` is its USB product name."""
 
     def __init__(self, name, socket):
         self.name, self.socket = name, socket
@@ -45,11 +45,11 @@ class Gadget:
 
     @property
     def card(self):
-        """The number of the card at the device's side, whose raw port hears what arrives over the cable."""
+        """The number of the card on the device's side; its raw port receives what is sent over the cable."""
         return int(os.readlink(f"/proc/asound/far{self.socket}").removeprefix("card"))
 
     @property
     def driver(self):
-        """The number of the card that its driver makes for it."""
+        """The number of the card on the computer's side, which the USB driver creates."""
         cards = pathlib.Path("/proc/asound/cards").read_text().splitlines()
         return next(int(line.split()[0]) for line in cards if line.endswith(f"USB-Audio - {self.name}"))

@@ -1,12 +1,12 @@
-"""Waiting for something to become true, instead of a blind sleep."""
+"""Waits until a condition is true, instead of sleeping for a fixed time."""
 
 import time
 
-PATIENCE = 60.0  # seconds, for a machine so busy that nobody may conclude anything from it
+PATIENCE = 60.0  # seconds; so long that only a real failure takes longer, even on a very busy machine
 
 
 def until(condition, what, every=0.002, within=PATIENCE):
-    """Returns the first true value of `condition`; fails naming `what` if it takes so long that it will never come."""
+    """Waits until `condition()` is true and returns its value; fails with `what` after `within` seconds."""
     deadline = time.monotonic() + within
     while not (value := condition()):
         if time.monotonic() > deadline:

@@ -6,21 +6,22 @@ import LinkNetwork
 
 @testable import Gateway
 
-/// Sees that what commands set is kept, and that a reply comes no earlier than the status shows its effect.
+/// Checks that settings from commands are saved, and that no reply comes before the status shows the effect.
 struct CommandWatch {
-    /// What is to be kept; nil while nothing was set.
+    /// The settings that must be saved; nil while no command has set them.
     private var link: Bool?
     private var startStopSync: Bool?
     private var follow: FollowChoice?
     private var quantum: Beats?
     private var configuredFollow = FollowChoice.auto
     private var configuredQuantum = Beats(4)
-    /// The commands that wait for their replies.
+    /// The commands without a reply yet.
     private var waiting: [ReplyToken: Command] = [:]
 
-    /// Notes that a command is given.
+    /// Records that a command is about to be given.
     mutating func given(_ command: Command, _ token: ReplyToken, _ gateway: VirtualGateway) {
-        // Who waits for the effect of an older command of the same kind may see that of the newer one.
+        // The status may show the effect of this command before the reply to an older one of the same kind, so the
+        // older one is not checked.
         waiting = waiting.filter { !Self.isSameKind($0.value, command) }
         waiting[token] = command
         (configuredFollow, configuredQuantum) = (
@@ -38,7 +39,7 @@ struct CommandWatch {
         }
     }
 
-    /// Notes that the engine has taken a command, or refused it.
+    /// Records that the engine has accepted or refused a command.
     mutating func taken(_ command: Command, isRefused: Bool) {
         guard !isRefused else { return }
         switch command {
@@ -54,7 +55,7 @@ struct CommandWatch {
         }
     }
 
-    /// What is kept otherwise than it was set; nil if nothing is.
+    /// A setting that is not saved as it was set; nil if all are.
     func fault(ofKept kept: KeptState) -> String? {
         if let link, kept.link != link { return "the Link switch is not kept" }
         if let startStopSync, kept.startStopSync != startStopSync { return "start/stop sync is not kept" }
@@ -67,7 +68,7 @@ struct CommandWatch {
         return nil
     }
 
-    /// What the status does not show though a reply promises it; nil if it shows all.
+    /// What is wrong with a reply that is being sent; nil if the status already shows its effect.
     mutating func fault(ofReplyTo token: ReplyToken, _ gateway: VirtualGateway) -> String? {
         guard let command = waiting.removeValue(forKey: token) else { return nil }
         let status = gateway.status

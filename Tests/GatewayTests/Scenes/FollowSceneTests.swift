@@ -8,12 +8,13 @@ import Testing
 @testable import Arbiter
 @testable import Gateway
 
-/// What drum machines notice when their gateway follows a MIDI clock leader, finds it, loses it, and hands over; in
-/// virtual time.
+/// What drum machines hear while their gateway follows a MIDI clock leader, loses it, or switches to Link.
+///
+/// All in virtual time.
 @Suite
 struct FollowSceneTests {
     @Test(arguments: Seeds.standing(1...10))
-    func `a leader leads once it is steady, and its Start is every machine's`(seed: UInt64) throws {
+    func `a leader is followed once it is steady, and its Start reaches the machine`(seed: UInt64) throws {
         var world = GatewayWorld("follow", seed: seed)
         let ours = try world.addNode(tempo: 90)
         world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(300), seconds: 1...20, seed: seed) { tick in
@@ -24,7 +25,7 @@ struct FollowSceneTests {
         #expect(abs(world.tempo(of: ours) - 123.4) < 0.5)
         try world.run(until: 19)
         #expect(world.machine(of: ours).moves == [.start, .stop])
-        // The song's first tick is the leader's tick 240, wherever our numbers begin.
+        // The song's first tick must be the leader's tick 240, whatever number it has here.
         let machine = world.machine(of: ours)
         let first = try #require(machine.startedAt)
         let truth = world.leaderTime(ofTick: 240, at: ours)
@@ -32,7 +33,7 @@ struct FollowSceneTests {
     }
 
     @Test(arguments: Seeds.standing(1...10))
-    func `TEMPO-5, BEATTIME-1: switching Link on alone goes on from the leader without a seam`(seed: UInt64) throws {
+    func `TEMPO-5, BEATTIME-1: enabling Link without peers keeps the leader's tempo and ticks`(seed: UInt64) throws {
         var world = GatewayWorld("follow to link", seed: seed)
         let ours = try world.addNode(tempo: 90)
         world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...30, seed: seed) {
@@ -55,7 +56,7 @@ struct FollowSceneTests {
     }
 
     @Test(arguments: Seeds.standing(1...30))
-    func `Link enabled at any moment of following moves no tick, no beat and no tempo`(seed: UInt64) throws {
+    func `enabling Link while following changes no tick, beat or tempo`(seed: UInt64) throws {
         var world = GatewayWorld("enabled at any moment", seed: seed)
         var random = SeededGenerator(seed: seed).split("moment")
         let ours = try world.addNode(tempo: 90)
@@ -85,7 +86,7 @@ struct FollowSceneTests {
     }
 
     @Test(arguments: Seeds.standing(1...10))
-    func `a session that is found takes over with its tempo and grid, and gives way to the leader again`(
+    func `a Link session replaces the leader, and the leader takes over again when Link is disabled`(
         seed: UInt64
     ) throws {
         var world = GatewayWorld("follow to session", seed: seed)
@@ -111,7 +112,7 @@ struct FollowSceneTests {
     }
 
     @Test(arguments: Seeds.standing(1...5))
-    func `a leader that falls silent is held over, and glided back to when it returns`(seed: UInt64) throws {
+    func `the tempo of a leader that falls silent is held, and its return breaks no ticks`(seed: UInt64) throws {
         var world = GatewayWorld("silence", seed: seed)
         let ours = try world.addNode(tempo: 90)
         world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...6, seed: seed) {
@@ -130,7 +131,7 @@ struct FollowSceneTests {
     }
 
     @Test
-    func `with two leaders the first that is steady wins, and the other is named`() throws {
+    func `of two leaders the first steady one is followed, and the other is reported`() throws {
         var world = GatewayWorld("two leaders", seed: 1)
         let ours = try world.addNode(tempo: 90)
         let (first, second) = (GatewayWorld.leaderPorts[0], GatewayWorld.leaderPorts[1])
@@ -174,7 +175,7 @@ struct FollowSceneTests {
     }
 
     @Test
-    func `while Link is on a leader moves nothing, however long it sends, and all of it is counted`() throws {
+    func `while Link is enabled a leader has no effect, and its messages are counted`() throws {
         var world = GatewayWorld("refused", seed: 1)
         let (peer, ours) = (try world.addNode(tempo: 130), try world.addNode(tempo: 90))
         for node in [peer, ours] { world.setLink(true, at: node) }
@@ -184,7 +185,7 @@ struct FollowSceneTests {
             $0 % 100 == 0 ? [.start] : $0 % 100 == 50 ? [.songPosition(7), .continue] : $0 % 100 == 70 ? [.stop] : []
         }
         try world.run(until: 16)
-        // What the peer still learns of the session's clock is all that moves.
+        // Only the peer's measurements of the session's clock may still move its line.
         #expect(world.line(of: peer).microsecondsPerBeat == line.microsecondsPerBeat)
         #expect(abs(world.line(of: peer).timeOrigin.microseconds(to: line.timeOrigin)) < 200)
         #expect(world.machine(of: peer).moves.isEmpty && world.machine(of: ours).moves.isEmpty)
@@ -196,7 +197,7 @@ struct FollowSceneTests {
     }
 
     @Test(arguments: [12.0, 16, 18])
-    func `a leader slower than any tempo is let go, or still stops its song`(tempo: Double) throws {
+    func `a leader below 20 BPM is either dropped or still obeyed when it stops`(tempo: Double) throws {
         var world = GatewayWorld("too slow", seed: 1)
         let ours = try world.addNode(tempo: 90)
         world.playLeader(
@@ -209,7 +210,7 @@ struct FollowSceneTests {
     }
 
     @Test(arguments: Seeds.standing(1...10))
-    func `a clock without Start and Stop leads the tempo, and the user plays and stops`(seed: UInt64) throws {
+    func `while a leader has not sent Start or Stop, the user can play and stop`(seed: UInt64) throws {
         var world = GatewayWorld("clock alone", seed: seed)
         let ours = try world.addNode(tempo: 90)
         world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 1...24, seed: seed) {
@@ -233,7 +234,7 @@ struct FollowSceneTests {
         world.command(.setPlaying(false), at: ours)
         try world.run(until: 10)
         try world.expectOnLeader(ours, within: 300)
-        // Once it has sent its Start it leads the transport, too.
+        // After its first Start the leader also controls play and stop.
         try world.run(until: 22)
         let moves = world.machine(of: ours).moves
         #expect(moves == [.start, .stop, .start, .stop, .start])
@@ -244,7 +245,7 @@ struct FollowSceneTests {
     }
 
     @Test
-    func `a machine behind a port that comes back is not taken for the one that played there`() throws {
+    func `a leader that appears at a port after a replug does not inherit the transport of the old one`() throws {
         var world = GatewayWorld("another machine", seed: 1)
         let ours = try world.addNode(tempo: 90)
         world.playLeader(at: ours, tempo: 120, jitter: .none, seconds: 1...6, seed: 1) { $0 == 96 ? [.start] : [] }
@@ -261,7 +262,7 @@ struct FollowSceneTests {
     }
 
     @Test(arguments: Seeds.standing(1...5))
-    func `a remote control plays and stops the session on its bar, and its ticks mean nothing`(seed: UInt64) throws {
+    func `a transport remote plays and stops the session on a bar, and its ticks are ignored`(seed: UInt64) throws {
         var world = GatewayWorld("remote", seed: seed)
         let remote = ["remote": "match: [Leader 1]\ninput: { transport: true }"]
         let (peer, ours) = (try world.addNode(tempo: 130), try world.addNode(tempo: 90, profiles: remote))
@@ -281,9 +282,9 @@ struct FollowSceneTests {
         #expect(world.nodes[ours].engine.arbiter.followerStatus.refusedTicks > 300)
     }
 
-    /// `SIM_SEED=1...10000` runs the whole ten thousand.
+    /// `SIM_SEED=1...10000` runs ten thousand seeds instead of forty.
     @Test(arguments: Seeds.standing(1...40))
-    func `whatever is switched, heard, joined and left, nobody obeys two leaders`(seed: UInt64) throws {
+    func `no gateway obeys two leaders, whatever happens`(seed: UInt64) throws {
         var world = GatewayWorld("exclusion", seed: seed, conditions: LinkConditions(loss: 0.05))
         var random = SeededGenerator(seed: seed).split("people")
         let members = try [130.0, 77].map { try world.addNode(tempo: $0) }
@@ -310,8 +311,8 @@ struct FollowSceneTests {
         }
         try world.run(until: 7)
         for member in members {
-            let isLeft = !world.nodes[member].link.isEnabled
-            #expect(world.nodes[member].engine.arbiter.mode != .link || !isLeft)
+            let isEnabled = world.nodes[member].link.isEnabled
+            #expect(world.nodes[member].engine.arbiter.mode != .link || isEnabled)
         }
     }
 }

@@ -5,7 +5,7 @@ import Simulation
 
 @testable import Gateway
 
-/// One gateway in virtual time: a ``GatewayWorld`` of one, whose gateway's properties are its own.
+/// A ``GatewayWorld`` with one gateway, whose properties can be read directly from the scene.
 @dynamicMemberLookup
 struct GatewayScene {
     private var world: GatewayWorld
@@ -25,7 +25,7 @@ struct GatewayScene {
 
     var now: HostTime { world.hostTime(of: 0) }
 
-    /// Gives a command; `replies` takes its outcome.
+    /// Gives a command; the reply appears in `replies`.
     @discardableResult
     mutating func command(_ command: Command) -> ReplyToken { world.command(command, at: 0) }
 
@@ -33,13 +33,13 @@ struct GatewayScene {
 
     mutating func press(_ arrivals: [ControlArrival]) { world.take(.controls(arrivals), at: 0) }
 
-    /// A line that is open takes no more.
+    /// Makes an open line fail.
     mutating func breakLine(_ slot: Int) { world.nodes[0].clockThread.breakLine(slot) }
 
-    /// Has milliseconds pass, and everybody do what they have to.
+    /// Lets the given time pass.
     mutating func run(for milliseconds: Int64) {
         let end = world.now.advanced(byMicroseconds: milliseconds * 1_000)
-        // What is broken stays there to be seen.
+        // A broken promise also stays in `broken`, which the tests check.
         try? world.run(until: Double(end.microseconds) / 1e6)
     }
 

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Gateway
 
-/// What a whole gateway does when machines, people and other programs do something.
+/// What a whole gateway does when machines, users and other programs act.
 @Suite
 struct GatewaySceneTests {
     private static let drums = PortDescription.device(24, "TR-8S", "TR-8S MIDI 1", card: 1, at: "usb-1")
@@ -27,7 +27,7 @@ struct GatewaySceneTests {
     }
 
     @Test
-    func `a machine that is recognised is driven, and its return is told`() throws {
+    func `a recognised machine is connected, and its return is logged`() throws {
         var scene = GatewayScene(try Self.configuration())
         scene.run(for: 10)
         scene.sequencer.plug(Self.drums)
@@ -46,7 +46,7 @@ struct GatewaySceneTests {
     }
 
     @Test
-    func `a machine that another program has to itself is connected once it is let go`() throws {
+    func `a machine that another program uses exclusively is connected once it is free`() throws {
         var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
         scene.sequencer.plug(Self.drums)
         scene.sequencer.taken = [Self.drums.address]
@@ -60,7 +60,7 @@ struct GatewaySceneTests {
     }
 
     @Test
-    func `an output that is wanted no more stops its machine first, and its slot is another's only then`() throws {
+    func `a removed output first stops its machine, and only then is its slot reused`() throws {
         var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
         scene.sequencer.plug(Self.drums)
         scene.run(for: 10)
@@ -82,7 +82,7 @@ struct GatewaySceneTests {
     }
 
     @Test
-    func `a machine is let go only once its Stop has left, however long the clock thread is held up`() throws {
+    func `a machine is disconnected only after its Stop was sent, even if the clock thread hangs`() throws {
         var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
         scene.sequencer.plug(Self.drums)
         scene.run(for: 10)
@@ -99,7 +99,7 @@ struct GatewaySceneTests {
     }
 
     @Test
-    func `a machine that refuses its Stop is stopped once it takes messages again`() throws {
+    func `a machine that refuses its Stop is stopped once it accepts messages again`() throws {
         var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
         scene.sequencer.plug(Self.drums)
         scene.run(for: 10)
@@ -137,7 +137,7 @@ struct GatewaySceneTests {
     }
 
     @Test
-    func `a reload that finds its machine there is answered once that is connected`() throws {
+    func `a reload connects a machine that is already there, and the next one disconnects it`() throws {
         var scene = GatewayScene(try Self.configuration([:]))
         scene.sequencer.plug(Self.drums)
         scene.run(for: 10)
@@ -150,7 +150,7 @@ struct GatewaySceneTests {
     }
 
     @Test
-    func `a line is opened when it comes, opened again when it broke, and closed once nobody writes to it`() throws {
+    func `a line is opened when its file appears, and closed and opened again after it fails`() throws {
         var scene = GatewayScene(try Self.configuration([:], .raw(path: "/dev/midi", bitsPerSecond: 31_250)))
         scene.run(for: 600)
         #expect(scene.output("/dev/midi")?.trouble?.contains("No such file") == true)
@@ -168,7 +168,7 @@ struct GatewaySceneTests {
     }
 
     @Test
-    func `a pedal gives commands, and what it is refused is told once`() throws {
+    func `a pedal gives commands, and repeated refusals are logged once`() throws {
         var configuration = try Self.configuration()
         let pedal = PortDescription.device(40, "Pedal", "Pedal MIDI 1", card: 2)
         configuration.live.controls = [
@@ -200,7 +200,7 @@ struct GatewaySceneTests {
     }
 
     @Test
-    func `a clock that leads refuses the user's tempo by its name, and its own once Link is enabled`() throws {
+    func `while a clock leads, the user cannot set the tempo; enabling Link keeps the clock's tempo`() throws {
         var scene = GatewayScene(try Self.configuration(["drums": "match: [TR-8S]\ninput: { role: leader }"]))
         scene.sequencer.plug(Self.drums)
         scene.run(for: 10)
@@ -212,7 +212,7 @@ struct GatewaySceneTests {
         #expect(scene.status.leadership.mode == .follow)
         let refused = scene.command(.setTempo(Tempo(beatsPerMinute: 90)))
         #expect(scene.refusal(refused) == .notLeader("TR-8S MIDI 1"))
-        #expect(scene.output("TR-8S")?.boardSink == .away, "who leads hears nothing of it")
+        #expect(scene.output("TR-8S")?.boardSink == .away, "the leader itself is sent no clock")
         let tempo = scene.status.leadership.timeline.tempo
         scene.command(.enableLink(true))
         scene.run(for: 1)
@@ -222,8 +222,7 @@ struct GatewaySceneTests {
     }
 
     @Test
-    func `a clock that another program had to itself is heard once it is asked for again, or in a few seconds`() throws
-    {
+    func `a clock that another program used exclusively is retried on request and every few seconds`() throws {
         for isAskedAgain in [true, false] {
             var scene = GatewayScene(try Self.configuration([:]))
             scene.sequencer.plug(Self.drums)
@@ -241,7 +240,7 @@ struct GatewaySceneTests {
     }
 
     @Test
-    func `a program that shows its port to nobody is heard when it connects itself`() throws {
+    func `a program with a hidden port is followed when it connects itself`() throws {
         var scene = GatewayScene(try Self.configuration())
         let hidden = PortAddress(client: 140, port: 0)
         scene.sequencer.hide(hidden)
@@ -253,7 +252,7 @@ struct GatewaySceneTests {
         }
         #expect(scene.status.leadership.mode == .follow)
         scene.command(.follow(.off))
-        #expect(scene.sequencer.subscriptions.count == 1, "what the user has subscribed stays")
+        #expect(scene.sequencer.subscriptions.count == 1, "a connection that the user made stays")
         #expect(scene.broken.isEmpty)
     }
 }

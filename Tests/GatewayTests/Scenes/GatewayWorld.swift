@@ -10,33 +10,35 @@ import Simulation
 
 @testable import Gateway
 
-/// Whole gateways in virtual time, with clocks of their own, on a network that delays and loses.
+/// Whole gateways in virtual time, each with its own clock, on a network that delays and loses datagrams.
 ///
-/// Their threads are events: what one asks of another comes a little later, and each wakes a little late.
+/// Each thread is simulated by events: a request to another thread arrives a little later, and each thread wakes a
+/// little late.
 struct GatewayWorld {
     let scenario: String
     let seed: UInt64
     private(set) var nodes: [VirtualGateway] = []
     var medium: LinkMedium
     private(set) var trace = Trace()
-    /// The newest leader of each gateway: when its ticks truly fall, and which of them is the top of its song.
+    /// The newest leader of each gateway: the exact times of its ticks, and the number of the song's first tick.
     var leaders: [Int: (truth: [WorldTime], top: Int?)] = [:]
     private var simulation = Simulation<Event>()
     private var random: SeededGenerator
     private var threads: [Threads] = []
 
-    /// When the threads of a gateway do something next.
+    /// What the threads of one gateway will do next.
     private struct Threads {
         var linkWakesAt: HostTime?
         var gatewayWakesAt: HostTime?
-        /// Requests to the Link thread, and its news, keep their order: the next one comes after this time.
+        /// When the last request to the Link thread arrives; the next one must arrive later.
         var lastRequest = WorldTime.seconds(0)
-        var lastNews = WorldTime.seconds(0)
+        /// When the last event from the Link thread arrives; the next one must arrive later.
+        var lastLinkEvent = WorldTime.seconds(0)
         /// Whether the gateway thread is about to read the sequencer's announcements.
         var isAnnounced = false
-        /// How often the gateway thread has woken by itself, and since when that is counted.
+        /// How often the gateway thread has woken because of a deadline, and since when that is counted.
         var (wakeUps, wakeUpsSince) = (0, WorldTime.seconds(0))
-        /// Counts the times that the clock thread was told when to wake.
+        /// The number of the clock thread's newest alarm.
         var clockAlarm = 0
     }
 
@@ -47,7 +49,7 @@ struct GatewayWorld {
         case gateway(Int, GatewayEvent)
         case gatewayWakes(Int, HostTime)
         case announcements(Int)
-        /// Unless it has been told since to wake at another time.
+        /// Ignored unless `alarm` is still the newest.
         case clockWakes(Int, alarm: Int)
         case action((inout GatewayWorld) throws -> Void)
     }
@@ -63,7 +65,9 @@ struct GatewayWorld {
 
     func hostTime(of node: Int) -> HostTime { nodes[node].clock.hostTime(at: now) }
 
-    /// Adds a gateway, and starts it.
+    /// Adds a gateway and starts it.
+    ///
+    /// - Returns: its number, which the other methods take.
     mutating func addGateway(_ configuration: GatewayConfiguration, kept: KeptState = KeptState()) -> Int {
         let index = nodes.count
         var own = random.split("node \(index)")
@@ -75,15 +79,15 @@ struct GatewayWorld {
         return index
     }
 
-    /// Has something happen at a time, in seconds since the world began.
+    /// Schedules an action at a time in seconds since the world began.
     mutating func at(_ seconds: Double, _ action: @escaping (inout GatewayWorld) throws -> Void) {
         simulation.schedule(.action(action), at: .seconds(seconds))
     }
 
-    /// Has everybody do what they have to.
+    /// Performs all events until the given time.
     ///
-    /// - Parameter seconds: until when, since the world began.
-    /// - Throws: the first promise that was broken.
+    /// - Parameter seconds: the end, in seconds since the world began.
+    /// - Throws: the first broken promise.
     mutating func run(until seconds: Double) throws {
         for node in nodes.indices { noteAnnouncements(of: node) }
         while let event = simulation.next(until: .seconds(seconds)) {
@@ -120,7 +124,7 @@ struct GatewayWorld {
         }
     }
 
-    /// A promise that was broken, with the way that led there.
+    /// A broken promise, with the scenario, seed, time and trace that led to it.
     func broken(_ promise: String) -> BrokenPromise {
         BrokenPromise(promise, scenario: scenario, seed: seed, time: now, trace: trace)
     }
@@ -140,20 +144,20 @@ struct GatewayWorld {
         return token
     }
 
-    /// Has a gateway's thread take an event.
+    /// Gives an event to a gateway's thread.
     mutating func take(_ event: GatewayEvent, at node: Int) {
         nodes[node].take(event, at: hostTime(of: node))
         settle(node)
     }
 
-    /// Has a gateway hear a message of some machine's clock, sent now.
+    /// Sends a clock message to a gateway now; it arrives a little later.
     mutating func hear(_ message: ClockMessage, from source: ClockSource, at node: Int) {
         trace.record("hears", node: node, [Int64(message.wire.bytes)], at: now)
         let arrival = ClockArrival(message, at: hostTime(of: node), from: source)
         simulation.schedule(.gateway(node, .clocks([.arrival(arrival)])), at: later(20...400, at: node))
     }
 
-    /// Ends a turn of the gateway thread, and has the others do what it has asked them for.
+    /// Ends a turn of the gateway thread and schedules what it has asked other threads to do.
     private mutating func settle(_ node: Int) {
         let now = hostTime(of: node)
         let (account, watchedAt) = (nodes[node].clockThread.account(), nodes[node].watchedAt)
@@ -164,7 +168,7 @@ struct GatewayWorld {
             simulation.schedule(.request(node, request), at: time)
         }
         nodes[node].linkRequests = []
-        // News wake the clock thread.
+        // A new board wakes the clock thread.
         if nodes[node].isBoardNew { wakeClock(of: node, at: later(5...150, at: node)) }
         nodes[node].isBoardNew = false
         noteAnnouncements(of: node)
@@ -175,7 +179,7 @@ struct GatewayWorld {
         simulation.schedule(.gatewayWakes(node, time), at: nodes[node].clock.worldTime(of: time))
     }
 
-    /// Counts the times that the gateway thread wakes though nothing has happened.
+    /// Counts how often the gateway thread wakes because of a deadline.
     private mutating func noteWakeUp(of node: Int) {
         if now.microseconds - threads[node].wakeUpsSince.microseconds > 1_000_000 {
             (threads[node].wakeUpsSince, threads[node].wakeUps) = (now, 0)
@@ -184,7 +188,7 @@ struct GatewayWorld {
         if threads[node].wakeUps == 200 { nodes[node].fail("the gateway thread wakes 200 times a second") }
     }
 
-    /// Has the gateway thread woken by what the sequencer has announced.
+    /// Schedules reading the sequencer's announcements, if there are any.
     private mutating func noteAnnouncements(of node: Int) {
         guard nodes[node].sequencer.hasAnnouncement, !threads[node].isAnnounced else { return }
         threads[node].isAnnounced = true
@@ -226,7 +230,7 @@ struct GatewayWorld {
         }
     }
 
-    /// Has a gateway's Link engine do something, and tells the network and the gateway thread.
+    /// Runs `body` on a gateway's Link engine, sends its datagrams and reports a changed state to the gateway thread.
     private mutating func touch(_ node: Int, _ body: (inout Engine, HostTime) -> [Datagram]) {
         let before = LinkState(nodes[node].link)
         for datagram in body(&nodes[node].link, hostTime(of: node)) {
@@ -243,8 +247,8 @@ struct GatewayWorld {
     }
 
     private mutating func post(_ event: GatewayEvent, from node: Int) {
-        let time = max(later(20...400, at: node), threads[node].lastNews.advanced(byMicroseconds: 1))
-        threads[node].lastNews = time
+        let time = max(later(20...400, at: node), threads[node].lastLinkEvent.advanced(byMicroseconds: 1))
+        threads[node].lastLinkEvent = time
         simulation.schedule(.gateway(node, event), at: time)
     }
 
@@ -262,7 +266,7 @@ struct GatewayWorld {
         let ports = nodes[node].clockThread.ports
         var wakeAt = nodes[node].clock.worldTime(of: nodes[node].runClock(at: hostTime(of: node)))
         trace.record("sends", node: node, at: now)
-        // Ports that have come or gone are announced.
+        // The sequencer announces new and removed ports.
         if ports != nodes[node].clockThread.ports { noteAnnouncements(of: node) }
         wakeAt.microseconds += .random(in: 0...150, using: &nodes[node].random)
         wakeClock(of: node, at: wakeAt)

@@ -7,19 +7,18 @@ import Simulation
 
 // Machines that send their clocks to the gateways of a world.
 extension GatewayWorld {
-    /// Has a machine play its clock to a gateway.
+    /// Schedules a machine's clock messages to a gateway.
     ///
     /// - Parameters:
-    ///   - source: where it comes in.
-    ///   - node: who hears it.
-    ///   - jitter: of its ticks' times.
-    ///   - seconds: from when to when.
-    ///   - seed: of its jitter.
-    ///   - tempo: beats per minute from a tick to the next.
-    ///   - transport: what it sends 3 ms before a tick.
+    ///   - source: the port that the messages come from.
+    ///   - node: the gateway that receives them.
+    ///   - jitter: how much the ticks' times vary.
+    ///   - seconds: when the clock begins and ends, in seconds since the world began.
+    ///   - seed: the seed for the jitter.
+    ///   - tempo: beats per minute between a tick, given by its number, and the next.
+    ///   - transport: the messages sent 3 ms before a tick, given by its number.
     mutating func playLeader(
         from source: ClockSource = GatewayWorld.leaderPorts[0], at node: Int, jitter: LeaderClock.Jitter,
-
         seconds: ClosedRange<Double>, seed: UInt64, tempo: (Int) -> Double,
         transport: (Int) -> [ClockMessage] = { _ in [] }
     ) {
@@ -45,7 +44,7 @@ extension GatewayWorld {
         leaders[node] = (clock.truth.map { WorldTime(microseconds: Int64($0)) }, top)
     }
 
-    /// The same at one tempo.
+    /// Schedules a machine's clock messages at a constant tempo.
     mutating func playLeader(
         from source: ClockSource = GatewayWorld.leaderPorts[0], at node: Int, tempo: Double, jitter: LeaderClock.Jitter,
         seconds: ClosedRange<Double>, seed: UInt64,
@@ -56,7 +55,7 @@ extension GatewayWorld {
             tempo: { _ in tempo }, transport: transport)
     }
 
-    /// When a tick of a gateway's leader truly falls, on that gateway's clock.
+    /// The exact time of a tick of a gateway's leader, in microseconds on the gateway's clock.
     func leaderTime(ofTick tick: Int, at node: Int) -> Int64 {
         nodes[node].clock.hostTime(at: leaders[node]?.truth[tick] ?? now).microseconds
     }
@@ -71,7 +70,7 @@ extension GatewayWorld {
         return (now, leadership.timeline.tempo.beatsPerMinute, beat.value)
     }
 
-    /// Checks that a gateway's newest tick is its leader's, and the same tick of the song.
+    /// Checks that a gateway's newest tick has the time and song position of a leader's tick.
     func expectOnLeader(_ node: Int, within microseconds: Int64) throws {
         guard let last = machine(of: node).ticks.last, let leader = leaders[node] else { throw broken("no ticks") }
         let nearest = leader.truth.indices.min { left, right in
@@ -79,9 +78,9 @@ extension GatewayWorld {
         }
         guard let nearest else { throw broken("no leader") }
         let apart = last - leaderTime(ofTick: nearest, at: node)
-        // The loop guard may be asking; and the output thread wakes up to 150 us late.
-        let asked = nodes[node].engine.arbiter.probing == nil ? 0 : Probe.amplitude(line(of: node))
-        guard (-microseconds - asked...microseconds + asked + 150).contains(apart) else {
+        // A running loop probe shifts ticks on purpose. The clock thread may wake 150 us late.
+        let probe = nodes[node].engine.arbiter.probing == nil ? 0 : Probe.amplitude(line(of: node))
+        guard (-microseconds - probe...microseconds + probe + 150).contains(apart) else {
             throw broken("node \(node) is \(apart) us from its leader's tick")
         }
         guard let top = leader.top, machine(of: node).isPlaying else { return }
@@ -93,10 +92,10 @@ extension GatewayWorld {
 }
 
 extension DrumMachine {
-    /// Start, Continue and Stop, in the order they came.
+    /// The Start, Continue and Stop messages received, in order.
     var moves: [ClockMessage] { transport.filter { if case .songPosition = $0 { false } else { true } } }
 
-    /// When the tick came that began the song last.
+    /// When the first tick after the last Start arrived, in microseconds.
     var startedAt: Int64? {
         guard let start = events.lastIndex(where: { $0.message == .start }) else { return nil }
         return events[start...].first { $0.message == .timingClock }?.at

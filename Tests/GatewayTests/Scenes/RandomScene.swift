@@ -8,36 +8,36 @@ import Simulation
 
 @testable import Gateway
 
-/// What may happen to a gateway that drives four machines and a line, beside a second gateway in its network.
+/// Something that can happen to a gateway with four machines, a line, and a second gateway on its network.
 enum SceneStep: Hashable {
     case plug(Int)
     case pull(Int)
-    /// Another program has the machine to itself, or lets it go.
+    /// Another program starts or ends exclusive use of the machine.
     case take(Int, Bool)
-    /// The machine takes nothing for now, or takes messages again.
+    /// The machine stops accepting messages, or accepts them again.
     case stick(Int, Bool)
     case command(Command)
     /// Loads another configuration.
     case configure(SceneConfiguration)
-    /// The file of the line is there, or not.
+    /// The line's file appears or disappears.
     case line(Bool)
     case breakLine
-    /// How many bytes the line takes at once; nil is all.
+    /// Limits how many bytes the line takes at once; nil removes the limit.
     case clog(Int?)
     case holdClockThread(Bool)
-    /// One of two leaders plays its clock for some seconds, with or without Start.
+    /// One of two leaders sends its clock for some seconds, with or without Start.
     case lead(Int, beatsPerMinute: Int, seconds: Int, starts: Bool)
     case plugLeaders
     case pullLeaders
-    /// Somebody does something at the other gateway.
+    /// A user gives a command to the other gateway.
     case peer(Command)
-    /// The other gateway's network cable.
+    /// The other gateway's network cable is plugged in or pulled.
     case network(Bool)
-    /// Somebody looks at the status.
+    /// A user looks at the status.
     case watch
 }
 
-/// What a scene wants of its gateway.
+/// The settings of the gateway in a random scene.
 struct SceneConfiguration: Hashable {
     var outputs: Set<OutputAddress> = []
     var connectsRecognised = true
@@ -49,7 +49,7 @@ struct SceneConfiguration: Hashable {
     static let wanted: [OutputAddress] = [
         .name("Box 0"), .name("Box 3"), .virtual("Side"), .raw(path: "/dev/midi", bitsPerSecond: 31_250),
     ]
-    /// Box 0 and Box 1 take everything; Box 2 knows no song position.
+    /// Box 0 and Box 1 take all messages, Box 2 takes no song position, and Box 3 has no profile.
     private static let library = [
         "boxes": "match: [Box 0, Box 1]", "simple": "match: [Box 2]\ntransport: { song-position: false }",
     ]
@@ -78,10 +78,11 @@ struct SceneConfiguration: Hashable {
     }
 }
 
-/// A scene drawn at random: steps, each with the milliseconds that pass after it.
+/// A random sequence of steps.
 struct RandomScene {
     struct Timed: Hashable {
         var step: SceneStep
+        /// Milliseconds that pass after the step.
         var wait: Int64
     }
 
@@ -106,9 +107,9 @@ struct RandomScene {
         PortDescription.device(24 + $0, "Box \($0)", "Box \($0) MIDI 1", card: $0)
     }
 
-    /// Plays the scene and then mends everything, so that every machine can be where it should.
+    /// Plays the scene, then repairs everything and checks the final state.
     ///
-    /// - Returns: the first promise that is broken; nil if all are kept.
+    /// - Returns: the first broken promise; nil if there is none.
     func brokenPromise() -> BrokenPromise? {
         var world = GatewayWorld("random scene", seed: seed)
         do throws(BrokenPromise) {
@@ -119,7 +120,7 @@ struct RandomScene {
         }
     }
 
-    /// Plays the scene, and tells what the gateway and its machines made of it.
+    /// Plays the scene, and returns the gateway's log and the messages that each machine received.
     func account() -> [String] {
         var world = GatewayWorld("random scene", seed: seed)
         var lines: [String] = []
@@ -136,10 +137,10 @@ struct RandomScene {
         return lines
     }
 
-    /// Leaves out what a failure does not need: halves first, then quarters, down to single steps.
+    /// Removes steps that a failure does not need: halves first, then quarters, down to single steps.
     ///
     /// - Parameter fails: whether a scene fails.
-    /// - Returns: a scene that fails, of whose steps none can be left out alone.
+    /// - Returns: a scene that still fails, but no longer does if any one step is removed.
     func shrunk(_ fails: (RandomScene) -> Bool) -> RandomScene {
         var scene = self
         var size = max(1, steps.count / 2)
@@ -166,7 +167,7 @@ struct RandomScene {
         return scene
     }
 
-    /// Nothing happens in some steps, but their time passes.
+    /// The scene without some steps, but with the time that passes in them.
     private func waiting(for range: Range<Int>) -> RandomScene {
         var scene = dropping(range)
         let time = steps[range].map(\.wait).reduce(0, +)
@@ -192,7 +193,7 @@ struct RandomScene {
             }
             world.nodes[0].sequencer.taken = []
             world.nodes[0].sequencer.stuck = []
-            // A bar at the slowest tempo, and the time that a device is given.
+            // Enough for one bar at the slowest tempo and for reconnecting a device.
             try run(&world, for: 12_000)
             try expectAll(of: world, tokens)
         } catch let promise as BrokenPromise {
@@ -246,7 +247,7 @@ struct RandomScene {
         }
     }
 
-    /// Checks what must be so once everything is mended.
+    /// Checks what must be true once everything is repaired.
     private func expectAll(of world: GatewayWorld, _ tokens: [ReplyToken]) throws(BrokenPromise) {
         let gateway = world.nodes[0]
         guard tokens.allSatisfy({ gateway.replies[$0] != nil }) else { throw world.broken("a command has no reply") }

@@ -1,12 +1,12 @@
 import Simulation
 import Testing
 
-/// Whole gateways through scenes that nobody has thought of.
+/// Runs whole gateways through random scenes.
 @Suite
 struct RandomSceneTests {
-    /// `SIM_SEED=1...10000` plays ten thousand; `SIM_SEED=n` plays one again.
+    /// `SIM_SEED=1...10000` plays ten thousand; `SIM_SEED=n` plays seed n again.
     @Test(arguments: Seeds.standing(1...40))
-    func `whatever happens, machines are in step, nothing set is lost and nobody leads beside another`(seed: UInt64) {
+    func `whatever happens, machines stay in step, settings are kept and only one clock leads`(seed: UInt64) {
         let scene = RandomScene(seed: seed)
         guard let promise = scene.brokenPromise() else { return }
         let smaller = scene.shrunk { $0.brokenPromise()?.kind == promise.kind }
@@ -16,7 +16,7 @@ struct RandomSceneTests {
     }
 
     @Test
-    func `steps that a fault does not need are found`() {
+    func `shrinking a scene leaves only the steps that the failure needs`() {
         let scene = RandomScene(seed: 1)
         let (first, second) = (scene.steps[3], scene.steps[44])
         let found = scene.shrunk {
@@ -27,6 +27,6 @@ struct RandomSceneTests {
 }
 
 extension BrokenPromise {
-    /// What is broken, whichever machine and tick it is about.
+    /// The promise without its numbers and details, to tell whether two failures are the same.
     fileprivate var kind: String { promise.prefix { $0 != ";" }.filter { !$0.isNumber } }
 }

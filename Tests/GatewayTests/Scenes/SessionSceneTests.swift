@@ -7,11 +7,11 @@ import Testing
 @testable import Arbiter
 @testable import Gateway
 
-/// What drum machines notice when gateways meet, part and change their minds; in virtual time.
+/// What drum machines hear when gateways join and leave Link sessions; in virtual time.
 @Suite
 struct SessionSceneTests {
     @Test(arguments: Seeds.standing(1...10))
-    func `BEATTIME-1: switching Link on and off alone costs a playing machine nothing`(seed: UInt64) throws {
+    func `BEATTIME-1: switching Link on and off without peers does not affect a playing machine`(seed: UInt64) throws {
         var world = GatewayWorld("BEATTIME-1", seed: seed)
         let ours = try world.addNode(tempo: 133.7)
         world.at(1) { $0.command(.setPlaying(true), at: ours) }
@@ -23,7 +23,7 @@ struct SessionSceneTests {
     }
 
     @Test(arguments: Seeds.standing(1...10))
-    func `BEATTIME-2: a peer that joins moves nobody's machine`(seed: UInt64) throws {
+    func `BEATTIME-2: a joining peer does not affect the machine of the session's founder`(seed: UInt64) throws {
         var world = GatewayWorld("BEATTIME-2", seed: seed)
         let (ours, peer) = (try world.addNode(tempo: 130), try world.addNode(tempo: 77))
         world.setLink(true, at: ours)
@@ -36,7 +36,7 @@ struct SessionSceneTests {
     }
 
     @Test(arguments: Seeds.standing(1...10))
-    func `who joins a session and presses play starts on its bar`(seed: UInt64) throws {
+    func `a gateway that joins a session starts playing on the session's bar`(seed: UInt64) throws {
         var world = GatewayWorld("start on the bar", seed: seed)
         let (peer, ours) = (try world.addNode(tempo: 130), try world.addNode(tempo: 77))
         world.setLink(true, at: peer)
@@ -67,7 +67,7 @@ struct SessionSceneTests {
     }
 
     @Test(arguments: Seeds.standing(1...10))
-    func `a machine that plays when a session is found is put on the session's bar once`(seed: UInt64) throws {
+    func `a playing machine is realigned to the session's bar at most once on joining`(seed: UInt64) throws {
         var world = GatewayWorld("join while playing", seed: seed)
         let (peer, ours) = (try world.addNode(tempo: 130), try world.addNode(tempo: 77))
         world.setLink(true, at: peer)
@@ -82,7 +82,7 @@ struct SessionSceneTests {
     }
 
     @Test(arguments: Seeds.standing(1...10))
-    func `when the founder leaves, machines play on unbroken`(seed: UInt64) throws {
+    func `machines play on without interruption when the founder leaves`(seed: UInt64) throws {
         var world = GatewayWorld("founder leaves", seed: seed)
         let members = try [130.0, 77, 90].map { try world.addNode(tempo: $0) }
         for member in members { world.at(Double(member) * 2) { $0.setLink(true, at: member) } }
@@ -91,12 +91,12 @@ struct SessionSceneTests {
         world.at(14) { $0.setLink(false, at: members[1]) }
         try world.run(until: 18)
         for member in members { #expect(world.machine(of: member).transport == [.start]) }
-        // Parted, their clocks run apart by up to 60 us a second.
+        // Outside a session, the gateways' clocks drift apart by up to 60 us per second.
         try world.expectAligned(members, within: 1_200)
     }
 
     @Test(arguments: Seeds.standing(1...10))
-    func `a tempo knob turned from 20 to 999 costs no machine a tick`(seed: UInt64) throws {
+    func `no machine loses a tick while the tempo sweeps from 20 to 999 BPM`(seed: UInt64) throws {
         var world = GatewayWorld("tempo sweep", seed: seed)
         let (peer, ours) = (try world.addNode(tempo: 130), try world.addNode(tempo: 77))
         world.setLink(true, at: peer)
@@ -111,12 +111,12 @@ struct SessionSceneTests {
             #expect(world.machine(of: node).transport == [.start])
             #expect(world.nodes[node].breaks == 0)
         }
-        // Not measured anew since they met, their clocks may have run apart by 60 us a second.
+        // Since the measurement on joining, their clocks may have drifted apart by 60 us per second.
         try world.expectAligned([peer, ours], within: 900)
     }
 
     @Test(arguments: [40, 97.3, 132, 999])
-    func `a change of tempo while Start is pending moves it in time and not to another bar`(tempo: Double) throws {
+    func `a tempo change while Start is pending keeps it on the same bar`(tempo: Double) throws {
         for isSynced in [false, true] {
             var world = GatewayWorld("pending", seed: 1)
             let (peer, ours) = (try world.addNode(tempo: 120), try world.addNode(tempo: 77))
@@ -135,7 +135,7 @@ struct SessionSceneTests {
     }
 
     @Test
-    func `a stop and a play so close that only the play is heard start the song anew`() throws {
+    func `a stop followed at once by play restarts the song everywhere`() throws {
         var world = GatewayWorld("restart", seed: 1)
         let members = try [130.0, 77].map { try world.addNode(tempo: $0) }
         for member in members {
@@ -152,7 +152,7 @@ struct SessionSceneTests {
     }
 
     @Test(arguments: [0, 0.5, 0.7, 3, 7])
-    func `the quantum decides where the song starts and never where ticks fall`(quantum: Double) throws {
+    func `the quantum decides where the song starts, but not when ticks are sent`(quantum: Double) throws {
         var trains: [[Int64]] = []
         for quantum in [4, quantum] {
             var world = GatewayWorld("quantum", seed: 1)
@@ -173,7 +173,7 @@ struct SessionSceneTests {
     }
 
     @Test(arguments: Seeds.standing(1...12))
-    func `whatever people do on a bad network, machines never stumble and end up together`(seed: UInt64) throws {
+    func `on a bad network machines lose no tick, and end up aligned`(seed: UInt64) throws {
         let conditions = LinkConditions(delay: 2_000, jitter: 6_000, loss: 0.05, duplication: 0.02, reordering: 0.05)
         var world = GatewayWorld("bad network", seed: seed, conditions: conditions)
         var random = SeededGenerator(seed: seed).split("people")
@@ -206,7 +206,7 @@ struct SessionSceneTests {
             world.medium.network.conditions = LinkConditions()
             for member in members { world.setLink(true, at: member) }
         }
-        // Everyone measures the session anew within half a minute; stop first, so that play is news to all.
+        // Every peer measures the session again within 30 s. Stop first, so that play is a change for all of them.
         world.at(70) { $0.command(.setTempo(Tempo(beatsPerMinute: 120)), at: 0) }
         world.at(71) { world in for member in members { world.command(.setPlaying(false), at: member) } }
         world.at(73) { $0.command(.setPlaying(true), at: 1) }
@@ -216,8 +216,8 @@ struct SessionSceneTests {
     }
 
     @Test
-    func `corrections of the session's clock are glided after, and no tick's distance shows them`() throws {
-        // Thirty seconds of drift between two clocks, again and again, over a network that delays unevenly.
+    func `corrections of the session's clock change tick intervals by at most 0.5 %`() throws {
+        // Every 30 s a measurement corrects the drift between two clocks, over a network with uneven delays.
         var world = GatewayWorld("glide", seed: 3, conditions: LinkConditions(delay: 1_000, jitter: 1_500))
         let (peer, ours) = (try world.addNode(tempo: 120), try world.addNode(tempo: 77))
         world.setLink(true, at: peer)
@@ -227,11 +227,11 @@ struct SessionSceneTests {
         let (settled, breaks) = (world.hostTime(of: ours).microseconds, world.nodes[ours].breaks)
         let corrected = world.nodes[ours].link.clockSteps
         try world.run(until: 200)
-        #expect(abs(world.nodes[ours].link.clockSteps - corrected) > 100, "there is something to glide after")
+        #expect(abs(world.nodes[ours].link.clockSteps - corrected) > 100, "there were corrections")
         #expect(world.machine(of: ours).transport == [.start])
         let ticks = world.machine(of: ours).ticks.filter { $0 > settled }
         let nominal = 500_000.0 / 24
-        // The thread wakes up to 150 us late in this world.
+        // In this simulation, the clock thread wakes up to 150 us late.
         for (first, second) in zip(ticks, ticks.dropFirst()) {
             #expect(abs(Double(second - first) - nominal) <= nominal * RateAccumulator.rateLimit + 152)
         }

@@ -3,9 +3,11 @@ import ClockDispatch
 import MIDIClock
 import Simulation
 
-/// Sees that machines are where the song is, one bar line after anything that excuses them.
+/// Checks that machines play and stop with the song.
+///
+/// After a change of circumstances, a machine has time until the next bar line.
 struct StepWatch {
-    /// What a machine may need until the next bar line to follow.
+    /// A change of any of these gives a machine time until the next bar line.
     private struct Circumstances: Hashable {
         var transport: PlannedTransport
         var slot: Int
@@ -20,29 +22,29 @@ struct StepWatch {
 
     private struct Record {
         var circumstances: Circumstances
-        /// Since when the machine has been in the wrong state under them.
+        /// When the machine was last seen in the right state, or when the circumstances last changed.
         var since: HostTime
-        /// The length of a bar at the slowest tempo since then, in microseconds.
+        /// The longest bar since then, in microseconds.
         var longestBar: Int64
     }
 
     private var records: [VirtualGateway.Receiver: Record] = [:]
 
-    /// Time for what is sent before a machine moves, and for a Stop that is sent again, in microseconds.
+    /// Extra time in microseconds, for the messages sent before Start and for a Stop that is repeated.
     private static let grace: Int64 = 700_000
 
-    /// Whatever machines do now, they have a bar's time to follow.
+    /// Gives all machines time until the next bar line.
     mutating func excuseAll() { records = [:] }
 
-    /// Takes a look at a machine that hears an output.
+    /// Checks one machine that is connected to an output.
     ///
     /// - Parameters:
     ///   - receiver: the machine.
-    ///   - machine: what it does.
-    ///   - slot: the output it hears.
-    ///   - board: what the clock thread is to do.
-    ///   - isReachable: whether what is sent reaches it.
-    ///   - now: the present time.
+    ///   - machine: its state.
+    ///   - slot: the slot of its output.
+    ///   - board: the board that the clock thread uses.
+    ///   - isReachable: whether messages reach it.
+    ///   - now: the current time.
     /// - Returns: what is wrong; nil if nothing is.
     mutating func fault(
         of receiver: VirtualGateway.Receiver, _ machine: DrumMachine, _ slot: Int, _ board: OutputBoard,
@@ -54,7 +56,7 @@ struct StepWatch {
             transport: transport, slot: slot, occupant: output.occupant, connections: output.connections,
             settings: settings, isEnabled: output.isEnabled, realigning: output.realigning, isReachable: isReachable,
             hasBegun: board.map.line.position(at: now) >= Double(transport.startTick))
-        // A device that takes every third tick has bars of three; one whose tempo is folded may have half as many.
+        // With `divide: 3` a bar takes three times as long; a folded tempo may make it up to four times as long.
         let fold = settings.tempos == .all ? 1 : 4
         let bar = transport.ticksPerBar * board.map.line.microsecondsPerBeat / 24 * settings.divide * Int64(fold)
         let plays = transport.isPlaying && output.isEnabled && settings.start != .none

@@ -8,14 +8,16 @@ import Simulation
 
 @testable import Gateway
 
-// Gateways that drive a drum machine each, and that people play with.
+// Gateways with one drum machine each.
 extension GatewayWorld {
-    /// The ports that leaders send from; the user of each gateway has connected them to its Clock In.
+    /// The ports that leaders send from; at each gateway, they are connected to its Clock In.
     static let leaderPorts: [ClockSource] = [.port(client: 20, port: 0), .port(client: 21, port: 0)]
     /// The drum machine's port.
     static let drums = PortAddress(client: 28, port: 0)
 
-    /// Adds a gateway with a drum machine and two cables for leaders; Link is off, and its clock runs.
+    /// Adds a gateway with a drum machine and two connected leaders; Link is disabled.
+    ///
+    /// - Returns: its number, which the other methods take.
     mutating func addNode(tempo: Double, quantum: Double = 4, profiles: [String: String] = [:]) throws -> Int {
         var configuration = GatewayConfiguration()
         configuration.tempo = Tempo(beatsPerMinute: tempo)
@@ -30,7 +32,7 @@ extension GatewayWorld {
         return node
     }
 
-    /// Plugs the leaders in; the user has connected them.
+    /// Plugs the leaders in and connects them to Clock In.
     mutating func plugLeaders(into node: Int) {
         for (number, client) in [20, 21].enumerated() {
             let name = "Leader \(number + 1)"
@@ -43,7 +45,7 @@ extension GatewayWorld {
         }
     }
 
-    /// Has the leaders' cables pulled, and plugged in again half a second later.
+    /// Unplugs the leaders, and plugs them in again half a second later.
     mutating func replugLeaders(of node: Int) {
         for client in [20, 21] { nodes[node].sequencer.unplug(PortAddress(client: client, port: 0)) }
         at(Double(now.microseconds) / 1e6 + 0.5) { $0.plugLeaders(into: node) }
@@ -55,21 +57,21 @@ extension GatewayWorld {
         command(.enableStartStopSync(isEnabled), at: node)
     }
 
-    /// What a gateway's drum machine has heard.
+    /// A gateway's drum machine, with the messages it has received.
     func machine(of node: Int) -> DrumMachine { nodes[node].machines[.port(Self.drums)] ?? DrumMachine() }
 
-    /// What the song does at a gateway.
+    /// The planned play or stop at a gateway.
     func transport(of node: Int) -> PlannedTransport { nodes[node].engine.board.transport }
 
-    /// Where a gateway's ticks fall.
+    /// The line that gives the times of a gateway's ticks.
     func line(of node: Int) -> TickLine { nodes[node].engine.arbiter.line }
 
-    /// Checks that the drum machines of a session stand on the same tick of the bar.
+    /// Checks that the drum machines of a session play, and are at the same position in the bar.
     ///
     /// - Parameters:
-    ///   - members: gateways that play in one session with the same quantum.
-    ///   - microseconds: how far their ticks may lie apart.
-    /// - Throws: the promise they break.
+    ///   - members: gateways in one session, with the same quantum.
+    ///   - microseconds: how far their positions may be apart.
+    /// - Throws: a broken promise.
     func expectAligned(_ members: [Int], within microseconds: Int64 = 400) throws {
         let places = members.map { node in
             let transport = transport(of: node)

@@ -9,10 +9,10 @@ import Testing
 @testable import Arbiter
 @testable import Gateway
 
-/// A gateway that goes along with the session only within a range of tempos; in virtual time.
+/// A gateway that follows the session's tempo only within a range, its fence; in virtual time.
 @Suite
 struct TempoFenceSceneTests {
-    /// A peer that turns the tempo, and a gateway with a fence whose machine plays with it from second 4 on.
+    /// A world with a peer that sets the tempo, and a gateway with a fence; both play from second 4 on.
     private func world(
         _ seed: UInt64, fence: TempoFence?, tempo: Double = 120
     ) throws -> (world: GatewayWorld, peer: Int, ours: Int) {
@@ -40,7 +40,7 @@ struct TempoFenceSceneTests {
         return fence
     }
 
-    /// Beats per minute of the last beat that a machine has heard.
+    /// Tempo of the last beat that a machine has received, in beats per minute.
     private func heard(_ world: GatewayWorld, _ node: Int) -> Double {
         let ticks = world.machine(of: node).ticks.suffix(25)
         guard ticks.count == 25, let first = ticks.first, let last = ticks.last else { return 0 }
@@ -56,7 +56,7 @@ struct TempoFenceSceneTests {
     }
 
     @Test(arguments: Seeds.standing(1...5), [300.0, 40])
-    func `outside of the fence a machine holds the last tempo inside, and is on a bar again after`(
+    func `outside the fence a machine holds the last tempo inside, and realigns to the bar afterwards`(
         seed: UInt64, tempo: Double
     ) throws {
         var (world, peer, ours) = try world(seed, fence: fence(110, 140))
@@ -78,9 +78,9 @@ struct TempoFenceSceneTests {
     }
 
     @Test(arguments: Seeds.standing(1...5))
-    func `a session that is outside when it is joined is held at bay`(seed: UInt64) throws {
+    func `joining a session outside the fence uses the nearest tempo inside`(seed: UInt64) throws {
         let (world, peer, ours) = try world(seed, fence: fence(90, 150), tempo: 400)
-        // 77 was the tempo of its own, and that is outside, too.
+        // The gateway's own tempo, 77, was outside too, so the nearest tempo to it is used.
         #expect(abs(heard(world, ours) - 90) < 1)
         #expect([peer, ours].map { sessionTempo(world, $0) } == [400, 400])
         #expect(world.machine(of: ours).isPlaying)
@@ -110,7 +110,7 @@ struct TempoFenceSceneTests {
         #expect(abs(heard(world, ours) - 300) < 3)
         configure(&world, ours, fence(90, 150))
         try world.run(until: 12)
-        #expect(abs(heard(world, ours) - 150) < 1, "no tempo inside was the last one, so the nearest")
+        #expect(abs(heard(world, ours) - 150) < 1, "there was no tempo inside before, so it uses the nearest")
         configure(&world, ours, nil)
         try world.run(until: 15)
         #expect(abs(heard(world, ours) - 300) < 3)
@@ -118,7 +118,7 @@ struct TempoFenceSceneTests {
     }
 
     @Test
-    func `switching Link off outside of the fence lets nothing through`() throws {
+    func `disabling Link while outside the fence keeps the held tempo`() throws {
         var (world, peer, ours) = try world(1, fence: fence(90, 150))
         setTempo(300, at: peer, &world)
         try world.run(until: 9)
@@ -128,7 +128,7 @@ struct TempoFenceSceneTests {
     }
 
     @Test
-    func `the log tells when the fence is left, and when all is well again`() throws {
+    func `the log reports when the tempo leaves the fence, and when it is back inside`() throws {
         var (world, peer, ours) = try world(1, fence: fence(70, 150))
         setTempo(300, at: peer, &world)
         try world.run(until: 8)

@@ -3,35 +3,37 @@ import MIDIClock
 
 @testable import ClockDispatch
 
-/// Sees that no tick of an output is left out or sent twice, unless something forces it.
+/// Checks that no tick of an output is skipped or repeated without a reason.
 struct TickWatch {
-    /// What allows the next tick to have any number, when it has changed.
+    /// A change of any of these allows the next tick to have any number.
     private struct Circumstances: Hashable {
         var occupant: UInt32
         var connections: UInt32
         var sink: Sink
         var isEnabled: Bool
         var settings: OutputSettings
-        /// Counts the times that the song has gone to another place, as for a session that was joined.
+        /// Counts jumps of the song position, for example on joining a session.
         var jumps: UInt32
-        /// By how much the session's beats have moved; too far to glide after is a jump.
+        /// By how much the session's beats have moved, in total; a large move is treated as a jump.
         var glides: Int64
-        /// One that is told late can leave more ticks behind than may be caught up.
+        /// Counts tempo changes.
+        ///
+        /// One that arrives late can leave more ticks overdue than may be sent late.
         var tempoChanges: UInt32
     }
 
-    /// How often a number was left out or repeated, whether or not something forced it.
+    /// How often a tick was skipped or repeated, with or without a reason.
     private(set) var breaks = 0
     private var records: [Int: (tick: Int64, Circumstances)] = [:]
 
-    /// What comes next is forced for all outputs.
+    /// Allows the next tick of every output to have any number.
     mutating func excuseAll() { records = [:] }
 
-    /// Takes a message that leaves.
+    /// Checks a message that is being sent.
     ///
     /// - Parameters:
-    ///   - message: what leaves.
-    ///   - board: what the clock thread is to do.
+    ///   - message: the message.
+    ///   - board: the board that the clock thread uses.
     /// - Returns: what is wrong; nil if nothing is.
     mutating func fault(of message: ScheduledMessage, on board: OutputBoard) -> String? {
         guard let planned = message.planned, planned.message == .timingClock else { return nil }

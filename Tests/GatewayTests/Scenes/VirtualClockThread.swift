@@ -6,7 +6,7 @@ import Synchronization
 @testable import ClockDispatch
 @testable import RealTime
 
-/// The gateway's clock thread in virtual time: the real dispatcher, which sends to machines that are values.
+/// The gateway's clock thread in virtual time: the real dispatcher with a simulated kernel.
 final class VirtualClockThread {
     /// The board in use.
     private(set) var board: OutputBoard
@@ -20,24 +20,24 @@ final class VirtualClockThread {
         dispatcher = Dispatcher(machine: VirtualKernel.Side(kernel: kernel), mode: .direct, counters: counters)
     }
 
-    /// Whether somebody who hears a port takes nothing.
+    /// Whether a receiver connected to a port accepts no messages.
     var refuses: (UInt8) -> Bool {
         get { kernel.refuses }
         set { kernel.refuses = newValue }
     }
 
-    /// How many bytes a line takes at once, by its descriptor.
+    /// How many bytes a line accepts at once, given its descriptor.
     var room: (Int32) -> Int {
         get { kernel.room }
         set { kernel.room = newValue }
     }
 
-    /// Does what is due.
+    /// Sends what is due.
     ///
     /// - Parameters:
     ///   - newest: the newest board.
-    ///   - now: the present time.
-    /// - Returns: what has left and when, in its order, and when to be woken again.
+    ///   - now: the current time.
+    /// - Returns: what was sent, in order, and when to wake next.
     func turn(_ newest: OutputBoard, at now: HostTime) -> (sent: [VirtualKernel.Sent], wakeAt: HostTime) {
         board = newest
         kernel.now = max(kernel.now, now)
@@ -47,30 +47,32 @@ final class VirtualClockThread {
         return (kernel.sent, HostTime(microseconds: deadline.nanoseconds / 1_000))
     }
 
-    /// What the thread has come to, as the gateway thread reads it.
+    /// The thread's state and counters, as the gateway thread reads them.
     func account() -> ClockAccount {
         var account = ClockAccount(generationInUse: board.generation, existingPorts: kernel.ports)
         account.add(counters, slots: board.count)
         return account
     }
 
-    /// A line that is open takes no more.
+    /// Makes the line of a slot fail.
     func breakLine(_ slot: Int) { counters[slot].isLineBroken.store(true, ordering: .relaxed) }
 
-    /// Makes the ports that there are from the start.
+    /// Adds a port that exists from the start.
     func makePort(_ port: Int) { kernel.ports |= 1 << UInt64(port) }
 
-    /// The ports there are, one bit each.
+    /// The existing ports, one bit each.
     var ports: UInt64 { kernel.ports }
 }
 
-/// The kernel as the clock thread sees it: time passes by a few microseconds with each call, and nothing is queued.
+/// A simulated kernel for the clock thread.
+///
+/// Each call takes 5 us, and there is no queue.
 final class VirtualKernel {
-    /// What has left, and when.
+    /// Something that was sent, and when.
     enum Sent {
-        /// A message by a port; a receiver may have refused it.
+        /// A message sent from a port; a receiver may have refused it.
         case message(ScheduledMessage, HostTime)
-        /// The bytes that a line has taken, of that many.
+        /// The bytes that a line accepted, and how many it was offered.
         case bytes([UInt8], of: Int, line: Int32, HostTime)
     }
 
@@ -82,7 +84,7 @@ final class VirtualKernel {
 
     private func pass() { now = now.advanced(byMicroseconds: 5) }
 
-    /// The dispatcher's side.
+    /// The kernel's interface to the dispatcher.
     struct Side: DispatchMachine {
         let kernel: VirtualKernel
         let hasQueue = false

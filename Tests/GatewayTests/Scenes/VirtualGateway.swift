@@ -12,13 +12,13 @@ import Simulation
 @testable import ClockDispatch
 @testable import Gateway
 
-/// A whole gateway in virtual time: the real engines and dispatcher, on a sequencer, lines and machines that are values.
+/// A whole gateway in virtual time: the real engines and dispatcher, with simulated devices.
 ///
-/// ``GatewayWorld`` has its threads run. After each event it checks what must hold whatever happens; ``broken`` gathers
-/// what did not.
+/// The sequencer, the lines and the machines are simulated; ``GatewayWorld`` runs the threads. After each event, the
+/// gateway checks its promises, the rules that must always hold, and adds those that do not to ``broken``.
 final class VirtualGateway: EffectPerformer {
     var engine: GatewayEngine
-    /// The Link peer; its thread is the world.
+    /// The Link peer's engine, which the world runs.
     var link: Engine
     var sequencer = VirtualSequencer()
     let clockThread: VirtualClockThread
@@ -30,48 +30,48 @@ final class VirtualGateway: EffectPerformer {
     private(set) var replies: [ReplyToken: Result<Void, CommandError>] = [:]
     /// The paths of lines that can be opened.
     var lines: Set<String> = []
-    /// The most bytes that a line takes at once, by its path; all if it is not here.
+    /// The most bytes that a line accepts at once, by its path; a line without an entry accepts all.
     var lineRooms: [String: Int] = [:]
     private(set) var openLines: [Int32: String] = [:]
-    /// What machines have heard.
+    /// The machines, with the messages they have received.
     private(set) var machines: [Receiver: DrumMachine] = [:]
     /// Promises that were not kept.
     private(set) var broken: [String] = []
     /// Whether the clock thread is held up.
     var isClockThreadStuck = false { didSet { excuseMachines() } }
-    /// How often a train of ticks was broken: a number left out or repeated.
+    /// How often a tick was skipped or repeated.
     var breaks: Int { tickWatch.breaks }
 
-    // What the world is to see to.
+    // The world reads these after each turn and carries out what they ask for.
     var linkRequests: [LinkRequest] = []
     var isBoardNew = true
     var watchedAt: HostTime
 
     private var now: HostTime
-    /// The newest board that the clock thread may take.
+    /// The newest board published for the clock thread.
     private var published: OutputBoard
     private var portNames: [Int: String] = [:]
     private var tokens: UInt64 = 0
     private var leaving: Set<Int> = []
-    /// The machines that have missed messages, and have not been told since what to do.
+    /// The machines that have missed messages and have received only ticks since.
     private var hasMissed: Set<Receiver> = []
-    /// Ticks in a bar when a machine was started last.
+    /// Ticks per bar when a machine was last started.
     private var barsAtStart: [Receiver: Int64] = [:]
     private var nextDescriptor: Int32 = 10
     private var parsers: [String: ClockByteParser] = [:]
-    /// When some machine's clock was last followed.
+    /// When a clock was last followed.
     private var leaderSeen: HostTime?
-    /// When machines were last seen that took nothing.
+    /// When a machine last accepted no messages.
     private var lastStuck: [Receiver: HostTime] = [:]
     private var tickWatch = TickWatch()
     private var stepWatch = StepWatch()
     private var commandWatch = CommandWatch()
 
-    /// A machine that hears the gateway.
+    /// A machine that receives the gateway's clock.
     enum Receiver: Hashable {
-        /// At a port of the sequencer.
+        /// At a sequencer port.
         case port(PortAddress)
-        /// At the end of the line of that path.
+        /// At the line with this path.
         case line(String)
     }
 
@@ -106,7 +106,7 @@ final class VirtualGateway: EffectPerformer {
 
     // The gateway thread.
 
-    /// Gives a command; ``replies`` takes its outcome.
+    /// Gives a command; the reply appears in ``replies``.
     func command(_ command: Command, at now: HostTime) -> ReplyToken {
         tokens += 1
         let token = ReplyToken(number: tokens)
@@ -182,13 +182,13 @@ final class VirtualGateway: EffectPerformer {
 
     // The clock thread.
 
-    /// Has the clock thread do what is due, and machines hear it.
+    /// Runs one turn of the clock thread and delivers what it sends to the machines.
     ///
-    /// - Parameter now: the present time.
-    /// - Returns: when to wake it again.
+    /// - Parameter now: the current time.
+    /// - Returns: when to wake the thread next.
     func runClock(at now: HostTime) -> HostTime {
         isBoardNew = false
-        // What comes back has been off.
+        // A machine that is plugged in again starts in its initial state.
         for address in sequencer.unplugged { machines[.port(address)] = nil }
         sequencer.unplugged = []
         let before = clockThread.ports
@@ -223,7 +223,7 @@ final class VirtualGateway: EffectPerformer {
     private func deliver(_ message: ScheduledMessage, at time: HostTime) {
         guard let port = message.port else { return }
         if let planned = message.planned, time < planned.due { broken.append("\(planned.message) leaves early") }
-        // A leader that has just begun is gone along with; one that leads may have a bad clock.
+        // While a leader is followed, and for 2 s after, its own irregular ticks may cause skipped or repeated ticks.
         if engine.arbiter.following != nil { leaderSeen = time }
         let isForced = leaderSeen.map { $0.microseconds(to: time) < 2_000_000 } ?? false
         if let fault = tickWatch.fault(of: message, on: clockThread.board), !isForced { broken.append(fault) }
@@ -258,11 +258,11 @@ final class VirtualGateway: EffectPerformer {
         if message == .start { barsAtStart[receiver] = board.transport.ticksPerBar }
         let fault = machines[receiver, default: DrumMachine()].take(
             message, at: time.microseconds, on: board.map.line, board.slots[slot].settings)
-        // A device whose state is unknown gets a Stop, which disturbs none that has stopped.
+        // A device in an unknown state is sent a Stop, which is harmless if it has already stopped.
         if let fault, message != .stop, !hasMissed.contains(receiver) { broken.append("\(receiver) hears \(fault)") }
     }
 
-    /// What a clock thread that is held up leaves out is nobody's fault.
+    /// Forgives what a stuck clock thread has left out.
     private func excuseMachines() {
         tickWatch.excuseAll()
         stepWatch.excuseAll()
@@ -292,9 +292,9 @@ final class VirtualGateway: EffectPerformer {
         }
     }
 
-    // What must hold.
+    // The promises.
 
-    /// Whether a machine that has just heard a tick, if it plays, is where the song is.
+    /// Whether a machine that has just received a tick is at the song's position, if it plays.
     private func isInPlace(_ receiver: Receiver, _ tick: Int64, slot: Int) -> Bool {
         let (settings, transport) = (clockThread.board.slots[slot].settings, clockThread.board.transport)
         guard let machine = machines[receiver], machine.isPlaying, machine.events.last?.message == .timingClock,
@@ -302,10 +302,10 @@ final class VirtualGateway: EffectPerformer {
         else { return true }
         let ahead = machine.songPosition - 1 - (tick - transport.startTick)
         guard settings.takesSongPosition else {
-            // It counts from the bar at which it was started.
+            // A machine without song position counts from the bar at which it was started.
             return barsAtStart[receiver] != transport.ticksPerBar || ahead % transport.ticksPerBar == 0
         }
-        // Song positions are of 14 bits.
+        // A song position has 14 bits, so it wraps around after the last whole bar that fits.
         let sixteenthsPerBar = transport.ticksPerBar / 6
         return ahead % (16_384 / sixteenthsPerBar * sixteenthsPerBar * 6) == 0
     }
@@ -314,16 +314,16 @@ final class VirtualGateway: EffectPerformer {
         (0..<board.count).contains { board.slots[$0].sink == .line(descriptor) }
     }
 
-    /// A machine that is let go has had the time to hear its Stop.
+    /// Checks that a machine has been sent its Stop before it is disconnected.
     private func noteUnsubscribing(_ subscription: SubscriptionGraph.Subscription) {
         guard subscription.sender.client == Self.outputs else { return }
         let slot = subscription.sender.port
-        // Another output may have started it again.
+        // If another output also drives the machine, it may have been started again.
         let isDrivenAgain = sequencer.subscriptions.contains {
             $0.receiver == subscription.receiver && $0.sender.client == Self.outputs && $0 != subscription
         }
         let receiver = Receiver.port(subscription.receiver)
-        // One that takes something again is sent its Stop again in a quarter of a second.
+        // A machine that accepts messages again is sent its Stop only up to a quarter of a second later.
         let wasStuck = lastStuck[receiver].map { $0.microseconds(to: now) < 300_000 } ?? false
         guard leaving.contains(slot), !isDrivenAgain, !wasStuck else { return }
         if machines[receiver]?.isPlaying == true {
@@ -331,7 +331,7 @@ final class VirtualGateway: EffectPerformer {
         }
     }
 
-    /// Notes a promise that was broken.
+    /// Records a broken promise.
     func fail(_ promise: String) { broken.append(promise) }
 
     private func checkSlots(of board: OutputBoard) {
@@ -341,7 +341,7 @@ final class VirtualGateway: EffectPerformer {
         }
     }
 
-    /// Sees whether what must hold does.
+    /// Checks the promises that must hold after every event.
     func check() {
         if let fault = commandWatch.fault(ofKept: kept) { broken.append(fault) }
         for (slot, output) in engine.outputs.all.enumerated() {
@@ -364,16 +364,16 @@ final class VirtualGateway: EffectPerformer {
 }
 
 extension VirtualGateway {
-    /// What the status shows of an output; nil if it is not there.
+    /// An output as the status shows it; nil if there is none of this name.
     func output(_ name: String) -> Output? { status.outputs.first { $0.name == name && $0.presence == .here } }
 
-    /// Who hears an output, by client numbers.
+    /// The client numbers of an output's receivers, in ascending order.
     func hearers(of name: String) -> [Int] {
         guard let source = output(name)?.source else { return [] }
         return sequencer.subscriptions.filter { $0.sender == source }.map(\.receiver.client).sorted()
     }
 
-    /// Why a command was refused; nil if it was not, or is not replied to yet.
+    /// Why a command was refused; nil if it was accepted or has no reply yet.
     func refusal(_ token: ReplyToken) -> CommandError? {
         if case .failure(let refusal) = replies[token] { refusal } else { nil }
     }

@@ -2,47 +2,48 @@ import ALSASequencer
 
 @testable import Gateway
 
-/// The kernel's sequencer as a value: clients that come and go, their ports, and who hears whom.
+/// A simulated kernel sequencer: its ports and the subscriptions between them.
 struct VirtualSequencer {
     typealias Subscription = SubscriptionGraph.Subscription
 
     private var list = PortList()
-    /// The ports that another program has to itself.
+    /// Ports to which another program has exclusive write access.
     var taken: Set<PortAddress> = []
-    /// Likewise, for those that nobody else may hear.
+    /// Ports from which another program has exclusive read access.
     var takenSenders: Set<PortAddress> = []
-    /// The ports of devices that are there and take nothing.
+    /// Ports of devices that are connected but accept no messages.
     var stuck: Set<PortAddress> = []
-    /// The ports that are not listed, whose owners may connect them.
+    /// Ports that are not listed; only their owners can connect them.
     private var hidden: Set<PortAddress> = []
-    /// The ports that have gone and whose machines have not been forgotten yet.
+    /// Ports that were removed, but whose machines' states are not discarded yet.
     var unplugged: Set<PortAddress> = []
-    /// Whether anything has changed since the list was read last.
+    /// Whether anything has changed since the list was last read.
     private(set) var hasAnnouncement = true
 
     var ports: [PortDescription] { list.ports }
     var subscriptions: Set<Subscription> { list.graph.subscriptions }
 
-    /// A machine is plugged in, or a program makes a port.
+    /// Adds a port, as when a machine is plugged in or a program creates it.
     mutating func plug(_ port: PortDescription) {
         list.ports.append(port)
         list.ports.sort { $0.address < $1.address }
         hasAnnouncement = true
     }
 
-    /// A program makes a port that it shows to nobody.
+    /// Adds a hidden port.
     mutating func hide(_ address: PortAddress) { hidden.insert(address) }
 
-    /// A port goes, and with it what it heard and sent.
+    /// Removes a port and its subscriptions.
     mutating func unplug(_ address: PortAddress) {
         list.remove(address)
         unplugged.insert(address)
         hasAnnouncement = true
     }
 
-    /// Subscribes as the kernel does.
+    /// Adds a subscription.
     ///
     /// - Returns: whether it is new.
+    /// - Throws: the kernel's errors: -22 if a port does not exist, -16 if one is in exclusive use.
     mutating func subscribe(_ subscription: Subscription) throws(ALSAError) -> Bool {
         let addresses = hidden.union(ports.map(\.address))
         guard addresses.contains(subscription.sender), addresses.contains(subscription.receiver) else {
@@ -59,7 +60,7 @@ struct VirtualSequencer {
         if list.graph.subscriptions.remove(subscription) != nil { hasAnnouncement = true }
     }
 
-    /// Reads what there is.
+    /// Reads the port list, and clears `hasAnnouncement`.
     mutating func read() -> PortList {
         hasAnnouncement = false
         return list

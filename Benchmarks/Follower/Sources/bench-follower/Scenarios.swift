@@ -30,7 +30,7 @@ struct Setting {
     }
 }
 
-/// What happens at tick 600 besides nothing.
+/// An event that happens at tick 600.
 enum Event: String, CaseIterable {
     case lostOne = "1 lost"
     case lostThree = "3 lost"
@@ -56,7 +56,7 @@ enum Event: String, CaseIterable {
 
     func leader(_ setting: Setting, _ random: inout SeededGenerator) -> LeaderClock {
         let step = self == .stallAndStep ? 6.0 : 0
-        // From the first tick: a leader does not begin to swing in the middle.
+        // Swing lasts from the first tick on, because a leader does not begin to swing in the middle.
         let swing = self == .swing ? 0.16 : self == .hardSwing ? 0.32 : 0
         return LeaderClock(count: 1_000, jitter: setting.jitter, faults: faults, swing: swing, random: &random) {
             setting.tempo + ($0 >= Self.at ? step : 0)
@@ -64,7 +64,7 @@ enum Event: String, CaseIterable {
     }
 }
 
-/// What a method made of one setting; every figure the median of all runs unless it says otherwise.
+/// A method's results for one setting; each figure is the median of all runs unless stated otherwise.
 struct Result {
     var lock: [Double] = []
     var tempo: [Double] = []
@@ -81,7 +81,7 @@ struct Result {
     var events: [Event: EventResult] = [:]
 }
 
-/// What an event cost a method.
+/// A method's errors after an event.
 struct EventResult {
     /// Largest errors in BPM and microseconds.
     var tempo: [Double] = []
@@ -106,7 +106,7 @@ func measure(_ setting: Setting, _ method: any Method, runs: ClosedRange<UInt64>
     return result
 }
 
-/// Steady tempo: how calm, how fast locked; returns the mean delay of this line, which no follower can know.
+/// Measures errors and locking at a steady tempo; returns the line's mean delay, which no follower can know.
 private func addSteady(
     _ setting: Setting, _ method: any Method, _ random: inout SeededGenerator, to result: inout Result
 ) -> Double {
@@ -127,7 +127,7 @@ private func addSteady(
     return delay
 }
 
-/// A step of 6 BPM, and a ramp of 20 BPM over four beats.
+/// Measures a step of 6 BPM, and a ramp of 20 BPM over four beats.
 private func addChanges(
     _ setting: Setting, _ method: any Method, _ delay: Double, _ random: inout SeededGenerator, to result: inout Result
 ) {
@@ -151,11 +151,11 @@ private func add(
     let after = readings.filter { $0.number >= Event.at }
     var cost = result.events[event] ?? EventResult()
     let isSwing = event == .swing || event == .hardSwing
-    // The tempo of a swung clock is that of the beat; its truth is the straight clock.
+    // A swung clock is compared with the even clock without swing.
     cost.tempo.append(worst(after.map(\.tempo)))
     cost.phase.append(worst(after.map { $0.phase - delay }))
     cost.recovery.append(settling(readings, after: isSwing ? 0 : Event.at, within: 0.25))
-    // Methods without numbers count what comes.
+    // Methods that do not number ticks are judged by the number of arrivals.
     let isNumbered = readings.last?.window != nil
     let period = 2_500_000 / setting.tempo
     let off = isNumbered ? (after.last?.phase ?? 0) / period : Double(leader.arrivals.count - 1_000)

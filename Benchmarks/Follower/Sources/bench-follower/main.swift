@@ -10,22 +10,23 @@ let methods: [(name: String, method: any Method)] = [
 ]
 
 var report = """
-    # Following a clock: ours beside the published methods
+    # Following a clock: our method and published ones
 
-    Made by `make bench-follower`; every figure follows from the seeds \(runs.lowerBound) to \(runs.upperBound), so it is
-    the same on every machine. Medians of all runs.
+    Written by `make bench-follower`. Every figure follows from the seeds \(runs.lowerBound) to \(runs.upperBound), so it
+    is the same on every machine. All figures are medians of these runs.
 
     - **lock**: ticks until the tempo is within 0.1 BPM and stays there for 24 ticks.
-    - **tempo**, **next tick**: root mean square error over 4,000 steady ticks, of the tempo and of the predicted time of
-      the next tick; the mean delay of the line, which nobody can know, is taken off. In brackets ours as a multiple of
-      the Cramér-Rao bound of the window in use. The bound is for independent noise; creeping frame lateness is not.
-    - **strays**: times per hour that the tempo at a constant tempo goes more than 0.5 BPM astray.
-    - **step**: 6 BPM at once; ticks until the tempo is within 0.25 BPM for 24 ticks, and the largest error of the next
-      tick. **ramp**: 20 BPM in four beats, the largest error of the next tick.
-    - **events**: largest error of tempo in BPM / of the next tick in ms / ticks until the tempo is within 0.25 BPM for
-      24 ticks / ticks by which the count is off afterwards. With the stall and a step together an error of 6 BPM is
-      there before anyone can know. A swung clock is measured from tick 600 on, against the straight beat under it, its
-      recovery from the first tick.
+    - **tempo**, **next tick**: root mean square error of the tempo and of the predicted time of the next tick, over
+      4,000 steady ticks. The line's mean delay, which no method can know, is subtracted. In brackets: our error as a
+      multiple of the Cramér-Rao bound for the window in use. That bound assumes independent noise; the slowly changing
+      lateness of frames is not independent.
+    - **strays**: how often per hour the measured tempo is more than 0.5 BPM off while the tempo is constant.
+    - **step**: a sudden change by 6 BPM: ticks until the tempo is within 0.25 BPM for 24 ticks, and the largest error of
+      the next tick. **ramp**: a change by 20 BPM over four beats: the largest error of the next tick.
+    - **events**: four figures: the largest error of the tempo in BPM, the largest error of the next tick in ms, ticks
+      until the tempo is within 0.25 BPM for 24 ticks, and by how many ticks the count is off afterwards. When a stall
+      and a step of 6 BPM come together, an error of 6 BPM cannot be avoided. A swung clock is measured from tick 600 on,
+      against the even beat without swing; its third figure counts from the first tick.
 
 
     """

@@ -1,10 +1,10 @@
 import CFuzzer
 import Simulation
 
-/// Has the compiler's fuzzer look for datagrams that trap the Link engine, or have it break its promises.
+/// Uses the compiler's fuzzer to find datagrams that trap the Link engine or make it break its promises.
 ///
-/// An input is the script of a ``LinkStory``. Arguments are the fuzzer's own, such as `-runs=10000000` and a folder that
-/// keeps the inputs that led somewhere new.
+/// An input is the script of a ``LinkStory``. Arguments are the fuzzer's own, such as `-runs=10000000` and a folder for
+/// inputs that reached new code.
 @main
 struct LinkFuzz {
     static func main() {

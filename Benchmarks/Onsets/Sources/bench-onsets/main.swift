@@ -54,15 +54,16 @@ struct Score {
 
 let runs: ClosedRange<UInt64> = 1...20
 var report = """
-    # Where sounds begin: ours beside a plain threshold
+    # Where sounds begin: our method and a plain threshold
 
-    Made by `make bench-onsets`; every figure follows from the seeds \(runs.lowerBound) to \(runs.upperBound), so it is the
-    same on every machine. 48 kHz, \(16 * runs.count) hits a row. Noise is at -38 dB of the loudest hit, hum at -26 dB; reverb rings
-    for 0.8 s; clipping is 8 dB and more.
+    Written by `make bench-onsets`. Every figure follows from the seeds \(runs.lowerBound) to \(runs.upperBound), so it is
+    the same on every machine. The sample rate is 48 kHz, and each row has \(16 * runs.count) hits. Relative to the loudest
+    hit, noise is at -38 dB and hum at -26 dB. Reverb lasts 0.8 s. Clipping cuts off 8 dB or more.
 
-    - **error**: microseconds from the true beginning to the one found: median, and what nine of ten are within.
-    - **missed**, **extra**: hits that were not found; beginnings found where there are none.
-    - **plain**: the first sample past a quarter of the largest, then nothing for 100 ms.
+    - **error**: microseconds from a hit's true beginning to the one found: the median, and in brackets the range of
+      nine in ten.
+    - **missed**: hits that were not found. **extra**: beginnings found where there are none.
+    - **plain**: a simple method that takes the first sample above a quarter of the largest, then pauses for 100 ms.
 
     | sound | spoiled by | ours: error | missed | extra | plain: error | missed | extra |
     |---|---|---|---|---|---|---|---|
