@@ -59,7 +59,8 @@ extension SoundDoubt {
         case .unclearReference(let response):
             return
                 "when the clock was moved, channel \(against ?? 0) moved by \(fixed(100 * response, 0)) % of that: neither "
-                + "another machine (0 %) nor the clock of \(name) itself (100 %)"
+                + "another machine (0 %) nor the clock of \(name) itself (100 %); have one sound play there on every beat, "
+                + "or connect a MIDI cable"
         case .sameClock:
             return
                 "channel \(against ?? 0) follows the clock of \(name), too, so one offset moves both; have a machine on "

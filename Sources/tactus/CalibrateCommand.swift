@@ -117,7 +117,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     private func run(listeningAt listen: String, to target: Status.Output) async throws {
         let guide = ListeningGuide(
             client: try remote.client, output: target, device: listen, channel: channel ?? 1, against: against,
-            inputLatency: inputLatency ?? 0, asks: isatty(STDIN_FILENO) == 1 && !remote.json)
+            inputLatency: inputLatency, asks: isatty(STDIN_FILENO) == 1 && !remote.json)
         let result = try await guide.run(
             showing: ListeningView(isQuiet: remote.json, name: target.name, place: guide.place))
         try show(result, ListeningText.lines(result, of: target.name, isLatencyKnown: inputLatency != nil))
@@ -154,8 +154,11 @@ struct CalibrateCommand: AsyncParsableCommand {
     }
 
     private func show(_ figures: some Encodable, _ lines: [String]) throws {
-        print(remote.json ? try JSON.text(figures) : lines.map(\.withoutControls).joined(separator: "\n"))
+        print(remote.json ? try JSON.text(figures) : Self.plain(lines))
     }
+
+    /// Lines for people; names in them cannot steer the terminal.
+    static func plain(_ lines: [String]) -> String { lines.map(\.withoutControls).joined(separator: "\n") }
 
     private func keep(_ offset: Double, for target: Status.Output, recognisedBy device: String?) async throws {
         _ = try await remote.adjust(target.id, #"{"offsetMilliseconds":\#(offset)}"#)

@@ -1,3 +1,4 @@
+import OnsetDetection
 import Simulation
 import SoundCalibration
 import SoundTrials
@@ -59,6 +60,31 @@ struct SoundCalibrationTests {
         #expect(result.reference == .ownClock)
         #expect(abs(result.delay - (4_000 - VirtualStudio.wire)) < 200)
         #expect(result.offset == -result.delay)
+    }
+
+    @Test
+    func `a cable that is plugged in after noise is a cable`() throws {
+        var studio = VirtualStudio()
+        (studio.other, studio.beatsPerMinute, studio.spread) = (.cable, 120, 300)
+        // Cracks that are longer than a byte.
+        studio.before = (0..<480_000).map { $0 % 1_000 < 30 ? 0.5 : 0 }
+        var detector = MIDIByteDetector(sampleRate: 48_000)
+        _ = detector.take(studio.before)
+        #expect(detector.failures > 1_000, "so much noise is no cable")
+        #expect(try studio.play(seed: 2).outcome!.get().reference == .ownClock)
+    }
+
+    @Test
+    func `a sound that clips is told of its own channel, and for two seconds`() {
+        var calibration = SoundCalibration(sampleRate: 48_000, isCompared: true)
+        let silence = [Float](repeating: 0, count: 24_000)
+        let burst = (0..<480).map { Float($0 / 24 % 2 == 0 ? 1 : -1) }
+        calibration.take(SoundBlock(channels: [silence, silence], stamp: nil))
+        calibration.take(SoundBlock(channels: [[Float](repeating: 0, count: 480), burst], stamp: nil))
+        calibration.take(SoundBlock(channels: [silence, silence], stamp: nil))
+        #expect(calibration.progress.otherClipped == 1 && calibration.progress.clipped == 0)
+        for _ in 0..<5 { calibration.take(SoundBlock(channels: [silence, silence], stamp: nil)) }
+        #expect(calibration.progress.otherClipped == 0)
     }
 
     @Test

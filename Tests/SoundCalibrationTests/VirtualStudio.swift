@@ -26,6 +26,8 @@ struct VirtualStudio {
     var gap: (milliseconds: Int, second: Double)?
     /// What is on the second channel, if there is one.
     var other: Other?
+    /// What both channels hear before the clock is heard.
+    var before: [Float] = []
 
     /// How the machine plays.
     enum Manner: Hashable {
@@ -74,6 +76,7 @@ struct VirtualStudio {
         var second = VirtualCapture(sampleRate: rate, partsPerMillion: ppm, random: random.split("other"))
         var calibration = SoundCalibration(
             sampleRate: rate, inputLatency: inputLatency, isCompared: other != nil)
+        calibration.take(SoundBlock(channels: [before, before], stamp: nil))
         calibration.begin(offset: offset)
         var chance = random.split("machine")
         let tickLength = 60_000_000 / beatsPerMinute / 24
@@ -125,7 +128,8 @@ struct VirtualStudio {
                     continue
                 }
                 taken += part[0].count
-                let stamp = SoundBlock.Stamp(samples: taken, microseconds: capture.stamp(ofSample: samples))
+                let stamp = SoundBlock.Stamp(
+                    samples: before.count + taken, microseconds: capture.stamp(ofSample: samples))
                 calibration.take(SoundBlock(channels: part, stamp: hasStamps ? stamp : nil))
             }
         }

@@ -15,8 +15,8 @@ struct ListeningGuide {
     let channel: Int
     /// The channel to compare with.
     let against: Int?
-    /// Milliseconds.
-    let inputLatency: Double
+    /// Milliseconds; nil if it is not known.
+    let inputLatency: Double?
     /// Whether somebody at a terminal is asked when the level is right.
     let asks: Bool
 
@@ -44,7 +44,7 @@ struct ListeningGuide {
         let stop = try StopRequest(alsoOn: SignalSource.isIgnored(SIGHUP) ? [] : [SIGHUP])
         let request = Request(
             device: device, channel: channel, against: against,
-            inputLatencyMilliseconds: inputLatency > 0 ? inputLatency : nil)
+            inputLatencyMilliseconds: inputLatency)
         var report: ListeningReport = try await client.answer(
             .post, "outputs/\(output.id)/listening", try JSON.text(request)
         ).value
@@ -85,7 +85,7 @@ extension Failure {
     init(_ problem: ListeningProblem) {
         let status: Status =
             switch problem.kind {
-            case .refused: .refused
+            case .refused, .noSuchOutput, .ambiguousName, .badValue: .refused
             case .unavailable, .cancelled: .unavailable
             case .noPermission: .noPermission
             case .system: .system
