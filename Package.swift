@@ -9,14 +9,19 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+/// For code that counts in millions of samples, whose tests would take minutes in a debug build.
+///
+/// Ranges and overflow are still checked.
+let optimized = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 /// One of our own Swift targets; `uses` are our own targets below it, so arrows point one way.
 func part(
     _ name: String, uses: [String] = [], products: [Target.Dependency] = [], resources: [Resource] = [],
-    linking: [String] = [], plugins: [Target.PluginUsage] = []
+    linking: [String] = [], plugins: [Target.PluginUsage] = [], settings: [SwiftSetting] = strict
 ) -> Target {
     .target(
         name: name, dependencies: uses.map { .byName(name: $0) } + products, resources: resources,
-        swiftSettings: strict, linkerSettings: linking.map { .linkedLibrary($0) }, plugins: plugins)
+        swiftSettings: settings, linkerSettings: linking.map { .linkedLibrary($0) }, plugins: plugins)
 }
 
 func tests(
@@ -75,8 +80,8 @@ let package = Package(
         part(
             "ClockMeter", uses: ["BeatTime", "MIDIClock"],
             products: [.product(name: "Histogram", package: "hdrhistogram-swift")]),
-        part("OnsetDetection"),
-        part("SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection"]),
+        part("OnsetDetection", settings: optimized),
+        part("SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection"], settings: optimized),
         part("SoundFile", uses: ["CSndFile"]),
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "Essentials", "MIDIClock"]),
         part("AudioCapture", uses: ["CALSA", "ALSASequencer", "OnsetDetection", "RealTime"]),
@@ -151,11 +156,11 @@ let package = Package(
             resources: [.copy("link-test-vectors.json")], swiftSettings: strict),
         .target(
             name: "Simulation", dependencies: ["BeatTime", "LinkSession", "MIDIClock"], path: "Tests/Simulation",
-            swiftSettings: strict),
+            swiftSettings: optimized),
         .target(
             name: "SoundTrials",
             dependencies: ["BeatTime", "MIDIClock", "OnsetDetection", "Simulation", "SoundCalibration"],
-            path: "Tests/SoundTrials", swiftSettings: strict),
+            path: "Tests/SoundTrials", swiftSettings: optimized),
         .executableTarget(
             name: "clock-probe", dependencies: ["ALSASequencer", "BeatTime", "Essentials", "MIDIClock", "RealTime"],
             path: "Tests/ClockProbe", swiftSettings: strict),
