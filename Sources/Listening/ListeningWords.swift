@@ -24,6 +24,10 @@ extension SoundDoubt {
             return
                 "sounds are heard, but only \(matched) of \(beats) beats have one at the same place; have \(name) play "
                 + "one sound on every beat, and see that it follows the clock"
+        case .fellSilent(let last, let beats):
+            return
+                "no sound came on channel \(channel) after beat \(last) of \(beats); have \(name) play on until the result "
+                + "is there, in a pattern that repeats"
         case .wrongBeat(let microseconds, let interval):
             return
                 "the sound comes \(amount(microseconds)) \(side(ofDelay: microseconds)), where beats are \(amount(interval)) apart: "

@@ -41,6 +41,8 @@ struct VirtualStudio {
         /// Every second beat only.
         case skips
         case silent
+        /// Until a beat, and then no more.
+        case stops(after: Int)
     }
 
     /// What the second channel hears: clicks of a machine at another output or at the same, so many microseconds after
@@ -158,6 +160,7 @@ struct VirtualStudio {
                 capture.add(sound, atMicroseconds: time + place, level: Double.random(in: 0.02...0.6, using: &chance))
             }
         case .skips: if beat % 2 == 0 { hit(time) }
+        case .stops(let last): if beat < last { hit(time) }
         case .silent: break
         }
     }
