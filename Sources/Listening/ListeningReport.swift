@@ -39,6 +39,10 @@ package struct ListeningReport: Codable, Hashable, Sendable {
         package var profile: String?
         /// Why none was written.
         package var problem: String?
+
+        package init(offsetMilliseconds: Double, profile: String? = nil, problem: String? = nil) {
+            (self.offsetMilliseconds, self.profile, self.problem) = (offsetMilliseconds, profile, problem)
+        }
     }
 
     package var id: String

@@ -130,11 +130,14 @@ def test_sound_that_is_lost_is_told_and_measuring_goes_on(heard):
 
 
 @sequencer
-def test_only_with_save_the_offset_is_set_and_kept_in_a_profile(heard):
+def test_only_with_save_the_offset_is_set_and_kept_in_a_profile_where_the_gateway_reads_them(heard):
     found = json.loads(heard("click")["stdout"])["offsetMilliseconds"]
     assert offset(heard("click")) == found
-    (text,) = heard("click")["profiles"].values()
-    assert f"offset: {found}" in text
+    # In the folder that the gateway was given, and not at home, neither the gateway's nor the caller's.
+    name = f"profiles/{stage.IDS[0]}.yaml"
+    assert list(heard("click")["profiles"]) == [name] and f"offset: {found}" in heard("click")["profiles"][name]
+    assert json.loads(heard("click")["stdout"])["saved"] == {
+        "offsetMilliseconds": found, "profile": f"{heard('click')['folder']}/{name}"}
     assert offset(heard("kick")) == OFFSET
 
 

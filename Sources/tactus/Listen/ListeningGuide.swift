@@ -37,9 +37,9 @@ struct ListeningGuide {
     /// Listens until there is a result.
     ///
     /// - Parameter view: shows how far it has come.
-    /// - Returns: the result.
+    /// - Returns: the ID by which it is saved, and the result.
     /// - Throws: why there is no result, and what to do.
-    func run(showing view: ListeningView) async throws -> ListeningFigures {
+    func run(showing view: ListeningView) async throws -> (id: String, ListeningFigures) {
         // A terminal that closes ends it in order, too, unless with nohup.
         let stop = try StopRequest(alsoOn: SignalSource.isIgnored(SIGHUP) ? [] : [SIGHUP])
         let request = Request(
@@ -67,7 +67,20 @@ struct ListeningGuide {
         }
         if let problem = report.problem { throw Failure(problem) }
         guard let result = report.result else { throw Failure(.unavailable, "stopped before there was a result") }
-        return result
+        return (report.id, result)
+    }
+
+    /// Has the gateway set the output's offset to the result, and keep it in a profile.
+    ///
+    /// - Parameter id: what ``run(showing:)`` returned.
+    /// - Returns: what was saved.
+    /// - Throws: why the offset was not set.
+    func save(_ id: String) async throws -> ListeningReport.Saved {
+        let report: ListeningReport = try await client.answer(.post, "listening/\(id)/save", "{}").value
+        guard let saved = report.saved else {
+            throw Failure(.unavailable, "the gateway does not say what it saved; 'tactus status' shows the offset")
+        }
+        return saved
     }
 
     /// Whether a line has come from the terminal, or none can come any more.

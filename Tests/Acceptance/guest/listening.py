@@ -178,7 +178,7 @@ def calibrate(gateway, machines, *words, interrupt=None, by=signal.SIGINT):
     player = Player(machines)
     player.start()
     process = subprocess.Popen(
-        [TACTUS, "calibrate", IDS[0], "--listen", CAPTURE, *words], env=environment(gateway.folder),
+        [TACTUS, "calibrate", IDS[0], "--listen", CAPTURE, *words], env=environment(caller(gateway)),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if interrupt:
         while process.poll() is None and not interrupt(machines):
@@ -194,16 +194,25 @@ def calibrate(gateway, machines, *words, interrupt=None, by=signal.SIGINT):
         "times": machines[0].times, "status": gateway.status()}
 
 
+def caller(gateway):
+    """The home of who gives commands, which is not that of the gateway's user."""
+    return gateway.folder.parent / "caller"
+
+
 def profiles(gateway):
-    return {path.name: path.read_text() for path in gateway.folder.glob("config/tactus/profiles/*")}
+    """What profiles have been written anywhere, by their paths from the scene's folder."""
+    root = gateway.folder.parent
+    return {str(path.relative_to(root)): path.read_text() for path in root.rglob("*.yaml")}
 
 
 BESIDE = ("--against", "2")
 
 
 def click(gateway):
+    """The figures for programs, and saved."""
     machines = [Machine(0, "click", 6_000, 800, 1), Machine(1, "click", -2_000, 100, 2)]
-    return {**calibrate(gateway, machines, *BESIDE, "--json", "--save"), "profiles": profiles(gateway)}
+    return {**calibrate(gateway, machines, *BESIDE, "--json", "--save"), "profiles": profiles(gateway),
+            "folder": str(gateway.folder.parent)}
 
 
 def kick(gateway):
@@ -346,7 +355,11 @@ def main(result, *scenes):
     record = {}
     for scene in scenes:
         with tempfile.TemporaryDirectory() as folder:
-            with Gateway("--no-link", "--tempo", TEMPO, *OUTPUT_WORDS, folder=pathlib.Path(folder) / "gateway") as gateway:
+            own = pathlib.Path(folder) / "profiles"
+            own.mkdir()
+            with Gateway(
+                    "--no-link", "--tempo", TEMPO, *OUTPUT_WORDS, "--profiles", own,
+                    folder=pathlib.Path(folder) / "gateway") as gateway:
                 preload(gateway.process.pid, "self")
                 time.sleep(1)
                 gateway.request("PATCH", f"/api/v1/outputs/{IDS[0]}", {"offsetMilliseconds": OFFSET})
