@@ -31,6 +31,7 @@ package final class AudioCapture: Sendable {
     private let channels: [Int]
     private let wakeUp: WakeUp
     private let isStopping = Atomic(false)
+    private let hasEnded = Atomic(false)
     private let thread = Mutex<RealTimeThread?>(nil)
 
     /// Opens a card and begins to listen, both on the thread: some cards take long to open.
@@ -45,14 +46,25 @@ package final class AudioCapture: Sendable {
     ) throws(SystemCallError) {
         (self.device, self.channels) = (device, channels)
         wakeUp = try WakeUp()
-        let reading = try RealTimeThread(name: "tactus-listen", priority: 0) { [self] in run(receive) }
+        let reading = try RealTimeThread(name: "tactus-listen", priority: 0) { [self] in
+            run(receive)
+            hasEnded.store(true, ordering: .releasing)
+        }
         thread.withLock { $0 = reading }
     }
 
-    /// Ends the thread and closes the card.
-    package func stop() {
+    /// Asks the thread to close the card and end; returns at once.
+    package func requestStop() {
         isStopping.store(true, ordering: .releasing)
         wakeUp.signal()
+    }
+
+    /// Whether the card is closed.
+    package var isClosed: Bool { hasEnded.load(ordering: .acquiring) }
+
+    /// Ends the thread and closes the card; a driver that hangs keeps the caller.
+    package func stop() {
+        requestStop()
         thread.withLock { $0?.join() }
     }
 
@@ -73,7 +85,9 @@ package final class AudioCapture: Sendable {
 
     private func read(_ pcm: inout PCMInput, _ receive: (Event) -> Void) throws(ALSAError) {
         var descriptors = [pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)] + pcm.descriptors
+        var wakeUps = [descriptors[0]]
         try pcm.start()
+        var pace = CapturePace(at: Self.seconds(.now()))
         while !isStopping.load(ordering: .acquiring) {
             switch try pcm.read() {
             case .nothing:
@@ -83,7 +97,13 @@ package final class AudioCapture: Sendable {
             case .sound(let frames):
                 let samples = channels.map { pcm.samples(ofChannel: $0 - 1, frames: frames) }
                 receive(.sound(SoundBlock(channels: samples, stamp: pcm.stamp())))
+                let now = MonotonicTime.now()
+                let pause = pace.pause(afterReading: Double(frames) / Double(pcm.sampleRate), at: Self.seconds(now))
+                guard pause > 0 else { continue }
+                poll(&wakeUps, until: MonotonicTime(nanoseconds: now.nanoseconds + Int64(pause * 1e9)))
             }
         }
     }
+
+    private static func seconds(_ time: MonotonicTime) -> Double { Double(time.nanoseconds) / 1e9 }
 }

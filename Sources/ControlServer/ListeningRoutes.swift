@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import Hummingbird
 internal import Listening
 
@@ -15,8 +16,8 @@ extension Router where Context == BasicRequestContext {
                 channel: try body.optional("channel")?.integer(in: numbers) ?? 1,
                 against: try body.optional("against")?.integer(in: numbers),
                 inputLatency: try body.optional("inputLatencyMilliseconds")?
-                    .number(in: ListeningRequest.inputLatencies) ?? 0)
-            return try await serving.listen { room throws(ListeningProblem) in try room.open(wanted) }
+                    .number(in: ListeningRequest.inputLatencies))
+            return try await serving.listen { room throws(ListeningProblem) in try await room.open(wanted) }
         }
         let path = RouterPath("/api/v1/listening/:id")
         serve(path, .get, besides: [.delete]) { _, context in
@@ -50,7 +51,13 @@ extension Serving {
         do throws(ListeningProblem) {
             report = try await act(room)
         } catch {
-            throw RequestError(status: .conflict, code: error.kind.rawValue, message: error.message)
+            let status: HTTPResponse.Status =
+                switch error.kind {
+                case .badValue: .badRequest
+                case .noSuchOutput: .notFound
+                case .ambiguousName, .refused, .unavailable, .noPermission, .system, .cancelled: .conflict
+                }
+            throw RequestError(status: status, code: error.kind.rawValue, message: error.message)
         }
         return try jsonResponse(report)
     }

@@ -32,10 +32,12 @@ struct RequestError: Error, HTTPResponseError {
         RequestError(status: .forbidden, code: "foreign", message: "the request's \(header) is not this server's own")
     }
 
-    static func methodNotAllowed(_ allowed: HTTPRequest.Method) -> RequestError {
-        RequestError(
-            status: .methodNotAllowed, code: "method-not-allowed", message: "only \(allowed.rawValue) is served here",
-            headers: [.allow: allowed.rawValue])
+    static func methodNotAllowed(_ served: [HTTPRequest.Method]) -> RequestError {
+        let names = served.map(\.rawValue)
+        return RequestError(
+            status: .methodNotAllowed, code: "method-not-allowed",
+            message: "only \(names.joined(separator: " and ")) is served here",
+            headers: [.allow: names.joined(separator: ", ")])
     }
 
     static let unauthorized = RequestError(

@@ -162,9 +162,10 @@ extension Router where Context == BasicRequestContext {
         _ answer: @escaping @Sendable (Request, BasicRequestContext) async throws -> Response
     ) {
         on(path, method: method) { request, context in try await answer(request, context) }
-        let answered = Set((method == .get ? [.get, .head] : [method]) + others)
-        for other in Set([.get, .head, .post, .put, .patch, .delete, .options]).subtracting(answered) {
-            on(path, method: other) { _, _ -> Response in throw RequestError.methodNotAllowed(method) }
+        let served = [method] + others
+        for other in [HTTPRequest.Method.get, .head, .post, .put, .patch, .delete, .options]
+        where !served.contains(other == .head ? .get : other) {
+            on(path, method: other) { _, _ -> Response in throw RequestError.methodNotAllowed(served) }
         }
     }
 

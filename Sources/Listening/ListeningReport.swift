@@ -27,7 +27,7 @@ package struct ListeningReport: Codable, Hashable, Sendable {
     package struct Level: Codable, Hashable, Sendable {
         /// The loudest sample of late, in decibels of full scale; nil for silence.
         package var decibels: Double?
-        /// Sounds that clip.
+        /// Sounds of the last two seconds that clip.
         package var clipped: Int
     }
 
@@ -39,6 +39,10 @@ package struct ListeningReport: Codable, Hashable, Sendable {
         package var profile: String?
         /// Why none was written.
         package var problem: String?
+
+        package init(offsetMilliseconds: Double, profile: String? = nil, problem: String? = nil) {
+            (self.offsetMilliseconds, self.profile, self.problem) = (offsetMilliseconds, profile, problem)
+        }
     }
 
     package var id: String
@@ -47,6 +51,8 @@ package struct ListeningReport: Codable, Hashable, Sendable {
     package var device: String
     package var channel: Int
     package var against: Int?
+    /// What the sound card itself adds, if that was given.
+    package var inputLatencyMilliseconds: Double?
     package var state: State
     package var level: Level?
     package var otherLevel: Level?
@@ -62,14 +68,14 @@ package struct ListeningReport: Codable, Hashable, Sendable {
 
     package init(id: String, name: String, _ request: ListeningRequest, state: State) {
         (self.id, output, self.name, device) = (id, request.output, name, request.device)
-        (channel, against) = (request.channel, request.against)
+        (channel, against, inputLatencyMilliseconds) = (request.channel, request.against, request.inputLatency)
         self.state = state
     }
 
     /// Takes in how far it has come.
     mutating func take(_ progress: SoundCalibration.Progress) {
         level = Level(decibels: progress.decibels, clipped: progress.clipped)
-        if against != nil { otherLevel = Level(decibels: progress.otherDecibels, clipped: 0) }
+        if against != nil { otherLevel = Level(decibels: progress.otherDecibels, clipped: progress.otherClipped) }
         (beats, hits) = (progress.beats, progress.hits)
         newestDelayMicroseconds = progress.newestDelay
     }

@@ -1,6 +1,6 @@
 /// What to listen to: a sound card, its channels, and the output whose machine is heard.
 package struct ListeningRequest: Hashable, Sendable {
-    /// The ID of the output.
+    /// The output, by its ID or a name that only it has.
     package var output: String
     /// The sound card, as libasound knows it, such as `hw:1`.
     package var device: String
@@ -8,13 +8,13 @@ package struct ListeningRequest: Hashable, Sendable {
     package var channel: Int
     /// The channel to compare with.
     package var against: Int?
-    /// How late the card itself hears, in milliseconds; of no account with ``against``.
-    package var inputLatency: Double
+    /// How late the card itself hears, in milliseconds; nil if it is not known, or cancels with ``against``.
+    package var inputLatency: Double?
 
     package static let channelNumbers = 1...256
     package static let inputLatencies = 0.0...500
 
-    package init(output: String, device: String, channel: Int = 1, against: Int? = nil, inputLatency: Double = 0) {
+    package init(output: String, device: String, channel: Int = 1, against: Int? = nil, inputLatency: Double? = nil) {
         self.output = output
         self.device = device
         self.channel = channel
@@ -28,15 +28,15 @@ package struct ListeningRequest: Hashable, Sendable {
     /// Throws if the values do not go together.
     package func check() throws(ListeningProblem) {
         guard channel != against else {
-            throw ListeningProblem(.refused, "channel and against are the same channel; compare two different ones")
+            throw ListeningProblem(.badValue, "channel and against are the same channel; compare two different ones")
         }
-        guard against == nil || inputLatency == 0 else {
+        guard against == nil || inputLatency == nil else {
             throw ListeningProblem(
-                .refused, "beside another channel the sound card's latency cancels; leave out its input latency")
+                .badValue, "beside another channel the sound card's latency cancels; leave out its input latency")
         }
         guard isOrdinaryDevice else {
             throw ListeningProblem(
-                .refused,
+                .badValue,
                 "name a sound card such as hw:1, plughw:1, dsnoop:1, sysdefault:1 or default, or one of asound.conf")
         }
     }

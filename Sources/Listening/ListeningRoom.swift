@@ -49,11 +49,18 @@ package final class ListeningRoom: Sendable {
     ///
     /// - Returns: how it stands; its ID is needed for all that follows.
     /// - Throws: when another is going on, or the request is not possible.
-    package func open(_ request: ListeningRequest) throws(ListeningProblem) -> ListeningReport {
+    package func open(_ request: ListeningRequest) async throws(ListeningProblem) -> ListeningReport {
         try request.check()
-        guard let output = gateway.status().outputs.first(where: { $0.id == request.output }) else {
-            throw ListeningProblem(.refused, "there is no output with the ID \(request.output); see 'tactus status'")
+        // One that has ended may still be closing its card.
+        if let last = newest.withLock(\.self), last.report().state.isLast { await last.cancel() }
+        let output: Status.Output
+        do throws(UnclearName) {
+            output = try NameMatch.resolve(request.output, among: gateway.status().outputs)
+        } catch {
+            throw ListeningProblem(error.isAmbiguous ? .ambiguousName : .noSuchOutput, error.description)
         }
+        var request = request
+        request.output = output.id
         let run = newest.withLock { newest in
             guard newest?.isFinished ?? true, !isStopped.load(ordering: .relaxed) else { return ListeningRun?.none }
             let id = String(UInt64.random(in: 0 ... .max), radix: 36)
@@ -126,7 +133,7 @@ package final class ListeningRoom: Sendable {
             isStopped.store(true, ordering: .relaxed)
             return newest
         }
-        await run?.cancel()
+        await run?.putBack()
     }
 
     private func run(_ id: String) throws(ListeningProblem) -> ListeningRun {
@@ -139,7 +146,11 @@ package final class ListeningRoom: Sendable {
 
 /// A sound card that is listened to.
 package protocol SoundInput: Sendable {
-    /// Ends it, and returns when it is closed.
+    /// Asks it to close; returns at once.
+    func requestStop()
+    /// Whether it is closed.
+    var isClosed: Bool { get }
+    /// Returns when it is closed.
     func stop()
 }
 

@@ -16,10 +16,13 @@ final class ListeningRun: Sendable {
     private let session: Mutex<ListeningSession>
     private let sound: Sound
     private let began = ContinuousClock.now
-    private let task = Mutex<Task<Void, Never>?>(nil)
+    /// Follows the session, and then closes the card; nil once it is closed.
+    private let tasks = Mutex<(following: Task<(any SoundInput)?, Never>, closing: Task<Void, Never>)?>(nil)
 
     /// How often what came is looked at: a beat may be 60 ms.
     private static let interval = Duration.milliseconds(30)
+    /// How long a card may take to close; one that hangs is left to its thread.
+    private static let closing = Duration.seconds(5)
 
     /// What the sound card's thread writes.
     private final class Sound: Sendable {
@@ -33,7 +36,7 @@ final class ListeningRun: Sendable {
                 switch event {
                 case .opened(let sampleRate):
                     state.calibration = SoundCalibration(
-                        sampleRate: Double(sampleRate), inputLatency: request.inputLatency * 1_000,
+                        sampleRate: Double(sampleRate), inputLatency: (request.inputLatency ?? 0) * 1_000,
                         isCompared: request.against != nil)
                 case .sound(let block):
                     state.blocks += 1
@@ -65,18 +68,20 @@ final class ListeningRun: Sendable {
         (self.id, self.request, self.gateway, self.openCard) = (id, request, gateway, openCard)
         session = Mutex(ListeningSession(request, id: id, name: name, limits: limits, at: .zero))
         sound = Sound(request)
-        task.withLock { task in
-            task = Task { [self] in
-                await run()
-                self.task.withLock { $0 = nil }
+        tasks.withLock { tasks in
+            let following = Task { [self] in await run() }
+            let closing = Task { [self] in
+                await Self.close(await following.value)
+                self.tasks.withLock { $0 = nil }
             }
+            tasks = (following, closing)
         }
     }
 
     private var now: Duration { began.duration(to: .now) }
 
     /// Whether the clock has been put back and the sound card is closed.
-    var isFinished: Bool { task.withLock { $0 == nil } }
+    var isFinished: Bool { tasks.withLock { $0 == nil } }
 
     /// How it stands, for somebody who waits for it.
     func report() -> ListeningReport { session.withLock { $0.asked(at: now) } }
@@ -90,17 +95,34 @@ final class ListeningRun: Sendable {
     /// Ends it; returns when the clock has been put back and the sound card is closed.
     func cancel() async {
         session.withLock { $0.cancel() }
-        await task.withLock(\.self)?.value
+        await tasks.withLock { $0?.closing }?.value
     }
 
-    private func run() async {
+    /// Ends it; returns when the clock has been put back, and does not wait for the sound card.
+    func putBack() async {
+        session.withLock { $0.cancel() }
+        _ = await tasks.withLock { $0?.following }?.value
+    }
+
+    private static func close(_ card: (any SoundInput)?) async {
+        guard let card else { return }
+        card.requestStop()
+        let end = ContinuousClock.now + closing
+        while !card.isClosed, ContinuousClock.now < end { try? await Task.sleep(for: interval) }
+        if card.isClosed { card.stop() }
+    }
+
+    /// Follows the session to its end, when the clock has been put back.
+    ///
+    /// - Returns: the card, which is still open; nil if there is none.
+    private func run() async -> (any SoundInput)? {
         let card: any SoundInput
         do throws(ListeningProblem) {
             card = try openCard(request.device, request.channels) { [sound] in sound.take($0) }
         } catch {
             sound.state.withLock { $0.problem = error }
             _ = session.withLock { $0.next(sound.heard(nil), at: now) }
-            return
+            return nil
         }
         var clock: SentClock?
         while true {
@@ -113,7 +135,7 @@ final class ListeningRun: Sendable {
             case .perform(let command):
                 let outcome = await perform(command)
                 session.withLock { $0.performed(outcome) }
-            case .end: return card.stop()
+            case .end: return card
             }
         }
     }

@@ -8,7 +8,7 @@ package import SoundCalibration
 /// What a calibration by listening does next; a value in virtual time.
 ///
 /// Whoever runs it tells it what is heard, carries out the step it names, and tells it how that went. However it ends,
-/// the output's offset and the transport are put back before, or the problem says what could not be put back.
+/// the output's clock and the transport are put back before, or the problem says what could not be put back.
 ///
 ///     var session = ListeningSession(request, name: "TR-8S", at: .zero)
 ///     session.measure()
@@ -208,13 +208,14 @@ package struct ListeningSession: Sendable {
                 }
         }
         if let command = commands.first { return .perform(command) }
-        guard let before, heard.shift != shift else { return .wait }
+        guard heard.shift != shift else { return .wait }
         shift = heard.shift
-        return .perform(adjustment(before.output.offsetMilliseconds + shift / 1_000))
+        return .perform(move(by: shift / 1_000))
     }
 
-    private func adjustment(_ offset: Double) -> Command {
-        .adjust(output: request.output, OutputAdjustment(offset: offset))
+    /// Moves the clock, which is not kept: a gateway that crashes meanwhile comes back with the offset as it was.
+    private func move(by milliseconds: Double) -> Command {
+        .adjust(output: request.output, OutputAdjustment(shift: milliseconds))
     }
 
     /// Takes in that the output's ticks are heard now, and has the song begin.
@@ -261,13 +262,16 @@ package struct ListeningSession: Sendable {
     package mutating func performed(_ outcome: Result<Void, ListeningProblem>) {
         let command = commands.isEmpty ? nil : commands.removeFirst()
         guard case .failure(let problem) = outcome else { return }
-        if phase == .measuring { return finish(.failure(problem)) }
+        if phase == .measuring {
+            // Nothing has begun yet, so there is nothing to put back.
+            if command != nil { before = nil }
+            return finish(.failure(problem))
+        }
         guard phase == .restoring, let command, let before else { return }
         if case .adjust = command {
             left.append(
-                "the offset of \(before.output.name) could not be put back (\(problem.message)): set it to "
-                    + "\(shortest(before.output.offsetMilliseconds, atMost: 2)) ms; 'tactus status' shows it, "
-                    + "'tactus nudge' moves it")
+                "the clock of \(before.output.name) could not be put back (\(problem.message)): calibrate again, or "
+                    + "start the gateway anew")
         } else {
             left.append("the transport could not be stopped (\(problem.message)): give 'tactus stop'")
         }
@@ -280,7 +284,7 @@ package struct ListeningSession: Sendable {
         case .failure(let problem): self.problem = problem
         }
         guard phase == .measuring, let before else { return end() }
-        commands = [adjustment(before.output.offsetMilliseconds)] + (before.wasPlaying ? [] : [.setPlaying(false)])
+        commands = [move(by: 0)] + (before.wasPlaying ? [] : [.setPlaying(false)])
         (phase, report.state) = (.restoring, .restoring)
     }
 

@@ -24,6 +24,10 @@ extension SoundDoubt {
             return
                 "sounds are heard, but only \(matched) of \(beats) beats have one at the same place; have \(name) play "
                 + "one sound on every beat, and see that it follows the clock"
+        case .fellSilent(let last, let beats):
+            return
+                "no sound came on channel \(channel) after beat \(last) of \(beats); have \(name) play on until the result "
+                + "is there, in a pattern that repeats"
         case .wrongBeat(let microseconds, let interval):
             return
                 "the sound comes \(amount(microseconds)) \(side(ofDelay: microseconds)), where beats are \(amount(interval)) apart: "
@@ -59,7 +63,8 @@ extension SoundDoubt {
         case .unclearReference(let response):
             return
                 "when the clock was moved, channel \(against ?? 0) moved by \(fixed(100 * response, 0)) % of that: neither "
-                + "another machine (0 %) nor the clock of \(name) itself (100 %)"
+                + "another machine (0 %) nor the clock of \(name) itself (100 %); have one sound play there on every beat, "
+                + "or connect a MIDI cable"
         case .sameClock:
             return
                 "channel \(against ?? 0) follows the clock of \(name), too, so one offset moves both; have a machine on "

@@ -22,11 +22,15 @@ struct BeatMatch {
     let interval: Double
     /// Where in the beat the hits are, in microseconds from the nearest beat.
     let phase: Double
+    /// Whether no sound is heard after the last that belongs to a beat.
+    private let hasNothingAfterwards: Bool
 
     /// This share of the beats must have a hit.
     private static let leastMatched = 0.75
     /// How far from ``phase`` a hit may be, in microseconds; no machine that keeps time varies so much.
     private static let widest = 20_000.0
+    /// So many beats without a sound are no gap in a pattern.
+    private static let leastSilence = 8
 
     /// - Parameters:
     ///   - hits: sounds, in order.
@@ -49,6 +53,7 @@ struct BeatMatch {
         self.pairs = pairs
         extras = heard.count - pairs.count
         self.beats = beats.count
+        hasNothingAfterwards = pairs.last.map { $0.hit.time == heard.last?.time } ?? false
         self.interval = interval
         self.phase = phase
     }
@@ -61,6 +66,14 @@ struct BeatMatch {
 
     /// Whether enough of the beats have a hit.
     var isRegular: Bool { Double(pairs.count) >= Self.leastMatched * Double(beats) }
+
+    /// The beats after which nothing was heard any more, where so many had a hit before; nil if it is not so.
+    var silentAfter: Int? {
+        guard hasNothingAfterwards, let last = pairs.last else { return nil }
+        let count = last.beat + 1
+        guard beats - count >= Self.leastSilence else { return nil }
+        return Double(pairs.count) >= Self.leastMatched * Double(count) ? count : nil
+    }
 
     /// The middle of the part of a beat in which most sounds are; the beat is a circle.
     private static func densest(_ phases: [Double], width: Double, interval: Double) -> Double {

@@ -7,14 +7,19 @@ struct HeardChannel: Sendable {
     private let sampleRate: Double
     private let most: Int
     private var detector: OnsetDetector
+    /// Nil if the channel is not compared with, or was no MIDI cable so far.
     private var bytes: MIDIByteDetector?
+    private let readsMIDI: Bool
+    /// Samples heard before those that ``bytes`` counts.
+    private var bytesOrigin = 0
     private var onsets: [Onset] = []
     /// Samples at which a MIDI tick came.
     private var ticks: [Double] = []
     /// Those of them that were the first after a Start or Continue.
     private var firstTicks: [Double] = []
     private var isFirst = false
-    private(set) var clipped = 0
+    /// Samples heard, and how many there were when each sound that clipped of late was found.
+    private var (heard, clips): (Int, [Int]) = (0, [])
     private var peak: Float = 0
     /// The loudest of late; a tenth is left after half a second.
     private var recentPeak: Float = 0
@@ -28,21 +33,29 @@ struct HeardChannel: Sendable {
     /// After so many failures it is no MIDI cable, and to go on would take time for nothing.
     private static let mostFailures = 1_000
     private static let fading = 4.6
+    /// How long a sound that clips is told, in seconds: longer than a beat at 40 BPM.
+    private static let clipping = 2.0
 
     init(sampleRate: Double, most: Int, readsMIDI: Bool = false) {
         self.sampleRate = sampleRate
         self.most = most
         detector = OnsetDetector(sampleRate: sampleRate)
-        bytes = readsMIDI ? MIDIByteDetector(sampleRate: sampleRate) : nil
+        self.readsMIDI = readsMIDI
+        forget()
     }
 
-    /// Forgets the sounds and ticks that were heard, and how loud they were.
+    /// Forgets the sounds and ticks that were heard, how loud they were, and that it was no MIDI cable.
     mutating func forget() {
         (onsets, ticks, firstTicks, isFirst) = ([], [], [], false)
-        (clipped, peak) = (0, 0)
+        (clips, peak) = ([], 0)
+        // One that has not given up knows the line already, and is not deaf for its first milliseconds.
+        guard readsMIDI, bytes == nil else { return }
+        (bytes, bytesOrigin) = (MIDIByteDetector(sampleRate: sampleRate), heard)
     }
 
     var count: Int { onsets.count }
+    /// Sounds of the last two seconds that clip.
+    var clipped: Int { clips.count }
     var decibels: Double? { Self.decibels(peak) }
     var recentDecibels: Double? { Self.decibels(recentPeak) }
 
@@ -55,7 +68,9 @@ struct HeardChannel: Sendable {
         peak = max(peak, loudest)
         recentPeak = max(recentPeak * max(0, 1 - Float(Self.fading * Double(samples.count) / sampleRate)), loudest)
         let new = detector.take(samples)
-        clipped += new.count { $0.isClipped }
+        heard += samples.count
+        clips.removeAll { Double(heard - $0) > Self.clipping * sampleRate }
+        clips += new.filter(\.isClipped).map { _ in heard }
         onsets += new.prefix(max(0, most - onsets.count))
         guard let read = bytes?.take(samples), let failures = bytes?.failures else { return }
         if failures > Self.mostFailures { bytes = nil }
@@ -63,8 +78,9 @@ struct HeardChannel: Sendable {
             switch byte.value {
             case Self.start, Self.continue: isFirst = true
             case Self.tick:
-                ticks.append(byte.time)
-                if isFirst { firstTicks.append(byte.time) }
+                let time = byte.time + Double(bytesOrigin)
+                ticks.append(time)
+                if isFirst { firstTicks.append(time) }
                 isFirst = false
             default: break
             }

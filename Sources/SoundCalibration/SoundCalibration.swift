@@ -133,7 +133,7 @@ package struct SoundCalibration: Sendable {
             step: step, beats: beats.times.count,
             needed: SoundJudgement.leastBeats, hits: own.count,
             decibels: own.recentDecibels, otherDecibels: other?.recentDecibels, clipped: own.clipped,
-            newestDelay: delay)
+            otherClipped: other?.clipped ?? 0, newestDelay: delay)
     }
 
     /// How far a calibration has come.
@@ -155,7 +155,9 @@ package struct SoundCalibration: Sendable {
         /// The loudest sample of late, in decibels of full scale; nil for silence.
         package var decibels: Double?
         package var otherDecibels: Double?
+        /// Sounds of the last two seconds that clip.
         package var clipped: Int
+        package var otherClipped: Int
         /// Microseconds from a beat to the newest hit.
         package var newestDelay: Double?
     }

@@ -111,6 +111,13 @@ package struct SoundJudgement {
         guard match.hasSound else { throw .noHits(heard: match.heard, beats: match.beats, decibels: decibels) }
     }
 
+    /// Throws if too few beats have a sound.
+    private func requireEvenness(_ match: BeatMatch) throws(SoundDoubt) {
+        guard !match.isRegular else { return }
+        if let beat = match.silentAfter { throw .fellSilent(after: beat, beats: match.beats) }
+        throw .uneven(matched: match.pairs.count, beats: match.beats)
+    }
+
     /// Throws if a second channel has no sound on the beats.
     private func requireReference(_ match: BeatMatch) throws(SoundDoubt) {
         guard match.isRegular else { throw .noReference(matched: match.pairs.count, beats: match.beats) }
@@ -119,7 +126,7 @@ package struct SoundJudgement {
     private func result() throws(SoundDoubt) -> SoundResult? {
         let (own, compared) = try measuredDelays()
         let match = BeatMatch(hits, beats)
-        guard match.isRegular else { throw .uneven(matched: match.pairs.count, beats: match.beats) }
+        try requireEvenness(match)
         let moved = try movement()
         let near = Self.stray * max(own.deviation, Self.resolution) + 1.5 * shift
         let pairs = match.pairs.filter { abs($0.delay - own.median) < near }
@@ -150,7 +157,7 @@ package struct SoundJudgement {
         let sent = Array(beats.prefix(Self.measuredBeats))
         let match = BeatMatch(hits, sent)
         try requireSound(match)
-        guard match.isRegular else { throw .uneven(matched: match.pairs.count, beats: match.beats) }
+        try requireEvenness(match)
         guard Double(match.extras) <= Self.mostExtras * Double(match.beats) else {
             throw .several(perBeat: Double(match.heard) / Double(match.beats))
         }

@@ -67,6 +67,8 @@ package enum SoundDoubt: Error, Hashable, Sendable {
     case several(perBeat: Double)
     /// Sounds that keep to no beat: so many of the beats have one where most are.
     case uneven(matched: Int, beats: Int)
+    /// They kept to the beat at first, and there is none after so many beats.
+    case fellSilent(after: Int, beats: Int)
     /// They are so many microseconds from the beat, out of so many between beats: too far to be a delay.
     case wrongBeat(microseconds: Double, interval: Double)
     /// They answer to the clock about a beat late, or early.

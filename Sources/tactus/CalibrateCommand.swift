@@ -63,7 +63,11 @@ struct CalibrateCommand: AsyncParsableCommand {
         help: ArgumentHelp("A file that ends in .svg, for a plot of the hits that were heard.", valueName: "path"))
     var plot: String?
 
-    @Flag(help: "Have the output send earlier from now on, and keep that in a profile of your own.")
+    @Flag(
+        help: """
+            Have the output send earlier from now on, and keep that in a profile: with --listen in one that the gateway \
+            reads, on its machine; with --input in one of your own.
+            """)
     var save = false
 
     @OptionGroup var remote: RemoteOptions
@@ -117,23 +121,33 @@ struct CalibrateCommand: AsyncParsableCommand {
     private func run(listeningAt listen: String, to target: Status.Output) async throws {
         let guide = ListeningGuide(
             client: try remote.client, output: target, device: listen, channel: channel ?? 1, against: against,
-            inputLatency: inputLatency ?? 0, asks: isatty(STDIN_FILENO) == 1 && !remote.json)
-        let result = try await guide.run(
+            inputLatency: inputLatency, asks: isatty(STDIN_FILENO) == 1 && !remote.json)
+        let (id, result) = try await guide.run(
             showing: ListeningView(isQuiet: remote.json, name: target.name, place: guide.place))
-        try show(result, ListeningText.lines(result, of: target.name, isLatencyKnown: inputLatency != nil))
+        if !remote.json {
+            print(Self.plain(ListeningText.lines(result, of: target.name, isLatencyKnown: inputLatency != nil)))
+        }
         // A plot that cannot be written does not keep the offset from being saved, nor the other way round.
         let drawing = Swift.Result { try draw(result, of: target.name) }
-        if save {
-            do throws(ListeningProblem) {
-                try ListeningRoom.checkOffset(result.offsetMilliseconds)
-            } catch {
-                throw Failure(error)
-            }
-            let device = try openSequencer { () throws(ALSAError) in try SequencerControl(name: "Tactus Calibrate") }
-                .ports().deviceName(of: target)
-            try await keep(result.offsetMilliseconds, for: target, recognisedBy: device)
+        let saving = await saved(id, by: guide)
+        if remote.json { print(try JSON.text(ListeningText.Found(figures: result, saved: try? saving.get()))) }
+        if let saved = try saving.get() {
+            let profile = try ListeningText.profile(of: saved)
+            if !remote.json { show("kept in \(profile) on the gateway's machine; 'tactus reload' reads it") }
         }
         try drawing.get()
+    }
+
+    /// What the gateway saved; nil if it is not to save anything.
+    private func saved(
+        _ id: String, by guide: ListeningGuide
+    ) async -> Swift.Result<ListeningReport.Saved?, any Error> {
+        guard save else { return .success(nil) }
+        do {
+            return .success(try await guide.save(id))
+        } catch {
+            return .failure(error)
+        }
     }
 
     private func draw(_ result: ListeningFigures, of name: String) throws {
@@ -154,13 +168,18 @@ struct CalibrateCommand: AsyncParsableCommand {
     }
 
     private func show(_ figures: some Encodable, _ lines: [String]) throws {
-        print(remote.json ? try JSON.text(figures) : lines.map(\.withoutControls).joined(separator: "\n"))
+        print(remote.json ? try JSON.text(figures) : Self.plain(lines))
     }
+
+    private func show(_ line: String) { print(Self.plain([line])) }
+
+    /// Lines for people; names in them cannot steer the terminal.
+    static func plain(_ lines: [String]) -> String { lines.map(\.withoutControls).joined(separator: "\n") }
 
     private func keep(_ offset: Double, for target: Status.Output, recognisedBy device: String?) async throws {
         _ = try await remote.adjust(target.id, #"{"offsetMilliseconds":\#(offset)}"#)
         let path = try OwnProfile(for: target, recognisedBy: device).keep(offset: offset)
-        if !remote.json { print("kept in \(path); 'tactus reload' reads it") }
+        if !remote.json { show("kept in \(path); 'tactus reload' reads it") }
     }
 
     /// Milliseconds, to a hundredth, by which to send earlier.

@@ -17,10 +17,12 @@ struct OwnProfile {
     /// - Parameters:
     ///   - output: as the gateway shows it.
     ///   - port: name of its device's port, by which a new profile recognizes it.
-    init(for output: Status.Output, recognisedBy port: String?) {
+    ///   - folders: more folders of profiles. It goes into the last, since a profile there wins over all others.
+    init(for output: Status.Output, recognisedBy port: String?, adding folders: [String] = []) {
         self.init(
-            id: output.profile ?? output.id, name: output.name, port: port, folder: Folders.ownProfiles,
-            library: ProfileLibrary(adding: []))
+            id: output.profile ?? output.id, name: output.name, port: port,
+            folder: folders.last.map(Files.target(of:)) ?? Folders.ownProfiles,
+            library: ProfileLibrary(adding: folders))
     }
 
     init(id: String, name: String, port: String?, folder: String?, library: ProfileLibrary) {
@@ -41,16 +43,18 @@ struct OwnProfile {
         guard !id.contains("/"), !id.hasPrefix(".") else {
             throw Failure(.badFile, "a profile called \(id.withoutControls) cannot be kept")
         }
-        guard let folder else { throw Failure(.system, "there is no home folder to keep a profile in") }
+        guard let folder else { throw Failure(.system, "there is no home folder to keep a profile in; \(Self.advice)") }
         let path = "\(folder)/\(id).yaml"
         let text = try text(offset)
         do {
             try WholeFile.replace(path, with: Array(text.utf8))
         } catch {
-            throw Failure(.noPermission, "\(path) cannot be written: \(error)")
+            throw Failure(.noPermission, "\(path) cannot be written: \(error); \(Self.advice)")
         }
         return path
     }
+
+    private static let advice = "start the gateway with --profiles and a folder that its user may write"
 
     private func text(_ offset: Double) throws(Failure) -> String {
         let known = try? library.profile(id: id)

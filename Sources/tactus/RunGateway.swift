@@ -42,7 +42,7 @@ extension Run {
         var osc: OSCServer?
         if let oscAddress { osc = try await Self.listen(forOSCAt: oscAddress) }
         let gateway = try makeGateway(setup, live, interfaces)
-        let listening = Self.listening(gateway)
+        let listening = listening(gateway)
         server?.serve(gateway, listening: listening)
         osc?.serve(gateway)
 
@@ -203,11 +203,12 @@ extension Run {
         }
     }
 
-    /// Calibrates outputs by listening, and saves the offsets found in the user's own profiles.
-    private static func listening(_ gateway: Gateway) -> ListeningRoom {
-        ListeningRoom(gateway) { (output, port, offset) throws(ListeningProblem) in
+    /// Calibrates outputs by listening, and saves the offsets found in the profiles that the gateway reads.
+    private func listening(_ gateway: Gateway) -> ListeningRoom {
+        let folders = profiles
+        return ListeningRoom(gateway) { (output, port, offset) throws(ListeningProblem) in
             do throws(Failure) {
-                return try OwnProfile(for: output, recognisedBy: port).keep(offset: offset)
+                return try OwnProfile(for: output, recognisedBy: port, adding: folders).keep(offset: offset)
             } catch {
                 throw ListeningProblem(.system, error.text)
             }

@@ -154,11 +154,13 @@ def test_an_output_is_calibrated_by_listening_from_the_level_to_the_saved_offset
 
     def answer(route, request):
         asked.append((request.method, request.url.split("/api/v1/")[1], request.post_data))
+        if now.get("aborts"):
+            return route.abort()
         if request.url.endswith("/measure"):
             now["report"] = report("measuring", beats=20, hits=19)
         elif request.url.endswith("/save"):
             now["report"]["saved"] = {"offsetMilliseconds": -3.15, "profile": "/home/me/line.yaml"}
-        route.fulfill(json=now["report"])
+        return route.fulfill(json=now["report"])
 
     with Panel(browser) as panel:
         panel.route("**/api/v1/sound-cards", lambda route: route.fulfill(json=CARDS))
@@ -180,11 +182,18 @@ def test_an_output_is_calibrated_by_listening_from_the_level_to_the_saved_offset
         panel.touch("#listenGo")
         panel.shows("#listenSays", "Listening: 19 hits on 20 beats.")
         assert panel.locator("#listenBeats").evaluate("e => [e.value, e.max]") == [20, 80]
+        now["aborts"] = True
+        panel.shows("#listenWrong", "No connection to the gateway. Trying again\u2026")
+        now["aborts"] = False
+        until(lambda: panel.locator("#listenWrong").inner_text() == "", "it asks again")
         now["report"] = report("done", result=found)
         panel.shows("#listenResult", re.compile("Sounds 3.1 ms after the beat .* puts it right is \u22123.15 ms", re.S))
+        panel.shows("#listenResult", re.compile("own latency is in this"))
         figure("picture", panel.picture("listen-result"))
+        now["report"] = report("done", result=found, inputLatencyMilliseconds=1.5)
         panel.touch("#listenGo")
         panel.shows("#listenResult", re.compile("Saved: its offset is \u22123.15 ms. The profile is /home/me/line.yaml"))
+        assert "latency" not in panel.locator("#listenResult").inner_text()
         panel.touch("#listenEnd")
         assert "DELETE" not in [method for method, *_ in asked], "what is over is not cancelled"
         # Closed before its end, it is; and why there is no result is told.
@@ -200,6 +209,17 @@ def test_an_output_is_calibrated_by_listening_from_the_level_to_the_saved_offset
         panel.shows("#listenSays", re.compile("Waiting"))
         panel.keyboard.press("Escape")
         until(lambda: panel.evaluate("1") and ("DELETE", "listening/x1", None) in asked, "it is cancelled")
+        # Closed before the answer to the opening has come, it is cancelled when it comes.
+        now["report"] = report("level", id="x2")
+        held = []
+        panel.route("**/outputs/*/listening", lambda route: held.append(route))
+        panel.touch('#outputs li:has(h3:text("line")) .calibrate')
+        panel.touch("#listenGo")
+        until(lambda: panel.evaluate("1") and held, "it is opened")
+        panel.keyboard.press("Escape")
+        until(lambda: panel.locator("#listen").is_hidden(), "the dialog is closed")
+        held[0].fulfill(json=now["report"])
+        until(lambda: panel.evaluate("1") and ("DELETE", "listening/x2", None) in asked, "it is cancelled, too")
 
 
 def test_a_dialog_that_is_closed_frees_the_sound_card(browser, start, line):
@@ -215,7 +235,7 @@ def test_a_dialog_that_is_closed_frees_the_sound_card(browser, start, line):
         path = f"/api/v1/outputs/{output['id']}/listening"
         assert gateway.request("POST", path, opening)[0] == 409
         panel.touch("#listenEnd")
-        panel.shows("#told", "Stopped. The clock is as it was.")
+        panel.shows("#told", "Stopped. The clock has been put back.")
         assert gateway.request("POST", path, opening)[0] == 200
 
 

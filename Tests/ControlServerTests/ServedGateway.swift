@@ -111,17 +111,19 @@ struct ServedGateway {
     }
 }
 
-/// A sound card that hears one moment of silence and no more; any but `hw:1` is missing.
+/// A sound card that hears one moment of silence and no more; `hw:9` never closes, and any but these is missing.
 private struct QuietCard: SoundInput {
     static let open: ListeningRoom.OpenCard = { (device, channels, receive) throws(ListeningProblem) in
-        if device == "hw:1" {
+        if ["hw:1", "hw:9"].contains(device) {
             receive(.opened(sampleRate: 48_000))
             receive(.sound(SoundBlock(channels: channels.map { _ in [0, 0] }, stamp: nil)))
         } else {
             receive(.failed(.notOpened(ALSAError(operation: "snd_pcm_open", code: -2))))
         }
-        return QuietCard()
+        return QuietCard(isClosed: device != "hw:9")
     }
 
-    func stop() {}
+    var isClosed: Bool
+    func requestStop() {}
+    func stop() { while !isClosed { sleep(1) } }
 }

@@ -105,4 +105,28 @@ struct OutputTests {
         for _ in 0..<700 { output.adjust(OutputAdjustment(nudge: 0.1)) }
         #expect(output.settings.offset == 70_000)
     }
+
+    @Test
+    func `a shift moves the ticks, and neither shows as the offset nor is kept`() throws {
+        var configuration = OutputConfiguration()
+        (configuration.hasClockPort, configuration.outputs) = (false, [OutputRequest(.virtual("Drums"))])
+        var table = OutputTable(configuration)
+        let now = HostTime(microseconds: 0)
+        let line = TickLine(microsecondsPerBeat: 500_000, timeOrigin: now, tickOrigin: 0)
+        func change(_ adjustment: OutputAdjustment) throws -> [String: Replacement<Double>] {
+            try table.adjust("drums", adjustment, marking: line, at: now)
+            table.keepOffsets()
+            return table.offsets
+        }
+        let kept = try change(OutputAdjustment(offset: 1.5))
+        #expect(try change(OutputAdjustment(shift: 7)) == kept && table.all[0].settings.offset == 8_500)
+        #expect(table.all[0].offset == 1.5)
+        // A nudge meanwhile stays.
+        #expect(try change(OutputAdjustment(nudge: 1))["drums"] == Replacement(2.5, insteadOf: 0))
+        #expect(table.all[0].settings.offset == 9_500)
+        _ = try change(OutputAdjustment(shift: 0))
+        #expect(table.all[0].settings.offset == 2_500 && table.all[0].offset == 2.5)
+        _ = try change(OutputAdjustment(offset: 499, shift: 7))
+        #expect(table.all[0].settings.offset == 500_000)
+    }
 }

@@ -26,6 +26,8 @@ struct VirtualStudio {
     var gap: (milliseconds: Int, second: Double)?
     /// What is on the second channel, if there is one.
     var other: Other?
+    /// What both channels hear before the clock is heard.
+    var before: [Float] = []
 
     /// How the machine plays.
     enum Manner: Hashable {
@@ -39,6 +41,8 @@ struct VirtualStudio {
         /// Every second beat only.
         case skips
         case silent
+        /// Until a beat, and then no more.
+        case stops(after: Int)
     }
 
     /// What the second channel hears: clicks of a machine at another output or at the same, so many microseconds after
@@ -74,6 +78,7 @@ struct VirtualStudio {
         var second = VirtualCapture(sampleRate: rate, partsPerMillion: ppm, random: random.split("other"))
         var calibration = SoundCalibration(
             sampleRate: rate, inputLatency: inputLatency, isCompared: other != nil)
+        calibration.take(SoundBlock(channels: [before, before], stamp: nil))
         calibration.begin(offset: offset)
         var chance = random.split("machine")
         let tickLength = 60_000_000 / beatsPerMinute / 24
@@ -125,7 +130,8 @@ struct VirtualStudio {
                     continue
                 }
                 taken += part[0].count
-                let stamp = SoundBlock.Stamp(samples: taken, microseconds: capture.stamp(ofSample: samples))
+                let stamp = SoundBlock.Stamp(
+                    samples: before.count + taken, microseconds: capture.stamp(ofSample: samples))
                 calibration.take(SoundBlock(channels: part, stamp: hasStamps ? stamp : nil))
             }
         }
@@ -154,6 +160,7 @@ struct VirtualStudio {
                 capture.add(sound, atMicroseconds: time + place, level: Double.random(in: 0.02...0.6, using: &chance))
             }
         case .skips: if beat % 2 == 0 { hit(time) }
+        case .stops(let last): if beat < last { hit(time) }
         case .silent: break
         }
     }

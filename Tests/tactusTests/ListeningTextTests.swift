@@ -1,3 +1,4 @@
+import Essentials
 import Listening
 import SoundCalibration
 import Testing
@@ -6,24 +7,6 @@ import Testing
 
 @Suite
 struct ListeningTextTests {
-    private static let doubts: [SoundDoubt] = [
-        .noHits(heard: 0, beats: 16, decibels: nil), .noHits(heard: 1, beats: 16, decibels: -71.2), .clipping,
-        .several(perBeat: 2), .uneven(matched: 20, beats: 48), .wrongBeat(microseconds: 125_000, interval: 500_000),
-        .wholeBeat, .drift(perMinute: 9_000), .doesNotFollow(response: 0.02), .clockUnmoved, .tempoChanged,
-        .scattered(spread: 6_000), .noReference(matched: 3, beats: 48), .unclearReference(response: 0.5), .interrupted,
-        .lost, .noStamps, .sameClock, .noStart,
-    ]
-
-    @Test(arguments: doubts)
-    func `every refusal says in one line what to do`(doubt: SoundDoubt) {
-        let words = doubt.words(of: "TR-8S", channel: 3, against: 4)
-        #expect(!words.contains("\n") && words.count > 40)
-        let advice = [
-            "see that", "set ", "try ", "turn ", "have ", "keep ", "switch ", "program ", "close ", "neither",
-        ]
-        #expect(advice.contains { words.contains($0) }, "\(words)")
-    }
-
     @Test
     func `a hit that is far off names a tempo at which it can be measured`() {
         let doubt = SoundDoubt.wrongBeat(microseconds: 125_000, interval: 500_000)
@@ -32,12 +15,33 @@ struct ListeningTextTests {
     }
 
     @Test
-    func `a result says its delay, its offset and a verdict, and is drawn`() {
+    func `each line of a result stays a line, and a name cannot steer the terminal`() {
+        #expect(CalibrateCommand.plain(["a", "b\u{1B}c\n2"]) == "a\nb c 2")
+    }
+
+    @Test
+    func `what was saved is said, or why no profile was written`() throws {
+        var saved = ListeningReport.Saved(offsetMilliseconds: -3.15)
+        saved.problem = "/x.yaml cannot be written"
+        let failure = #expect(throws: Failure.self) { _ = try ListeningText.profile(of: saved) }
+        #expect(failure?.text.hasPrefix("the offset is set to -3.15 ms") == true)
+        #expect(failure?.text.hasSuffix("no profile was written: /x.yaml cannot be written") == true)
+        saved.profile = "/x.yaml"
+        #expect(try ListeningText.profile(of: saved) == "/x.yaml")
+    }
+
+    @Test
+    func `a result says its delay, its offset and a verdict, and is drawn`() throws {
         let hits = (0..<4).map { SoundResult.Delay(beat: $0, microseconds: 3_000 + 100 * Double($0)) }
         let found = SoundResult(
             delay: 3_150, uncertainty: 80, spread: 120, drift: -10, used: 4, rejected: 1, response: 1.01,
             offset: -3_150, reference: .beat, hits: hits)
         let result = ListeningFigures(found)
+        let saved = ListeningReport.Saved(offsetMilliseconds: -3.15, profile: "/x.yaml")
+        let said = try JSON.text(ListeningText.Found(figures: result, saved: saved))
+        #expect(try JSON.value(ListeningFigures.self, from: said.utf8) == result)
+        let unsaved = try JSON.text(ListeningText.Found(figures: result))
+        #expect(said.contains("/x.yaml") && !unsaved.contains("saved"))
         func text(isLatencyKnown: Bool) -> String {
             ListeningText.lines(result, of: "TR-8S", isLatencyKnown: isLatencyKnown).joined(separator: "\n")
         }

@@ -1,5 +1,6 @@
 import ConfigurationFiles
 import Foundation
+import GatewayStatus
 import MIDIClock
 import Testing
 
@@ -67,6 +68,28 @@ struct OwnProfileTests {
             let library = ProfileLibrary(folders: [installed, own])
             #expect(library.mistakes.isEmpty)
             #expect(library.profile(portName: #"USB "MIDI": 1"#, clientName: "USB")?.settings.offset == 2_000)
+        }
+    }
+
+    @Test
+    func `the last folder that the gateway was given has the profile, which wins there`() throws {
+        try withFolders("version: 1\nname: Other\n") { installed, own in
+            try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
+            let output = Status.Output(
+                id: "usb-midi", name: "USB MIDI", profile: nil, port: "24:0", connected: true, enabled: true, ticks: 0,
+                lateTicks: 0, offsetMilliseconds: 0, multiply: 1, divide: 1, swing: 50, latenessMicroseconds: nil)
+            func save(_ offset: Double, _ folders: [String]) throws -> String {
+                try OwnProfile(for: output, recognisedBy: "USB MIDI 1", adding: folders).keep(offset: offset)
+            }
+            #expect(try save(2, [installed, "\(own)/"]) == "\(own)/usb-midi.yaml")
+            #expect(try save(3, [own, installed]) == "\(installed)/usb-midi.yaml")
+            let profile = try ProfileLibrary(folders: [own, installed]).profile(id: "usb-midi")
+            #expect(profile.settings.offset == 3_000)
+            let file = "\(installed)/drum.yaml"
+            let failure = #expect(throws: Failure.self) { _ = try save(4, [file]) }
+            let told = failure?.text ?? ""
+            #expect(told.hasPrefix("\(file)/usb-midi.yaml cannot be written: "), "\(told)")
+            #expect(told.hasSuffix("start the gateway with --profiles and a folder that its user may write"))
         }
     }
 

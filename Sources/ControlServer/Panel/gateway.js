@@ -4,7 +4,7 @@
 const SILENCE = 1500;
 
 class CommandError extends Error {
-  constructor(code, message) { super(message); this.code = code; }
+  constructor(status, code, message) { super(message); [this.status, this.code] = [status, code]; }
 }
 
 class Gateway {
@@ -46,7 +46,7 @@ class Gateway {
     });
     if (answer.ok) return answer;
     const { error } = await answer.json().catch(() => ({ error: { code: "unknown", message: `answer ${answer.status}` } }));
-    throw new CommandError(error.code, error.message);
+    throw new CommandError(answer.status, error.code, error.message);
   }
 
   /** Listens forever: reopens a stream that ends or falls silent. */

@@ -6,6 +6,8 @@ class ListenDialog {
   #output = null;
   #session = null;
   #report = null;
+  /** Counts openings and closings: an answer to what was asked before the newest one comes too late. */
+  #opening = 0;
 
   constructor(gateway, part, tell) {
     Object.assign(this, { gateway, part, tell });
@@ -19,6 +21,7 @@ class ListenDialog {
   async open(output) {
     const { part } = this;
     this.#output = output;
+    const opening = ++this.#opening;
     [this.#session, this.#report] = [null, null];
     write(part.listenTitle, `Calibrate ${shortName(output)} by listening`);
     write(part.listenWrong, "");
@@ -26,14 +29,16 @@ class ListenDialog {
     part.listen.showModal();
     try {
       const cards = await this.gateway.ask("GET", "sound-cards");
+      if (opening !== this.#opening) return;
       list(part.listenDevice, cards, "option", (option, { device, name }) => {
         option.value = device;
         write(option, `${name} (${device})`);
       });
       const last = localStorage.getItem("soundCard");
       if (cards.some(({ device }) => device === last)) part.listenDevice.value = last;
-      if (!cards.length) write(part.listenWrong, "This gateway has no sound card that hears. Plug one in, then open this again.");
+      if (!cards.length) write(part.listenWrong, "No audio input was found. Plug one in, then open this again.");
     } catch (error) {
+      if (opening !== this.#opening) return;
       write(part.listenWrong, reason(error));
     }
     this.#show();
@@ -44,43 +49,52 @@ class ListenDialog {
     const { part } = this;
     write(part.listenWrong, "");
     part.listenGo.disabled = true;
+    const opening = this.#opening;
     try {
       switch (this.#report?.state) {
-        case "level": return this.#take(await this.#ask("POST", "/measure", {}));
-        case "done": return this.#take(await this.#ask("POST", "/save", {}));
-        default: await this.#begin();
+        case "level": return this.#take(await this.#ask("POST", "/measure", {}), opening);
+        case "done": return this.#take(await this.#ask("POST", "/save", {}), opening);
+        default: await this.#begin(opening);
       }
     } catch (error) {
-      write(part.listenWrong, reason(error));
+      if (opening === this.#opening) write(part.listenWrong, reason(error));
     } finally {
-      this.#show();
+      if (opening === this.#opening) this.#show();
     }
   }
 
-  async #begin() {
+  async #begin(opening) {
     const { part } = this;
     const body = { device: part.listenDevice.value, channel: typedNumber(part.listenChannel.value) };
     if (part.listenAgainst.value.trim()) body.against = typedNumber(part.listenAgainst.value);
-    else if (typedNumber(part.listenLatency.value)) body.inputLatencyMilliseconds = typedNumber(part.listenLatency.value);
+    else if (part.listenLatency.value.trim()) body.inputLatencyMilliseconds = typedNumber(part.listenLatency.value);
     localStorage.setItem("soundCard", body.device);
     const report = await this.gateway.ask("POST", `outputs/${encodeURIComponent(this.#output.id)}/listening`, body);
+    if (opening !== this.#opening) {
+      await this.gateway.ask("DELETE", `listening/${report.id}`);  // closed meanwhile: nobody waits for it
+      return;
+    }
     this.#session = report.id;
-    this.#take(report);
+    this.#take(report, opening);
     this.#watch(report.id);
   }
 
   /** Asks how it stands until it is over or the dialog is closed. */
   async #watch(session) {
+    const opening = this.#opening;
     while (this.#session === session && !this.#isOver) {
       await new Promise((resume) => setTimeout(resume, ListenDialog.#interval));
       if (this.#session !== session) return;
       try {
         const report = await this.#ask("GET", "");
-        if (this.#session === session) this.#take(report);
+        if (this.#session === session) this.#take(report, opening);
       } catch (error) {
         if (this.#session !== session) return;
-        write(this.part.listenWrong, error instanceof CommandError ? reason(error) : "No connection to the gateway. Trying again\u2026");
-        if (!(error instanceof CommandError)) continue;
+        if (error.status !== 409) {
+          write(this.part.listenWrong, "No connection to the gateway. Trying again\u2026");
+          continue;
+        }
+        write(this.part.listenWrong, reason(error));
         [this.#session, this.#report] = [null, null];
         this.#show();
       }
@@ -91,7 +105,8 @@ class ListenDialog {
 
   get #isOver() { return ["done", "failed"].includes(this.#report?.state); }
 
-  #take(report) {
+  #take(report, opening) {
+    if (opening !== this.#opening) return;
     this.#report = report;
     write(this.part.listenWrong, report.problem?.message ?? "");
     this.#show();
@@ -99,6 +114,7 @@ class ListenDialog {
 
   /** What was closed before its end is cancelled; the gateway puts the clock back. */
   async #end() {
+    this.#opening++;
     const isOpen = this.#session && !this.#isOver;
     const cancelling = isOpen && this.#ask("DELETE", "");
     [this.#session, this.#report] = [null, null];
@@ -106,7 +122,7 @@ class ListenDialog {
     try {
       const report = await cancelling;
       this.tell(report.problem?.message === "stopped before there was a result"
-        ? "Stopped. The clock is as it was." : report.problem?.message ?? "");
+        ? "Stopped. The clock has been put back." : report.problem?.message ?? "");
     } catch (error) {
       this.tell(`${reason(error)} The clock is put back within 10 s.`);
     }
@@ -151,17 +167,19 @@ class ListenDialog {
     }
   }
 
-  #result({ result, saved }) {
+  #result({ result, saved, inputLatencyMilliseconds }) {
     const { delayMicroseconds: delay, offsetMilliseconds: offset } = result;
     const behind = {
       beat: "the beat as this gateway sends it", machine: "what is on the other channel", ownClock: "its own clock",
     }[result.reference];
+    const isLatencyIn = result.reference === "beat" && inputLatencyMilliseconds === undefined;
     return [
       `Sounds ${microseconds(Math.abs(delay))} ${delay < 0 ? "before" : "after"} ${behind}, give or take ${microseconds(result.uncertaintyMicroseconds)}.`,
       `Its own spread is ${microseconds(result.spreadMicroseconds)} (${result.verdict}).`,
       `${result.used} hits used, ${result.rejected} rejected; when the clock moved, the sound followed by ${Math.round(100 * result.response)} %.`,
       saved ? `Saved: its offset is ${milliseconds(offset)} ms. ${saved.profile ? `The profile is ${saved.profile}.` : `No profile was written: ${saved.problem}.`}`
         : `The offset that puts it right is ${milliseconds(offset)} ms.`,
+      ...isLatencyIn ? ["The sound card\u2019s own latency is in this; measure it once (docs/calibrating.md) and type it in, or compare with another channel."] : [],
     ].join("\n");
   }
 }

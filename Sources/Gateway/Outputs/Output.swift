@@ -26,6 +26,11 @@ struct Output: Sendable {
     private(set) var liveOffset: Replacement<Double>?
     /// The offset in milliseconds by profile and configuration.
     private var configuredOffset = 0.0
+    /// The current offset in milliseconds, without ``shift``.
+    private(set) var offset = 0.0
+    /// What a calibration adds to the offset, in milliseconds.
+    private var shift = 0.0
+    /// What the clock thread goes by; its offset is the sum.
     private(set) var settings = OutputSettings()
     var sink = Sink.away
     /// The last realignment asked for.
@@ -152,6 +157,9 @@ struct Output: Sendable {
         if let offset = liveOffset?.value(over: configuredOffset) {
             OutputAdjustment(offset: offset).apply(to: &settings)
         }
+        offset = Double(settings.offset) / 1_000
+        let limits = OutputAdjustment.offsets
+        OutputAdjustment(offset: min(max(offset + shift, limits.lowerBound), limits.upperBound)).apply(to: &settings)
     }
 
     /// Applies the user's request, which replaces live changes.
@@ -190,9 +198,6 @@ struct Output: Sendable {
         settle()
     }
 
-    /// The current offset in milliseconds.
-    var offset: Double { Double(settings.offset) / 1_000 }
-
     /// Marks its ticks for some seconds.
     ///
     /// - Parameters:
@@ -211,6 +216,7 @@ struct Output: Sendable {
     mutating func adjust(_ change: OutputAdjustment) {
         let wasEnabled = isEnabled
         adjustment.take(change)
+        shift = change.shift ?? shift
         if let offset = change.offset(from: offset) {
             liveOffset = Replacement(offset, insteadOf: configuredOffset)
         }

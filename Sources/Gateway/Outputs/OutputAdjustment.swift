@@ -21,6 +21,10 @@ package struct OutputAdjustment: Hashable, Sendable {
     /// A marked tick leaves up to 1 % of a tick early or late, at random, so that a calibration recognizes it when it
     /// comes back.
     package var markSeconds: Int?
+    /// Moves the ticks besides the offset, in milliseconds, until it is 0 again; never kept, nor shown as the offset.
+    ///
+    /// A calibration moves the clock by it to see whether the sound follows.
+    package var shift: Double?
 
     package static let offsets = units(OutputSettings.offsets, of: 1_000)
     package static let nudges = -1_000.0...1_000
@@ -38,7 +42,8 @@ package struct OutputAdjustment: Hashable, Sendable {
 
     package init(
         offset: Double? = nil, nudge: Double? = nil, multiply: Int? = nil, divide: Int? = nil, swing: Double? = nil,
-        range: ClosedRange<Double>? = nil, isEnabled: Bool? = nil, markSeconds: Int? = nil
+        range: ClosedRange<Double>? = nil, isEnabled: Bool? = nil, markSeconds: Int? = nil,
+        shift: Double? = nil
     ) {
         self.offset = offset
         self.nudge = nudge
@@ -48,6 +53,7 @@ package struct OutputAdjustment: Hashable, Sendable {
         self.range = range
         self.isEnabled = isEnabled
         self.markSeconds = markSeconds
+        self.shift = shift
     }
 
     private func tempos(_ range: ClosedRange<Double>) -> TempoRange? {
@@ -64,7 +70,7 @@ package struct OutputAdjustment: Hashable, Sendable {
         return wholeMicroseconds((offset ?? current) + nudge)
     }
 
-    /// Merges a newer change, except for the offset and the marks.
+    /// Merges a newer change, except for the offset, the marks and the shift.
     ///
     /// - Parameter change: the newer one.
     mutating func take(_ change: OutputAdjustment) {

@@ -130,7 +130,7 @@ struct StatusPicture: Sendable {
                 connected: output.connectedTo != nil, enabled: output.isEnabled,
                 ticks: count.ticks.load(ordering: .relaxed),
                 lateTicks: count.lateTicks.load(ordering: .relaxed),
-                offsetMilliseconds: Double(output.settings.offset) / 1_000,
+                offsetMilliseconds: output.offset,
                 multiply: Int(output.settings.multiply), divide: Int(output.settings.divide),
                 swing: Double(output.settings.swing) / 10,
                 latenessMicroseconds: output.isAway ? nil : Status.Lateness(count.lateness))

@@ -15,8 +15,8 @@ struct ListeningGuide {
     let channel: Int
     /// The channel to compare with.
     let against: Int?
-    /// Milliseconds.
-    let inputLatency: Double
+    /// Milliseconds; nil if it is not known.
+    let inputLatency: Double?
     /// Whether somebody at a terminal is asked when the level is right.
     let asks: Bool
 
@@ -37,14 +37,14 @@ struct ListeningGuide {
     /// Listens until there is a result.
     ///
     /// - Parameter view: shows how far it has come.
-    /// - Returns: the result.
+    /// - Returns: the ID by which it is saved, and the result.
     /// - Throws: why there is no result, and what to do.
-    func run(showing view: ListeningView) async throws -> ListeningFigures {
+    func run(showing view: ListeningView) async throws -> (id: String, ListeningFigures) {
         // A terminal that closes ends it in order, too, unless with nohup.
         let stop = try StopRequest(alsoOn: SignalSource.isIgnored(SIGHUP) ? [] : [SIGHUP])
         let request = Request(
             device: device, channel: channel, against: against,
-            inputLatencyMilliseconds: inputLatency > 0 ? inputLatency : nil)
+            inputLatencyMilliseconds: inputLatency)
         var report: ListeningReport = try await client.answer(
             .post, "outputs/\(output.id)/listening", try JSON.text(request)
         ).value
@@ -67,7 +67,20 @@ struct ListeningGuide {
         }
         if let problem = report.problem { throw Failure(problem) }
         guard let result = report.result else { throw Failure(.unavailable, "stopped before there was a result") }
-        return result
+        return (report.id, result)
+    }
+
+    /// Has the gateway set the output's offset to the result, and keep it in a profile.
+    ///
+    /// - Parameter id: what ``run(showing:)`` returned.
+    /// - Returns: what was saved.
+    /// - Throws: why the offset was not set.
+    func save(_ id: String) async throws -> ListeningReport.Saved {
+        let report: ListeningReport = try await client.answer(.post, "listening/\(id)/save", "{}").value
+        guard let saved = report.saved else {
+            throw Failure(.unavailable, "the gateway does not say what it saved; 'tactus status' shows the offset")
+        }
+        return saved
     }
 
     /// Whether a line has come from the terminal, or none can come any more.
@@ -85,7 +98,7 @@ extension Failure {
     init(_ problem: ListeningProblem) {
         let status: Status =
             switch problem.kind {
-            case .refused: .refused
+            case .refused, .noSuchOutput, .ambiguousName, .badValue: .refused
             case .unavailable, .cancelled: .unavailable
             case .noPermission: .noPermission
             case .system: .system

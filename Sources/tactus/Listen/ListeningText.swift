@@ -84,6 +84,32 @@ enum ListeningText {
         ] + (result.reference == .beat && !isLatencyKnown ? [latency] : [])
     }
 
+    /// What programs read: the figures, and beside them what was saved.
+    struct Found: Encodable {
+        var figures: ListeningFigures
+        var saved: ListeningReport.Saved?
+
+        private enum CodingKeys: CodingKey { case saved }
+
+        func encode(to encoder: any Encoder) throws {
+            try figures.encode(to: encoder)
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encodeIfPresent(saved, forKey: .saved)
+        }
+    }
+
+    /// The profile that a result was kept in, by its path on the gateway's machine.
+    ///
+    /// - Throws: why there is none.
+    static func profile(of saved: ListeningReport.Saved) throws(Failure) -> String {
+        if let profile = saved.profile { return profile }
+        let why = saved.problem ?? "the output is gone"
+        throw Failure(
+            .system,
+            "the offset is set to \(fixed(saved.offsetMilliseconds, 2)) ms, and the gateway keeps it, but no profile was "
+                + "written: \(why)")
+    }
+
     /// The shape of the delays from the earliest to the latest.
     private static func histogram(_ result: ListeningFigures) -> String {
         let delays = result.hits.map(\.microseconds)

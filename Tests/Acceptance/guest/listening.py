@@ -14,6 +14,7 @@ import os
 import pathlib
 import random
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -95,7 +96,7 @@ class Player(threading.Thread):
     """Writes what machines play into the loop, each on a channel, until it is stopped."""
 
     def __init__(self, machines):
-        super().__init__()
+        super().__init__(daemon=True)  # so that a scene which fails ends
         self.machines, self.stopping = machines, threading.Event()
         self.alsa = ctypes.CDLL("libasound.so.2")
         self.pcm = ctypes.c_void_p()
@@ -141,12 +142,43 @@ class Player(threading.Thread):
         self.join()
 
 
+def apart(lines, count=24):
+    """By how much each of the newest ticks of the first line comes after the nearest of the second, in milliseconds."""
+    first, second = ([at for name, at in list(line.events) if name == "clock"] for line in lines)
+    return [min((at - other for other in second[-2 * count:]), key=abs, default=0) / 1000 for at in first[-count:]]
+
+
+def is_moved(machines):
+    """Whether the first machine's clock has been moved by what a calibration moves it, less what may be late."""
+    now = apart([machine.line for machine in machines])
+    return bool(now) and statistics.median(now) > OFFSET + 3
+
+
+def put_back(gateway):
+    """The status and the distance of the two clocks, once that is the offset's again and the song has stopped.
+
+    Both clocks go on while the song is stopped. Returns the last if that never comes.
+    """
+    for _ in range(60):
+        lines = [FramedLine(number) for number in range(2)]
+        while any(len(line.events) < 26 for line in lines):
+            time.sleep(0.05)
+            for line in lines:
+                line.read()
+        distance, status = statistics.median(apart(lines)), gateway.status()
+        for line in lines:
+            line.close()
+        if abs(distance - OFFSET) < 0.3 and not status["playing"]:
+            break
+    return {"apart": distance, "status": status}
+
+
 def calibrate(gateway, machines, *words, interrupt=None, by=signal.SIGINT):
     """Has `tactus calibrate` listen to the first machine; returns what it said, and the machines' true delays."""
     player = Player(machines)
     player.start()
     process = subprocess.Popen(
-        [TACTUS, "calibrate", IDS[0], "--listen", CAPTURE, *words], env=environment(gateway.folder),
+        [TACTUS, "calibrate", IDS[0], "--listen", CAPTURE, *words], env=environment(caller(gateway)),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if interrupt:
         while process.poll() is None and not interrupt(machines):
@@ -162,16 +194,25 @@ def calibrate(gateway, machines, *words, interrupt=None, by=signal.SIGINT):
         "times": machines[0].times, "status": gateway.status()}
 
 
+def caller(gateway):
+    """The home of who gives commands, which is not that of the gateway's user."""
+    return gateway.folder.parent / "caller"
+
+
 def profiles(gateway):
-    return {path.name: path.read_text() for path in gateway.folder.glob("config/tactus/profiles/*")}
+    """What profiles have been written anywhere, by their paths from the scene's folder."""
+    root = gateway.folder.parent
+    return {str(path.relative_to(root)): path.read_text() for path in root.rglob("*.yaml")}
 
 
 BESIDE = ("--against", "2")
 
 
 def click(gateway):
+    """The figures for programs, and saved."""
     machines = [Machine(0, "click", 6_000, 800, 1), Machine(1, "click", -2_000, 100, 2)]
-    return {**calibrate(gateway, machines, *BESIDE, "--json", "--save"), "profiles": profiles(gateway)}
+    return {**calibrate(gateway, machines, *BESIDE, "--json", "--save"), "profiles": profiles(gateway),
+            "folder": str(gateway.folder.parent)}
 
 
 def kick(gateway):
@@ -185,82 +226,81 @@ def other(gateway):
 
 
 def stopped(gateway, by=signal.SIGINT):
-    """Ctrl-C while the clock is being moved."""
+    """Ctrl-C while the clock is moved."""
     machines = [Machine(0, "click", 6_000, 300, 7), Machine(1, "click", 0, 100, 8)]
-    return calibrate(gateway, machines, *BESIDE, interrupt=lambda machines: len(machines[0].delays) > 54, by=by)
+    return {**calibrate(gateway, machines, *BESIDE, interrupt=is_moved, by=by), **put_back(gateway)}
 
 
 def hung_up(gateway):
-    """The terminal closes while the clock is being moved."""
+    """The terminal closes while the clock is moved."""
     return stopped(gateway, signal.SIGHUP)
 
 
-def settled(gateway):
-    """The status once the clock is back, which a gateway does by itself when nobody asks any more."""
-    while True:
-        status = gateway.status()
-        (output,) = [output for output in status["outputs"] if output["id"] == IDS[0]]
-        if output["offsetMilliseconds"] == OFFSET and not status["playing"]:
-            return status
-        time.sleep(0.2)
-
-
 def killed(gateway):
-    """The command dies without a word while the clock is being moved."""
-    return {**stopped(gateway, signal.SIGKILL), "settled": settled(gateway)}
+    """The command dies without a word while the clock is moved; the gateway notices that nobody asks any more."""
+    return stopped(gateway, signal.SIGKILL)
 
 
-def shut_down(gateway):
-    """The gateway ends while the clock is being moved, and comes back with what it has kept."""
+def ended_while_moved(gateway, end):
+    """The gateway ends while the clock is moved, and comes back with what it has kept."""
     machines = [Machine(0, "click", 6_000, 300, 7), Machine(1, "click", 0, 100, 8)]
     player = Player(machines)
     player.start()
     session = gateway.request(
         "POST", f"/api/v1/outputs/{IDS[0]}/listening", {"device": CAPTURE, "against": 2})[1]["id"]
-    moved = False
-    while not moved:
+    while not is_moved(machines):
         report = gateway.request("GET", f"/api/v1/listening/{session}")[1]
+        assert report["state"] not in ("done", "failed"), report
         if report["state"] == "level":
             gateway.request("POST", f"/api/v1/listening/{session}/measure", {})
-        (output,) = [output for output in gateway.status()["outputs"] if output["id"] == IDS[0]]
-        moved = output["offsetMilliseconds"] != OFFSET
         time.sleep(0.1)
-    gateway.stop()
+    end()
     player.stop()
     for machine in machines:
         machine.line.close()
     with Gateway("--no-link", *OUTPUT_WORDS, folder=gateway.folder) as again:
-        return {"status": again.status()}
+        return put_back(again)
+
+
+def shut_down(gateway):
+    return ended_while_moved(gateway, gateway.stop)
+
+
+def crashed(gateway):
+    return ended_while_moved(gateway, gateway.kill)
 
 
 def ticks(gateway):
-    """When ticks come at the second machine, without and with a session that listens to both channels of the card."""
-    line = FramedLine(1)
+    """When ticks come at the second machine: without a calibration, beside one that shows the level, and beside one that
+    measures and then moves the first machine's clock."""
+    machines = [Machine(0, "click", 0, 300, 13), Machine(1, "click", 0, 100, 15)]
+    line = machines[1].line  # which the player reads
     gateway.request("POST", "/api/v1/transport", {"playing": True})
-    player = Player([Machine(0, "click", 0, 300, 13)])
+    player = Player(machines)
     player.start()
 
     def heard(seconds, during=lambda: None):
-        line.read()
         first, end = len(line.events), time.monotonic() + seconds
         while time.monotonic() < end:
             during()
             time.sleep(0.5)
-        line.read()
         return [at for name, at in line.events[first:] if name == "clock"]
 
     heard(2)
     alone = heard(12)
     session = gateway.request(
         "POST", f"/api/v1/outputs/{IDS[0]}/listening", {"device": CAPTURE, "against": 2})[1]["id"]
-    reports = []
-    ask = lambda: reports.append(gateway.request("GET", f"/api/v1/listening/{session}")[1])  # noqa: E731
-    heard(2, ask)
-    listening = heard(12, ask)
+    reports = {"level": [], "measuring": []}
+    ask = lambda step: reports[step].append(gateway.request("GET", f"/api/v1/listening/{session}")[1])  # noqa: E731
+    heard(2, lambda: ask("level"))
+    level = heard(12, lambda: ask("level"))
+    gateway.request("POST", f"/api/v1/listening/{session}/measure", {})
+    measuring = heard(20, lambda: ask("measuring"))
     gateway.request("DELETE", f"/api/v1/listening/{session}")
     player.stop()
-    line.close()
-    return {"alone": alone, "listening": listening, "reports": reports}
+    for machine in machines:
+        machine.line.close()
+    return {"alone": alone, "level": level, "measuring": measuring, "reports": reports}
 
 
 def overrun(gateway):
@@ -306,7 +346,7 @@ def ended(gateway, *words):
 
 
 SCENES = {scene.__name__: scene for scene in (
-    click, kick, other, stopped, hung_up, killed, shut_down, missing, monitored, ticks, overrun)}
+    click, kick, other, stopped, hung_up, killed, shut_down, crashed, missing, monitored, ticks, overrun)}
 
 
 def main(result, *scenes):
@@ -315,12 +355,15 @@ def main(result, *scenes):
     record = {}
     for scene in scenes:
         with tempfile.TemporaryDirectory() as folder:
-            with Gateway("--no-link", "--tempo", TEMPO, *OUTPUT_WORDS, folder=pathlib.Path(folder) / "gateway") as gateway:
+            own = pathlib.Path(folder) / "profiles"
+            own.mkdir()
+            with Gateway(
+                    "--no-link", "--tempo", TEMPO, *OUTPUT_WORDS, "--profiles", own,
+                    folder=pathlib.Path(folder) / "gateway") as gateway:
                 preload(gateway.process.pid, "self")
                 time.sleep(1)
                 gateway.request("PATCH", f"/api/v1/outputs/{IDS[0]}", {"offsetMilliseconds": OFFSET})
                 record[scene] = SCENES[scene](gateway)
-                gateway.stop()
     pathlib.Path(result).write_text(json.dumps(record))
 
 
