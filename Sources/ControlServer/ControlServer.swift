@@ -80,12 +80,8 @@ package final class ControlServer: Sendable {
     ) -> some ApplicationProtocol {
         let connections = Connections()
         return Application(
-            router: routes(at: address, token: token, serving: serving),
-            server: .http1(
-                configuration: HTTP1Channel.Configuration(
-                    additionalChannelHandlers: [ExchangeDeadline(connections)], idleTimeout: .seconds(10),
-                    httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
-                        maxHeaderFieldSize: 8192, maxHeaderListSize: 16384, maxHeaderFieldCount: 100))),
+            router: routes(at: address, token: token, serving: serving, log: log),
+            server: HTTPServerBuilder { GuardedChannel($0, connections) },
             configuration: ApplicationConfiguration(
                 address: .hostname(address.host, port: address.port)),
             onServerRunning: { channel in

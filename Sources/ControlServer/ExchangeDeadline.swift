@@ -4,16 +4,16 @@ internal import NIOHTTPTypes
 
 /// Closes a connection whose client is too slow, or that outlives the server.
 ///
-/// It also reports the connection's state to ``Connections``. The library's idle timeout counts from the last part of a
-/// request. A client that sends a byte now and then, or never reads its answers, would pass it. An event stream has no
-/// end, so there each event has its own deadline.
+/// It also reports the connection's state to ``Connections``. Whatever a client sends or reads in the meantime, it has
+/// one time for the head of a request, and another for the rest of it and its answer. An event stream has no end, so
+/// there each event has its own deadline. ``OneRequestAtATime`` stands before it.
 final class ExchangeDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// Longest time for a request and its answer together.
+    /// Longest time until a request's head is there, and then until the answer has been sent.
     static let exchange = TimeAmount.seconds(10)
     /// Longest time for open requests after the server stops.
     static let closeGrace = TimeAmount.milliseconds(250)
@@ -24,7 +24,7 @@ final class ExchangeDeadline: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let connections: Connections
     private var isReading = false
-    private var unanswered = 0
+    private var isAnswered = true
     private var isStopping = false
     private var isStreaming = false
     /// Events being sent.
@@ -33,20 +33,22 @@ final class ExchangeDeadline: ChannelDuplexHandler, RemovableChannelHandler {
 
     init(_ connections: Connections) { self.connections = connections }
 
-    func handlerAdded(context: ChannelHandlerContext) { connections.opened(context.channel) }
+    func handlerAdded(context: ChannelHandlerContext) {
+        connections.opened(context.channel)
+        close(context, in: Self.exchange)
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head:
-            isReading = true
-            unanswered += 1
-            if closing == nil { close(context, in: Self.exchange) }
+            (isReading, isAnswered) = (true, false)
+            close(context, in: Self.exchange)
         case .body:
             break
         case .end:
             isReading = false
-            connections.note(context.channel, isBeingAnswered: unanswered > 0)
-            if unanswered == 0 { rest() }
+            connections.note(context.channel, isBeingAnswered: !isAnswered)
+            if isAnswered { close(context, in: Self.exchange) }
         }
         context.fireChannelRead(data)
     }
@@ -98,21 +100,13 @@ final class ExchangeDeadline: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func sent(_ context: ChannelHandlerContext) {
         unsent -= 1
-        if unsent > 0 { close(context, in: Self.exchange) } else { rest() }
+        if unsent > 0 { close(context, in: Self.exchange) } else if !isStopping { closing?.cancel() }
     }
 
     private func answered(_ context: ChannelHandlerContext) {
-        unanswered -= 1
-        isStreaming = false
-        connections.note(context.channel, isBeingAnswered: unanswered > 0 && !isReading)
-        rest()
-        if isReading || unanswered > 0 { close(context, in: Self.exchange) }
-    }
-
-    private func rest() {
-        guard !isStopping else { return }
-        closing?.cancel()
-        closing = nil
+        (isAnswered, isStreaming) = (true, false)
+        connections.note(context.channel, isBeingAnswered: false)
+        close(context, in: Self.exchange)
     }
 
     private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {

@@ -1,6 +1,8 @@
 internal import Essentials
 internal import HTTPTypes
 internal import Hummingbird
+internal import Logging
+internal import Synchronization
 
 /// Refuses requests with a `Host` or `Origin` other than this server's own.
 ///
@@ -14,6 +16,13 @@ struct OwnOriginOnly<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
+        // The library takes the first of these headers away.
+        guard !request.headers.contains(where: { $0.name.canonicalName == "host" }) else {
+            throw RequestError.badRequest("the request names its Host twice")
+        }
+        for target in request.headers[values: RequestTarget.header] where !isOwn(target) {
+            throw RequestError.badRequest("the address that the request is for is not this server's own")
+        }
         guard isOwn(request.head.authority) else { throw RequestError.foreign("Host") }
         for origin in request.headers[values: .origin] {
             guard origin.hasPrefix("http://"), isOwn(String(origin.dropFirst("http://".count))) else {
@@ -39,17 +48,39 @@ struct OwnOriginOnly<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// Refuses requests without the token.
-struct TokenRequired<Context: RequestContext>: RouterMiddleware {
+/// Refuses requests without the token, and slows those who guess.
+struct TokenRequired: RouterMiddleware {
+    typealias Context = ClientContext
+
     let token: BearerToken
+    let log: Logger
+    private let guesses = Guesses()
+
+    init(token: BearerToken, log: Logger) {
+        self.token = token
+        self.log = log
+    }
+
+    private final class Guesses: Sendable {
+        let wrong = Mutex(WrongTokens())
+    }
 
     @concurrent
     func handle(
-        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+        _ request: Request, context: ClientContext,
+        next: @concurrent (Request, ClientContext) async throws -> Response
     ) async throws -> Response {
-        guard let header = request.headers[.authorization], token.matches(header) else {
-            throw RequestError.unauthorized
+        guard let header = request.headers[.authorization] else { throw RequestError.unauthorized }
+        let (verdict, logged) = guesses.wrong.withLock {
+            $0.judge(header, from: context.client, by: token, at: .now)
         }
-        return try await next(request, context)
+        if let logged {
+            log.warning("wrong token", metadata: ["address": "\(context.client)", "since the last line": "\(logged)"])
+        }
+        switch verdict {
+        case .right: return try await next(request, context)
+        case .wrong: throw RequestError.unauthorized
+        case .refused: throw RequestError.tooManyGuesses
+        }
     }
 }

@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Listening
 
-extension Router where Context == BasicRequestContext {
+extension Router where Context == ClientContext {
     /// Calibrating by listening: open a sound card, watch the level, measure, save; one at a time.
     func addListening(of serving: Serving) {
         serve("/api/v1/sound-cards", .get) { _, _ in try jsonResponse(try serving.listening().devices) }

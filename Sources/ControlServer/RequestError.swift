@@ -28,6 +28,10 @@ struct RequestError: Error, HTTPResponseError {
         RequestError(status: .badRequest, code: "bad-value", message: message)
     }
 
+    static func badRequest(_ message: String) -> RequestError {
+        RequestError(status: .badRequest, code: "bad-request", message: message)
+    }
+
     static func foreign(_ header: String) -> RequestError {
         RequestError(status: .forbidden, code: "foreign", message: "the request's \(header) is not this server's own")
     }
@@ -43,6 +47,10 @@ struct RequestError: Error, HTTPResponseError {
     static let unauthorized = RequestError(
         status: .unauthorized, code: "unauthorized", message: "the header Authorization: Bearer TOKEN is needed",
         headers: [.wwwAuthenticate: "Bearer"])
+
+    static let tooManyGuesses = RequestError(
+        status: .tooManyRequests, code: "too-many-guesses",
+        message: "too many wrong tokens came from this address; wait a second", headers: [.retryAfter: "1"])
 
     static let starting = RequestError(
         status: .serviceUnavailable, code: "starting", message: "the gateway is starting", headers: [.retryAfter: "1"])

@@ -3,27 +3,42 @@ internal import Essentials
 internal import Gateway
 internal import HTTPTypes
 internal import Hummingbird
+internal import Logging
 internal import MIDIClock
 internal import NIOCore
 
 /// Longest body of a request, in bytes.
 let maximumBody = 64 * 1024
 
+/// A request's context, with the address it came from.
+struct ClientContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// The client's address without its port; empty if it has left already.
+    let client: String
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        client = source.channel.remoteAddress?.ipAddress ?? ""
+    }
+}
+
 /// All paths of the server, and how requests become commands.
-func routes(at address: HTTPAddress, token: BearerToken?, serving: Serving) -> Router<BasicRequestContext> {
-    let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
+func routes(
+    at address: HTTPAddress, token: BearerToken?, serving: Serving, log: Logger
+) -> Router<ClientContext> {
+    let router = Router(context: ClientContext.self, options: .autoGenerateHeadEndpoints)
     router.add(middleware: ErrorsAsJSON())
     router.add(middleware: OwnOriginOnly(address: address, serving: serving))
     // The page itself contains no secrets; it requests its data with the token.
     router.serve("/", .get) { _, _ in Panel.response() }
-    if let token { router.add(middleware: TokenRequired(token: token)) }
+    if let token { router.add(middleware: TokenRequired(token: token, log: log)) }
     router.addReports(of: serving)
     router.addCommands(to: serving)
     router.addListening(of: serving)
     return router
 }
 
-extension Router where Context == BasicRequestContext {
+extension Router where Context == ClientContext {
     /// Paths that read.
     fileprivate func addReports(of serving: Serving) {
         serve("/api/v1/status", .get) { _, _ in try jsonResponse(try serving.running().status()) }
@@ -45,7 +60,7 @@ extension Router where Context == BasicRequestContext {
     }
 }
 
-extension Router where Context == BasicRequestContext {
+extension Router where Context == ClientContext {
     /// Paths that change something.
     fileprivate func addCommands(to serving: Serving) {
         command("/api/v1/link", "enabled", serving) { .enableLink(try $0.boolean()) }
@@ -109,7 +124,7 @@ extension Realignment {
     }
 }
 
-extension BasicRequestContext {
+extension ClientContext {
     /// The ID in the path; the router does not decode escapes such as `%2D`.
     var pathID: String {
         get throws {
@@ -149,7 +164,7 @@ extension Serving {
     }
 }
 
-extension Router where Context == BasicRequestContext {
+extension Router where Context == ClientContext {
     /// Adds a path with one method or several; other methods get 405.
     ///
     /// - Parameters:
@@ -159,7 +174,7 @@ extension Router where Context == BasicRequestContext {
     ///   - answer: answers.
     func serve(
         _ path: RouterPath, _ method: HTTPRequest.Method, besides others: [HTTPRequest.Method] = [],
-        _ answer: @escaping @Sendable (Request, BasicRequestContext) async throws -> Response
+        _ answer: @escaping @Sendable (Request, ClientContext) async throws -> Response
     ) {
         on(path, method: method) { request, context in try await answer(request, context) }
         let served = [method] + others

@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import resource
+import selectors
 import signal
 import socket
 import subprocess
@@ -71,6 +72,71 @@ def test_a_thousand_half_open_connections_keep_nobody_out(gateway, figure):
             assert descriptors < 200
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+class Flood:
+    """Connections that send requests for the panel without end, and read nothing."""
+
+    REQUEST = f"GET / HTTP/1.1\r\n{HEAD}\r\n".encode()
+
+    def __init__(self, stack):
+        self.stack = stack
+        self.selector = stack.enter_context(selectors.DefaultSelector())
+        self.sent = {}
+
+    def open(self, count):
+        for _ in range(count):
+            connection = self.stack.enter_context(socket.socket())
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.connect(("127.0.0.1", PORT))
+            connection.setblocking(False)
+            self.sent[connection] = 0
+            self.selector.register(connection, selectors.EVENT_WRITE)
+
+    def send(self):
+        """Sends what the connections take, and returns how many are still open."""
+        for key, _ in self.selector.select(0.05):
+            connection, done = key.fileobj, self.sent[key.fileobj] % len(self.REQUEST)
+            try:
+                self.sent[connection] += connection.send((self.REQUEST * 1000)[done:])
+            except BlockingIOError:
+                pass
+            except OSError:
+                self.selector.unregister(connection)
+                del self.sent[connection]
+        return len(self.sent)
+
+
+def test_connections_that_pipeline_and_read_nothing_are_bounded_and_closed_and_delay_no_exit(start, figure):
+    """They are closed ten seconds after their answers fit into no buffer any more."""
+    gateway = start("--no-link")
+
+    def memory():
+        return int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{gateway.process.pid}/status").read())[1]) / 1000
+
+    def processor_seconds():
+        fields = open(f"/proc/{gateway.process.pid}/stat").read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    with contextlib.ExitStack() as stack:
+        flood = Flood(stack)
+        before = memory()
+        flood.open(120)
+        until(lambda: flood.send() == 0, "every connection is closed")
+        flood.open(120)
+        for _ in range(20):
+            flood.send()
+        grown = memory() - before
+        figure("megabytes more", f"{grown:.1f}", "24")
+        assert grown < 24
+        assert gateway.status()["mode"] == "internal"
+        # Processor time, since the test's machine may be busy; besides it, open requests have 0.25 s.
+        others, used = resource.getrusage(resource.RUSAGE_CHILDREN), processor_seconds()
+        took = gateway.stop(signal.SIGTERM)
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = ended.ru_utime + ended.ru_stime - others.ru_utime - others.ru_stime - used
+        figure("stopped within", f"{took:.2f} s, {spent:.2f} s of them at work", "0.25 s at work")
+        assert spent < 0.25
 
 
 def test_events_tell_the_status_and_what_happens_also_to_a_reader_that_pauses(gateway):

@@ -45,7 +45,8 @@ struct ImportTests {
             "ControlServer": system.union([
                 "BeatTime", "MIDIClock", "Essentials", "GatewayStatus", "Gateway", "Listening", "AudioCapture",
                 "OpenSoundControl", "Hummingbird",
-                "HummingbirdCore", "ServiceLifecycle", "NIOCore", "NIOPosix", "NIOHTTPTypes", "HTTPTypes",
+                "HummingbirdCore", "ServiceLifecycle", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTPTypes",
+                "NIOHTTPTypesHTTP1", "HTTPTypes",
             ]),
         ]
     }()

@@ -49,9 +49,22 @@ struct ExchangeDeadlineTests {
             try send(.head, .end)
             channel.embeddedEventLoop.advanceTime(by: .seconds(9))
             try answer()
-            channel.embeddedEventLoop.advanceTime(by: .seconds(60))
+            channel.embeddedEventLoop.advanceTime(by: .seconds(9))
             #expect(channel.isActive)
         }
+    }
+
+    @Test(arguments: [false, true])
+    func `a connection without a whole head is cut off after ten seconds`(isUsed: Bool) throws {
+        if isUsed {
+            channel.embeddedEventLoop.advanceTime(by: .seconds(9))
+            try send(.head, .end)
+            try answer()
+        }
+        channel.embeddedEventLoop.advanceTime(by: .nanoseconds(9_999_999_999))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .nanoseconds(1))
+        #expect(channel.isActive == false)
     }
 
     @Test

@@ -72,6 +72,27 @@ struct GuardTests {
         }
     }
 
+    @Test
+    func `an address that guesses is refused, and says nothing`() async throws {
+        try await ServedGateway(token: BearerToken("correct-horse")).serve { client in
+            var last = 401
+            for number in 0..<1_000 where last == 401 {
+                last = try await client.get("/metrics", headers: ["Authorization": "Bearer guess\(number)"]).status
+            }
+            let answer = try await client.get("/metrics", headers: ["Authorization": "Bearer other"])
+            #expect(last == 429 && [401, 429].contains(answer.status))
+        }
+    }
+
+    @Test(arguments: [
+        ("/", nil), ("/api?x=http://a/", nil), ("*", nil), ("//evil.example/", nil), ("http://box:8808/a", "box:8808"),
+        ("HTTP://box?a", "box"), ("http://box#a", "box"), ("http://a@b:1/", "a@b:1"), ("http:///a", ""),
+        ("http:/a", ""), ("https://box/", ""), ("box:8808", ""), ("", ""),
+    ])
+    func `a first line may name an authority`(target: String, authority: String?) {
+        #expect(RequestTarget.authority(in: target) == authority)
+    }
+
     @Test(arguments: ["", " \n", "two words", "umläut", "tab\tbed"])
     func `a token is one word`(contents: String) {
         #expect(BearerToken(contents) == nil)

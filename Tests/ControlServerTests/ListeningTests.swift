@@ -36,6 +36,36 @@ struct ListeningTests {
         #expect(error?.code == EADDRNOTAVAIL)
     }
 
+    @Test(arguments: [
+        ("GET /api/v1/none HTTP/1.1", "Host: OWN", 404), ("GET http://OWN/api/v1/none HTTP/1.1", "Host: OWN", 404),
+        ("GET /api/v1/none HTTP/1.1", "Host: OWN\r\nHost: OWN", 400),
+        ("GET /api/v1/none HTTP/1.1", "Host: OWN\r\nhOST: evil.example", 400),
+        ("GET http://evil.example/api/v1/none HTTP/1.1", "Host: OWN", 400),
+        ("GET http://evil.example/api/v1/none HTTP/1.1", "Host: evil.example", 400),
+        ("GET http://OWN@evil.example/api/v1/none HTTP/1.1", "Host: OWN", 400),
+        ("GET https://OWN/api/v1/none HTTP/1.1", "Host: OWN", 400),
+        ("GET http://OWN/api/v1/none HTTP/1.1", "Host: evil.example", 403),
+    ])
+    func `a request has one Host, and is for this server`(line: String, headers: String, status: Int) async throws {
+        let server = try await ControlServer.listening(at: anyPort, token: nil, log: ServedGateway.log)
+        let text = "\(line)\r\n\(headers)\r\nConnection: close\r\n\r\n"
+            .replacing("OWN", with: "localhost:\(server.port)")
+        let client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: server.port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        let answer = try await client.executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: text))
+            var answer = ""
+            for try await bytes in inbound { answer += String(buffer: bytes) }
+            return answer
+        }
+        #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
+        await server.stop()
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func `stopping does not wait for a client that keeps its connection or its request open`() async throws {
         let server = try await ControlServer.listening(at: anyPort, token: nil, log: ServedGateway.log)
