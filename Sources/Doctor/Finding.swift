@@ -17,6 +17,7 @@ package struct Finding: Hashable, Sendable {
         case wifiPowerSave = "wifi-power-save"
         case linkPort = "link-port"
         case linkPeers = "link-peers"
+        case token
     }
 
     /// How it is.
@@ -46,6 +47,17 @@ package struct Finding: Hashable, Sendable {
     package var found: String
     /// The command that fixes it, or what to do without a command; nil if all is well.
     package var fix: String?
+
+    /// Findings about the token that requests must show; the caller has read its file.
+    ///
+    /// - Parameters:
+    ///   - file: its path.
+    ///   - weaknesses: what is wrong with it, each with its fix.
+    /// - Returns: at least one.
+    package static func token(in file: String, _ weaknesses: [(found: String, fix: String)]) -> [Finding] {
+        if weaknesses.isEmpty { return [.ok(.token, "the token in \(file) is long enough, and kept from others")] }
+        return weaknesses.map { .warning(.token, $0.found, fix: $0.fix) }
+    }
 
     static func ok(_ code: Code, of subject: String? = nil, _ found: String) -> Finding {
         Finding(code: code, subject: subject, level: .ok, found: found, fix: nil)
@@ -80,6 +92,7 @@ extension Finding.Code {
         case .wifiPowerSave: "a Wi-Fi that naps hears the others late: peers come and go, and the beat is met less well"
         case .linkPort: "all Link programs of a computer share this port; one that does not share it shuts out the rest"
         case .linkPeers: "who is not heard does not play along"
+        case .token: "whoever has it can play, stop and reconfigure this gateway from the network"
         }
     }
 }

@@ -8,6 +8,12 @@ package enum Files {
 
     package static func isFolder(_ path: String) -> Bool { kind(of: path) == .folder }
 
+    /// Whether users other than its owner and group may read a file.
+    package static func isReadableByOthers(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IROTH != 0
+    }
+
     /// The kind of a file.
     package enum Kind: Sendable {
         case folder

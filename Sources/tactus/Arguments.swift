@@ -4,6 +4,7 @@ import ClockDispatch
 import ControlServer
 import Essentials
 import Gateway
+import GatewayStatus
 import Glibc
 import Logging
 import MIDIClock
@@ -61,6 +62,37 @@ extension BearerToken {
             throw Failure(.usage, "token file \(file): holds one word and nothing else, such as 32 random letters")
         }
         self = token
+    }
+}
+
+/// What makes a token easy to get, as warnings.
+enum WeakToken {
+    /// Shortest token without a warning.
+    static let shortest = 16
+
+    /// The warnings about a token's file; none if it cannot be read.
+    static func warnings(about file: String) -> [Status.Warning] {
+        guard let token = try? BearerToken(file: file) else { return [] }
+        return warnings(
+            about: file, length: token.text.utf8.count, isReadableByOthers: Files.isReadableByOthers(file))
+    }
+
+    static func warnings(about file: String, length: Int, isReadableByOthers: Bool) -> [Status.Warning] {
+        var warnings: [Status.Warning] = []
+        if length < shortest {
+            warnings.append(
+                Status.Warning(
+                    code: "weak-token",
+                    message: "the token in \(file) can be guessed: it has \(length) characters, fewer than \(shortest)",
+                    fix: "head -c 12 /dev/urandom | base64 > \(file), then start 'tactus run' again"))
+        }
+        if isReadableByOthers {
+            warnings.append(
+                Status.Warning(
+                    code: "weak-token", message: "every user of this machine can read the token in \(file)",
+                    fix: "chmod o-r \(file), then 'tactus reload'"))
+        }
+        return warnings
     }
 }
 

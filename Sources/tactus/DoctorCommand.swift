@@ -1,4 +1,6 @@
 import ArgumentParser
+import ConfigurationFiles
+import ControlServer
 import Doctor
 import Essentials
 import GatewayStatus
@@ -9,8 +11,9 @@ struct DoctorCommand: ParsableCommand {
         commandName: "doctor", abstract: "See what this machine allows, and how to mend what is in the way.",
         discussion: """
             Looks at the sequencer and its timer, real-time permission and how late a thread wakes, the processors' \
-            governor, and at the networks: multicast, Wi-Fi that naps, and who else speaks Link. It takes about two \
-            seconds, needs no root, changes nothing, and disturbs nobody who plays. The gateway may be running.
+            governor, at the networks: multicast, Wi-Fi that naps, and who else speaks Link, and at the token that your \
+            configuration names. It takes about two seconds, needs no root, changes nothing, and disturbs nobody who \
+            plays. The gateway may be running.
 
             A problem is what does not work; a warning is what works, but worse. The exit code is 1 if there is a \
             problem, else 0.
@@ -24,9 +27,19 @@ struct DoctorCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let findings = Examination.findings()
+        let findings = Examination.findings() + Self.tokenFindings(configuration: Folders.configuration)
         print(try json ? DoctorReport.json(findings) : DoctorReport.text(findings))
         if findings.contains(where: { $0.level == .problem }) { Glibc.exit(1) }
+    }
+}
+
+extension DoctorCommand {
+    /// Findings about the token file that a configuration names; none if it names none, or cannot be read.
+    static func tokenFindings(configuration: String?) -> [Finding] {
+        guard let configuration, let file = (try? ConfigurationFile(contentsOf: configuration))?.http.tokenFile?.value,
+            (try? BearerToken(file: file)) != nil
+        else { return [] }
+        return Finding.token(in: file, WeakToken.warnings(about: file).map { ($0.message, $0.fix) })
     }
 }
 

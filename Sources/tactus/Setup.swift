@@ -15,6 +15,8 @@ struct Setup {
     let path: String?
     let file: ConfigurationFile
     let library: ProfileLibrary
+    /// What the token file held then; nil if there is none, or it cannot be read.
+    let token: String?
 
     /// Reads the configuration file and all profiles.
     ///
@@ -25,6 +27,8 @@ struct Setup {
         path = options.config ?? Folders.configuration
         file = try path.map(ConfigurationFile.init(contentsOf:)) ?? ConfigurationFile()
         library = ProfileLibrary(adding: options.profiles)
+        let tokenFile = options.httpTokenFile ?? file.http.tokenFile?.value
+        token = tokenFile.flatMap { try? BearerToken(file: $0).text }
     }
 
     /// The settings that can change while the gateway runs.
@@ -49,6 +53,7 @@ struct Setup {
         live.controls = file.controls
         for control in file.controls { reader.check(control) }
         live.warnings = profileWarnings
+        if !options.noHttp { live.warnings += tokenFile.map(WeakToken.warnings(about:)) ?? [] }
         try reader.finish(outputs: live.outputs.outputs.count)
         return live
     }

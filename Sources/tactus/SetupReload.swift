@@ -37,7 +37,9 @@ extension Setup {
     private func waiting(since started: Setup) throws(Mistakes) -> [Status.Warning] {
         var changed: [String] = []
         if try interfaces() != started.interfaces() { changed.append("link: interfaces") }
-        if try address() != started.address() || tokenFile != started.tokenFile { changed.append("http") }
+        if try address() != started.address() || tokenFile != started.tokenFile || token != started.token {
+            changed.append("http")
+        }
         if osc != started.osc { changed.append("osc") }
         if logLevel != started.logLevel || logFormat != started.logFormat { changed.append("log") }
         let warnings = changed.map { section in

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import socket
 
 import pytest
@@ -70,6 +71,7 @@ def test_idle_connections_shut_nobody_out_and_delay_no_exit(start):
 def test_the_secret_guards_everything(start, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("Zm9vYmFyYmF6cXV4\n")
+    secret.chmod(0o644)
     running = Gateway("--no-link", "--http-token-file", secret, folder=tmp_path / "guarded")
     try:
         def answers():
@@ -92,5 +94,12 @@ def test_the_secret_guards_everything(start, tmp_path):
         without = run_tactus("status")
         assert without.returncode == 77, without.stderr
         complaint(without.stderr)
+        # The file that the test wrote can be read by everybody, which is told in log and status.
+        _, status = request("GET", "/api/v1/status", headers={"Authorization": "Bearer Zm9vYmFyYmF6cXV4"})
+        assert [warning["fix"] for warning in status["warnings"] if warning["code"] == "weak-token"] == [
+            f"chmod o-r {secret}, then 'tactus reload'"]
+        assert f"read the token in {secret}" in running.stderr
+        until(lambda: code_for(os.urandom(8).hex()) == 429, "who guesses is refused", every=0)
+        assert "wrong token" in running.stderr
     finally:
         running.stop()

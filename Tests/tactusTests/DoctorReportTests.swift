@@ -49,6 +49,7 @@ struct DoctorReportTests {
             Finding.Code.allCases.map(\.rawValue) == [
                 "sequencer", "midi-devices", "queue-timer", "realtime", "locked-memory", "audio-group", "preemption",
                 "governor", "wake-up", "service", "networks", "multicast", "wifi-power-save", "link-port", "link-peers",
+                "token",
             ])
     }
 }

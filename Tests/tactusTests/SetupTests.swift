@@ -2,6 +2,7 @@ import ArgumentParser
 import BeatTime
 import ConfigurationFiles
 import ControlServer
+import Doctor
 import Foundation
 import Gateway
 import GatewayStatus
@@ -46,6 +47,42 @@ struct SetupTests {
         controls: [{ port: "24:0", message: { note: 60 }, do: tap }]
         log: { level: debug, format: json }
         """
+
+    @Test
+    func `a weak token is warned of, with what is weak about it`() throws {
+        func codes(_ token: String, _ mode: mode_t, _ options: [String] = []) throws -> [String] {
+            let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID())").path()
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            try token.write(toFile: file, atomically: false, encoding: .utf8)
+            try #require(chmod(file, mode) == 0)
+            return try withSetup("version: 1\nhttp: { token-file: '\(file)' }\n", options) { setup in
+                let warnings = try setup.liveConfiguration().warnings
+                let findings = DoctorCommand.tokenFindings(configuration: setup.path)
+                #expect(findings.filter { $0.level != .ok }.map(\.fix) == warnings.map(\.fix) || !options.isEmpty)
+                return warnings.map { "\($0.code): \($0.fix.prefix { $0 != " " })" }
+            }
+        }
+        #expect(try codes("0123456789abcdef\n", 0o640) == [])
+        #expect(try codes("0123456789abcde\n", 0o600) == ["weak-token: head"])
+        #expect(try codes("0123456789abcdef\n", 0o644) == ["weak-token: chmod"])
+        #expect(try codes("1", 0o604) == ["weak-token: head", "weak-token: chmod"])
+        #expect(try codes("1", 0o604, ["--no-http"]) == [])
+    }
+
+    @Test
+    func `a new token counts from the next start on`() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID())").path()
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try "0123456789abcdef".write(toFile: file, atomically: false, encoding: .utf8)
+        try withSetup("version: 1\nhttp: { token-file: '\(file)' }\n") { started in
+            #expect(chmod(file, 0o604) == 0)
+            #expect(try Setup(started.options).liveConfiguration(since: started).warnings.map(\.code) == ["weak-token"])
+            try "fedcba9876543210".write(toFile: file, atomically: false, encoding: .utf8)
+            #expect(chmod(file, 0o600) == 0)
+            let live = try Setup(started.options).liveConfiguration(since: started)
+            #expect(live.warnings.map(\.code) == ["restart-needed"])
+        }
+    }
 
     @Test
     func `a configuration file sets everything that the command line leaves open`() throws {
