@@ -1,4 +1,5 @@
 internal import Essentials
+internal import Glibc
 
 /// All profiles: the built-in ones, and those in folders, which take precedence.
 package struct ProfileLibrary: Hashable, Sendable {
@@ -28,14 +29,16 @@ package struct ProfileLibrary: Hashable, Sendable {
     ///   - builtIn: built-in profiles.
     ///   - folders: of files with the same name the one in the last folder wins; files win over built-in profiles. A
     ///     missing folder is no mistake.
-    package init(builtIn: [BuiltInProfile] = [], folders: [String]) {
+    ///   - followsLinks: whether a link may lead out of its folder. Not for root: whoever may write to the folder could
+    ///     have it read files that they may not read themselves.
+    package init(builtIn: [BuiltInProfile] = [], folders: [String], followsLinks: Bool = geteuid() != 0) {
         var found: [String: (profile: Profile, folder: Int)] = [:]
         for text in builtIn {
             if let profile = read({ () throws(Mistakes) in try Profile(text) }) { found[profile.id] = (profile, -1) }
         }
         for (index, folder) in folders.enumerated() {
             for name in read({ () throws(Mistakes) in try TextFile.names(in: folder) ?? [] }) ?? [] {
-                guard let profile = profile(named: name, in: folder) else { continue }
+                guard let profile = profile(named: name, in: folder, followsLinks) else { continue }
                 found[profile.id] = (profile, index)
             }
         }
@@ -46,13 +49,16 @@ package struct ProfileLibrary: Hashable, Sendable {
         warnings += overlaps
     }
 
-    private mutating func profile(named name: String, in folder: String) -> Profile? {
+    private mutating func profile(named name: String, in folder: String, _ followsLinks: Bool) -> Profile? {
         let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
         guard name.hasSuffix(".yaml") else {
             if name.hasSuffix(".yml") { warnings.append("\(path): not read; a profile's name ends in .yaml") }
             return nil
         }
-        return read { () throws(Mistakes) in try Profile(contentsOf: path) }
+        return read { () throws(Mistakes) in
+            if followsLinks { return try Profile(contentsOf: path) }
+            return try Profile(yaml: try TextFile.bytes(of: path, within: folder), file: path)
+        }
     }
 
     /// The value read; nil after recording the mistakes that prevent it.

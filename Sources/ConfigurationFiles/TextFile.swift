@@ -17,6 +17,17 @@ enum TextFile {
         }
     }
 
+    /// The contents of an ordinary file that no link leads out of a folder.
+    static func bytes(of path: String, within folder: String) throws(Mistakes) -> [UInt8] {
+        let (target, home) = (Files.target(of: path), Files.target(of: folder))
+        if Files.exists(path), !target.hasPrefix(home.hasSuffix("/") ? home : home + "/") {
+            throw Mistakes(
+                Place(file: path, line: 1, column: 1),
+                "this is a link out of the folder, which root does not follow; put the file itself here")
+        }
+        return try bytes(of: path)
+    }
+
     private static func reason(_ path: String, _ code: Int32) -> String {
         var status = stat()
         return switch code {

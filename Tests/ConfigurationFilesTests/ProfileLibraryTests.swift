@@ -73,12 +73,34 @@ import Testing
         for (name, target) in [("device", "/dev/zero"), ("nothing", "/no/such/file"), ("linked", "good.yaml")] {
             try #require(symlink(target, "\(folder.root)/own/\(name).yaml") == 0)
         }
-        let library = folder.library("own")
+        let library = ProfileLibrary(folders: ["\(folder.root)/own"], followsLinks: true)
         #expect(library.profiles.map(\.id) == ["good", "linked"])
         #expect(
             library.mistakes.map(\.message) == [
                 "this is no ordinary file", "this is a link to a file that does not exist", "this is no ordinary file",
             ])
+    }
+
+    @Test func `root follows no link out of a folder, and others do`() throws {
+        let folder = try Folder()
+        try folder.write("home/secret.yaml", "version: 1\nname: Secret")
+        try folder.write("own/good.yaml", "version: 1\nname: Box")
+        for (name, target) in [("away", "../home/secret.yaml"), ("inside", "good.yaml")] {
+            try #require(symlink(target, "\(folder.root)/own/\(name).yaml") == 0)
+        }
+        try #require(symlink("own", "\(folder.root)/linked") == 0)
+        for name in ["own", "own/", "linked"] {
+            func library(followsLinks: Bool) -> ProfileLibrary {
+                ProfileLibrary(folders: ["\(folder.root)/\(name)"], followsLinks: followsLinks)
+            }
+            let root = library(followsLinks: false)
+            #expect(root.profiles.map(\.id) == ["good", "inside"])
+            #expect(
+                root.mistakes.map(\.message) == [
+                    "this is a link out of the folder, which root does not follow; put the file itself here"
+                ])
+            #expect(library(followsLinks: true).profiles.map(\.id) == ["away", "good", "inside"])
+        }
     }
 
     @Test func `a file in place of a folder is reported`() throws {

@@ -22,7 +22,9 @@ struct Reading {
         var reader = YAMLReader(try SourceText(bytes, file: file))
         let root = try reader.tree()
         guard !root.isEmpty else { throw Mistakes(root.place, "the file is empty; begin it with 'version: 1'") }
-        if let version = root["version"], version.content != .refused, !version.isVersion(Self.version) {
+        // It may be any file, such as one with secrets that a link leads to: nothing in it is quoted.
+        guard let version = root["version"] else { throw Mistakes(reader.mistakes + root.lackOfVersion) }
+        if version.content != .refused, !version.isVersion(Self.version) {
             throw Mistakes(
                 version.place, "'version' \(version.finding); this program reads version \(Self.version)")
         }
@@ -39,6 +41,18 @@ struct Reading {
 }
 
 extension YAMLNode {
+    /// Why a file without a version is refused, without quoting it.
+    ///
+    /// Empty if the reason has been reported already.
+    fileprivate var lackOfVersion: [Mistake] {
+        switch content {
+        case .refused: []
+        case .section: [Mistake(place, "'version' is missing; begin the file with 'version: \(Reading.version)'")]
+        case .scalar: [Mistake(place, "the file is text; it takes keys such as 'version' and 'name'")]
+        case .list: [Mistake(place, "the file is a list; it takes keys such as 'version' and 'name'")]
+        }
+    }
+
     fileprivate func isVersion(_ number: Int) -> Bool {
         content == .scalar("\(number)", isQuoted: false)
     }

@@ -10,6 +10,8 @@ struct YAMLReader: ~Copyable {
     private var events: YAMLEvents
     /// Mistakes found while reading on.
     private(set) var mistakes: [Mistake] = []
+    /// Whether the file's own key `version` has been read.
+    private var hasVersion = false
 
     init(_ source: SourceText) {
         self.source = source
@@ -74,6 +76,7 @@ struct YAMLReader: ~Copyable {
     private mutating func entries(depth: Int) throws(Mistake) -> [YAMLNode.Entry] {
         var entries: [YAMLNode.Entry] = []
         var lines: [String: Int] = [:]
+        let isFile = depth == 1
         while let start = try nextOrEnd() {
             let key = try node(start, depth: depth)
             let value = try node(try next(), depth: depth)
@@ -82,11 +85,14 @@ struct YAMLReader: ~Copyable {
                 continue
             }
             if let line = lines[name] {
-                mistakes.append(Mistake(key.place, "\(name.inQuotes) is given already, in line \(line); keep one"))
+                // A file without a version may be anything, and is not quoted.
+                let subject = hasVersion ? name.inQuotes : "this key"
+                mistakes.append(Mistake(key.place, "\(subject) is given already, in line \(line); keep one"))
             } else if name == "<<", !isQuoted {
                 mistakes.append(Mistake(key.place, "'<<' merges a section named elsewhere; write its keys out"))
             } else {
                 lines[name] = key.place.line
+                if isFile, name == "version" { hasVersion = true }
                 entries.append(YAMLNode.Entry(key: name, place: key.place, value: value))
             }
         }
