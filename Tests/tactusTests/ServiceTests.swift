@@ -11,7 +11,7 @@ struct ClockWatchTests {
     private var watch = ClockWatch(interval: interval)
 
     private func time(_ seconds: Double) -> MonotonicTime {
-        MonotonicTime(nanoseconds: 1_000 * Self.second + Int64(seconds * Double(Self.second)))
+        MonotonicTime(nanoseconds: 1_000 * Self.second + Int64((seconds * Double(Self.second)).rounded()))
     }
 
     @Test
