@@ -68,6 +68,8 @@ final class ServiceManager: Sendable {
             case .ready: send("READY=1")
             case .alive: send("WATCHDOG=1")
             case .hung(let overdue):
+                // Sooner than by its waiting in vain.
+                if interval != nil { send("WATCHDOG=trigger") }
                 log.error("the clock hangs", metadata: ["milliseconds": "\(overdue / 1_000_000)"])
             }
             guard let deadline = watch.nextLook(after: now) else { return }
