@@ -50,7 +50,10 @@ package final class OutputThread: @unchecked Sendable {
     /// Whether the thread's stack and slots are locked in memory.
     package var isMemoryLocked: Bool { hasLockedMemory.load(ordering: .relaxed) }
 
-    /// When the thread is due to run next.
+    /// Whether the thread has done its first turn.
+    package var hasStarted: Bool { wakesAt.nanoseconds != .max }
+
+    /// When the thread is due to run next; the end of time until it has started.
     package var wakesAt: MonotonicTime { MonotonicTime(nanoseconds: nextTurn.load(ordering: .relaxed)) }
 
     /// How messages are sent.

@@ -114,6 +114,11 @@ package final class Gateway: Sendable {
     /// The sequencer's ports that can send or receive.
     package var ports: [Port] { Port.all(exchange.picture.list.ports) }
 
+    /// When the clock thread is due to run next; nil until it runs.
+    ///
+    /// No lock, no allocation: whoever watches the clock must not wait for anybody.
+    package var clockWakesAt: MonotonicTime? { output.hasStarted ? output.wakesAt : nil }
+
     /// Why the output thread misses its deadlines; nil if it does not.
     package func clockTrouble() -> String? { exchange.picture.clockTrouble(at: .take(), counters: output) }
 

@@ -41,24 +41,31 @@ extension Run {
         }
         var osc: OSCServer?
         if let oscAddress { osc = try await Self.listen(forOSCAt: oscAddress) }
+        let manager = ServiceManager.found(log: Logger(label: "tactus.service"))
         let gateway = try makeGateway(setup, live, interfaces)
+        manager?.watch(gateway, isRealTime: realtimePriority > 0)
         let listening = listening(gateway)
         server?.serve(gateway, listening: listening)
         osc?.serve(gateway)
 
         let liveLine = Task { await Self.showStatus(of: gateway, on: console) }
+        let serviceLine = Task { await Self.tellStatus(of: gateway, to: manager) }
         let reloads = Task {
             await signals.reload.forEach {
+                manager?.reloadBegins()
                 do {
                     try await gateway.reload()
                 } catch {
                     Logger(label: "tactus").error("not read again", metadata: ["error": "\(error)"])
                 }
+                manager?.reloadEnded()
             }
         }
         await signals.stop.wait()
         reloads.cancel()
         liveLine.cancel()
+        serviceLine.cancel()
+        manager?.stop()
         await liveLine.value
 
         // Before the gateway stops, because it must first undo the shift of the clock.
@@ -90,7 +97,7 @@ extension Run {
 
     /// Most descriptors that a run opens, even briefly.
     private static func descriptorsNeeded(_ live: LiveConfiguration, _ interfaces: [String], servesHTTP: Bool) -> Int {
-        leastDescriptors + Gateway.descriptorsNeeded(live, interfaces: interfaces)
+        leastDescriptors + ServiceManager.descriptorsNeeded + Gateway.descriptorsNeeded(live, interfaces: interfaces)
             + (servesHTTP ? ControlServer.descriptorsNeeded : 0)
     }
 
@@ -212,6 +219,18 @@ extension Run {
             } catch {
                 throw ListeningProblem(.system, error.text)
             }
+        }
+    }
+
+    /// Tells the service manager of changes in the status until cancelled.
+    private static func tellStatus(of gateway: Gateway, to manager: ServiceManager?) async {
+        guard let manager else { return }
+        var last = ""
+        while !Task.isCancelled {
+            let line = StatusText.service(gateway.status())
+            if line != last { manager.tell(line) }
+            last = line
+            try? await Task.sleep(for: .seconds(1))
         }
     }
 

@@ -34,6 +34,16 @@ enum StatusText {
         return String(fields.joined(separator: "   ").prefix(max(width, 0)))
     }
 
+    /// One line for a service manager, without anything that changes with every beat.
+    static func service(_ status: Status) -> String {
+        var parts = [
+            status.mode.rawValue, "\(tempo(status)) BPM", peers(status.link.peers), status.transport.rawValue,
+            counted(status.outputs.count { !$0.isAway }, "output"),
+        ]
+        if !status.warnings.isEmpty { parts.append(counted(status.warnings.count, "warning")) }
+        return parts.joined(separator: ", ")
+    }
+
     static func tempo(_ status: Status) -> String { decimals(status.tempo) }
 
     static func transport(_ status: Status) -> String {
@@ -99,7 +109,9 @@ enum StatusText {
         return parts.joined(separator: ", ")
     }
 
-    private static func peers(_ count: Int) -> String { count == 1 ? "1 peer" : "\(count) peers" }
+    private static func peers(_ count: Int) -> String { counted(count, "peer") }
+
+    private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     private static func row(_ name: String, _ text: String) -> String {
         name.padded(to: 11) + text

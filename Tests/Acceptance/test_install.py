@@ -99,11 +99,39 @@ def test_the_shell_completes_commands_and_options(installed):
     assert "doctor" in (installed / "share/fish/vendor_completions.d/tactus.fish").read_text()
 
 
-def test_systemd_takes_the_unit_and_grants_what_the_clock_wants(installed):
-    unit = installed / "lib/systemd/system/tactus.service"
+# Most exposure that `systemd-analyze security` may find, 0 to 10.
+EXPOSURE = {"system": 2.0, "user": 4.0}
+
+
+@pytest.mark.parametrize("kind", EXPOSURE)
+def test_systemd_takes_the_unit_and_finds_little_exposed(installed, kind, tmp_path):
+    unit = installed / "lib/systemd" / kind / "tactus.service"
     assert "ExecStart=/usr/bin/tactus run" in unit.read_text()
-    assert "LimitRTPRIO=95" in unit.read_text() and "LimitMEMLOCK=64M" in unit.read_text()
-    assert "ExecStart=/usr/bin/tactus run" in (installed / "lib/systemd/user/tactus.service").read_text()
+    # Started from where it is not installed, and without reading the manual pages that are not installed either.
+    there = tmp_path / "tactus.service"
+    there.write_text(re.sub("^Documentation=.*\n", "", unit.read_text().replace("/usr/bin/tactus", TACTUS), flags=re.M))
+
+    def analyze(*arguments):
+        return subprocess.run(
+            ["systemd-analyze", f"--{kind}", *arguments, there], capture_output=True, text=True, timeout=60,
+            env={"PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": str(tmp_path)})
+
+    verified = analyze("verify", "--recursive-errors=no")
+    assert (verified.returncode, verified.stderr) == (0, "")
+    judged = analyze("security", "--offline=true", f"--threshold={EXPOSURE[kind] * 10:.0f}")
+    assert judged.returncode == 0, judged.stdout
+    assert "Overall exposure level" in judged.stdout
+
+
+def test_the_system_unit_grants_what_the_clock_wants(installed):
+    lines = (installed / "lib/systemd/system/tactus.service").read_text().splitlines()
+    assert {"LimitRTPRIO=95", "LimitMEMLOCK=64M", "DeviceAllow=char-116 rw"} <= set(lines)
+
+
+def test_both_units_become_active_when_the_clock_runs_and_watch_it(installed):
+    for kind in EXPOSURE:
+        lines = (installed / "lib/systemd" / kind / "tactus.service").read_text().splitlines()
+        assert {"Type=notify", "WatchdogSec=1", "Restart=on-failure"} <= set(lines), kind
 
 
 class Copied:

@@ -31,6 +31,16 @@ struct StatusTextTests {
     }
 
     @Test
+    func `a service manager gets one line that does not change with every beat`() {
+        #expect(StatusText.service(.example) == "link, 133.7 BPM, 1 peer, playing, 1 output")
+        var status = Status.example
+        (status.beat, status.startsInBeats) = (34.5, 2.5)
+        #expect(StatusText.service(status) == StatusText.service(.example))
+        status.warnings = [.init(code: "x", message: "y", fix: "z")]
+        #expect(StatusText.service(status).hasSuffix(", 1 warning"))
+    }
+
+    @Test
     func `the live line never exceeds the terminal`() {
         let line = "link   133.70 BPM   beat 9.2   1 peer   playing"
         #expect(StatusText.live(.example, width: 80) == line)

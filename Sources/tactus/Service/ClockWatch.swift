@@ -1,0 +1,53 @@
+import RealTime
+
+/// Decides when the clock counts as running, and when as hung.
+///
+/// A clock that runs wakes at the times it has announced, at most a second apart. A service manager restarts a run whose
+/// clock hangs. Machines lose their clock by a restart, so half a second is granted first. One late look is no proof:
+/// after the whole process was stopped, the watch may look before the clock has had its turn.
+struct ClockWatch {
+    /// What to report to the service manager.
+    enum Report: Hashable {
+        /// The clock runs for the first time.
+        case ready
+        case alive
+        /// The clock has missed its own deadline, by nanoseconds.
+        case hung(overdue: Int64)
+    }
+
+    /// How far past its own deadline the clock counts as hung, in nanoseconds.
+    static let longestDelay: Int64 = 500_000_000
+    /// Time between two looks until the clock runs, in nanoseconds.
+    static let startInterval: Int64 = 5_000_000
+    /// Time between two looks at a late clock, in nanoseconds.
+    static let secondLook: Int64 = 50_000_000
+
+    /// Time between two looks at a running clock, in nanoseconds; nil if nobody waits for reports.
+    let interval: Int64?
+    private var isReady = false
+    private var isLate = false
+
+    /// - Parameter interval: see ``interval``.
+    init(interval: Int64?) { self.interval = interval }
+
+    /// Looks at the clock.
+    ///
+    /// - Parameters:
+    ///   - wakesAt: when the clock is due to run next; nil if it has not run yet.
+    ///   - now: the present time.
+    /// - Returns: what to report now, if anything.
+    mutating func look(wakesAt: MonotonicTime?, at now: MonotonicTime) -> Report? {
+        guard let wakesAt else { return nil }
+        let wasLate = isLate
+        isLate = wakesAt.advanced(byNanoseconds: Self.longestDelay) < now
+        guard !isLate else { return wasLate ? .hung(overdue: now.nanoseconds - wakesAt.nanoseconds) : nil }
+        defer { isReady = true }
+        return isReady ? .alive : .ready
+    }
+
+    /// When to look again; nil if never.
+    func nextLook(after now: MonotonicTime) -> MonotonicTime? {
+        let wait = isLate ? Self.secondLook : isReady ? interval : Self.startInterval
+        return wait.map(now.advanced(byNanoseconds:))
+    }
+}

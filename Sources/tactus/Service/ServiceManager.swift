@@ -1,0 +1,109 @@
+import Essentials
+import Gateway
+import Glibc
+import Logging
+import RealTime
+import Synchronization
+
+/// The service manager that started this run, such as systemd: it is told how the run is doing.
+///
+/// Nothing that goes wrong here ends or delays a run; it is logged. Any thread may call it.
+final class ServiceManager: Sendable {
+    private let socket: NotifySocket
+    private let interval: Int64?
+    private let log: Logger
+    private let end: WakeUp
+    private let watcher = Mutex<RealTimeThread?>(nil)
+    /// The error of the last sending, so that each is logged once.
+    private let failure = Mutex<SystemCallError?>(nil)
+
+    /// Most descriptors that it opens.
+    static let descriptorsNeeded = 2
+
+    /// The manager that the environment names; nil if there is none.
+    static func found(log: Logger) -> ServiceManager? {
+        let request = ServiceRequest(process: getpid(), variable: environment)
+        for problem in request.problems { log.warning("service manager", metadata: ["error": "\(problem)"]) }
+        guard let address = request.address else { return nil }
+        do {
+            return try ServiceManager(address, interval: request.interval, log: log)
+        } catch {
+            log.warning("service manager", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    private init(_ address: NotifyAddress, interval: Int64?, log: Logger) throws(SystemCallError) {
+        socket = try NotifySocket(address)
+        end = try WakeUp()
+        self.interval = interval
+        self.log = log
+    }
+
+    /// Starts a thread that reports that the clock runs, and if asked for, that it still does.
+    ///
+    /// - Parameters:
+    ///   - gateway: whose clock.
+    ///   - isRealTime: whether the thread goes before ordinary ones, so that load does not have the run restarted.
+    func watch(_ gateway: Gateway, isRealTime: Bool) {
+        do {
+            let thread = try RealTimeThread(
+                name: "tactus-watchdog", priority: isRealTime ? 1 : 0, stackSize: 128 * 1024
+            ) {
+                [self] in report(on: gateway)
+            }
+            watcher.withLock { $0 = thread }
+        } catch {
+            log.warning("service manager", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func report(on gateway: Gateway) {
+        var watch = ClockWatch(interval: interval)
+        var descriptors = [pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0)]
+        while descriptors[0].revents == 0 {
+            let now = MonotonicTime.now()
+            switch watch.look(wakesAt: gateway.clockWakesAt, at: now) {
+            case nil: break
+            case .ready: send("READY=1")
+            case .alive: send("WATCHDOG=1")
+            case .hung(let overdue):
+                // Sooner than by its waiting in vain.
+                if interval != nil { send("WATCHDOG=trigger") }
+                log.error("the clock hangs", metadata: ["milliseconds": "\(overdue / 1_000_000)"])
+            }
+            guard let deadline = watch.nextLook(after: now) else { return }
+            poll(&descriptors, until: deadline)
+        }
+    }
+
+    /// Tells a line for people, as `systemctl status` shows it.
+    func tell(_ line: String) { send("STATUS=\(line.withoutControls)") }
+
+    /// Tells that configuration and profiles are read again because of a signal, as by `systemctl reload`.
+    func reloadBegins() { send("RELOADING=1\nMONOTONIC_USEC=\(MonotonicTime.now().nanoseconds / 1_000)") }
+
+    /// Tells that the run goes on, with the new configuration or the old one.
+    func reloadEnded() { send("READY=1") }
+
+    /// Tells that the run ends; the clock is no longer watched.
+    func stop() {
+        end.signal()
+        watcher.withLock { $0.take() }?.join()
+        send("STOPPING=1\nSTATUS=stopping")
+    }
+
+    private func send(_ text: String) {
+        do {
+            try socket.send(text)
+            failure.withLock { $0 = nil }
+        } catch {
+            let isNew = failure.withLock { last in
+                defer { last = error }
+                return last != error
+            }
+            guard isNew else { return }
+            log.warning("service manager", metadata: ["error": "\(error)"])
+        }
+    }
+}

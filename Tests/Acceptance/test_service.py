@@ -1,0 +1,99 @@
+"""What a run tells the service manager that started it, seen at the manager's own socket."""
+
+import os
+import re
+import signal
+import socket
+
+import pytest
+
+from rig.gateway import Gateway
+from rig.wait import PATIENCE, until
+
+pytestmark = pytest.mark.real("process")
+
+VARIABLES = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
+
+
+class Manager:
+    """The socket of a service manager; systemd's has a path, those of containers often only a name."""
+
+    def __init__(self, address):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(address.replace("@", "\0"))
+        self.socket.settimeout(PATIENCE)
+        self.statuses = []
+
+    def told(self):
+        """The next message, as lines; a status by itself is put aside."""
+        while True:
+            lines = self.socket.recv(4096).decode().split("\n")
+            if len(lines) > 1 or not lines[0].startswith("STATUS="):
+                return lines
+            self.statuses.append(lines[0].removeprefix("STATUS="))
+
+    def told_but(self, expected):
+        """The next message that is not `expected`."""
+        while (lines := self.told()) == expected:
+            pass
+        return lines
+
+
+@pytest.fixture(params=["path", "name"])
+def manager(request, tmp_path, monkeypatch):
+    address = str(tmp_path / "notify") if request.param == "path" else f"@tactus-test-{os.getpid()}"
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    manager = Manager(address)
+    yield manager
+    manager.socket.close()
+
+
+def test_a_run_is_ready_when_its_clock_runs_and_tells_how_it_goes_on(manager, start, line):
+    gateway = start("--no-link", "--output", f"raw:{line.path}", passing=VARIABLES)
+    assert manager.told() == ["READY=1"]
+    line.wait_ticks(1)
+    gateway.process.send_signal(signal.SIGHUP)
+    begun = manager.told()
+    assert begun[0] == "RELOADING=1" and re.fullmatch(r"MONOTONIC_USEC=\d+", begun[1]) and len(begun) == 2
+    assert manager.told() == ["READY=1"]
+    gateway.post("transport", {"playing": True})
+    gateway.process.send_signal(signal.SIGTERM)
+    assert manager.told() == ["STOPPING=1", "STATUS=stopping"]
+    assert gateway.process.wait(timeout=PATIENCE) == 0
+    first = r"\w+, 120 BPM, 0 peers, stopped, \d outputs?(, \d warnings?)?"
+    assert re.fullmatch(first, manager.statuses[0]), manager.statuses
+    assert "service manager" not in gateway.stderr
+
+
+def test_the_watchdog_hears_of_a_clock_that_runs_until_the_end(manager, start, monkeypatch):
+    monkeypatch.setenv("WATCHDOG_USEC", "100000")
+    gateway = start("--no-link", passing=VARIABLES)
+    assert manager.told() == ["READY=1"]
+    assert [manager.told() for _ in range(20)] == [["WATCHDOG=1"]] * 20
+    gateway.process.send_signal(signal.SIGTERM)
+    assert manager.told_but(["WATCHDOG=1"]) == ["STOPPING=1", "STATUS=stopping"]
+    assert gateway.process.wait(timeout=PATIENCE) == 0
+    manager.socket.settimeout(0)
+    with pytest.raises(BlockingIOError):
+        manager.told()
+
+
+def test_a_run_that_cannot_start_is_never_ready(manager, tmp_path):
+    gateway = Gateway("--no-link", "--profiles", "/nonexistent", folder=tmp_path / "gateway", passing=VARIABLES)
+    assert gateway.process.wait(timeout=PATIENCE) == 64
+    manager.socket.settimeout(0)
+    with pytest.raises(BlockingIOError):
+        manager.told()
+
+
+@pytest.mark.parametrize("variables", [
+    {"NOTIFY_SOCKET": "nonsense"}, {"NOTIFY_SOCKET": "/nonexistent/notify"}, {"NOTIFY_SOCKET": "@" + 200 * "x"},
+    {"NOTIFY_SOCKET": "/nonexistent/notify", "WATCHDOG_USEC": "soon"}, {"WATCHDOG_USEC": "1000000"},
+], ids=str)
+def test_nonsense_from_a_manager_is_told_and_changes_nothing(start, line, monkeypatch, variables):
+    for name, text in variables.items():
+        monkeypatch.setenv(name, text)
+    gateway = start("--no-link", "--output", f"raw:{line.path}", passing=VARIABLES)
+    line.wait_ticks(24)
+    until(lambda: "service manager" in gateway.stderr, "the log says what is wrong")
+    gateway.stop()

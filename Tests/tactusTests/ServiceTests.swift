@@ -1,0 +1,187 @@
+import Glibc
+import RealTime
+import Testing
+
+@testable import tactus
+
+@Suite
+struct ClockWatchTests {
+    private static let second: Int64 = 1_000_000_000
+    private static let interval = second / 4
+    private var watch = ClockWatch(interval: interval)
+
+    private func time(_ seconds: Double) -> MonotonicTime {
+        MonotonicTime(nanoseconds: 1_000 * Self.second + Int64((seconds * Double(Self.second)).rounded()))
+    }
+
+    @Test
+    mutating func `a run is ready when its clock runs, and not before`() {
+        #expect(watch.look(wakesAt: nil, at: time(0)) == nil)
+        #expect(watch.nextLook(after: time(0)) == time(0.005))
+        #expect(watch.look(wakesAt: nil, at: time(60)) == nil)
+        #expect(watch.look(wakesAt: time(61), at: time(60.005)) == .ready)
+        #expect(watch.look(wakesAt: time(61), at: time(60.255)) == .alive)
+        #expect(watch.nextLook(after: time(60.255)) == time(60.505))
+    }
+
+    @Test
+    mutating func `without a watchdog the watch ends once the clock runs`() {
+        watch = ClockWatch(interval: nil)
+        #expect(watch.look(wakesAt: nil, at: time(0)) == nil)
+        #expect(watch.nextLook(after: time(0)) != nil)
+        #expect(watch.look(wakesAt: time(0), at: time(0)) == .ready)
+        #expect(watch.nextLook(after: time(0)) == nil)
+    }
+
+    @Test
+    mutating func `half a second past its own deadline the clock is hung, if a second look confirms it`() {
+        #expect(watch.look(wakesAt: time(0), at: time(0)) == .ready)
+        #expect(watch.look(wakesAt: time(1), at: time(1.5)) == .alive)
+        let late = time(1.5).advanced(byNanoseconds: 1)
+        #expect(watch.look(wakesAt: time(1), at: late) == nil)
+        #expect(watch.nextLook(after: late) == late.advanced(byNanoseconds: ClockWatch.secondLook))
+        #expect(watch.look(wakesAt: time(1), at: time(1.75)) == .hung(overdue: 750_000_000))
+        #expect(watch.look(wakesAt: time(3), at: time(2)) == .alive)
+    }
+
+    @Test
+    mutating func `a clock that goes on after the whole process was stopped is not hung`() {
+        #expect(watch.look(wakesAt: time(0), at: time(0)) == .ready)
+        #expect(watch.look(wakesAt: time(0.02), at: time(10)) == nil)
+        #expect(watch.look(wakesAt: time(10.02), at: time(10.05)) == .alive)
+        #expect(watch.look(wakesAt: time(10.02), at: time(20)) == nil)
+    }
+
+    @Test
+    mutating func `a clock that hangs in its first turns is not ready`() {
+        #expect(watch.look(wakesAt: time(0), at: time(1)) == nil)
+        #expect(watch.look(wakesAt: time(0), at: time(1.05)) == .hung(overdue: 1_050_000_000))
+        #expect(watch.look(wakesAt: time(2), at: time(1.1)) == .ready)
+    }
+
+    /// Plays a minute in which the clock hangs once; returns when a manager with this timeout restarts the run.
+    private func restart(timeout: Double, hangsAt: Double, forSeconds: Double) -> Double? {
+        var watch = ClockWatch(interval: Int64(timeout * Double(Self.second)) / 4)
+        var (now, lastReport) = (0.0, 0.0)
+        while now < 60 {
+            // The clock announces a deadline every 20 ms, as with ticks at 125 BPM.
+            let isHanging = now >= hangsAt && now < hangsAt + forSeconds
+            let wakesAt = (isHanging ? hangsAt : now) + 0.02
+            switch watch.look(wakesAt: time(wakesAt), at: time(now)) {
+            case .ready, .alive: lastReport = now
+            case .hung: return now
+            case nil: break
+            }
+            let next = Double((watch.nextLook(after: time(now)) ?? time(60)).nanoseconds - time(0).nanoseconds) / 1e9
+            if next > lastReport + timeout { return lastReport + timeout }
+            now = next
+        }
+        return nil
+    }
+
+    @Test(arguments: [10.0, 10.1, 10.2, 10.24])
+    func `with the unit's timeout of 1 s a clock that hangs is restarted within 0.85 s`(hangsAt: Double) throws {
+        let end = try #require(restart(timeout: 1, hangsAt: hangsAt, forSeconds: 30))
+        #expect(end > hangsAt + 0.5 && end < hangsAt + 0.85)
+    }
+
+    @Test(arguments: [0.1, 0.5, 0.7])
+    func `a short stall restarts nothing`(seconds: Double) {
+        #expect(restart(timeout: 1, hangsAt: 10.1, forSeconds: seconds) == nil)
+    }
+}
+
+@Suite
+struct ServiceRequestTests {
+    private func request(_ variables: [String: String]) -> ServiceRequest {
+        ServiceRequest(process: 42) { variables[$0] }
+    }
+
+    @Test
+    func `without a manager there is nothing to do`() {
+        let request = request([:])
+        #expect(request.address == nil && request.interval == nil && request.problems.isEmpty)
+    }
+
+    @Test
+    func `a report is due four times in the time that the manager waits`() {
+        let request = request([
+            "NOTIFY_SOCKET": "/run/systemd/notify", "WATCHDOG_USEC": "1000000", "WATCHDOG_PID": "42",
+        ])
+        #expect(request.address != nil && request.interval == 250_000_000 && request.problems.isEmpty)
+    }
+
+    @Test
+    func `a watchdog meant for another process, such as the parent, is none`() {
+        let request = request(["NOTIFY_SOCKET": "@x", "WATCHDOG_USEC": "1000000", "WATCHDOG_PID": "41"])
+        #expect(request.address != nil && request.interval == nil && request.problems.isEmpty)
+    }
+
+    @Test
+    func `the shortest watchdog does not keep a processor busy`() {
+        #expect(request(["NOTIFY_SOCKET": "@x", "WATCHDOG_USEC": "1"]).interval == 10_000_000)
+    }
+
+    @Test(arguments: [
+        "", "@", "/", "run/notify", "vsock:2:1234", "%s", " /run/notify", "/" + String(repeating: "x", count: 107),
+        "@" + String(repeating: "\u{e9}", count: 54),
+    ])
+    func `an address of no use is told`(text: String) {
+        let request = request(["NOTIFY_SOCKET": text])
+        #expect(request.address == nil && request.problems.count == 1)
+    }
+
+    @Test(arguments: ["", "0", "-1", "1s", "1e6", "18446744073709551615", "99999999999999999999", "\u{0}"])
+    func `a time of no use is told, and leaves the rest as it is`(text: String) {
+        let request = request(["NOTIFY_SOCKET": "/run/notify", "WATCHDOG_USEC": text])
+        #expect(request.address != nil && request.interval == nil && request.problems.count == 1)
+    }
+
+    @Test
+    func `a process number of no use is told, and the clock is reported all the same`() {
+        let request = request(["NOTIFY_SOCKET": "@x", "WATCHDOG_USEC": "1000000", "WATCHDOG_PID": "me"])
+        #expect(request.interval == 250_000_000 && request.problems.count == 1)
+    }
+
+    @Test
+    func `a watchdog that cannot be told anything is told of`() {
+        #expect(request(["WATCHDOG_USEC": "1000000"]).problems.count == 1)
+    }
+}
+
+@Suite
+struct NotifySocketTests {
+    /// A socket at an address, as a service manager has it.
+    private func manager(_ address: NotifyAddress) throws -> Int32 {
+        let descriptor = try checked("socket") {
+            socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        }
+        try checked("bind") { address.withPointer { bind(descriptor, $0, $1) } }
+        return descriptor
+    }
+
+    private func received(_ descriptor: Int32) -> String {
+        let bytes = [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
+            count = max(0, recv(descriptor, buffer.baseAddress, buffer.count, 0))
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test(arguments: ["/tmp/tactus-notify-\(getpid())", "@tactus-notify-\(getpid())"])
+    func `a text arrives at a path and at a name without a file`(text: String) throws {
+        let address = try #require(NotifyAddress(text))
+        let manager = try manager(address)
+        defer {
+            close(manager)
+            unlink(text)
+        }
+        try NotifySocket(address).send("READY=1\nSTATUS=link, 120 BPM")
+        #expect(received(manager) == "READY=1\nSTATUS=link, 120 BPM")
+    }
+
+    @Test
+    func `a manager that is gone is an error`() throws {
+        let address = try #require(NotifyAddress("/nonexistent/notify"))
+        #expect(throws: SystemCallError.self) { try NotifySocket(address).send("READY=1") }
+    }
+}
