@@ -43,6 +43,8 @@ struct Output: Sendable {
     private(set) var isHeldBack = false
     /// The device's port or path while it is connected.
     private(set) var connectedTo: String?
+    /// The port or path of the device that it has now or had last.
+    private(set) var lastPlace: String?
     /// The device's port as listed when it was connected.
     private var port: PortDescription?
     /// Whether a profile recognizes the device, even if the user chose another.
@@ -261,6 +263,7 @@ struct Output: Sendable {
         if place != nil, connectedTo == nil || !takesSubscribers { connections &+= 1 }
         hasLostDevice = hasOneDevice && place == nil
         connectedTo = place
+        lastPlace = place ?? lastPlace
         (buffer, isStuck) = (nil, false)
         return true
     }
@@ -282,7 +285,7 @@ struct Output: Sendable {
         expectPlaying()
     }
 
-    /// Another output has not stopped its device yet, so the first to come here is treated like one that comes back.
+    /// Treats the first device that connects like one that returns and may play.
     mutating func expectPlaying() { connections = max(connections, 1) }
 
     /// Treats its device like one that returns and may have played on.

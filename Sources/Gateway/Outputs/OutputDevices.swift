@@ -103,8 +103,7 @@ extension OutputTable {
             case .there:
                 all[slot].recognise(port, configuration.library.profile(of: port))
                 isThere = true
-                let place = port.address.description
-                if all.contains(where: { $0.isLeaving && $0.connectedTo == place }) { all[slot].expectPlaying() }
+                takeOver(slot, port.address.description)
             // Not connected until the answer; a lost subscription that is made again counts as a new connection.
             case .asked: (isTaken, trouble) = (all[slot].isTaken, all[slot].trouble)
             case .refused(let error):

@@ -66,6 +66,7 @@ extension OutputTable {
         }
         all[place.slot].sink = .line(descriptor)
         all[place.slot].trouble = nil
+        takeOver(place.slot, path)
         _ = all[place.slot].setConnected(to: path)
         return true
     }

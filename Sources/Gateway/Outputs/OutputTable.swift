@@ -34,6 +34,8 @@ struct OutputTable: Sendable {
     var leftPlaying: Set<String>
     /// Whether such devices hear nothing yet: those of a crashed run, until it is known what they should do.
     private var holdsBack: Bool
+    /// Ports and paths of devices whose outputs are gone, and which had taken no Stop from them.
+    private var unstopped: Set<String> = []
     private var occupants: UInt32 = 0
     private var markSeed: UInt64
 
@@ -178,9 +180,7 @@ struct OutputTable: Sendable {
         var output = Output(
             name: name, target: target, request: request, source: source, takenIDs: ids, occupant: occupants)
         if let offset = offsets[output.id] { output.restore(offset) }
-        // Nor may one whose output is just leaving have taken its Stop; this one's ID is another then.
-        let isLeftPlaying = all.contains { $0.isLeaving && $0.target == target && leftPlaying.contains($0.id) }
-        if isLeftPlaying || leftPlaying.contains(output.id) {
+        if leftPlaying.contains(output.id) {
             if holdsBack { output.holdBack() } else { output.expectPlaying() }
         }
         if slot == all.count { all.append(output) } else { all[slot] = output }
@@ -227,6 +227,7 @@ struct OutputTable: Sendable {
             case .leaving(_, let since?)
             where since.microseconds(to: now) >= (mayTakeStop(slot, account) ? Self.longestStopGrace : Self.stopGrace):
                 if case .line(let descriptor) = all[slot].sink { retired.append((slot, descriptor, published + 1)) }
+                noteUnstopped(slot)
                 let source = all[slot].source
                 patchbay.unsubscribe(except: [], where: { $0.sender == source }, &effects)
                 all[slot].sink = .away
@@ -243,10 +244,30 @@ struct OutputTable: Sendable {
         return changed
     }
 
-    /// Whether an output's device is there and has not taken its Stop yet.
-    private func mayTakeStop(_ slot: Int, _ account: ClockAccount) -> Bool {
-        account.mayPlay(slot) && all[slot].connectedTo != nil && all[slot].boardSink.hasReceiver
+    /// Remembers the device of an output that is going if it may play on alone.
+    private mutating func noteUnstopped(_ slot: Int) {
+        guard leftPlaying.contains(all[slot].id), unstopped.count < OutputBoard.capacity,
+            let place = all[slot].lastPlace, !isDriven(place)
+        else { return }
+        unstopped.insert(place)
     }
+
+    /// Prepares an output for its device, which may play on from the output that had it before.
+    mutating func takeOver(_ slot: Int, _ place: String) {
+        let isLeft = all.contains { $0.isLeaving && $0.lastPlace == place }
+        if unstopped.remove(place) != nil || isLeft { all[slot].expectPlaying() }
+    }
+
+    /// Whether an output's device is there, and has neither taken its Stop yet nor been given to another output.
+    ///
+    /// Another output stops the device itself; this one's Stop could come after that one's Start.
+    private func mayTakeStop(_ slot: Int, _ account: ClockAccount) -> Bool {
+        guard let place = all[slot].connectedTo, !isDriven(place) else { return false }
+        return account.mayPlay(slot) && all[slot].boardSink.hasReceiver
+    }
+
+    /// Whether a device is connected to an output that stays.
+    private func isDriven(_ place: String) -> Bool { all.contains { $0.presence == .here && $0.connectedTo == place } }
 
     /// How long a Stop may take on its way once the clock thread has the board without the output, in microseconds.
     private static let stopGrace: Int64 = 200_000

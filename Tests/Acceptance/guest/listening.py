@@ -41,7 +41,7 @@ OFFSET = 1.5  # milliseconds, of the first output to begin with
 
 
 def shape(sound, chance):
-    """The samples of one hit at full level; short, since they are added up one by one."""
+    """The samples of one hit at full level, over before the next beat."""
     if sound == "click":
         return [math.sin(2 * math.pi * 1_800 * at / RATE) * math.exp(-at / RATE / 0.004) for at in range(RATE // 40)]
     if sound == "kick":
@@ -126,15 +126,17 @@ class Player(threading.Thread):
 
     @staticmethod
     def mix(pieces, now, channel, samples, place):
-        """Adds a hit; its beginning is off by half a sample at the most."""
+        """Puts a hit into its channel, where the one before has ended; its beginning is off by half a sample at most."""
         first = round(place)
-        for index, value in enumerate(samples):
-            piece, frame = divmod(first + index, PIECE)
-            if piece < now:
-                continue
-            if piece not in pieces:
-                pieces[piece] = array.array("h", bytes(4 * PIECE))
-            pieces[piece][2 * frame + channel] += value
+        done = 0
+        while done < len(samples):
+            piece, frame = divmod(first + done, PIECE)
+            count = min(PIECE - frame, len(samples) - done)
+            if piece >= now:
+                if piece not in pieces:
+                    pieces[piece] = array.array("h", bytes(4 * PIECE))
+                pieces[piece][2 * frame + channel:2 * (frame + count):2] = samples[done:done + count]
+            done += count
         return first < now * PIECE
 
     def stop(self):

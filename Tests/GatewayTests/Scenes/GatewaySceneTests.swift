@@ -117,6 +117,60 @@ struct GatewaySceneTests {
     }
 
     @Test
+    func `a machine that accepts messages again half a second after its output was removed is stopped`() throws {
+        var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
+        scene.sequencer.plug(Self.drums)
+        scene.run(for: 10)
+        scene.command(.setPlaying(true))
+        scene.run(for: 1_000)
+        scene.sequencer.stuck = [Self.drums.address]
+        scene.command(.configure(try Self.configuration([:]).live))
+        scene.run(for: 500)
+        scene.sequencer.stuck = []
+        scene.run(for: 1_000)
+        #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == false)
+        #expect(scene.sequencer.subscriptions.isEmpty && scene.broken == [])
+    }
+
+    @Test
+    func `a removed output sends no Stop to a machine that another output has placed since`() throws {
+        var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
+        scene.sequencer.plug(Self.drums)
+        scene.run(for: 10)
+        scene.command(.setPlaying(true))
+        scene.run(for: 1_000)
+        for pause: Int64 in stride(from: 50, through: 950, by: 100) {
+            scene.sequencer.stuck = [Self.drums.address]
+            let other: OutputAddress = pause / 100 % 2 == 0 ? .numeric(client: 24, port: 0) : .name("TR-8S")
+            scene.command(.configure(try Self.configuration([:], other).live))
+            scene.run(for: pause)
+            scene.sequencer.stuck = []
+            scene.run(for: 5_000)
+            #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == true, "\(pause) ms")
+        }
+        #expect(scene.broken == [])
+    }
+
+    @Test
+    func `a line that broke while its machine played stops it first when another output opens it`() throws {
+        let line = OutputAddress.raw(path: "/dev/midi", bitsPerSecond: 31_250)
+        var scene = GatewayScene(try Self.configuration([:], line))
+        scene.lines = ["/dev/midi"]
+        scene.command(.configure(try Self.configuration([:]).live))
+        scene.command(.configure(try Self.configuration([:], line).live))
+        scene.command(.setPlaying(true))
+        scene.run(for: 3_000)
+        #expect(scene.machines[.line("/dev/midi")]?.isPlaying == true)
+        scene.breakLine(try #require(scene.status.outputs.firstIndex { $0.connectedTo == "/dev/midi" }))
+        scene.run(for: 200)
+        scene.command(.configure(try Self.configuration([:]).live))
+        scene.run(for: 1_500)
+        scene.command(.configure(try Self.configuration([:], line).live))
+        scene.run(for: 3_000)
+        #expect(scene.machines[.line("/dev/midi")]?.isPlaying == true && scene.broken == [])
+    }
+
+    @Test
     func `a command is answered when the status shows it`() throws {
         var scene = GatewayScene(try Self.configuration())
         let offset = scene.command(.adjust(output: "Clock", OutputAdjustment(offset: 12)))

@@ -38,7 +38,13 @@ final class VirtualGateway: EffectPerformer {
     /// Promises that were not kept.
     private(set) var broken: [String] = []
     /// Whether the clock thread is held up.
-    var isClockThreadStuck = false { didSet { excuseMachines() } }
+    var isClockThreadStuck = false {
+        didSet {
+            stuckSince = isClockThreadStuck ? now : nil
+            excuseMachines()
+        }
+    }
+    private var stuckSince: HostTime?
     /// How often a tick was skipped or repeated.
     var breaks: Int { tickWatch.breaks }
 
@@ -323,8 +329,9 @@ final class VirtualGateway: EffectPerformer {
             $0.receiver == subscription.receiver && $0.sender.client == Self.outputs && $0 != subscription
         }
         let receiver = Receiver.port(subscription.receiver)
-        // A machine that accepts messages again is sent its Stop only up to a quarter of a second later.
-        let wasStuck = lastStuck[receiver].map { $0.microseconds(to: now) < 300_000 } ?? false
+        // A machine that accepts messages again is sent its Stop up to a quarter of a second later, by a clock thread
+        // that is not held up.
+        let wasStuck = lastStuck[receiver].map { $0.microseconds(to: stuckSince ?? now) < 300_000 } ?? false
         guard leaving.contains(slot), !isDrivenAgain, !wasStuck else { return }
         if machines[receiver]?.isPlaying == true {
             broken.append("output \(slot) is let go before its Stop has left")
