@@ -28,7 +28,6 @@ extension Arbiter {
     ///
     /// - Returns: an edit that hands the timeline over to the Link peer, if nobody leads any more.
     mutating func followLeader(at now: HostTime) -> SessionEdit? {
-        guard !isLinkLeading else { return nil }
         guard let following else {
             begin(at: now)
             return nil

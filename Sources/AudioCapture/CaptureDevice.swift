@@ -11,11 +11,11 @@ package struct CaptureDevice: Codable, Hashable, Sendable {
 
     package init(device: String, name: String) { (self.device, self.name) = (device, name) }
 
-    /// All there are now, and first the one that the system has chosen.
+    /// All there are now, and last the one that the system has chosen: a sound server there may add a delay.
     package static func all() -> [CaptureDevice] {
         var (cards, card) = ([CaptureDevice](), Int32(-1))
         while snd_card_next(&card) == 0, card >= 0 { cards += inputs(ofCard: card) }
-        return cards.isEmpty ? [] : [CaptureDevice(device: "default", name: "the system's choice")] + cards
+        return cards.isEmpty ? [] : cards + [CaptureDevice(device: "default", name: "the system's choice")]
     }
 
     private static func inputs(ofCard number: Int32) -> [CaptureDevice] {

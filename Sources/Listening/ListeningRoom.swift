@@ -52,7 +52,7 @@ package final class ListeningRoom: Sendable {
     package func open(_ request: ListeningRequest) async throws(ListeningProblem) -> ListeningReport {
         try request.check()
         // One that has ended may still be closing its card.
-        if let last = newest.withLock(\.self), last.report().state.isLast { await last.cancel() }
+        if let last = newest.withLock(\.self), last.isOver { await last.cancel() }
         let output: Status.Output
         do throws(UnclearName) {
             output = try NameMatch.resolve(request.output, among: gateway.status().outputs)
@@ -114,6 +114,8 @@ package final class ListeningRoom: Sendable {
             } catch {
                 saved.problem = error.message
             }
+        } else {
+            saved.problem = "the output is gone"
         }
         run.saved(saved)
         return run.report()

@@ -21,8 +21,8 @@ final class ListeningRun: Sendable {
 
     /// How often what came is looked at: a beat may be 60 ms.
     private static let interval = Duration.milliseconds(30)
-    /// How long a card may take to close; one that hangs is left to its thread.
-    private static let closing = Duration.seconds(5)
+    /// How long a card may take to close, less than a client waits; one that hangs is left to its thread.
+    private static let closing = Duration.seconds(2)
 
     /// What the sound card's thread writes.
     private final class Sound: Sendable {
@@ -47,7 +47,7 @@ final class ListeningRun: Sendable {
             }
         }
 
-        /// What is heard by now, after what was sent by now.
+        /// Passes new ticks on, and returns what has been heard.
         func heard(_ clock: SentClock?) -> ListeningSession.Heard {
             state.withLock { state in
                 var heard = ListeningSession.Heard()
@@ -85,6 +85,9 @@ final class ListeningRun: Sendable {
 
     /// How it stands, for somebody who waits for it.
     func report() -> ListeningReport { session.withLock { $0.asked(at: now) } }
+
+    /// Whether it has ended; unlike ``report()``, this does not count as somebody who waits for it.
+    var isOver: Bool { session.withLock(\.isOver) }
 
     /// Has the clock start.
     func measure() { session.withLock { $0.measure() } }

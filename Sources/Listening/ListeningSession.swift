@@ -114,6 +114,9 @@ package struct ListeningSession: Sendable {
     /// The clock is moved later by less, in milliseconds, which must be possible.
     private static let room = 490.0
 
+    /// Whether it has ended.
+    package var isOver: Bool { report.state.isLast }
+
     /// A session that has done nothing.
     ///
     /// - Parameters:
@@ -296,7 +299,7 @@ package struct ListeningSession: Sendable {
             let figures = ListeningFigures(result)
             report.result = figures
             if !left.isEmpty {
-                let offset = "to be on the beat the offset is \(fixed(figures.offsetMilliseconds, 2)) ms"
+                let offset = "the offset that was found is \(fixed(figures.offsetMilliseconds, 2)) ms"
                 report.problem = ListeningProblem(.unavailable, ([offset] + left).joined(separator: "; but "))
             }
         }

@@ -16,7 +16,7 @@ extension SoundDoubt {
                 + "plays, that this is the right channel, and that it is loud enough"
         case .clipping:
             return
-                "most hits clip on channel \(channel); turn the machine or the input down until the level stays below 0 dB"
+                "most hits clip on channel \(channel); turn the machine or the input down until the level stays below -6 dB"
         case .several(let perBeat):
             return "\(fixed(perBeat, 1)) sounds are heard for each beat; have \(name) play one sound on each beat and "
                 + "nothing else, without echo"
@@ -56,6 +56,10 @@ extension SoundDoubt {
         case .noReference(let matched, let beats):
             return "\(matched) of \(beats) beats have a sound on channel \(against ?? 0), which it is compared with; "
                 + "have that play on every beat, too, or connect a MIDI cable"
+        case .strangeReference:
+            return
+                "\(name) keeps to its clock, but what plays on channel \(against ?? 0) keeps to another beat; have a machine "
+                + "play there that follows this gateway, too, with one sound on every beat"
         case .noStart:
             return
                 "no Start was heard on the MIDI cable at channel \(against ?? 0), which says which tick is a beat; see "

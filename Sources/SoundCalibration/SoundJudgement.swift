@@ -174,15 +174,24 @@ package struct SoundJudgement {
             }
             compared = both
         }
-        let result = compared ?? own
-        let delay = result.median - (compared == nil ? inputLatency : 0)
-        guard abs(delay) <= Self.unambiguous * match.interval else {
-            throw .wrongBeat(microseconds: delay, interval: match.interval)
+        try requireBeat(own, delay: own.median - inputLatency, match.interval)
+        guard let compared else { return (own, nil) }
+        do throws(SoundDoubt) {
+            try requireBeat(compared, delay: compared.median, match.interval)
+        } catch {
+            throw .strangeReference
         }
-        let minutes = Double(Self.measuredBeats) * match.interval / 60_000_000
-        let most = Self.mostDrift + Self.certainty * result.deviation * (12 / Double(Self.measuredBeats)).squareRoot()
-        guard abs(result.drift) * minutes <= most else { throw .drift(perMinute: result.drift) }
         return (own, compared)
+    }
+
+    /// Throws if sounds are on no beat, or move away from it.
+    private func requireBeat(_ measured: Measured, delay: Double, _ interval: Double) throws(SoundDoubt) {
+        guard abs(delay) <= Self.unambiguous * interval else {
+            throw .wrongBeat(microseconds: delay, interval: interval)
+        }
+        let minutes = Double(Self.measuredBeats) * interval / 60_000_000
+        let most = Self.mostDrift + Self.certainty * measured.deviation * (12 / Double(Self.measuredBeats)).squareRoot()
+        guard abs(measured.drift) * minutes <= most else { throw .drift(perMinute: measured.drift) }
     }
 
     private func measure(_ delays: [(beat: Int, delay: Double, error: Double)], _ match: BeatMatch) -> Measured {

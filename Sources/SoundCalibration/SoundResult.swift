@@ -85,6 +85,8 @@ package enum SoundDoubt: Error, Hashable, Sendable {
     case scattered(spread: Double)
     /// The second channel has no hit on each beat.
     case noReference(matched: Int, beats: Int)
+    /// The second channel keeps to another beat than the clock and the first.
+    case strangeReference
     /// The second channel is a MIDI cable on which no Start was heard.
     case noStart
     /// The second channel moves by this much if the clock moves by 1; a machine's would by 0, the clock's own by 1.

@@ -15,7 +15,7 @@ struct CalibrateCommand: AsyncParsableCommand {
         abstract: "Measure how long a device or a cable takes, and have the output send so much earlier.",
         discussion: """
             With --listen a sound card hears the machine play: one sound on each beat. Tactus starts the transport, \
-            takes the delay and the machine's own spread from 48 beats, and then moves the clock by 7 ms to and fro: a \
+            takes the delay and the machine's own spread from 48 beats, and then moves the clock by up to 7 ms to and fro: a \
             sound that does not follow is not measured. What the card itself adds is said by --input-latency, or cancels \
             with --against, a channel that hears another machine, or the MIDI cable in an audio jack. docs/calibrating.md \
             draws the cables. The gateway's own machine listens; at a terminal it shows the level first and waits for \
@@ -133,7 +133,7 @@ struct CalibrateCommand: AsyncParsableCommand {
         if remote.json { print(try JSON.text(ListeningText.Found(figures: result, saved: try? saving.get()))) }
         if let saved = try saving.get() {
             let profile = try ListeningText.profile(of: saved)
-            if !remote.json { show("kept in \(profile) on the gateway's machine; 'tactus reload' reads it") }
+            if !remote.json { show("kept in \(profile) on the gateway's machine; \(Self.precedence)") }
         }
         try drawing.get()
     }
@@ -179,8 +179,12 @@ struct CalibrateCommand: AsyncParsableCommand {
     private func keep(_ offset: Double, for target: Status.Output, recognisedBy device: String?) async throws {
         _ = try await remote.adjust(target.id, #"{"offsetMilliseconds":\#(offset)}"#)
         let path = try OwnProfile(for: target, recognisedBy: device).keep(offset: offset)
-        if !remote.json { show("kept in \(path); 'tactus reload' reads it") }
+        if !remote.json { show("kept in \(path); \(Self.precedence)") }
     }
+
+    /// What a later reload does with an offset that was kept.
+    static let precedence =
+        "it is in force; an offset for this output in config.yaml would replace it at the next reload"
 
     /// Milliseconds, to a hundredth, by which to send earlier.
     static func offset(for measured: LoopBack) -> Double { 0 - (Double(measured.median) / 10).rounded() / 100 }

@@ -46,6 +46,19 @@ struct ListeningRouteTests {
     }
 
     @Test
+    func `whoever tries to begin another does not keep one alive that nobody watches`() async throws {
+        try await ServedGateway(lease: .milliseconds(200)).serve { client in
+            let left = try Self.report(try await client.post(Self.open, #"{"device":"hw:1"}"#))
+            var next: ServedGateway.Answer
+            repeat {
+                try await Task.sleep(for: .milliseconds(10))
+                next = try await client.post(Self.open, #"{"device":"hw:1"}"#)
+            } while next.status == 409
+            #expect(try Self.report(next).id != left.id)
+        }
+    }
+
+    @Test
     func `the gateway ends while a sound card hangs`() async throws {
         try await ServedGateway().serve { client in
             let opened = try Self.report(try await client.post(Self.open, #"{"device":"hw:9"}"#))

@@ -14,6 +14,8 @@ import PlainHTTP
 struct ServedGateway {
     var address = HTTPAddress(host: "127.0.0.1", port: 0)!  // a literal address
     var token: BearerToken?
+    /// How long a calibration goes on that nobody asks about; by default more patient than any machine is slow.
+    var lease = Duration.seconds(300)
     /// Whether the gateway exists yet.
     var isStarted = true
 
@@ -30,8 +32,8 @@ struct ServedGateway {
         let outcome: Result<Void, any Error>
         do {
             let server = try await ControlServer.listening(at: address, token: token, log: Self.log)
-            var limits = ListeningSession.Limits()  // more patient than any machine is slow
-            (limits.lease, limits.silence, limits.opening) = (.seconds(300), .seconds(300), .seconds(300))
+            var limits = ListeningSession.Limits()
+            (limits.lease, limits.silence, limits.opening) = (lease, .seconds(300), .seconds(300))
             let room = ListeningRoom(gateway, limits: limits, openCard: QuietCard.open) { _, _, _ in "drums.yaml" }
             if isStarted { server.serve(gateway, listening: room) }
             do {

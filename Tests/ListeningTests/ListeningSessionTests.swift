@@ -201,7 +201,7 @@ struct ListeningSessionTests {
         stage.heard.outcome = .success(Self.result)
         stage.run(.seconds(1))
         let message = stage.report.problem?.message ?? ""
-        #expect(message.hasPrefix("to be on the beat the offset is -3.15 ms; but the clock of Drums"))
+        #expect(message.hasPrefix("the offset that was found is -3.15 ms; but the clock of Drums"))
         #expect(stage.report.state == .failed)
     }
 

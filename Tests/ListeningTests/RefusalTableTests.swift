@@ -37,7 +37,7 @@ struct RefusalTableTests {
         .wrongBeat(microseconds: 125_000, interval: 500_000),
         .wholeBeat, .drift(perMinute: 9_000), .doesNotFollow(response: 0.02), .clockUnmoved, .tempoChanged,
         .scattered(spread: 6_000), .noReference(matched: 3, beats: 48), .unclearReference(response: 0.5), .interrupted,
-        .lost, .noStamps, .sameClock, .noStart,
+        .lost, .noStamps, .sameClock, .noStart, .strangeReference,
     ]
 
     @Test(arguments: doubts)

@@ -101,6 +101,17 @@ struct SoundCalibrationTests {
         #expect(studio.play(seed: 7).outcome == .failure(.sameClock))
     }
 
+    @Test(arguments: Seeds.standing(1...3))
+    func `a good machine is not blamed for a stranger on the channel beside it`(seed: UInt64) {
+        for stranger: VirtualStudio.Other in [
+            .stranger(partsPerMillion: 200, delay: 3_000), .stranger(partsPerMillion: 0, delay: 100_000),
+        ] {
+            var studio = VirtualStudio()
+            (studio.other, studio.spread) = (stranger, 300)
+            #expect(studio.play(seed: seed).outcome == .failure(.strangeReference), "\(stranger)")
+        }
+    }
+
     /// What cannot be measured, and what each is refused for.
     private enum Unfit: CaseIterable {
         case silence, faint, clipping, two, three, everySecond, voice, sixteenthLate, sixteenthEarly, fast, slow

@@ -50,6 +50,8 @@ struct VirtualStudio {
     enum Other: Hashable {
         case machine(delay: Double)
         case machineAtSameOutput(delay: Double)
+        /// A machine that keeps its own tempo, so many parts per million fast, and begins so many microseconds late.
+        case stranger(partsPerMillion: Double, delay: Double)
         case cable
         /// The same, connected after the Start.
         case cableWithoutStart
@@ -109,6 +111,9 @@ struct VirtualStudio {
                         second.add(.click, atMicroseconds: plain - offset + delay, level: 0.4)
                     case .machineAtSameOutput(let delay)?:
                         second.add(.click, atMicroseconds: time + delay, level: 0.4)
+                    case .stranger(let partsPerMillion, let delay)?:
+                        let elapsed = (plain - start) * (1 - partsPerMillion / 1_000_000)
+                        second.add(.click, atMicroseconds: start + elapsed + delay, level: 0.4)
                     case .cable?, .cableWithoutStart?, nil: break
                     }
                 }

@@ -67,7 +67,7 @@ class ListenDialog {
     const { part } = this;
     const body = { device: part.listenDevice.value, channel: typedNumber(part.listenChannel.value) };
     if (part.listenAgainst.value.trim()) body.against = typedNumber(part.listenAgainst.value);
-    else if (part.listenLatency.value.trim()) body.inputLatencyMilliseconds = typedNumber(part.listenLatency.value);
+    if (part.listenLatency.value.trim()) body.inputLatencyMilliseconds = typedNumber(part.listenLatency.value);
     localStorage.setItem("soundCard", body.device);
     const report = await this.gateway.ask("POST", `outputs/${encodeURIComponent(this.#output.id)}/listening`, body);
     if (opening !== this.#opening) {

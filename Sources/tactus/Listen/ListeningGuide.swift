@@ -49,11 +49,12 @@ struct ListeningGuide {
             .post, "outputs/\(output.id)/listening", try JSON.text(request)
         ).value
         let path = "listening/\(report.id)"
-        var (view, isAnswered) = (view, !asks)
+        var (view, isAnswered, isStopped) = (view, !asks, false)
         while !report.state.isLast {
             try? await Task.sleep(for: Self.interval)
             if stop.isMade {
                 report = try await client.answer(.delete, path).value
+                isStopped = true
                 break
             }
             report = try await client.answer(.get, path).value
@@ -66,7 +67,9 @@ struct ListeningGuide {
             if isAnswered { report = try await client.answer(.post, "\(path)/measure", "{}").value }
         }
         if let problem = report.problem { throw Failure(problem) }
-        guard let result = report.result else { throw Failure(.unavailable, "stopped before there was a result") }
+        guard let result = report.result, !isStopped else {
+            throw Failure(.unavailable, "stopped before there was a result")
+        }
         return (report.id, result)
     }
 

@@ -80,7 +80,8 @@ enum ListeningText {
             "hits: \(result.used) used, \(result.rejected) rejected",
             "checked: when the clock moved, the sound followed by \(fixed(100 * result.response, 0)) %",
             "delays: \(histogram(result))",
-            "to be on the beat there, its offset is \(fixed(result.offsetMilliseconds, 2)) ms",
+            "to be \(result.reference == .machine ? "together with it" : "on the beat there"), its offset is "
+                + "\(fixed(result.offsetMilliseconds, 2)) ms",
         ] + (result.reference == .beat && !isLatencyKnown ? [latency] : [])
     }
 
@@ -103,7 +104,7 @@ enum ListeningText {
     /// - Throws: why there is none.
     static func profile(of saved: ListeningReport.Saved) throws(Failure) -> String {
         if let profile = saved.profile { return profile }
-        let why = saved.problem ?? "the output is gone"
+        let why = saved.problem ?? "the gateway does not say why"
         throw Failure(
             .system,
             "the offset is set to \(fixed(saved.offsetMilliseconds, 2)) ms, and the gateway keeps it, but no profile was "

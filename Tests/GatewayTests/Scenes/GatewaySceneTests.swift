@@ -265,7 +265,8 @@ struct GatewaySceneTests {
         }
         #expect(scene.status.leadership.mode == .follow)
         let refused = scene.command(.setTempo(Tempo(beatsPerMinute: 90)))
-        #expect(scene.refusal(refused) == .notLeader("TR-8S MIDI 1"))
+        let problem = "TR-8S MIDI 1 leads; 'tactus link on' or 'tactus follow off' first"
+        #expect(scene.refusal(refused)?.description == problem)
         #expect(scene.output("TR-8S")?.boardSink == .away, "the leader itself is sent no clock")
         let tempo = scene.status.leadership.timeline.tempo
         scene.command(.enableLink(true))

@@ -1,4 +1,6 @@
+import ALSASequencer
 import BeatTime
+import ConfigurationFiles
 import LinkSession
 import MIDIClock
 import Simulation
@@ -20,6 +22,24 @@ struct SessionSceneTests {
         try world.run(until: 15)
         #expect(world.machine(of: ours).transport == [.start])
         #expect(world.nodes[ours].breaks == 0)
+    }
+
+    @Test
+    func `with nothing to drive Link leaves its session if so configured, and returns with a machine`() throws {
+        var world = GatewayWorld("idle", seed: 1)
+        let peer = try world.addNode(tempo: 120)
+        world.setLink(true, at: peer)
+        var configuration = GatewayConfiguration()
+        configuration.live.deactivatesWhenIdle = true
+        configuration.live.outputs.library = try .of(["drums": "match: [TR-8S]"])
+        let ours = world.addGateway(configuration)
+        try world.run(until: 2)
+        #expect(world.nodes[peer].link.peerCount == 1)
+        try world.run(until: 5)
+        #expect(world.nodes[peer].link.peerCount == 0)
+        world.nodes[ours].sequencer.plug(.device(24, "TR-8S", "TR-8S MIDI 1", card: 1, at: "usb-1"))
+        try world.run(until: 7)
+        #expect(world.nodes[peer].link.peerCount == 1)
     }
 
     @Test(arguments: Seeds.standing(1...10))

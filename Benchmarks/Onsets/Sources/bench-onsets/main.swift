@@ -3,7 +3,7 @@ import OnsetDetection
 import Simulation
 
 // Finds the same hits with our detector and with a plain threshold, prints the table, and writes it to the file named by
-// the first argument. Ends with 1 when ours misses its bounds, or the plain one is nearer to the truth.
+// the first argument. Ends with 1 when ours misses its bounds.
 
 /// A sample past a quarter of the largest is a hit, and then nothing for 100 ms.
 func plainTimes(_ recording: Recording) -> [Double] {
