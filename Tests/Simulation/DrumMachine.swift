@@ -42,7 +42,7 @@ package struct DrumMachine: Sendable {
             if isPlaying { songPosition += 1 }
         case .start: (songPosition, isPlaying) = (0, true)
         case .continue: isPlaying = true
-        case .stop: isPlaying = false
+        case .stop: (isPlaying, lastTick) = (false, nil)  // how far ticks are apart across a Stop is not heard
         case .songPosition(let sixteenths): songPosition = Int64(sixteenths) * 6
         }
         isLocated = if case .songPosition = message { true } else { isLocated && message == .timingClock }

@@ -20,14 +20,36 @@ struct TickWatch {
         ///
         /// One that arrives late can leave more ticks overdue than may be sent late.
         var tempoChanges: UInt32
+
+        init(of slot: Int, on board: OutputBoard) {
+            (jumps, glides, tempoChanges) = (board.map.jumps, board.map.glides, board.map.tempoChanges)
+            let slot = board.slots[slot]
+            (occupant, connections, sink) = (slot.occupant, slot.connections, slot.sink)
+            (isEnabled, settings) = (slot.isEnabled, slot.settings)
+        }
     }
 
     /// How often a tick was skipped or repeated, with or without a reason.
     private(set) var breaks = 0
-    private var records: [Int: (tick: Int64, Circumstances)] = [:]
+    private var records: [Int: Record] = [:]
+
+    /// The last tick of an output.
+    private struct Record {
+        var tick: Int64
+        var circumstances: Circumstances
+        /// Whether the circumstances have changed since, even if they have changed back.
+        var isExcused = false
+    }
 
     /// Allows the next tick of every output to have any number.
     mutating func excuseAll() { records = [:] }
+
+    /// Notes the board that the clock thread uses now.
+    mutating func take(_ board: OutputBoard) {
+        for slot in records.keys where slot < board.count && !records[slot]!.isExcused {  // keys have values
+            records[slot]!.isExcused = records[slot]!.circumstances != Circumstances(of: slot, on: board)
+        }
+    }
 
     /// Checks a message that is being sent.
     ///
@@ -38,17 +60,14 @@ struct TickWatch {
     mutating func fault(of message: ScheduledMessage, on board: OutputBoard) -> String? {
         guard let planned = message.planned, planned.message == .timingClock else { return nil }
         let slot = board.slots[message.slot]
-        let circumstances = Circumstances(
-            occupant: slot.occupant, connections: slot.connections, sink: slot.sink, isEnabled: slot.isEnabled,
-            settings: slot.settings, jumps: board.map.jumps, glides: board.map.glides,
-            tempoChanges: board.map.tempoChanges)
+        let circumstances = Circumstances(of: message.slot, on: board)
         let tick = planned.place.tick
-        defer { records[message.slot] = (tick, circumstances) }
-        guard let (last, before) = records[message.slot], before.occupant == circumstances.occupant,
-            slot.settings.multiply == 1, slot.settings.divide == 1, slot.settings.tempos == .all, tick != last + 1
+        defer { records[message.slot] = Record(tick: tick, circumstances: circumstances) }
+        guard let last = records[message.slot], last.circumstances.occupant == slot.occupant,
+            slot.settings.multiply == 1, slot.settings.divide == 1, slot.settings.tempos == .all, tick != last.tick + 1
         else { return nil }
         breaks += 1
-        guard before == circumstances else { return nil }
-        return "tick \(tick) of output \(message.slot) follows tick \(last)"
+        guard !last.isExcused, last.circumstances == circumstances else { return nil }
+        return "tick \(tick) of output \(message.slot) follows tick \(last.tick)"
     }
 }

@@ -277,6 +277,7 @@ final class VirtualGateway: EffectPerformer {
     private func watchMachines(at now: HostTime) {
         for address in sequencer.stuck { lastStuck[.port(address)] = now }
         let board = clockThread.board
+        tickWatch.take(board)
         for slot in 0..<board.count {
             let receivers: [Receiver] =
                 switch board.slots[slot].sink {
