@@ -175,7 +175,7 @@ def test_metrics_are_what_prometheus_reads(gateway):
 def test_health_is_lost_while_the_output_thread_is_kept_from_its_work_and_found_again(start, line):
     gateway = start("--no-link", "--tempo", 999, "--output", f"raw:{line.path}")
     line.wait_ticks(24)
-    assert gateway.request("GET", "/healthz") == (200, {"status": "ok"})
+    until(lambda: gateway.request("GET", "/healthz") == (200, {"status": "ok"}), "the machine lets it be on time")
     (thread,) = [
         int(task) for task in os.listdir(f"/proc/{gateway.process.pid}/task")
         if open(f"/proc/{gateway.process.pid}/task/{task}/comm").read().strip() == "tactus-output"]
