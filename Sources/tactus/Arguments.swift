@@ -90,7 +90,8 @@ enum WeakToken {
             warnings.append(
                 Status.Warning(
                     code: "weak-token", message: "every user of this machine can read the token in \(file)",
-                    fix: "chmod o-r \(file), then 'tactus reload'"))
+                    fix: "chmod 640 \(file), let its group be one that Tactus has, such as audio, then 'tactus reload'")
+            )
         }
         return warnings
     }
