@@ -174,24 +174,26 @@ package struct SoundJudgement {
             }
             compared = both
         }
-        try requireBeat(own, delay: own.median - inputLatency, match.interval)
-        guard let compared else { return (own, nil) }
-        do throws(SoundDoubt) {
-            try requireBeat(compared, delay: compared.median, match.interval)
-        } catch {
-            throw .strangeReference
+        let ownDoubt = beatDoubt(own, delay: own.median - inputLatency, match.interval)
+        guard let compared else {
+            if let ownDoubt { throw ownDoubt }
+            return (own, nil)
+        }
+        // The machine may be late by what the card adds, and yet be together with the other.
+        if let doubt = beatDoubt(compared, delay: compared.median, match.interval) {
+            throw ownDoubt == nil ? .strangeReference : doubt
         }
         return (own, compared)
     }
 
-    /// Throws if sounds are on no beat, or move away from it.
-    private func requireBeat(_ measured: Measured, delay: Double, _ interval: Double) throws(SoundDoubt) {
+    /// Why sounds are on no beat, or move away from it; nil if neither.
+    private func beatDoubt(_ measured: Measured, delay: Double, _ interval: Double) -> SoundDoubt? {
         guard abs(delay) <= Self.unambiguous * interval else {
-            throw .wrongBeat(microseconds: delay, interval: interval)
+            return .wrongBeat(microseconds: delay, interval: interval)
         }
         let minutes = Double(Self.measuredBeats) * interval / 60_000_000
         let most = Self.mostDrift + Self.certainty * measured.deviation * (12 / Double(Self.measuredBeats)).squareRoot()
-        guard abs(measured.drift) * minutes <= most else { throw .drift(perMinute: measured.drift) }
+        return abs(measured.drift) * minutes <= most ? nil : .drift(perMinute: measured.drift)
     }
 
     private func measure(_ delays: [(beat: Int, delay: Double, error: Double)], _ match: BeatMatch) -> Measured {

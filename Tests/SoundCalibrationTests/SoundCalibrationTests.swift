@@ -101,6 +101,13 @@ struct SoundCalibrationTests {
         #expect(studio.play(seed: 7).outcome == .failure(.sameClock))
     }
 
+    @Test
+    func `a card that hears late does not matter beside another machine`() throws {
+        var studio = VirtualStudio()
+        (studio.other, studio.delay, studio.spread) = (.machine(delay: 118_000), 121_000, 300)
+        #expect(abs(try studio.play(seed: 4).outcome!.get().delay - 3_000) < 200)
+    }
+
     @Test(arguments: Seeds.standing(1...3))
     func `a good machine is not blamed for a stranger on the channel beside it`(seed: UInt64) {
         for stranger: VirtualStudio.Other in [
