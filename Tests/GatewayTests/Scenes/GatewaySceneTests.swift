@@ -26,6 +26,16 @@ struct GatewaySceneTests {
         return configuration
     }
 
+    /// A scene in which an output has driven a machine for a second while the song plays.
+    private static func playing() throws -> GatewayScene {
+        var scene = GatewayScene(try configuration([:], .name("TR-8S")))
+        scene.sequencer.plug(drums)
+        scene.run(for: 10)
+        scene.command(.setPlaying(true))
+        scene.run(for: 1_000)
+        return scene
+    }
+
     @Test
     func `a recognised machine is connected, and its return is logged`() throws {
         var scene = GatewayScene(try Self.configuration())
@@ -83,11 +93,7 @@ struct GatewaySceneTests {
 
     @Test
     func `a machine is disconnected only after its Stop was sent, even if the clock thread hangs`() throws {
-        var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
-        scene.sequencer.plug(Self.drums)
-        scene.run(for: 10)
-        scene.command(.setPlaying(true))
-        scene.run(for: 1_000)
+        var scene = try Self.playing()
         #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == true)
         scene.isClockThreadStuck = true
         scene.command(.configure(try Self.configuration([:]).live))
@@ -100,11 +106,7 @@ struct GatewaySceneTests {
 
     @Test
     func `a machine that refuses its Stop is stopped once it accepts messages again`() throws {
-        var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
-        scene.sequencer.plug(Self.drums)
-        scene.run(for: 10)
-        scene.command(.setPlaying(true))
-        scene.run(for: 1_000)
+        var scene = try Self.playing()
         scene.sequencer.stuck = [Self.drums.address]
         scene.command(.setPlaying(false))
         scene.run(for: 1_000)
@@ -118,11 +120,7 @@ struct GatewaySceneTests {
 
     @Test
     func `a machine that accepts messages again half a second after its output was removed is stopped`() throws {
-        var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
-        scene.sequencer.plug(Self.drums)
-        scene.run(for: 10)
-        scene.command(.setPlaying(true))
-        scene.run(for: 1_000)
+        var scene = try Self.playing()
         scene.sequencer.stuck = [Self.drums.address]
         scene.command(.configure(try Self.configuration([:]).live))
         scene.run(for: 500)
@@ -134,11 +132,7 @@ struct GatewaySceneTests {
 
     @Test
     func `a removed output sends no Stop to a machine that another output has placed since`() throws {
-        var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
-        scene.sequencer.plug(Self.drums)
-        scene.run(for: 10)
-        scene.command(.setPlaying(true))
-        scene.run(for: 1_000)
+        var scene = try Self.playing()
         for pause: Int64 in stride(from: 50, through: 950, by: 100) {
             scene.sequencer.stuck = [Self.drums.address]
             let other: OutputAddress = pause / 100 % 2 == 0 ? .numeric(client: 24, port: 0) : .name("TR-8S")
