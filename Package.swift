@@ -168,7 +168,7 @@ let package = Package(
         tests(of: "Essentials"),
         tests(of: "ALSASequencer"),
         tests(of: "OnsetDetection", uses: ["Simulation"]),
-        tests(of: "AudioCapture"),
+        tests(of: "AudioCapture", uses: ["CALSA"]),
         tests(
             of: "SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection", "Simulation", "SoundTrials"]),
         tests(

@@ -17,8 +17,8 @@ struct PCMInput: ~Copyable {
     /// Frames read since it was opened.
     private var frames = 0
 
-    /// In the order in which they are wanted; more than 48 000 samples a second tell little more.
-    private static let sampleRates: [UInt32] = [48_000, 44_100, 96_000, 88_200, 192_000, 176_400]
+    /// Samples a second that are understood, and wanted: more tell little more.
+    private static let (sampleRates, wantedRate): (ClosedRange<UInt32>, UInt32) = (44_100...192_000, 48_000)
     private static let mostChannels: UInt32 = 256
     /// Microseconds of sound that come at once, and that are kept while this thread does not run.
     private static let (period, memory): (UInt32, UInt32) = (5_000, 500_000)
@@ -46,18 +46,30 @@ struct PCMInput: ~Copyable {
 
     /// Opens a card.
     ///
+    /// What the card has no format or sample rate for that we know is converted by libasound.
+    ///
     /// - Parameters:
     ///   - name: as libasound knows it, such as `hw:1`.
     ///   - channels: how many it must have at least.
     /// - Returns: the card; it is closed when the value ends.
-    /// - Throws: the code is -EINVAL where it has too few channels, or no format or sample rate that we know.
+    /// - Throws: the code is -EINVAL where it has too few channels.
     static func open(_ name: String, channels: Int) throws(ALSAError) -> PCMInput {
-        let status = try ALSAStructure(snd_pcm_status_malloc, { snd_pcm_status_free($0) })
-        var opened: OpaquePointer?
-        try check("snd_pcm_open", snd_pcm_open(&opened, name, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK)))
-        let handle = opened!  // a zero return means it has been opened
+        // The card itself, even if `plughw` is asked for: that has any number of channels, mixed from those there are.
+        let card = name.hasPrefix("plughw:") ? String(name.dropFirst("plug".count)) : name
         do throws(ALSAError) {
-            let setup = try configure(handle, channels: channels)
+            return try open(card, channels: channels, isConverted: false)
+        } catch {
+            guard error.code == -EINVAL, card.hasPrefix("hw:") else { throw error }
+            let count = try channelCount(of: card, atLeast: channels)
+            return try open("plug\(card)", channels: Int(count), isConverted: true)
+        }
+    }
+
+    private static func open(_ name: String, channels: Int, isConverted: Bool) throws(ALSAError) -> PCMInput {
+        let status = try ALSAStructure(snd_pcm_status_malloc, { snd_pcm_status_free($0) })
+        let handle = try opened(name)
+        do throws(ALSAError) {
+            let setup = try configure(handle, channels: channels, isConverted: isConverted)
             try configureStamps(handle)
             return PCMInput(handle, setup, status)
         } catch {
@@ -66,19 +78,25 @@ struct PCMInput: ~Copyable {
         }
     }
 
+    private static func opened(_ name: String) throws(ALSAError) -> OpaquePointer {
+        var opened: OpaquePointer?
+        try check("snd_pcm_open", snd_pcm_open(&opened, name, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK)))
+        return opened!  // a zero return means it has been opened
+    }
+
     deinit {
         snd_pcm_close(handle)
         buffer.deallocate()
     }
 
     private static func configure(
-        _ handle: OpaquePointer, channels: Int
+        _ handle: OpaquePointer, channels: Int, isConverted: Bool
     ) throws(ALSAError) -> (format: SampleFormat, channelCount: Int, sampleRate: Int) {
         let parameters = try ALSAStructure(snd_pcm_hw_params_malloc, { snd_pcm_hw_params_free($0) })
         let pointer = parameters.pointer
         try check("snd_pcm_hw_params_any", snd_pcm_hw_params_any(handle, pointer))
         // What the card itself samples, where something in between could convert.
-        snd_pcm_hw_params_set_rate_resample(handle, pointer, 0)
+        if !isConverted { snd_pcm_hw_params_set_rate_resample(handle, pointer, 0) }
         try check(
             "snd_pcm_hw_params_set_access",
             snd_pcm_hw_params_set_access(handle, pointer, SND_PCM_ACCESS_RW_INTERLEAVED))
@@ -88,23 +106,38 @@ struct PCMInput: ~Copyable {
             })
         else { throw ALSAError(operation: "format", code: -EINVAL) }
         try check("snd_pcm_hw_params_set_format", snd_pcm_hw_params_set_format(handle, pointer, format.name))
-        let least = UInt32(clamping: channels)
-        guard
-            let count = (least..<max(least, mostChannels + 1)).first(where: {
-                snd_pcm_hw_params_test_channels(handle, pointer, $0) == 0
-            })
-        else { throw ALSAError(operation: "channel \(channels)", code: -EINVAL) }
+        let count = try channelCount(handle, pointer, atLeast: channels)
         try check("snd_pcm_hw_params_set_channels", snd_pcm_hw_params_set_channels(handle, pointer, count))
-        guard let rate = sampleRates.first(where: { snd_pcm_hw_params_test_rate(handle, pointer, $0, 0) == 0 }) else {
-            throw ALSAError(operation: "sample rate", code: -EINVAL)
-        }
-        try check("snd_pcm_hw_params_set_rate", snd_pcm_hw_params_set_rate(handle, pointer, rate, 0))
+        var (least, most, rate) = (sampleRates.lowerBound, sampleRates.upperBound, wantedRate)
+        var (direction, other) = (Int32(0), Int32(0))
+        try check("sample rate", snd_pcm_hw_params_set_rate_minmax(handle, pointer, &least, &direction, &most, &other))
+        try check("sample rate", snd_pcm_hw_params_set_rate_near(handle, pointer, &rate, &direction))
         // Near enough is good enough; a card that has other sizes keeps them.
-        var (period, memory, direction) = (Self.period, Self.memory, Int32(0))
+        var (period, memory) = (Self.period, Self.memory)
         snd_pcm_hw_params_set_period_time_near(handle, pointer, &period, &direction)
         snd_pcm_hw_params_set_buffer_time_near(handle, pointer, &memory, &direction)
         try check("snd_pcm_hw_params", snd_pcm_hw_params(handle, pointer))
         return (format, Int(count), Int(rate))
+    }
+
+    private static func channelCount(of card: String, atLeast channels: Int) throws(ALSAError) -> UInt32 {
+        let handle = try opened(card)
+        defer { snd_pcm_close(handle) }
+        let parameters = try ALSAStructure(snd_pcm_hw_params_malloc, { snd_pcm_hw_params_free($0) })
+        try check("snd_pcm_hw_params_any", snd_pcm_hw_params_any(handle, parameters.pointer))
+        return try channelCount(handle, parameters.pointer, atLeast: channels)
+    }
+
+    /// The fewest channels that the card can have, but two rather than one: `default` may mix two into one.
+    private static func channelCount(
+        _ handle: OpaquePointer, _ parameters: OpaquePointer, atLeast channels: Int
+    ) throws(ALSAError) -> UInt32 {
+        let fewest = UInt32(clamping: channels)
+        let counts = Array(max(2, fewest)..<max(fewest, mostChannels + 1)) + (fewest == 1 ? [1] : [])
+        guard let count = counts.first(where: { snd_pcm_hw_params_test_channels(handle, parameters, $0) == 0 }) else {
+            throw ALSAError(operation: "channel \(channels)", code: -EINVAL)
+        }
+        return count
     }
 
     /// Makes the driver take its timestamps from Link's clock.

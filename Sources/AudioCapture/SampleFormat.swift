@@ -1,44 +1,36 @@
 internal import CALSA
 
-/// How a sound card writes its samples.
+/// How a sound card writes its samples: one of ALSA's formats that are plain numbers.
 struct SampleFormat: Hashable, Sendable {
-    var encoding: Encoding
-    var isBigEndian = false
-
-    enum Encoding: CaseIterable, Sendable {
-        // In the order in which they are wanted.
-        case integer32
-        /// 24 bits in three bytes.
-        case packed24
-        /// 24 bits in the lower three bytes of four; the fourth may be anything.
-        case integer24
-        case integer16
-        case float32
-    }
-
-    /// All that are understood, those wanted most first.
-    static let all = [false, true].flatMap { isBigEndian in
-        Encoding.allCases.map { SampleFormat(encoding: $0, isBigEndian: isBigEndian) }
-    }
-
-    var name: snd_pcm_format_t {
-        switch encoding {
-        case .integer32: isBigEndian ? SND_PCM_FORMAT_S32_BE : SND_PCM_FORMAT_S32_LE
-        case .packed24: isBigEndian ? SND_PCM_FORMAT_S24_3BE : SND_PCM_FORMAT_S24_3LE
-        case .integer24: isBigEndian ? SND_PCM_FORMAT_S24_BE : SND_PCM_FORMAT_S24_LE
-        case .integer16: isBigEndian ? SND_PCM_FORMAT_S16_BE : SND_PCM_FORMAT_S16_LE
-        case .float32: isBigEndian ? SND_PCM_FORMAT_FLOAT_BE : SND_PCM_FORMAT_FLOAT_LE
-        }
-    }
-
+    /// ALSA's name of it.
+    let name: snd_pcm_format_t
     /// Bytes of a sample.
-    var size: Int {
-        switch encoding {
-        case .integer32, .integer24, .float32: 4
-        case .packed24: 3
-        case .integer16: 2
+    let size: Int
+    private let isFloat: Bool
+    /// Bits that say something: the low ones of `size` bytes.
+    private let width: Int
+    private let isSigned: Bool
+    private let isBigEndian: Bool
+
+    /// - Returns: nil for a compressed format, a bit stream or text.
+    init?(_ name: snd_pcm_format_t) {
+        isFloat = snd_pcm_format_float(name) == 1
+        // The last formats are DSD, a stream of single bits, which ALSA counts among the linear ones.
+        guard isFloat || snd_pcm_format_linear(name) == 1 && name.rawValue < SND_PCM_FORMAT_DSD_U8.rawValue else {
+            return nil
         }
+        self.name = name
+        (size, width) = (Int(snd_pcm_format_physical_width(name)) / 8, Int(snd_pcm_format_width(name)))
+        isSigned = snd_pcm_format_signed(name) == 1
+        isBigEndian = snd_pcm_format_big_endian(name) == 1
     }
+
+    /// All that are understood, the most precise integers first and floating point before 8 bits.
+    static let all = (0..<SND_PCM_FORMAT_DSD_U8.rawValue)
+        .compactMap { SampleFormat(snd_pcm_format_t($0)) }
+        .sorted { $0.rank > $1.rank }
+
+    private var rank: Int { isFloat ? 9 : width }
 
     /// Reads one channel out of frames; full scale is 1.
     ///
@@ -50,26 +42,23 @@ struct SampleFormat: Hashable, Sendable {
     func samples(ofChannel channel: Int, of count: Int, in bytes: UnsafeRawBufferPointer) -> [Float] {
         let frame = count * size
         return stride(from: channel * size, to: bytes.count / frame * frame, by: frame).map { place in
-            switch encoding {
-            case .integer32: Self.scaled(word(bytes, at: place))
-            case .integer24: Self.scaled(word(bytes, at: place) << 8)
-            case .float32: Float(bitPattern: word(bytes, at: place))
-            case .integer16:
-                Self.scaled(
-                    UInt32(bytes[place + (isBigEndian ? 0 : 1)]) << 24
-                        | UInt32(bytes[place + (isBigEndian ? 1 : 0)]) << 16)
-            case .packed24:
-                Self.scaled(
-                    UInt32(bytes[place + (isBigEndian ? 0 : 2)]) << 24 | UInt32(bytes[place + 1]) << 16
-                        | UInt32(bytes[place + (isBigEndian ? 2 : 0)]) << 8)
+            let bits = word(UnsafeRawBufferPointer(rebasing: bytes[place..<place + size]))
+            return switch (isFloat, size) {
+            case (true, 4): Float(bitPattern: UInt32(bits))
+            case (true, _): Float(Double(bitPattern: bits))
+            default: number(bits)
             }
         }
     }
 
-    private func word(_ bytes: UnsafeRawBufferPointer, at place: Int) -> UInt32 {
-        let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)
-        return isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
+    private func word(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        isBigEndian ? bytes.reduce(0) { $0 << 8 | UInt64($1) } : bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    private static func scaled(_ value: UInt32) -> Float { Float(Int32(bitPattern: value)) / 2_147_483_648 }
+    private func number(_ bits: UInt64) -> Float {
+        // What lies above `width` may be anything, and zero lies in the middle of what has no sign.
+        var high = UInt32(truncatingIfNeeded: bits << UInt64(32 - width))
+        if !isSigned { high ^= 1 << 31 }
+        return Float(Int32(bitPattern: high)) / 2_147_483_648
+    }
 }

@@ -16,11 +16,9 @@ extension ListeningProblem {
                 self.init(
                     .unavailable, "another program listens to \(device); end it, or name 'default' to share it")
             case -EINVAL:
-                let converted = device.hasPrefix("hw:") ? "plug\(device) converts what the card gives; " : ""
                 self.init(
                     .unavailable,
-                    "\(device) cannot be used (\(error)); \(converted)'arecord -D \(device) --dump-hw-params' lists its "
-                        + "channels, formats and sample rates, of which 44.1 to 192 kHz are understood")
+                    "\(device) cannot be used (\(error)); 'arecord -D \(device) --dump-hw-params' lists its channels")
             default:
                 self.init(.unavailable, "no sound comes from \(device) (\(error)); 'arecord -l' lists inputs")
             }

@@ -21,7 +21,7 @@ struct SoundMeters: Sendable {
     /// Adds samples of each channel.
     mutating func take(_ samples: [[Float]]) {
         count += samples[0].count
-        peak = samples[0].reduce(peak) { max($0, abs($1)) }
+        peak = samples[0].reduce(peak) { max($0, $1.isFinite ? abs($1) : 0) }
         for index in meters.indices { meters[index].take(samples[index]) }
     }
 
@@ -41,7 +41,7 @@ struct SoundMeters: Sendable {
         }
         return RecordingFigures(
             kind: kind, channel: channels[0], sampleRate: sampleRate,
-            peakDecibels: peak > 0 && peak.isFinite ? 20 * log10(Double(peak)) : nil, clipped: meters[0].clipped,
+            peakDecibels: peak > 0 ? 20 * log10(Double(peak)) : nil, clipped: meters[0].clipped,
             unreadable: meters[0].unreadable, against: against)
     }
 }
