@@ -14,20 +14,24 @@ pytestmark = pytest.mark.real("sequencer")
 
 # The scenes for voluntary preemption. With full preemption, kernels do not differ, so only one plays "auto".
 # Merging memory into huge pages stays on, because it is one of the things that delay a thread.
-VOLUNTARY = ["auto", "not real-time under load", "direct", "queue", "not real-time", "beside a slow queue"]
-MODELS = [*((kernel, "voluntary") for kernel in KERNELS), (KERNELS[0], "full")]
+LOADED = ["auto", "not real-time under load"]
+SCENES = {(kernel, "voluntary"): LOADED for kernel in KERNELS}
+SCENES[KERNELS[0], "voluntary"] = [*LOADED, "direct", "queue", "not real-time", "beside a slow queue"]
+SCENES[KERNELS[0], "full"] = ["auto"]
 BOOTS = [
-    Boot({(kernel, model): ("dispatch.py", *(VOLUNTARY if model == "voluntary" else ["auto"]))},
-         ("--kernel", kernel, "--kernel-args", f"preempt={model}"))
-    for kernel, model in MODELS]
+    Boot({(kernel, model): ("dispatch.py", *scenes)}, ("--kernel", kernel, "--kernel-args", f"preempt={model}"))
+    for (kernel, model), scenes in SCENES.items()]
 # The limit is 200 us. Usually ticks are less than 10 us late, but how long the load blocks interrupts varies by boot.
-MOST_LATE = {"voluntary": 200, "full": 40}
-IDLE = [("voluntary", scene) for scene in ("auto", "direct", "queue", "not real-time")] + [("full", "auto")]
+MOST_LATE = 200
+EVEN = 20
+IDLE = ("auto", "direct", "queue", "not real-time")
 
 
 def idle(kernel):
-    """The scenes without load for a kernel, each with its preemption model."""
-    return [(model, scene) for model, scene in IDLE if (kernel, model) in MODELS]
+    """The scenes that begin without load, for a kernel, each with its preemption model."""
+    return [
+        (model, scene) for (other, model), scenes in SCENES.items() for scene in scenes
+        if other == kernel and scene in IDLE]
 
 
 @pytest.fixture(params=KERNELS)
@@ -60,26 +64,25 @@ def show(figure, ticks, bound=None):
     figure("lateness, most", f"{max(ticks.lateness):.1f} us instruction-time", bound and f"{bound} us")
 
 
-def test_an_idle_machines_ticks_scatter_by_no_more_than_a_microsecond(recordings, kernel, figure):
+def test_an_idle_machines_ticks_are_even(recordings, kernel, figure):
     for model, scene in idle(kernel):
         ticks = Ticks(recordings[kernel, model][scene], "idle from", "idle to")
         figure("preemption and dispatch", f"{model}, {scene}")
         show(figure, ticks)
         assert len(ticks.lateness) > 90 and not ticks.lost_or_doubled
         # The kernel may merge pages meanwhile, which delays single ticks, so 2 % are left out. The next test covers them.
-        middle = sorted(ticks.lateness, key=abs)[:int(0.98 * len(ticks.lateness))]
-        assert statistics.pstdev(middle) <= 1
+        assert quantile([abs(late) for late in ticks.lateness], 0.98) <= EVEN
 
 
-@pytest.mark.parametrize("kernel, model", MODELS)
+@pytest.mark.parametrize("kernel, model", SCENES)
 def test_under_the_heaviest_load_every_message_leaves_once_in_order_and_nearly_on_time(recordings, kernel, model, figure):
     record = recordings[kernel, model]["auto"]
     ticks = Ticks(record, "load from", "load to")
-    show(figure, ticks, MOST_LATE[model])
-    assert len(ticks.lateness) > 180
+    show(figure, ticks, MOST_LATE)
+    assert len(ticks.lateness) > 150
     assert not ticks.lost_or_doubled
-    assert max(ticks.lateness) <= MOST_LATE[model]
-    assert min(ticks.lateness) >= -5, "a tick left early"
+    assert max(ticks.lateness) <= MOST_LATE
+    assert min(ticks.lateness) >= -EVEN, "a tick left early"
     transport = [name for name, _ in record["events"] if name in ("start", "stop", "continue")]
     # The gateway sends the last Stop when it ends.
     assert transport == ["start", "stop", "start", "stop"]
@@ -91,13 +94,15 @@ def test_under_the_heaviest_load_every_message_leaves_once_in_order_and_nearly_o
     assert names[-1] == "stop", "nothing may follow the last Stop"
 
 
-def test_the_queue_sends_through_the_heaviest_load_and_beside_another_programs_slow_queue(recordings, kernel, figure):
+def test_the_queue_sends_through_the_heaviest_load(recordings, kernel, figure):
     ticks = Ticks(recordings[kernel, "voluntary"]["not real-time under load"], "load from", "load to")
-    show(figure, ticks, 200)
-    assert len(ticks.lateness) > 100 and not ticks.lost_or_doubled
-    assert max(ticks.lateness) <= 200
-    # With another program's slow queue, the shared timer makes ticks up to one of its periods late.
-    ticks = Ticks(recordings[kernel, "voluntary"]["beside a slow queue"], "idle from", "idle to")
+    show(figure, ticks, MOST_LATE)
+    assert len(ticks.lateness) > 90 and not ticks.lost_or_doubled
+    assert max(ticks.lateness) <= MOST_LATE
+
+
+def test_beside_another_programs_slow_queue_ticks_are_late_by_its_period_at_most(recordings, figure):
+    ticks = Ticks(recordings[KERNELS[0], "voluntary"]["beside a slow queue"], "idle from", "idle to")
     earliest = min(ticks.lateness)
     ticks.lateness = [late - earliest for late in ticks.lateness]
     show(figure, ticks, 200)

@@ -20,7 +20,7 @@ from rig.sequencer import Observer, give_way  # noqa: E402
 from rig.wait import until  # noqa: E402
 
 TEMPO = 133.7
-STEADY = 20.0  # seconds
+STEADY = 10.0  # seconds
 
 
 class Session:

@@ -32,12 +32,12 @@ LOAD = [
 ]
 # By scene: arguments, seconds idle, seconds under load, timer resolution in Hz of another program's queue.
 SCENES = {
-    "auto": ([], 3, 4.5, None),
+    "auto": ([], 3, 3, None),
     "direct": (["--dispatch", "direct"], 3, 0, None),
     "queue": (["--dispatch", "queue"], 3, 0, None),
     "not real-time": (["--realtime-priority", "0"], 2, 0, None),
-    "beside a slow queue": (["--dispatch", "queue"], 6, 0, 1000),
-    "not real-time under load": (["--realtime-priority", "0"], 0, 3, None),
+    "beside a slow queue": (["--dispatch", "queue"], 3, 0, 1000),
+    "not real-time under load": (["--realtime-priority", "0"], 0, 2, None),
 }
 
 

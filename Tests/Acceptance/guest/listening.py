@@ -61,14 +61,13 @@ def shape(sound, chance):
 class Machine:
     """Hears one output's clock and plays a hit on each beat."""
 
-    def __init__(self, number, sound, delay, spread, seed, follows=True):
+    def __init__(self, number, sound, delay, spread, seed):
         self.line = FramedLine(number)
         self.chance = random.Random(seed)
         self.samples = array.array("h", (round(14_000 * value) for value in shape(sound, self.chance)))
-        self.delay, self.spread, self.follows = delay, spread, follows
+        self.delay, self.spread = delay, spread
         self.seen = self.tick = 0
         self.playing = False
-        self.first = None
         self.delays, self.times = [], []
 
     def hits(self):
@@ -83,10 +82,7 @@ class Machine:
                 if self.tick % 24 == 0:
                     late = self.delay + self.chance.gauss(0, self.spread)
                     self.delays.append(late)
-                    if self.first is None:
-                        self.first = at
-                    beat = len(self.delays) - 1
-                    self.times.append((at if self.follows else self.first + beat * 60e6 / TEMPO) + LATENCY + late)
+                    self.times.append(at + LATENCY + late)
                     yield self.times[-1]
                 self.tick += 1
         self.seen = len(self.line.events)
@@ -95,14 +91,14 @@ class Machine:
 class Player(threading.Thread):
     """Writes what machines play into the loop, each on a channel, until it is stopped."""
 
-    def __init__(self, machines):
+    def __init__(self, machines, rate=RATE):
         super().__init__(daemon=True)  # so that a scene which fails ends
-        self.machines, self.stopping = machines, threading.Event()
+        self.machines, self.rate, self.stopping = machines, rate, threading.Event()
         self.alsa = ctypes.CDLL("libasound.so.2")
         self.pcm = ctypes.c_void_p()
         assert self.alsa.snd_pcm_open(ctypes.byref(self.pcm), PLAYBACK.encode(), 0, 0) == 0
         # 16 bits, interleaved, two channels, no conversion, 80 ms of memory.
-        assert self.alsa.snd_pcm_set_params(self.pcm, 2, 3, 2, RATE, 0, 80_000) == 0
+        assert self.alsa.snd_pcm_set_params(self.pcm, 2, 3, 2, rate, 0, 80_000) == 0
         self.alsa.snd_pcm_writei.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ulong]
         self.alsa.snd_pcm_writei.restype = ctypes.c_long
         self.underruns = self.late = 0
@@ -115,7 +111,7 @@ class Player(threading.Thread):
         while not self.stopping.is_set():
             for channel, machine in enumerate(self.machines):
                 for at in machine.hits():
-                    self.late += self.mix(pieces, number, channel, machine.samples, (at - start) * RATE / 1e6)
+                    self.late += self.mix(pieces, number, channel, machine.samples, (at - start) * self.rate / 1e6)
             data = pieces.pop(number, None) or array.array("h", bytes(4 * PIECE))
             written = self.alsa.snd_pcm_writei(self.pcm, data.buffer_info()[0], PIECE)
             if written < 0:
@@ -221,21 +217,10 @@ def kick(gateway):
     return calibrate(gateway, [Machine(0, "kick", 6_000, 800, 3), Machine(1, "snare", 0, 100, 4)], *BESIDE, "--json")
 
 
-def other(gateway):
-    """A machine that plays by a tempo of its own."""
-    machines = [Machine(0, "click", 6_000, 300, 5, follows=False), Machine(1, "click", 0, 100, 6)]
-    return {**calibrate(gateway, machines, *BESIDE, "--save"), "profiles": profiles(gateway)}
-
-
 def stopped(gateway, by=signal.SIGINT):
     """Ctrl-C while the clock is moved."""
     machines = [Machine(0, "click", 6_000, 300, 7), Machine(1, "click", 0, 100, 8)]
     return {**calibrate(gateway, machines, *BESIDE, interrupt=is_moved, by=by), **put_back(gateway)}
-
-
-def hung_up(gateway):
-    """The terminal closes while the clock is moved."""
-    return stopped(gateway, signal.SIGHUP)
 
 
 def killed(gateway):
@@ -243,8 +228,8 @@ def killed(gateway):
     return stopped(gateway, signal.SIGKILL)
 
 
-def ended_while_moved(gateway, end):
-    """The gateway ends while the clock is moved, and comes back with what it has kept."""
+def crashed(gateway):
+    """The gateway is killed while the clock is moved, and comes back with what it has kept."""
     machines = [Machine(0, "click", 6_000, 300, 7), Machine(1, "click", 0, 100, 8)]
     player = Player(machines)
     player.start()
@@ -256,20 +241,12 @@ def ended_while_moved(gateway, end):
         if report["state"] == "level":
             gateway.request("POST", f"/api/v1/listening/{session}/measure", {})
         time.sleep(0.1)
-    end()
+    gateway.kill()
     player.stop()
     for machine in machines:
         machine.line.close()
     with Gateway("--no-link", *OUTPUT_WORDS, folder=gateway.folder) as again:
         return put_back(again)
-
-
-def shut_down(gateway):
-    return ended_while_moved(gateway, gateway.stop)
-
-
-def crashed(gateway):
-    return ended_while_moved(gateway, gateway.kill)
 
 
 def ticks(gateway):
@@ -329,7 +306,8 @@ def missing(gateway):
 
 
 def monitored(gateway):
-    player = Player([Machine(0, "click", 0, 0, 11), Machine(1, "click", 3_000, 0, 12)])
+    """The loop has one sample rate for both of its ends, so this card has one that the program does not know."""
+    player = Player([Machine(0, "click", 0, 0, 11), Machine(1, "click", 3_000, 0, 12)], rate=32_000)
     gateway.request("POST", "/api/v1/transport", {"playing": True})
     player.start()
     done = ended(
@@ -348,7 +326,7 @@ def ended(gateway, *words):
 
 
 SCENES = {scene.__name__: scene for scene in (
-    click, kick, other, stopped, hung_up, killed, shut_down, crashed, missing, monitored, ticks, overrun)}
+    click, kick, stopped, killed, crashed, missing, monitored, ticks, overrun)}
 
 
 def main(result, *scenes):
