@@ -52,13 +52,11 @@ extension Run {
         let serviceLine = Task { await Self.tellStatus(of: gateway, to: manager) }
         let reloads = Task {
             await signals.reload.forEach {
-                manager?.reloadBegins()
                 do {
                     try await gateway.reload()
                 } catch {
                     Logger(label: "tactus").error("not read again", metadata: ["error": "\(error)"])
                 }
-                manager?.reloadEnded()
             }
         }
         await signals.stop.wait()

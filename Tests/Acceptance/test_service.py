@@ -52,10 +52,6 @@ def test_a_run_is_ready_when_its_clock_runs_and_tells_how_it_goes_on(manager, st
     gateway = start("--no-link", "--output", f"raw:{line.path}", passing=VARIABLES)
     assert manager.told() == ["READY=1"]
     line.wait_ticks(1)
-    gateway.process.send_signal(signal.SIGHUP)
-    begun = manager.told()
-    assert begun[0] == "RELOADING=1" and re.fullmatch(r"MONOTONIC_USEC=\d+", begun[1]) and len(begun) == 2
-    assert manager.told() == ["READY=1"]
     gateway.post("transport", {"playing": True})
     gateway.process.send_signal(signal.SIGTERM)
     assert manager.told() == ["STOPPING=1", "STATUS=stopping"]

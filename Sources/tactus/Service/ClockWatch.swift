@@ -8,7 +8,7 @@ import RealTime
 struct ClockWatch {
     /// What to report to the service manager.
     enum Report: Hashable {
-        /// The clock runs for the first time.
+        /// The clock runs, and the manager does not know it yet.
         case ready
         case alive
         /// The clock has missed its own deadline, by nanoseconds.
@@ -17,14 +17,15 @@ struct ClockWatch {
 
     /// How far past its own deadline the clock counts as hung, in nanoseconds.
     static let longestDelay: Int64 = 500_000_000
-    /// Time between two looks until the clock runs, in nanoseconds.
+    /// Time between two looks until the manager knows that the clock runs, in nanoseconds.
     static let startInterval: Int64 = 5_000_000
     /// Time between two looks at a late clock, in nanoseconds.
     static let secondLook: Int64 = 50_000_000
 
     /// Time between two looks at a running clock, in nanoseconds; nil if nobody waits for reports.
     let interval: Int64?
-    private var isReady = false
+    /// Whether the manager has been told that the clock runs; the caller sets it.
+    var isReadyTold = false
     private var isLate = false
 
     /// - Parameter interval: see ``interval``.
@@ -41,13 +42,12 @@ struct ClockWatch {
         let wasLate = isLate
         isLate = wakesAt.advanced(byNanoseconds: Self.longestDelay) < now
         guard !isLate else { return wasLate ? .hung(overdue: now.nanoseconds - wakesAt.nanoseconds) : nil }
-        defer { isReady = true }
-        return isReady ? .alive : .ready
+        return isReadyTold ? .alive : .ready
     }
 
     /// When to look again; nil if never.
     func nextLook(after now: MonotonicTime) -> MonotonicTime? {
-        let wait = isLate ? Self.secondLook : isReady ? interval : Self.startInterval
+        let wait = isLate ? Self.secondLook : isReadyTold ? interval : Self.startInterval
         return wait.map(now.advanced(byNanoseconds:))
     }
 }

@@ -65,7 +65,7 @@ final class ServiceManager: Sendable {
             let now = MonotonicTime.now()
             switch watch.look(wakesAt: gateway.clockWakesAt, at: now) {
             case nil: break
-            case .ready: send("READY=1")
+            case .ready: watch.isReadyTold = send("READY=1")
             case .alive: send("WATCHDOG=1")
             case .hung(let overdue):
                 // Sooner than by its waiting in vain.
@@ -80,12 +80,6 @@ final class ServiceManager: Sendable {
     /// Tells a line for people, as `systemctl status` shows it.
     func tell(_ line: String) { send("STATUS=\(line.withoutControls)") }
 
-    /// Tells that configuration and profiles are read again because of a signal, as by `systemctl reload`.
-    func reloadBegins() { send("RELOADING=1\nMONOTONIC_USEC=\(MonotonicTime.now().nanoseconds / 1_000)") }
-
-    /// Tells that the run goes on, with the new configuration or the old one.
-    func reloadEnded() { send("READY=1") }
-
     /// Tells that the run ends; the clock is no longer watched.
     func stop() {
         end.signal()
@@ -93,17 +87,20 @@ final class ServiceManager: Sendable {
         send("STOPPING=1\nSTATUS=stopping")
     }
 
-    private func send(_ text: String) {
+    /// - Returns: false if the manager did not take it.
+    @discardableResult
+    private func send(_ text: String) -> Bool {
         do {
             try socket.send(text)
             failure.withLock { $0 = nil }
+            return true
         } catch {
             let isNew = failure.withLock { last in
                 defer { last = error }
                 return last != error
             }
-            guard isNew else { return }
-            log.warning("service manager", metadata: ["error": "\(error)"])
+            if isNew { log.warning("service manager", metadata: ["error": "\(error)"]) }
+            return false
         }
     }
 }

@@ -9,9 +9,10 @@ struct ServiceRequest: Hashable {
     /// What is wrong in the environment, for people.
     var problems: [String] = []
 
-    /// Shortest time between two reports, in nanoseconds: more often would keep the clock's processor busy.
-    static let shortestInterval: Int64 = 10_000_000
-    /// Reports within the time that the manager waits; it may miss some.
+    /// Time between two reports, in nanoseconds. More often would keep the clock's processor busy; more seldom, a clock that
+    /// hangs would be found late.
+    static let intervals: ClosedRange<Int64> = 10_000_000...250_000_000
+    /// Reports within the time that the manager waits, at least; it may miss some.
     private static let reports: Int64 = 4
 
     /// - Parameters:
@@ -27,7 +28,7 @@ struct ServiceRequest: Hashable {
             problems.append("WATCHDOG_USEC is no number of microseconds: '\(text)'")
             return
         }
-        interval = max(Self.shortestInterval, wait * 1_000 / Self.reports)
+        interval = min(max(Self.intervals.lowerBound, wait * 1_000 / Self.reports), Self.intervals.upperBound)
         if variable("NOTIFY_SOCKET") == nil { problems.append("WATCHDOG_USEC needs NOTIFY_SOCKET, which is not set") }
     }
 

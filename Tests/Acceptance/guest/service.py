@@ -169,6 +169,7 @@ def examine(manager, line):
     profiles = pathlib.Path("/var/lib/tactus-profiles").stat()
     scene["profiles"] = [profiles.st_uid, stat.S_IMODE(profiles.st_mode)]
     manager.control("reload", "tactus")
+    until(lambda: "configuration and profiles read again" in LOG.read_text(), "the reload")
     scene["reloaded"] = manager.shown("ActiveState")
     scene["frozen"] = restarted(manager, line, freeze)
     # Real-time threads may use the whole processor.
