@@ -22,6 +22,9 @@ struct GatewayWorld {
     private(set) var trace = Trace()
     /// The newest leader of each gateway: the exact times of its ticks, and the number of the song's first tick.
     var leaders: [Int: (truth: [WorldTime], top: Int?)] = [:]
+    /// How many clocks of leaders have been scheduled, and which of them was the last to begin, at each gateway and port.
+    var leaderRuns = 0
+    var newestRuns: [Int: [ClockSource: Int]] = [:]
     private var simulation = Simulation<Event>()
     private var random: SeededGenerator
     private var threads: [Threads] = []

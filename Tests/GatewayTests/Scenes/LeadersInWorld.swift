@@ -7,7 +7,8 @@ import Simulation
 
 // Machines that send their clocks to the gateways of a world.
 extension GatewayWorld {
-    /// Schedules a machine's clock messages to a gateway.
+    /// Schedules a machine's clock messages to a gateway. From their beginning on, those scheduled before for the same
+    /// port end, since a machine has one clock.
     ///
     /// - Parameters:
     ///   - source: the port that the messages come from.
@@ -31,17 +32,24 @@ extension GatewayWorld {
         let clock = LeaderClock(
             count: count, start: seconds.lowerBound * 1e6, jitter: jitter, random: &random, tempo: tempo
         )
+        leaderRuns += 1
+        let run = leaderRuns
+        at(seconds.lowerBound) { $0.newestRuns[node, default: [:]][source] = run }
         var top = leaders[node]?.top
         for (number, time) in clock.truth.prefix(count).enumerated() {
             for message in transport(number) {
                 if message == .start { top = number }
-                at(time / 1e6 - 0.003) { $0.hear(message, from: source, at: node) }
+                at(time / 1e6 - 0.003) { $0.hear(message, from: source, at: node, of: run) }
             }
         }
         for arrival in clock.arrivals {
-            at(Double(arrival.time.microseconds) / 1e6) { $0.hear(.timingClock, from: source, at: node) }
+            at(Double(arrival.time.microseconds) / 1e6) { $0.hear(.timingClock, from: source, at: node, of: run) }
         }
         leaders[node] = (clock.truth.map { WorldTime(microseconds: Int64($0)) }, top)
+    }
+
+    private mutating func hear(_ message: ClockMessage, from source: ClockSource, at node: Int, of run: Int) {
+        if newestRuns[node]?[source] ?? 0 <= run { hear(message, from: source, at: node) }
     }
 
     /// Schedules a machine's clock messages at a constant tempo.
