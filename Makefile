@@ -65,7 +65,7 @@ check: toolchain  ## lint, unit tests and simulation only
 
 # Texts whose spelling is checked; what is skipped stands in .codespellrc, words of our own in Tests/vocabulary.
 SPELLED := Sources Tests Examples Benchmarks Packaging Profiles docs README.md CONTRIBUTING.md CHANGELOG.md Makefile \
-	Package.swift .ci/run
+	Package.swift SECURITY.md .ci/run
 
 lint: toolchain  ## is every Swift file as `make format` would leave it, and every word spelled right?
 	@Packaging/install-packages lint
