@@ -9,8 +9,8 @@ internal import Synchronization
 package final class AudioCapture: Sendable {
     /// What happens, in its order.
     package enum Event: Sendable {
-        /// The card is open; sound will come.
-        case opened(sampleRate: Int)
+        /// The card is open; sound will come. Its own sample rate may be another, if that is converted.
+        case opened(sampleRate: Int, isConverted: Bool)
         case sound(SoundBlock)
         /// Sound was lost: this machine did not read it in time. More will come.
         case overrun
@@ -75,7 +75,7 @@ package final class AudioCapture: Sendable {
         } catch {
             return receive(.failed(.notOpened(error)))
         }
-        receive(.opened(sampleRate: pcm.sampleRate))
+        receive(.opened(sampleRate: pcm.sampleRate, isConverted: pcm.isResampled))
         do {
             try read(&pcm, receive)
         } catch {

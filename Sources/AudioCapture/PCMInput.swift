@@ -11,6 +11,8 @@ struct PCMInput: ~Copyable {
     private let handle: OpaquePointer
     private let status: ALSAStructure
     let format: SampleFormat
+    /// Whether the card may have another sample rate, which libasound converts.
+    let isResampled: Bool
     let channelCount: Int
     let sampleRate: Int
     private let buffer: UnsafeMutableRawBufferPointer
@@ -36,9 +38,10 @@ struct PCMInput: ~Copyable {
 
     private init(
         _ handle: OpaquePointer, _ setup: (format: SampleFormat, channelCount: Int, sampleRate: Int),
-        _ status: consuming ALSAStructure
+        _ isResampled: Bool, _ status: consuming ALSAStructure
     ) {
         self.handle = handle
+        self.isResampled = isResampled
         self.status = status
         (format, channelCount, sampleRate) = setup
         buffer = .allocate(byteCount: Self.framesAtOnce * setup.channelCount * setup.format.size, alignment: 16)
@@ -46,7 +49,7 @@ struct PCMInput: ~Copyable {
 
     /// Opens a card.
     ///
-    /// What the card has no format or sample rate for that we know is converted by libasound.
+    /// libasound converts what the card has no format, access or sample rate for that we know.
     ///
     /// - Parameters:
     ///   - name: as libasound knows it, such as `hw:1`.
@@ -54,24 +57,30 @@ struct PCMInput: ~Copyable {
     /// - Returns: the card; it is closed when the value ends.
     /// - Throws: the code is -EINVAL where it has too few channels.
     static func open(_ name: String, channels: Int) throws(ALSAError) -> PCMInput {
-        // The card itself, even if `plughw` is asked for: that has any number of channels, mixed from those there are.
+        // The card itself, even if `plughw` is asked for: that would make up the channels that the card lacks.
         let card = name.hasPrefix("plughw:") ? String(name.dropFirst("plug".count)) : name
         do throws(ALSAError) {
-            return try open(card, channels: channels, isConverted: false)
+            return try open(card, channels: channels, isResampled: false)
         } catch {
-            guard error.code == -EINVAL, card.hasPrefix("hw:") else { throw error }
-            let count = try channelCount(of: card, atLeast: channels)
-            return try open("plug\(card)", channels: Int(count), isConverted: true)
+            guard error.code == -EINVAL else { throw error }
+        }
+        guard card.hasPrefix("hw:") else { return try open(card, channels: channels, isResampled: true) }
+        let (count, converter) = (try channelCount(of: card, atLeast: channels), "plug\(card)")
+        do throws(ALSAError) {
+            return try open(converter, channels: count, isResampled: false)
+        } catch {
+            guard error.code == -EINVAL else { throw error }
+            return try open(converter, channels: count, isResampled: true)
         }
     }
 
-    private static func open(_ name: String, channels: Int, isConverted: Bool) throws(ALSAError) -> PCMInput {
+    private static func open(_ name: String, channels: Int, isResampled: Bool) throws(ALSAError) -> PCMInput {
         let status = try ALSAStructure(snd_pcm_status_malloc, { snd_pcm_status_free($0) })
         let handle = try opened(name)
         do throws(ALSAError) {
-            let setup = try configure(handle, channels: channels, isConverted: isConverted)
+            let setup = try configure(handle, channels: channels, isResampled: isResampled)
             try configureStamps(handle)
-            return PCMInput(handle, setup, status)
+            return PCMInput(handle, setup, isResampled, status)
         } catch {
             snd_pcm_close(handle)
             throw error
@@ -89,55 +98,62 @@ struct PCMInput: ~Copyable {
         buffer.deallocate()
     }
 
+    /// Chooses the sample rate first: some cards have fewer channels at higher ones.
     private static func configure(
-        _ handle: OpaquePointer, channels: Int, isConverted: Bool
+        _ handle: OpaquePointer, channels: Int, isResampled: Bool
     ) throws(ALSAError) -> (format: SampleFormat, channelCount: Int, sampleRate: Int) {
         let parameters = try ALSAStructure(snd_pcm_hw_params_malloc, { snd_pcm_hw_params_free($0) })
         let pointer = parameters.pointer
         try check("snd_pcm_hw_params_any", snd_pcm_hw_params_any(handle, pointer))
-        // What the card itself samples, where something in between could convert.
-        if !isConverted { snd_pcm_hw_params_set_rate_resample(handle, pointer, 0) }
+        snd_pcm_hw_params_set_rate_resample(handle, pointer, isResampled ? 1 : 0)
         try check(
             "snd_pcm_hw_params_set_access",
             snd_pcm_hw_params_set_access(handle, pointer, SND_PCM_ACCESS_RW_INTERLEAVED))
+        let fewest = try limitChannels(handle, pointer, atLeast: channels)
+        var (least, most, rate) = (sampleRates.lowerBound, sampleRates.upperBound, wantedRate)
+        var (direction, other) = (Int32(0), Int32(0))
+        try check(
+            "sample rate", snd_pcm_hw_params_set_rate_minmax(handle, pointer, &least, &direction, &most, &other))
+        try check("sample rate", snd_pcm_hw_params_set_rate_near(handle, pointer, &rate, &direction))
         guard
             let format = SampleFormat.all.first(where: {
                 snd_pcm_hw_params_test_format(handle, pointer, $0.name) == 0
             })
         else { throw ALSAError(operation: "format", code: -EINVAL) }
         try check("snd_pcm_hw_params_set_format", snd_pcm_hw_params_set_format(handle, pointer, format.name))
-        let count = try channelCount(handle, pointer, atLeast: channels)
-        try check("snd_pcm_hw_params_set_channels", snd_pcm_hw_params_set_channels(handle, pointer, count))
-        var (least, most, rate) = (sampleRates.lowerBound, sampleRates.upperBound, wantedRate)
-        var (direction, other) = (Int32(0), Int32(0))
-        try check("sample rate", snd_pcm_hw_params_set_rate_minmax(handle, pointer, &least, &direction, &most, &other))
-        try check("sample rate", snd_pcm_hw_params_set_rate_near(handle, pointer, &rate, &direction))
-        // Near enough is good enough; a card that has other sizes keeps them.
+        var count = max(2, fewest)
+        try check("snd_pcm_hw_params_set_channels", snd_pcm_hw_params_set_channels_near(handle, pointer, &count))
+        // Near enough is good enough; a card that has other sizes keeps them. The memory matters more than the period.
         var (period, memory) = (Self.period, Self.memory)
-        snd_pcm_hw_params_set_period_time_near(handle, pointer, &period, &direction)
         snd_pcm_hw_params_set_buffer_time_near(handle, pointer, &memory, &direction)
+        snd_pcm_hw_params_set_period_time_near(handle, pointer, &period, &direction)
         try check("snd_pcm_hw_params", snd_pcm_hw_params(handle, pointer))
         return (format, Int(count), Int(rate))
     }
 
-    private static func channelCount(of card: String, atLeast channels: Int) throws(ALSAError) -> UInt32 {
+    /// Leaves only configurations with enough channels.
+    ///
+    /// - Returns: the number that is enough.
+    private static func limitChannels(
+        _ handle: OpaquePointer, _ parameters: OpaquePointer, atLeast channels: Int
+    ) throws(ALSAError) -> UInt32 {
+        var fewest = UInt32(clamping: channels)
+        guard fewest <= mostChannels, snd_pcm_hw_params_set_channels_min(handle, parameters, &fewest) == 0 else {
+            throw ALSAError(operation: "channel \(channels)", code: -EINVAL)
+        }
+        return fewest
+    }
+
+    /// How many channels a card has that has so many.
+    private static func channelCount(of card: String, atLeast channels: Int) throws(ALSAError) -> Int {
         let handle = try opened(card)
         defer { snd_pcm_close(handle) }
         let parameters = try ALSAStructure(snd_pcm_hw_params_malloc, { snd_pcm_hw_params_free($0) })
         try check("snd_pcm_hw_params_any", snd_pcm_hw_params_any(handle, parameters.pointer))
-        return try channelCount(handle, parameters.pointer, atLeast: channels)
-    }
-
-    /// The fewest channels that the card can have, but two rather than one: `default` may mix two into one.
-    private static func channelCount(
-        _ handle: OpaquePointer, _ parameters: OpaquePointer, atLeast channels: Int
-    ) throws(ALSAError) -> UInt32 {
-        let fewest = UInt32(clamping: channels)
-        let counts = Array(max(2, fewest)..<max(fewest, mostChannels + 1)) + (fewest == 1 ? [1] : [])
-        guard let count = counts.first(where: { snd_pcm_hw_params_test_channels(handle, parameters, $0) == 0 }) else {
-            throw ALSAError(operation: "channel \(channels)", code: -EINVAL)
-        }
-        return count
+        var count = max(2, try limitChannels(handle, parameters.pointer, atLeast: channels))
+        try check(
+            "snd_pcm_hw_params_set_channels", snd_pcm_hw_params_set_channels_near(handle, parameters.pointer, &count))
+        return Int(count)
     }
 
     /// Makes the driver take its timestamps from Link's clock.

@@ -98,7 +98,7 @@ package final class ListeningRoom: Sendable {
         let run = try run(id)
         let report = run.report()
         guard let result = report.result, report.state == .done else {
-            throw ListeningProblem(.refused, "there is no result to save")
+            throw ListeningProblem(.refused, "there is no result to save; calibrate first")
         }
         let offset = result.offsetMilliseconds
         try Self.checkOffset(offset)
@@ -125,7 +125,8 @@ package final class ListeningRoom: Sendable {
     package static func checkOffset(_ milliseconds: Double) throws(ListeningProblem) {
         guard OutputAdjustment.offsets.contains(milliseconds) else {
             throw ListeningProblem(
-                .refused, "an offset of \(fixed(milliseconds, 2)) ms is more than an output can have, 500")
+                .refused, "an offset of \(fixed(milliseconds, 2)) ms is more than an output can have, 500; see that it is the right machine, "
+                    + "or measure at a slower tempo")
         }
     }
 

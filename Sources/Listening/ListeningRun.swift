@@ -34,7 +34,7 @@ final class ListeningRun: Sendable {
         func take(_ event: AudioCapture.Event) {
             state.withLock { state in
                 switch event {
-                case .opened(let sampleRate):
+                case .opened(let sampleRate, _):
                     state.calibration = SoundCalibration(
                         sampleRate: Double(sampleRate), inputLatency: (request.inputLatency ?? 0) * 1_000,
                         isCompared: request.against != nil)
@@ -129,7 +129,8 @@ final class ListeningRun: Sendable {
         }
         var clock: SentClock?
         while true {
-            let heard = sound.heard(clock)
+            var heard = sound.heard(clock)
+            heard.outputs = gateway.status().outputs
             switch session.withLock({ $0.next(heard, at: now) }) {
             case .wait: try? await Task.sleep(for: Self.interval)
             case .hear:
@@ -153,7 +154,7 @@ final class ListeningRun: Sendable {
         }
         sound.state.withLock { $0.calibration?.begin(offset: (output?.offsetMilliseconds ?? 0) * 1_000) }
         return .success(
-            .init(output: output, isPlaying: status.playing, tempo: status.tempo, quantum: status.quantum))
+            .init(outputs: status.outputs, isPlaying: status.playing, tempo: status.tempo, quantum: status.quantum))
     }
 
     private func perform(_ command: Command) async -> Result<Void, ListeningProblem> {

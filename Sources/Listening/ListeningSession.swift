@@ -26,6 +26,8 @@ package struct ListeningSession: Sendable {
         package var outcome: Result<SoundResult, SoundDoubt>?
         /// By how much the clock should leave later, in microseconds.
         package var shift = 0.0
+        /// The gateway's outputs.
+        package var outputs: [Status.Output] = []
 
         package init() {}
     }
@@ -42,16 +44,15 @@ package struct ListeningSession: Sendable {
 
     /// What the gateway does before it begins.
     package struct Start: Sendable {
-        /// Nil if it has gone.
-        package var output: Status.Output?
+        package var outputs: [Status.Output]
         package var isPlaying: Bool
         /// In beats per minute.
         package var tempo: Double
         /// Beats of a bar.
         package var quantum: Double
 
-        package init(output: Status.Output?, isPlaying: Bool, tempo: Double, quantum: Double) {
-            (self.output, self.isPlaying, self.tempo, self.quantum) = (output, isPlaying, tempo, quantum)
+        package init(outputs: [Status.Output], isPlaying: Bool, tempo: Double, quantum: Double) {
+            (self.outputs, self.isPlaying, self.tempo, self.quantum) = (outputs, isPlaying, tempo, quantum)
         }
     }
 
@@ -82,9 +83,29 @@ package struct ListeningSession: Sendable {
 
     private struct Before {
         var output: Status.Output
+        /// How all outputs' clocks were set, the other machine's among them.
+        var settings: [String: ClockSettings]
         var wasPlaying: Bool
         /// No beat for so long, and none will come.
         var idleTimeout: Duration
+    }
+
+    /// What moves an output's ticks.
+    private struct ClockSettings: Hashable {
+        var (offset, swing): (Double, Double)
+        var (multiply, divide): (Int, Int)
+
+        static func of(_ outputs: [Status.Output]) -> [String: ClockSettings] {
+            let settings = outputs.map { output in
+                let offset = output.offsetMilliseconds
+                return (
+                    output.id,
+                    ClockSettings(
+                        offset: offset, swing: output.swing, multiply: output.multiply, divide: output.divide)
+                )
+            }
+            return Dictionary(settings) { first, _ in first }
+        }
     }
 
     /// A count that should grow, and since when it has not.
@@ -192,6 +213,12 @@ package struct ListeningSession: Sendable {
             let words = doubt.words(of: report.name, channel: request.channel, against: request.against)
             throw ListeningProblem(.unavailable, words)
         }
+        guard ClockSettings.of(heard.outputs) == before.settings else {
+            throw ListeningProblem(
+                .cancelled,
+                "an output was changed meanwhile; leave offset, swing, multiply and divide of all outputs alone until the "
+                    + "result is there")
+        }
         guard beats.wait(beyond: report.beats, at: now) < before.idleTimeout else {
             throw ListeningProblem(
                 .unavailable,
@@ -229,11 +256,12 @@ package struct ListeningSession: Sendable {
     package mutating func begin(_ outcome: Result<Start, ListeningProblem>, at now: Duration) {
         do throws(ListeningProblem) {
             let start = try outcome.get()
-            let output = try fit(start.output)
+            let output = try fit(start.outputs.first { $0.id == request.output })
             // The first beat may be that of a long bar.
             let wait = (start.quantum + 4) * 60 / max(start.tempo, 1)
             before = Before(
-                output: output, wasPlaying: start.isPlaying, idleTimeout: .seconds(10) + .seconds(wait))
+                output: output, settings: ClockSettings.of(start.outputs), wasPlaying: start.isPlaying,
+                idleTimeout: .seconds(10) + .seconds(wait))
             commands = [start.isPlaying ? .realign(output: output.id, .atBar) : .setPlaying(true)]
             (phase, report.state, beats.since) = (.measuring, .waiting, now)
         } catch {

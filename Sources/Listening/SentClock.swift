@@ -22,13 +22,14 @@ struct SentClock {
         let ports = control.ports()
         guard let sender = control.port(of: output, among: ports) else {
             throw ListeningProblem(
-                .unavailable, "\(output.name) has no sequencer port of this machine; raw lines are not measured")
+                .unavailable, "\(output.name) has no sequencer port of this machine, and raw lines cannot be measured; name the device by its "
+                    + "port, as 'aconnect -l' lists it")
         }
         self.sender = sender
         do {
             try control.subscribe(input.address, to: sender)
         } catch {
-            throw ListeningProblem(.system, "\(error)")
+            throw ListeningProblem(.system, "\(error); 'tactus doctor' looks for what is wrong with the sequencer")
         }
     }
 

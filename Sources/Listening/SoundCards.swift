@@ -18,7 +18,8 @@ extension ListeningProblem {
             case -EINVAL:
                 self.init(
                     .unavailable,
-                    "\(device) cannot be used (\(error)); 'arecord -D \(device) --dump-hw-params' lists its channels")
+                    "\(device) cannot be used (\(error)); 'arecord -D \(device) --dump-hw-params' lists what it has; a smaller channel may "
+                        + "do")
             default:
                 self.init(.unavailable, "no sound comes from \(device) (\(error)); 'arecord -l' lists inputs")
             }

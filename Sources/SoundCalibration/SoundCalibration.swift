@@ -59,9 +59,12 @@ package struct SoundCalibration: Sendable {
 
     /// Takes in that the clock is heard from now on; sounds from before are none of the machine's.
     ///
+    /// The card's stamps from before count no more either: its crystal may have drifted while the level was set.
+    ///
     /// - Parameter offset: the output's, in microseconds.
     package mutating func begin(offset: Double) {
         self.offset = offset
+        clock = SampleClock(sampleRate: sampleRate)
         own.forget()
         other?.forget()
     }

@@ -117,7 +117,7 @@ struct ServedGateway {
 private struct QuietCard: SoundInput {
     static let open: ListeningRoom.OpenCard = { (device, channels, receive) throws(ListeningProblem) in
         if ["hw:1", "hw:9"].contains(device) {
-            receive(.opened(sampleRate: 48_000))
+            receive(.opened(sampleRate: 48_000, isConverted: false))
             receive(.sound(SoundBlock(channels: channels.map { _ in [0, 0] }, stamp: nil)))
         } else {
             receive(.failed(.notOpened(ALSAError(operation: "snd_pcm_open", code: -2))))

@@ -21,6 +21,7 @@ struct ListeningSessionTests {
         /// Commands that the gateway refuses, by their number.
         var refused: Set<Int> = []
         var output: Status.Output
+        var others: [Status.Output] = []
         var isPlaying = false
 
         init(_ request: ListeningRequest = ListeningRequest(output: "drums", device: "hw:1"), offset: Double = 1.5) {
@@ -47,11 +48,13 @@ struct ListeningSessionTests {
         }
 
         private mutating func turn() {
+            heard.outputs = [output] + others
             while true {
                 switch session.next(heard, at: now) {
                 case .wait, .end: return
                 case .hear:
-                    let start = ListeningSession.Start(output: output, isPlaying: isPlaying, tempo: 120, quantum: 4)
+                    let start = ListeningSession.Start(
+                        outputs: heard.outputs, isPlaying: isPlaying, tempo: 120, quantum: 4)
                     session.begin(.success(start), at: now)
                 case .perform(let command):
                     let isRefused = refused.contains(commands.count)
@@ -146,6 +149,21 @@ struct ListeningSessionTests {
         #expect(message.contains(told[end]!), "\(message)")
         stage.run(.seconds(100))
         #expect(stage.commands.count == 4)
+    }
+
+    /// The delays before and after would be half of the hits each, and no judge could tell.
+    @Test(arguments: [false, true])
+    func `a result that an offset was changed under is none, also that of the other machine`(isOther: Bool) {
+        var stage = Stage()
+        stage.others = [stage.output]
+        stage.others[0].id = "other"
+        stage.measure()
+        stage.run(.seconds(1))
+        #expect(stage.report.state == .waiting)
+        if isOther { stage.others[0].offsetMilliseconds += 0.5 } else { stage.output.offsetMilliseconds += 0.5 }
+        stage.run(.seconds(1))
+        #expect(stage.report.problem?.message.contains("changed meanwhile; leave offset") == true)
+        #expect(stage.commands.suffix(2) == [stage.moved(0), .setPlaying(false)])
     }
 
     @Test

@@ -23,7 +23,12 @@ final class CaptureMonitor: Sendable {
         func take(_ event: AudioCapture.Event) {
             state.withLock { state in
                 switch event {
-                case .opened(let rate): state.meters = SoundMeters(kind, sampleRate: rate, channels: channels)
+                case .opened(_, isConverted: true) where kind == .midi:
+                    state.problem = ListeningProblem(
+                        .unavailable,
+                        "\(device) has no sample rate from 44.1 to 192 kHz, and MIDI bytes cannot be read from converted "
+                            + "sound; use another card")
+                case .opened(let rate, _): state.meters = SoundMeters(kind, sampleRate: rate, channels: channels)
                 case .sound(let block): state.meters?.take(block.channels)
                 case .overrun: state.meters?.lost()
                 case .failed(let failure): state.problem = ListeningProblem(failure, of: device)
