@@ -1,10 +1,10 @@
 internal import CALSA
 
 extension SequencerControl {
-    /// Reads all subscriptions.
+    /// Reads the subscriptions between clients.
     ///
-    /// - Parameter ports: as ``ports()`` has just listed them.
-    /// - Returns: all subscriptions between different clients, and the owner of every client.
+    /// - Parameter ports: the newest result of ``ports()``.
+    /// - Returns: the subscriptions from these ports to ports of other clients, and the owner of every client.
     package func subscriptionGraph(among ports: [PortDescription]) -> SubscriptionGraph {
         var graph = SubscriptionGraph()
         forEachClient { client in

@@ -2,20 +2,22 @@ internal import CALSA
 internal import Glibc
 internal import RealTime
 
-/// The client whose ports carry the clocks, with the queue that sends when the output thread cannot.
+/// The sequencer client whose ports send the clocks.
 ///
-/// Besides its outputs it has one input, the witness: a private port that hears everything the outputs send. Once the
-/// output thread has taken the sender, only that thread uses the client. It creates and deletes ports too, because a
-/// client's calls lock each other out in the kernel.
+/// Its queue sends messages in time if the output thread cannot. Besides the outputs it has one input, the witness: a
+/// private port that receives everything the outputs send. Once the output thread has taken the sender, only that
+/// thread uses the client. It also creates and deletes the ports: in the kernel, a call of one thread blocks the calls
+/// of other threads to the same client.
 package final class SequencerOutput: @unchecked Sendable {
-    // Safe because of the rule above: one thread sets up, then hands over to one thread for good.
+    // Safe because one thread sets it up and then hands the sender to the output thread for good. A port's name is set
+    // only while the port does not exist.
     private let handle: SequencerHandle
     /// The client's number.
     package let client: Int
     private let blueprints: PageArray<PortBlueprint>
     /// The sender, until the output thread takes it.
     private var sender: SequencerSender?
-    /// Why no queue can send in place of the output thread; nil if there is one.
+    /// Why no queue can send in place of the output thread; nil if one can.
     package private(set) var queueFailure: QueueFailure?
 
     private static let witness = Int32(SequencerSender.witness)
@@ -24,7 +26,7 @@ package final class SequencerOutput: @unchecked Sendable {
 
     /// Opens the client.
     ///
-    /// - Parameter name: as other programs list it.
+    /// - Parameter name: the client's name, which other programs show.
     /// - Throws: -ENOENT if the kernel has no sequencer.
     package init(name: String) throws(ALSAError) {
         handle = try SequencerHandle.open(name: name)
@@ -45,14 +47,16 @@ package final class SequencerOutput: @unchecked Sendable {
     /// Whether a sufficiently precise queue can send in place of the output thread.
     package var hasQueue: Bool { queueFailure == nil }
 
-    /// Sets the name of a port that does not exist yet; any one thread.
+    /// Sets the name of a port that does not exist yet.
+    ///
+    /// Any thread may call it, but not two at the same time.
     ///
     /// - Parameters:
     ///   - port: its number, 0 to 63.
-    ///   - name: as other programs list it.
+    ///   - name: the port's name, which other programs show.
     package func name(port: Int, _ name: String) { blueprints[port].name(name) }
 
-    /// Creates a named port before the output thread starts; later that thread does it.
+    /// Creates a named port; only before the output thread starts, which then creates ports itself.
     ///
     /// - Throws: when the kernel refuses.
     package func makePort(_ port: Int) throws(ALSAError) {
@@ -120,7 +124,8 @@ package final class SequencerOutput: @unchecked Sendable {
         snd_seq_port_info_set_port(port, Self.witness)
         snd_seq_port_info_set_port_specified(port, 1)
         snd_seq_port_info_set_name(port, "Witness")
-        // Without SUBS_WRITE only we may subscribe it, and NO_EXPORT hides it from others.
+        // Without SUBS_WRITE, no other client can connect itself to the port. With NO_EXPORT, programs such as aconnect
+        // can neither list nor connect it.
         snd_seq_port_info_set_capability(port, UInt32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_NO_EXPORT))
         snd_seq_port_info_set_type(port, UInt32(SND_SEQ_PORT_TYPE_APPLICATION))
         snd_seq_port_info_set_timestamping(port, 1)

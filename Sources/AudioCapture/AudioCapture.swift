@@ -5,42 +5,44 @@ package import OnsetDetection
 package import RealTime
 internal import Synchronization
 
-/// Listens to a sound card, on a thread of its own without any priority.
+/// Reads sound from a sound card, on its own thread without real-time priority.
 package final class AudioCapture: Sendable {
-    /// What happens, in its order.
+    /// An event; events are reported in the order in which they happen.
     package enum Event: Sendable {
-        /// The card is open; sound will come. Its own sample rate may be another, if that is converted.
+        /// The card is open; sound follows. The sample rate is in Hz; if converted, the card's own may differ.
         case opened(sampleRate: Int, isConverted: Bool)
         case sound(SoundBlock)
-        /// Sound was lost: this machine did not read it in time. More will come.
+        /// Sound was lost because this machine did not read it in time; more sound follows.
         case overrun
-        /// Nothing more will come.
+        /// The card failed; no more events follow.
         case failed(Failure)
     }
 
-    /// Why there is nothing to listen to.
+    /// Why a card delivers no sound.
     package enum Failure: Error, Hashable, Sendable {
-        /// There is no such card, another program has it, or it lacks a channel.
+        /// The card does not exist, another program uses it, or it has too few channels.
         case notOpened(ALSAError)
-        /// It was there, and is no longer.
+        /// The card was open and then failed, usually because it was unplugged.
         case gone(ALSAError)
     }
 
     private let device: String
-    /// Which channels, counted from 1.
+    /// The channels to read, counted from 1.
     private let channels: [Int]
     private let wakeUp: WakeUp
     private let isStopping = Atomic(false)
     private let hasEnded = Atomic(false)
     private let thread = Mutex<RealTimeThread?>(nil)
 
-    /// Opens a card and begins to listen, both on the thread: some cards take long to open.
+    /// Starts the thread, which opens the card and then reads from it.
+    ///
+    /// The card is opened on the thread because some cards take long to open.
     ///
     /// - Parameters:
-    ///   - device: as libasound knows it, such as `hw:1`.
-    ///   - channels: which channels to listen to, counted from 1.
-    ///   - receive: receives, on the thread, what happens.
-    /// - Throws: when the system gives no thread or no descriptor.
+    ///   - device: libasound's name of the card, such as `hw:1`.
+    ///   - channels: the channels to read, counted from 1.
+    ///   - receive: called on the thread with each event.
+    /// - Throws: if the system provides no thread or no file descriptor.
     package init(
         _ device: String, channels: [Int], _ receive: @escaping @Sendable (Event) -> Void
     ) throws(SystemCallError) {
@@ -59,10 +61,12 @@ package final class AudioCapture: Sendable {
         wakeUp.signal()
     }
 
-    /// Whether the card is closed.
+    /// Whether the thread has closed the card.
     package var isClosed: Bool { hasEnded.load(ordering: .acquiring) }
 
-    /// Ends the thread and closes the card; a driver that hangs keeps the caller.
+    /// Closes the card, and returns when the thread has ended.
+    ///
+    /// If the card's driver hangs, this call never returns.
     package func stop() {
         requestStop()
         thread.withLock { $0?.join() }

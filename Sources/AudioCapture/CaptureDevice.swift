@@ -2,16 +2,20 @@ internal import ALSASequencer
 internal import CALSA
 internal import Glibc
 
-/// A sound card's input that can be listened to.
+/// An input of a sound card.
 package struct CaptureDevice: Codable, Hashable, Sendable {
-    /// What it is opened by, such as `hw:CARD=CODEC`; the same wherever it is plugged in.
+    /// libasound's name of the input, such as `hw:CARD=CODEC`.
+    ///
+    /// It contains the card's ID, not its number, because the number may change when the card is plugged in again.
     package var device: String
-    /// What people call it.
+    /// A name to show to people, such as `USB Audio CODEC`.
     package var name: String
 
     package init(device: String, name: String) { (self.device, self.name) = (device, name) }
 
-    /// All there are now, and last the one that the system has chosen: a sound server there may add a delay.
+    /// All inputs that exist now, and then `default` if there are any.
+    ///
+    /// `default` comes last, because a sound server behind it may add a delay.
     package static func all() -> [CaptureDevice] {
         var (cards, card) = ([CaptureDevice](), Int32(-1))
         while snd_card_next(&card) == 0, card >= 0 { cards += inputs(ofCard: card) }
@@ -43,7 +47,12 @@ package struct CaptureDevice: Codable, Hashable, Sendable {
         return found
     }
 
-    /// The input of a card: the kernel's word for the card, and the input's number on it.
+    /// Describes an input of a card.
+    ///
+    /// - Parameters:
+    ///   - card: the card's ID in the kernel, such as `CODEC`.
+    ///   - number: the number of the input's device on the card.
+    ///   - names: the card's name, and the input's.
     init(card: String, number: Int, names: [String]) {
         device = "hw:CARD=\(card)" + (number > 0 ? ",DEV=\(number)" : "")
         let (cardName, inputName) = (names[0], names[1])

@@ -4,7 +4,7 @@ internal import Glibc
 internal import OnsetDetection
 internal import RealTime
 
-/// A sound card's input, opened with whatever sample rate, format and number of channels it has.
+/// A sound card's input, opened with a sample rate, format and channel count it supports.
 ///
 /// Owned by one thread.
 struct PCMInput: ~Copyable {
@@ -16,23 +16,25 @@ struct PCMInput: ~Copyable {
     let channelCount: Int
     let sampleRate: Int
     private let buffer: UnsafeMutableRawBufferPointer
-    /// Frames read since it was opened.
+    /// Number of frames read since the card was opened; a frame is one sample of each channel.
     private var frames = 0
 
-    /// Samples a second that are understood, and wanted: more tell little more.
+    /// Sample rates that are accepted, and the preferred one, in Hz; a higher one would add little precision.
     private static let (sampleRates, wantedRate): (ClosedRange<UInt32>, UInt32) = (44_100...192_000, 48_000)
     private static let mostChannels: UInt32 = 256
-    /// Microseconds of sound that come at once, and that are kept while this thread does not run.
+    /// Preferred lengths of a period and of the card's buffer, in microseconds.
+    ///
+    /// A period is the sound that arrives at once. The buffer keeps the sound while this thread does not run.
     private static let (period, memory): (UInt32, UInt32) = (5_000, 500_000)
-    /// Frames that are read at once.
+    /// Largest number of frames in one read.
     private static let framesAtOnce = 1_024
 
-    /// What has been read.
+    /// The result of a read.
     enum Reading {
         case sound(frames: Int)
-        /// Nothing is there yet.
+        /// There is no new sound yet.
         case nothing
-        /// Sound was lost: nobody read it in time.
+        /// Sound was lost because it was not read in time.
         case overrun
     }
 
@@ -49,15 +51,15 @@ struct PCMInput: ~Copyable {
 
     /// Opens a card.
     ///
-    /// libasound converts what the card has no format, access or sample rate for that we know.
+    /// If the card supports no known format, access mode or sample rate, libasound converts its sound.
     ///
     /// - Parameters:
-    ///   - name: as libasound knows it, such as `hw:1`.
-    ///   - channels: how many it must have at least.
+    ///   - name: libasound's name of the card, such as `hw:1`.
+    ///   - channels: the smallest number of channels it must have.
     /// - Returns: the card; it is closed when the value ends.
-    /// - Throws: the code is -EINVAL where it has too few channels.
+    /// - Throws: the error's code is -EINVAL if the card has too few channels.
     static func open(_ name: String, channels: Int) throws(ALSAError) -> PCMInput {
-        // The card itself, even if `plughw` is asked for: that would make up the channels that the card lacks.
+        // Open the card itself even if `plughw` is requested: `plughw` would make up channels that the card lacks.
         let card = name.hasPrefix("plughw:") ? String(name.dropFirst("plug".count)) : name
         do throws(ALSAError) {
             return try open(card, channels: channels, isResampled: false)
@@ -156,7 +158,7 @@ struct PCMInput: ~Copyable {
         return Int(count)
     }
 
-    /// Makes the driver take its timestamps from Link's clock.
+    /// Makes the driver take its timestamps from CLOCK_MONOTONIC_RAW, the clock that Link uses.
     private static func configureStamps(_ handle: OpaquePointer) throws(ALSAError) {
         let parameters = try ALSAStructure(snd_pcm_sw_params_malloc, { snd_pcm_sw_params_free($0) })
         let pointer = parameters.pointer
@@ -173,7 +175,7 @@ struct PCMInput: ~Copyable {
     /// Starts recording.
     func start() throws(ALSAError) { try check("snd_pcm_start", snd_pcm_start(handle)) }
 
-    /// What to wait for until there is more.
+    /// The file descriptors on which `poll` waits for more sound.
     var descriptors: [pollfd] {
         let count = max(0, Int(snd_pcm_poll_descriptors_count(handle)))
         var descriptors = [pollfd](repeating: pollfd(), count: count)
@@ -181,17 +183,17 @@ struct PCMInput: ~Copyable {
         return Array(descriptors.prefix(max(0, Int(filled))))
     }
 
-    /// Tells libasound what `poll` reported of ``descriptors``.
+    /// Tells libasound what `poll` reported for ``descriptors``.
     ///
-    /// Plug-ins such as dsnoop clear their wake-up only there; without it `poll` returns at once for ever.
+    /// Plug-ins such as dsnoop clear their wake-up only in this call. Without it, every later `poll` returns at once.
     func acknowledge(_ descriptors: ArraySlice<pollfd>) {
         var (descriptors, events) = (Array(descriptors), UInt16(0))
         snd_pcm_poll_descriptors_revents(handle, &descriptors, UInt32(descriptors.count), &events)
     }
 
-    /// Reads what has come, as much as is read at once.
+    /// Reads the new sound without waiting, at most `framesAtOnce` frames.
     ///
-    /// - Throws: when the card is gone.
+    /// - Throws: if the card is gone.
     mutating func read() throws(ALSAError) -> Reading {
         let count = snd_pcm_readi(handle, buffer.baseAddress, UInt(Self.framesAtOnce))
         switch Int32(clamping: count) {
@@ -207,16 +209,23 @@ struct PCMInput: ~Copyable {
         }
     }
 
-    /// The samples of a channel in what was read last.
+    /// The samples of one channel from the last read.
+    ///
+    /// - Parameters:
+    ///   - channel: counted from 0.
+    ///   - frames: the number of frames that the read returned.
+    /// - Returns: the samples; full scale is 1.
     func samples(ofChannel channel: Int, frames: Int) -> [Float] {
         let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<(frames * channelCount * format.size)])
         return format.samples(ofChannel: channel, of: channelCount, in: bytes)
     }
 
-    /// How many frames there were, read or not, when the driver last looked, or now.
+    /// The number of frames the card has delivered, read or not, and the time of that count.
     ///
-    /// Only a card's own driver stamps for sure with the clock that was asked for. Plug-ins may ignore it, or stamp when
-    /// they were asked last.
+    /// The time is the driver's timestamp if the card itself is open. For a plug-in it is the time of this call,
+    /// because plug-ins may use another clock, or return the time of an earlier call.
+    ///
+    /// - Returns: nil if libasound does not report a status.
     func stamp() -> SoundBlock.Stamp? {
         guard snd_pcm_status(handle, status.pointer) == 0 else { return nil }
         var time = timespec()

@@ -1,18 +1,20 @@
 internal import CALSA
 
-/// How a sound card writes its samples: one of ALSA's formats that are plain numbers.
+/// A sample format of ALSA: integers or floating-point numbers.
 struct SampleFormat: Hashable, Sendable {
-    /// ALSA's name of it.
+    /// ALSA's constant for the format.
     let name: snd_pcm_format_t
-    /// Bytes of a sample.
+    /// Number of bytes per sample.
     let size: Int
     private let isFloat: Bool
-    /// Bits that say something: the low ones of `size` bytes.
+    /// Number of significant bits of a sample; they are the lowest bits of its `size` bytes.
     private let width: Int
     private let isSigned: Bool
     private let isBigEndian: Bool
 
-    /// - Returns: nil for a compressed format, a bit stream or text.
+    /// Describes a format.
+    ///
+    /// - Returns: nil if its samples are not plain numbers, such as a compressed format or DSD.
     init?(_ name: snd_pcm_format_t) {
         isFloat = snd_pcm_format_float(name) == 1
         // The last formats are DSD, a stream of single bits, which ALSA counts among the linear ones.
@@ -25,20 +27,22 @@ struct SampleFormat: Hashable, Sendable {
         isBigEndian = snd_pcm_format_big_endian(name) == 1
     }
 
-    /// All that are understood, the most precise integers first and floating point before 8 bits.
+    /// All supported formats, best first.
+    ///
+    /// The more bits an integer format has, the earlier it comes. Floating point comes after 16 bits and before 8.
     static let all = (0..<SND_PCM_FORMAT_DSD_U8.rawValue)
         .compactMap { SampleFormat(snd_pcm_format_t($0)) }
         .sorted { $0.rank > $1.rank }
 
     private var rank: Int { isFloat ? 9 : width }
 
-    /// Reads one channel out of frames; full scale is 1.
+    /// Extracts the samples of one channel from interleaved frames.
     ///
     /// - Parameters:
     ///   - channel: counted from 0.
-    ///   - count: how many channels a frame has.
-    ///   - bytes: whole frames.
-    /// - Returns: its samples.
+    ///   - count: the number of channels in a frame.
+    ///   - bytes: the frames; an incomplete frame at the end is ignored.
+    /// - Returns: the samples; full scale is 1.
     func samples(ofChannel channel: Int, of count: Int, in bytes: UnsafeRawBufferPointer) -> [Float] {
         let frame = count * size
         return stride(from: channel * size, to: bytes.count / frame * frame, by: frame).map { place in
@@ -56,7 +60,7 @@ struct SampleFormat: Hashable, Sendable {
     }
 
     private func number(_ bits: UInt64) -> Float {
-        // What lies above `width` may be anything, and zero lies in the middle of what has no sign.
+        // Shift out the bits above `width`, which may contain anything. In unsigned formats, the middle value is zero.
         var high = UInt32(truncatingIfNeeded: bits << UInt64(32 - width))
         if !isSigned { high ^= 1 << 31 }
         return Float(Int32(bitPattern: high)) / 2_147_483_648

@@ -30,7 +30,9 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     public static let rateLimit = 0.005
     /// Largest change of rate while at most 1 ms is owed: 0.1 %.
     public static let smallRateLimit = 0.001
-    /// Largest negative slope while a gradual tempo change is paid back; at 1, all ticks would fall together.
+    /// Fastest fall of the debt while a gradual tempo change is paid back, in microseconds per microsecond.
+    ///
+    /// At 1, the output would send all ticks at the same moment.
     private static let deepestDip = 0.9
     /// The shortest time constant, in microseconds.
     public static let shortestTimeConstant = 100_000.0
@@ -73,12 +75,12 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     ///
     /// The output first keeps the old tempo, so the debt grows, to at most slope/(e·w). While the debt is paid back,
     /// the rate overshoots the new tempo by e^-2, which is 13.5 % of the change. Several changes multiply, because each
-    /// is a share of the current beat's length. The slope is limited to 1, so a beat lasts at most twice its length;
-    /// anything beyond that is followed at once. Time never runs backwards.
+    /// is a share of the current beat's length. The slope is limited to 1, so a beat lasts at most twice its length.
+    /// The output follows the rest of a larger change at once. Time never runs backwards.
     ///
     /// - Parameters:
     ///   - added: the change of rate, in microseconds per microsecond; above -1.
-    ///   - timeConstant: 1/w in microseconds; above 0. It is made longer if the rate would fall too far.
+    ///   - timeConstant: 1/w in microseconds; above 0. It is made longer if the debt would fall too fast.
     ///   - time: when the change begins.
     public mutating func owe(slope added: Double, over timeConstant: Double, at time: HostTime) {
         (debt, slope) = state(at: time)

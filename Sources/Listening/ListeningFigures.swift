@@ -1,13 +1,13 @@
 package import SoundCalibration
 
-/// What was found by listening; the names are those of the JSON that programs read.
+/// The result of a calibration by listening; its property names are JSON keys that programs read.
 package struct ListeningFigures: Codable, Hashable, Sendable {
-    /// The offset that the output must have, in milliseconds, to a hundredth.
+    /// The offset that the output must have, in milliseconds, rounded to a hundredth.
     package var offsetMilliseconds: Double
     package var delayMicroseconds, uncertaintyMicroseconds, spreadMicroseconds: Double
     package var driftMicrosecondsPerMinute: Double
     package var used, rejected: Int
-    /// By how much the sound moved when the clock was moved by 1.
+    /// How far the sound moved for each microsecond that the clock was moved; 1 if it follows exactly.
     package var response: Double
     package var reference: SoundResult.Reference
     package var hits: [SoundResult.Delay]
@@ -21,7 +21,7 @@ package struct ListeningFigures: Codable, Hashable, Sendable {
         (reference, hits, verdict) = (result.reference, result.hits, Self.verdict(result))
     }
 
-    /// What the figures mean to somebody who plays.
+    /// What the figures mean to a musician.
     private static func verdict(_ result: SoundResult) -> String {
         let timing =
             switch result.spread {

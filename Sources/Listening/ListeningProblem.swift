@@ -1,21 +1,21 @@
-/// Why a calibration by listening does not go on, and what to do.
+/// Why a calibration by listening failed, and what to do.
 package struct ListeningProblem: Error, Codable, Hashable, Sendable {
     package enum Kind: String, Codable, Sendable {
-        /// The gateway does not do it now.
+        /// The gateway cannot do this in its present state.
         case refused
-        /// No output is called so.
+        /// No output has this name.
         case noSuchOutput = "no-such-output"
-        /// Several outputs answer to the name.
+        /// The name fits several outputs.
         case ambiguousName = "ambiguous-name"
-        /// What to listen to cannot be listened to, whatever the gateway does.
+        /// The request is wrong in itself, whatever the gateway's state is.
         case badValue = "bad-value"
-        /// What was heard, or could not be heard, gives no result.
+        /// The sound card delivers no sound, or the sound allows no result.
         case unavailable
-        /// This user may not use the sound card.
+        /// The gateway's user may not use the sound card.
         case noPermission = "no-permission"
-        /// The machine refuses.
+        /// The operating system refused something, such as a thread, the sequencer or a file.
         case system
-        /// Somebody ended it.
+        /// Somebody ended the calibration, or nobody watched it any more.
         case cancelled
     }
 

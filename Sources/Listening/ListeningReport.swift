@@ -1,19 +1,21 @@
 internal import SoundCalibration
 
-/// How a calibration by listening stands; the names are those of the JSON that programs and the panel read.
+/// The state of a calibration by listening.
+///
+/// The property names are JSON keys that programs and the panel read.
 package struct ListeningReport: Codable, Hashable, Sendable {
     package enum State: String, Codable, Sendable {
         /// The sound card is being opened.
         case opening
-        /// The level is shown, and nothing else happens.
+        /// The sound card is open and the level is shown; the clock is left as it is.
         case level
         /// Waiting for the first beat.
         case waiting
-        /// Listening with the clock left alone.
+        /// The delay is measured, and the clock is not moved.
         case measuring
-        /// The clock is moved to and fro.
+        /// The clock is moved back and forth, to see whether the sound follows.
         case checking
-        /// Offset and transport are being put back.
+        /// The clock and the transport are being put back.
         case restoring
         /// There is a result.
         case done
@@ -23,11 +25,11 @@ package struct ListeningReport: Codable, Hashable, Sendable {
         package var isLast: Bool { self == .done || self == .failed }
     }
 
-    /// What is heard on one channel.
+    /// How loud one channel is.
     package struct Level: Codable, Hashable, Sendable {
-        /// The loudest sample of late, in decibels of full scale; nil for silence.
+        /// The recent peak, in decibels of full scale; nil for silence.
         package var decibels: Double?
-        /// Sounds of the last two seconds that clip.
+        /// Number of sounds in the last two seconds that clip.
         package var clipped: Int
     }
 
@@ -35,9 +37,9 @@ package struct ListeningReport: Codable, Hashable, Sendable {
     package struct Saved: Codable, Hashable, Sendable {
         /// The offset that the output now has.
         package var offsetMilliseconds: Double
-        /// The profile that was written.
+        /// The path of the profile that was written; nil if none was.
         package var profile: String?
-        /// Why none was written.
+        /// Why no profile was written; nil if one was.
         package var problem: String?
 
         package init(offsetMilliseconds: Double, profile: String? = nil, problem: String? = nil) {
@@ -51,16 +53,19 @@ package struct ListeningReport: Codable, Hashable, Sendable {
     package var device: String
     package var channel: Int
     package var against: Int?
-    /// What the sound card itself adds, if that was given.
+    /// The delay that the sound card adds; nil if it was not given.
     package var inputLatencyMilliseconds: Double?
     package var state: State
     package var level: Level?
+    /// The level of the second channel; nil if there is none.
     package var otherLevel: Level?
+    /// Number of beats sent.
     package var beats = 0
-    /// Beats that will do if the machine keeps time well.
+    /// Number of beats that are enough if the machine's timing is even.
     package var beatsNeeded = SoundJudgement.leastBeats
+    /// Number of sounds heard.
     package var hits = 0
-    /// From a beat to the newest hit; positive is late.
+    /// From the nearest beat to the newest hit; positive if it is late.
     package var newestDelayMicroseconds: Double?
     package var result: ListeningFigures?
     package var problem: ListeningProblem?
@@ -72,7 +77,7 @@ package struct ListeningReport: Codable, Hashable, Sendable {
         self.state = state
     }
 
-    /// Takes in how far it has come.
+    /// Updates the levels and counts.
     mutating func take(_ progress: SoundCalibration.Progress) {
         level = Level(decibels: progress.decibels, clipped: progress.clipped)
         if against != nil { otherLevel = Level(decibels: progress.otherDecibels, clipped: progress.otherClipped) }

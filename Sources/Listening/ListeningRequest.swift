@@ -1,17 +1,19 @@
 /// What to listen to: a sound card, its channels, and the output whose machine is heard.
 package struct ListeningRequest: Hashable, Sendable {
-    /// The output, by its ID or a name that only it has.
+    /// The output's ID, or a name that only this output has.
     package var output: String
-    /// The sound card, as libasound knows it, such as `hw:1`.
+    /// libasound's name of the sound card, such as `hw:1`.
     package var device: String
-    /// Counted from 1.
+    /// The channel on which the machine is heard, counted from 1.
     package var channel: Int
-    /// The channel to compare with.
+    /// The channel to compare with, counted from 1; nil if there is none.
     package var against: Int?
-    /// How late the card itself hears, in milliseconds; nil if it is not known, or cancels with ``against``.
+    /// The delay that the card adds, in milliseconds; nil if it is not known, or if it cancels with ``against``.
     package var inputLatency: Double?
 
+    /// Limits of ``channel`` and ``against``.
     package static let channelNumbers = 1...256
+    /// Limits of ``inputLatency``, in milliseconds.
     package static let inputLatencies = 0.0...500
 
     package init(output: String, device: String, channel: Int = 1, against: Int? = nil, inputLatency: Double? = nil) {
@@ -22,10 +24,10 @@ package struct ListeningRequest: Hashable, Sendable {
         self.inputLatency = inputLatency
     }
 
-    /// The channels listened to, the machine's first.
+    /// The channels to read, first the machine's.
     var channels: [Int] { [channel] + (against.map { [$0] } ?? []) }
 
-    /// Throws if the values do not go together.
+    /// Throws if the device's name is not a plain one, or if values contradict each other.
     package func check() throws(ListeningProblem) {
         guard channel != against else {
             throw ListeningProblem(.badValue, "channel and against are the same channel; compare two different ones")
@@ -43,8 +45,8 @@ package struct ListeningRequest: Hashable, Sendable {
 
     /// Whether ``device`` names a card and nothing else.
     ///
-    /// To libasound a name may be a whole configuration, such as `tee:hw:1,/home/me/.profile`, which writes into a file.
-    /// Whoever may use the API is not therefore allowed to do that.
+    /// libasound also accepts a whole configuration as a name. For example, `tee:hw:1,/home/me/.profile` would write to
+    /// that file, and users of the API must not be able to do that.
     private var isOrdinaryDevice: Bool {
         func isPlain(_ text: Substring, besides others: String) -> Bool {
             !text.isEmpty && text.utf8.count < 100

@@ -4,14 +4,19 @@ package import Gateway
 package import GatewayStatus
 internal import Synchronization
 
-/// A gateway's calibrations by listening: one at a time.
+/// Runs a gateway's calibrations by listening, one at a time.
 ///
-/// Any thread may call it.
+/// Any thread may call its methods.
 package final class ListeningRoom: Sendable {
-    /// Keeps an offset in a profile, and returns where; the text is the name of the port that the output drives.
+    /// Writes an offset into a profile, and returns the profile's path.
+    ///
+    /// The arguments are the output, the name of the port that it drives (nil if not known), and the offset in
+    /// milliseconds.
     package typealias Keep = @Sendable (Status.Output, String?, Double) throws(ListeningProblem) -> String
 
-    /// Opens a sound card's channels; what is heard is told to the last argument.
+    /// Opens a sound card by its name, and reads the given channels.
+    ///
+    /// The last argument is called with each event, on a thread of the card's own.
     package typealias OpenCard =
         @Sendable (String, [Int], @escaping @Sendable (AudioCapture.Event) -> Void) throws(ListeningProblem)
         -> any SoundInput
@@ -23,13 +28,13 @@ package final class ListeningRoom: Sendable {
     private let newest = Mutex<ListeningRun?>(nil)
     private let isStopped = Atomic(false)
 
-    /// A room in which nobody listens.
+    /// Creates a room in which no calibration runs.
     ///
     /// - Parameters:
-    ///   - gateway: has the outputs.
+    ///   - gateway: the gateway whose outputs can be calibrated.
     ///   - limits: how long a calibration waits.
     ///   - openCard: opens a sound card.
-    ///   - keep: keeps an offset.
+    ///   - keep: writes an offset into a profile.
     package init(
         _ gateway: Gateway, limits: ListeningSession.Limits = .init(),
         openCard: @escaping OpenCard = { (device, channels, receive) throws(ListeningProblem) in
@@ -39,19 +44,19 @@ package final class ListeningRoom: Sendable {
         (self.gateway, self.limits, self.openCard, self.keep) = (gateway, limits, openCard, keep)
     }
 
-    /// How many descriptors one opens at most: the sequencer's, the card's, and a wake-up.
+    /// Largest number of file descriptors of a calibration: for the sequencer, the card and a wake-up.
     package static var descriptorsNeeded: Int { 16 }
 
-    /// The inputs of sound cards that there are now.
+    /// The inputs of sound cards that exist now.
     package var devices: [CaptureDevice] { CaptureDevice.all() }
 
-    /// Opens a sound card and shows its level.
+    /// Starts a calibration, which opens a sound card and shows its level.
     ///
-    /// - Returns: how it stands; its ID is needed for all that follows.
-    /// - Throws: when another is going on, or the request is not possible.
+    /// - Returns: the first report; its ID is needed for all other calls.
+    /// - Throws: if another calibration runs, or if the request cannot be carried out.
     package func open(_ request: ListeningRequest) async throws(ListeningProblem) -> ListeningReport {
         try request.check()
-        // One that has ended may still be closing its card.
+        // The last calibration may have ended and still be closing its card; wait for that.
         if let last = newest.withLock(\.self), last.isOver { await last.cancel() }
         let output: Status.Output
         do throws(UnclearName) {
@@ -74,26 +79,32 @@ package final class ListeningRoom: Sendable {
         return run.report()
     }
 
-    /// How a calibration stands; it ends by itself if nobody asks for ``ListeningSession/Limits/lease``.
+    /// The state of a calibration; asking for it keeps the calibration alive.
     ///
-    /// - Throws: when there is none with this ID.
+    /// If nobody asks for ``ListeningSession/Limits/lease``, the calibration ends.
+    ///
+    /// - Throws: if this is not the ID of the newest calibration.
     package func report(_ id: String) throws(ListeningProblem) -> ListeningReport { try run(id).report() }
 
-    /// Has the clock start.
+    /// Makes a calibration start the clock and measure.
     package func measure(_ id: String) throws(ListeningProblem) -> ListeningReport {
         try run(id).measure()
         return try report(id)
     }
 
-    /// Ends a calibration; returns when the clock has been put back.
+    /// Ends a calibration; returns when the clock has been put back and the card is closed.
+    ///
+    /// It waits at most 2 s for the card.
     package func cancel(_ id: String) async throws(ListeningProblem) -> ListeningReport {
         try await run(id).cancel()
         return try report(id)
     }
 
-    /// Gives the output the offset that was found, and keeps it in a profile.
+    /// Sets the output's offset to the result, and writes it into a profile.
     ///
-    /// - Throws: when there is no result, or the gateway does not take it.
+    /// If the profile cannot be written, the offset is set all the same, and the report tells why.
+    ///
+    /// - Throws: if there is no result, or if the gateway refuses the offset.
     package func save(_ id: String) async throws(ListeningProblem) -> ListeningReport {
         let run = try run(id)
         let report = run.report()
@@ -130,7 +141,7 @@ package final class ListeningRoom: Sendable {
         }
     }
 
-    /// Ends what is going on and begins nothing more; returns when the clock has been put back.
+    /// Ends the calibration that runs, and refuses new ones; returns when the clock has been put back.
     package func stop() async {
         let run = newest.withLock { newest in
             isStopped.store(true, ordering: .relaxed)
@@ -147,13 +158,13 @@ package final class ListeningRoom: Sendable {
     }
 }
 
-/// A sound card that is listened to.
+/// A sound card that is being read.
 package protocol SoundInput: Sendable {
-    /// Asks it to close; returns at once.
+    /// Asks for the card to be closed; returns at once.
     func requestStop()
-    /// Whether it is closed.
+    /// Whether the card is closed.
     var isClosed: Bool { get }
-    /// Returns when it is closed.
+    /// Closes the card, and returns when it is closed.
     func stop()
 }
 

@@ -4,10 +4,10 @@ internal import GatewayStatus
 internal import SoundCalibration
 internal import Synchronization
 
-/// Carries out a ``ListeningSession``: opens the sound card, hears the clock, gives the gateway its commands.
+/// Carries out a ``ListeningSession`` with a sound card and a gateway.
 ///
-/// The sound is read and judged on a thread of its own, without priority; the rest happens in a task. Nothing of it
-/// runs on a thread of the gateway's.
+/// The sound is read and judged on a thread of its own, without real-time priority. Everything else, such as receiving
+/// the clock and sending commands to the gateway, happens in a task. Nothing runs on the gateway's own threads.
 final class ListeningRun: Sendable {
     let id: String
     private let request: ListeningRequest
@@ -16,15 +16,17 @@ final class ListeningRun: Sendable {
     private let session: Mutex<ListeningSession>
     private let sound: Sound
     private let began = ContinuousClock.now
-    /// Follows the session, and then closes the card; nil once it is closed.
+    /// One task runs the session, the other then closes the card; nil when both have ended.
     private let tasks = Mutex<(following: Task<(any SoundInput)?, Never>, closing: Task<Void, Never>)?>(nil)
 
-    /// How often what came is looked at: a beat may be 60 ms.
+    /// Time between two steps of the session; a beat may last only 60 ms.
     private static let interval = Duration.milliseconds(30)
-    /// How long a card may take to close, less than a client waits; one that hangs is left to its thread.
+    /// Longest wait for the card to close, which is shorter than a client waits for an answer.
+    ///
+    /// A card that hangs for longer is left to its thread.
     private static let closing = Duration.seconds(2)
 
-    /// What the sound card's thread writes.
+    /// The state that the sound card's thread updates.
     private final class Sound: Sendable {
         let request: ListeningRequest
         let state = Mutex((calibration: SoundCalibration?.none, blocks: 0, problem: ListeningProblem?.none))
@@ -47,7 +49,7 @@ final class ListeningRun: Sendable {
             }
         }
 
-        /// Passes new ticks on, and returns what has been heard.
+        /// Passes new clock messages to the calibration, and returns what has been heard so far.
         func heard(_ clock: SentClock?) -> ListeningSession.Heard {
             state.withLock { state in
                 var heard = ListeningSession.Heard()
@@ -83,25 +85,25 @@ final class ListeningRun: Sendable {
     /// Whether the clock has been put back and the sound card is closed.
     var isFinished: Bool { tasks.withLock { $0 == nil } }
 
-    /// How it stands, for somebody who waits for it.
+    /// The state of the session; asking for it keeps the session alive.
     func report() -> ListeningReport { session.withLock { $0.asked(at: now) } }
 
-    /// Whether it has ended; unlike ``report()``, this does not count as somebody who waits for it.
+    /// Whether the session has ended; unlike ``report()``, asking for this does not keep it alive.
     var isOver: Bool { session.withLock(\.isOver) }
 
-    /// Has the clock start.
+    /// Makes the session start the clock and measure.
     func measure() { session.withLock { $0.measure() } }
 
-    /// Takes in what has been saved.
+    /// Adds to the report what has been saved.
     func saved(_ saved: ListeningReport.Saved) { session.withLock { $0.saved(saved) } }
 
-    /// Ends it; returns when the clock has been put back and the sound card is closed.
+    /// Ends the session; returns when the clock has been put back and the card is closed, or hangs.
     func cancel() async {
         session.withLock { $0.cancel() }
         await tasks.withLock { $0?.closing }?.value
     }
 
-    /// Ends it; returns when the clock has been put back, and does not wait for the sound card.
+    /// Ends the session; returns when the clock has been put back, without waiting for the card.
     func putBack() async {
         session.withLock { $0.cancel() }
         _ = await tasks.withLock { $0?.following }?.value
@@ -115,9 +117,9 @@ final class ListeningRun: Sendable {
         if card.isClosed { card.stop() }
     }
 
-    /// Follows the session to its end, when the clock has been put back.
+    /// Runs the session until it has ended and the clock has been put back.
     ///
-    /// - Returns: the card, which is still open; nil if there is none.
+    /// - Returns: the card, which is still open; nil if its thread could not be started.
     private func run() async -> (any SoundInput)? {
         let card: any SoundInput
         do throws(ListeningProblem) {

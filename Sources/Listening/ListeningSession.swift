@@ -5,26 +5,27 @@ package import GatewayStatus
 internal import MIDIClock
 package import SoundCalibration
 
-/// What a calibration by listening does next; a value in virtual time.
+/// Decides what a calibration by listening does next.
 ///
-/// Whoever runs it tells it what is heard, carries out the step it names, and tells it how that went. However it ends,
-/// the output's clock and the transport are put back before, or the problem says what could not be put back.
+/// A value in virtual time. The caller tells it what has been heard, carries out the step that it returns, and tells it
+/// how that went. Before it ends, it always puts back the output's clock and the transport. If that fails, the report's
+/// problem says what could not be put back.
 ///
 ///     var session = ListeningSession(request, name: "TR-8S", at: .zero)
 ///     session.measure()
 ///     switch session.next(heard, at: now) { … }
 package struct ListeningSession: Sendable {
-    /// What is heard by now.
+    /// What has been heard so far.
     package struct Heard: Sendable {
         /// Whether the sound card is open.
         package var isOpen = false
-        /// Pieces of sound that came.
+        /// Number of blocks of sound received.
         package var blocks = 0
-        /// Why no more sound will come.
+        /// Why no more sound will come; nil while the card works.
         package var problem: ListeningProblem?
         package var progress: SoundCalibration.Progress?
         package var outcome: Result<SoundResult, SoundDoubt>?
-        /// By how much the clock should leave later, in microseconds.
+        /// How much later the clock should be sent, in microseconds.
         package var shift = 0.0
         /// The gateway's outputs.
         package var outputs: [Status.Output] = []
@@ -32,23 +33,25 @@ package struct ListeningSession: Sendable {
         package init() {}
     }
 
-    /// What to do next.
+    /// What the caller must do next.
     package enum Step: Hashable, Sendable {
+        /// Wait a little, then ask again.
         case wait
-        /// Hear what the output sends, then tell by ``begin(_:)``.
+        /// Receive from now on what the output sends, then call ``begin(_:at:)``.
         case hear
-        /// Give the gateway a command, then tell by ``performed(_:)``.
+        /// Send the gateway a command, then call ``performed(_:)``.
         case perform(Command)
+        /// Do nothing more; the session has ended.
         case end
     }
 
-    /// What the gateway does before it begins.
+    /// The state of the gateway before the measuring starts.
     package struct Start: Sendable {
         package var outputs: [Status.Output]
         package var isPlaying: Bool
-        /// In beats per minute.
+        /// The tempo in BPM.
         package var tempo: Double
-        /// Beats of a bar.
+        /// The length of a bar, in beats.
         package var quantum: Double
 
         package init(outputs: [Status.Output], isPlaying: Bool, tempo: Double, quantum: Double) {
@@ -68,15 +71,15 @@ package struct ListeningSession: Sendable {
     private var isCancelled = false
     private var result: SoundResult?
     private var problem: ListeningProblem?
-    /// When somebody last asked how it stands.
+    /// When somebody last asked for the report.
     private var lastAsked: Duration
     private var sound: Growth
     private var beats: Growth
-    /// The output and the transport as they were before.
+    /// The output and the transport before the session changed them; nil if nothing has to be put back.
     private var before: Before?
-    /// What is still to be given to the gateway; the clock's movements besides.
+    /// Commands, to start the clock or to put things back, that the gateway has not carried out yet.
     private var commands: [Command] = []
-    /// By how much the clock has been moved, in microseconds.
+    /// How far the clock has been moved, in microseconds.
     private var shift = 0.0
     /// What could not be put back, and what to do by hand.
     private var left: [String] = []
@@ -86,7 +89,7 @@ package struct ListeningSession: Sendable {
         /// How all outputs' clocks were set, the other machine's among them.
         var settings: [String: ClockSettings]
         var wasPlaying: Bool
-        /// No beat for so long, and none will come.
+        /// If no beat is sent for this long, none will be.
         var idleTimeout: Duration
     }
 
@@ -113,39 +116,41 @@ package struct ListeningSession: Sendable {
         var count = 0
         var since: Duration
 
-        /// How long the count has not grown.
+        /// Updates the count, and returns how long it has not grown.
         mutating func wait(beyond now: Int, at time: Duration) -> Duration {
             if now != count { (count, since) = (now, time) }
             return time - since
         }
     }
 
-    /// How long it waits.
+    /// How long a session waits.
     package struct Limits: Sendable {
-        /// Nobody asks for so long, and it ends by itself.
+        /// If nobody asks for the report for this long, the session ends.
         package var lease = Duration.seconds(10)
-        /// No sound for so long, and the card does not work.
+        /// If an open card delivers no samples for this long, it does not work.
         package var silence = Duration.seconds(5)
-        /// A card that takes longer to open does not work.
+        /// If a card is not open after this long, it does not work.
         package var opening = Duration.seconds(20)
 
         package init() {}
     }
 
-    /// The clock is moved later by less, in milliseconds, which must be possible.
+    /// Largest offset of the output, in milliseconds.
+    ///
+    /// The clock is moved later by up to 7 ms, and offset and move together must not exceed 500 ms.
     private static let room = 490.0
 
-    /// Whether it has ended.
+    /// Whether the session has ended.
     package var isOver: Bool { report.state.isLast }
 
-    /// A session that has done nothing.
+    /// Creates a session that has done nothing.
     ///
     /// - Parameters:
     ///   - request: what to listen to.
-    ///   - id: by which others name it.
-    ///   - name: of the output.
-    ///   - limits: how long it waits.
-    ///   - now: on any clock that the other times are on, too.
+    ///   - id: the session's ID in reports.
+    ///   - name: the output's name.
+    ///   - limits: how long the session waits.
+    ///   - now: the time, on any clock; all other times must be on the same one.
     package init(
         _ request: ListeningRequest, id: String, name: String, limits: Limits = Limits(), at now: Duration
     ) {
@@ -155,24 +160,29 @@ package struct ListeningSession: Sendable {
         (sound, beats) = (Growth(since: now), Growth(since: now))
     }
 
-    /// Takes in that somebody still waits for it.
+    /// Notes that somebody still watches the session.
     ///
-    /// - Returns: how it stands.
+    /// - Returns: the session's state.
     package mutating func asked(at now: Duration) -> ListeningReport {
         lastAsked = now
         return report
     }
 
-    /// Takes in that the level is right: the clock may start.
+    /// Notes that the level is right, so that the measuring may start.
     package mutating func measure() { wantsMeasuring = true }
 
-    /// Takes in that it is to end.
+    /// Notes that the session should end.
     package mutating func cancel() { isCancelled = true }
 
-    /// Takes in what has been saved of the result.
+    /// Adds to the report what has been saved.
     package mutating func saved(_ saved: ListeningReport.Saved) { report.saved = saved }
 
-    /// Says what to do next.
+    /// The next step.
+    ///
+    /// - Parameters:
+    ///   - heard: what has been heard so far.
+    ///   - now: the time.
+    /// - Returns: what the caller must do.
     package mutating func next(_ heard: Heard, at now: Duration) -> Step {
         if let progress = heard.progress { report.take(progress) }
         switch phase {
@@ -194,7 +204,7 @@ package struct ListeningSession: Sendable {
         }
     }
 
-    /// Sees whether it can go on.
+    /// Throws if the session cannot go on; otherwise notes an open card or a result.
     private mutating func check(_ heard: Heard, at now: Duration) throws(ListeningProblem) {
         guard !isCancelled else { throw ListeningProblem(.cancelled, "stopped before there was a result") }
         if let problem = heard.problem { throw problem }
@@ -227,7 +237,7 @@ package struct ListeningSession: Sendable {
         }
     }
 
-    /// What to do while it listens.
+    /// The next step while the delay is measured.
     private mutating func follow(_ heard: Heard) -> Step {
         if let progress = heard.progress {
             report.state =
@@ -243,15 +253,19 @@ package struct ListeningSession: Sendable {
         return .perform(move(by: shift / 1_000))
     }
 
-    /// Moves the clock, which is not kept: a gateway that crashes meanwhile comes back with the offset as it was.
+    /// The command that moves the clock.
+    ///
+    /// The gateway does not save the move: if it crashes, it comes back with the offset as it was.
     private func move(by milliseconds: Double) -> Command {
         .adjust(output: request.output, OutputAdjustment(shift: milliseconds))
     }
 
-    /// Takes in that the output's ticks are heard now, and has the song begin.
+    /// Starts the song, now that the clock is received.
+    ///
+    /// If the song already plays, only this output starts it again, at the next bar.
     ///
     /// - Parameters:
-    ///   - outcome: what the gateway does; or why the ticks are not heard.
+    ///   - outcome: the gateway's state, or why the clock cannot be received.
     ///   - now: the time.
     package mutating func begin(_ outcome: Result<Start, ListeningProblem>, at now: Duration) {
         do throws(ListeningProblem) {
@@ -269,7 +283,7 @@ package struct ListeningSession: Sendable {
         }
     }
 
-    /// The output, if it can be measured.
+    /// Returns an output if it can be measured, and throws why not otherwise.
     private func fit(_ output: Status.Output?) throws(ListeningProblem) -> Status.Output {
         guard let output else {
             throw ListeningProblem(.refused, "\(report.name) is no output any more; see 'tactus status'")
@@ -289,12 +303,12 @@ package struct ListeningSession: Sendable {
         return output
     }
 
-    /// Takes in how a command went.
+    /// Notes how a command went.
     package mutating func performed(_ outcome: Result<Void, ListeningProblem>) {
         let command = commands.isEmpty ? nil : commands.removeFirst()
         guard case .failure(let problem) = outcome else { return }
         if phase == .measuring {
-            // Nothing has begun yet, so there is nothing to put back.
+            // If the command to start was refused, nothing was changed and nothing has to be put back.
             if command != nil { before = nil }
             return finish(.failure(problem))
         }
@@ -308,7 +322,7 @@ package struct ListeningSession: Sendable {
         }
     }
 
-    /// Ends it, and has put back first what was changed.
+    /// Ends the session with an outcome, after everything that it changed has been put back.
     private mutating func finish(_ outcome: Result<SoundResult, ListeningProblem>) {
         switch outcome {
         case .success(let result): self.result = result

@@ -1,11 +1,11 @@
 internal import Essentials
 package import SoundCalibration
 
-/// Which side of the beat a delay is on.
+/// The word for the side of the beat that a delay is on.
 package func side(ofDelay microseconds: Double) -> String { microseconds < 0 ? "early" : "late" }
 
 extension SoundDoubt {
-    /// Why there is no result, and what to do.
+    /// One line that tells why there is no result, and what to do.
     package func words(of name: String, channel: Int, against: Int?) -> String {
         func amount(_ microseconds: Double) -> String { spokenDuration(abs(microseconds)) }
         switch self {

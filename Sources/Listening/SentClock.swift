@@ -3,7 +3,7 @@ package import GatewayStatus
 internal import MIDIClock
 internal import SoundCalibration
 
-/// Hears what an output sends, stamped by the kernel.
+/// Receives what an output sends, with the kernel's timestamps.
 struct SentClock {
     private let input: SequencerInput
     private let control: SequencerControl
@@ -11,7 +11,7 @@ struct SentClock {
 
     /// Subscribes to an output.
     ///
-    /// - Throws: when there is no sequencer, or the output is no port of it.
+    /// - Throws: if there is no sequencer, or if the output is not a port of the sequencer.
     init(of output: Status.Output) throws(ListeningProblem) {
         do {
             input = try SequencerInput(name: "Tactus Calibrate", portName: "Calibrate")
@@ -33,12 +33,12 @@ struct SentClock {
         }
     }
 
-    /// The name of the port that an output drives; nil where that cannot be told.
+    /// The name of the port that an output drives; nil if it is not known.
     static func deviceName(of output: Status.Output) -> String? {
         (try? SequencerControl(name: "Tactus Calibrate Control"))?.ports().deviceName(of: output)
     }
 
-    /// Tells a calibration what has been sent since the last call.
+    /// Passes to a calibration everything that the output has sent since the last call.
     func tell(_ calibration: inout SoundCalibration) {
         var events: [ClockInputEvent] = []
         input.take(into: &events)
@@ -54,16 +54,16 @@ struct SentClock {
 }
 
 extension SequencerControl {
-    /// The gateway's port that carries an output; nil if it has none on this machine.
+    /// The gateway's port that sends an output's clock; nil if there is none on this computer.
     package func port(of output: Status.Output, among ports: [PortDescription]) -> PortAddress? {
         let own = ports.filter { $0.clientName == "Tactus" && $0.portName == output.name }.map(\.address)
-        // Where several gateways run, the one whose output drives this device.
+        // If several gateways run, take the port that is connected to this output's device.
         return own.first { subscribers(of: $0).map(\.description).contains(output.port ?? "") } ?? own.first
     }
 }
 
 extension [PortDescription] {
-    /// The name of the port that an output drives, by which its device is recognised.
+    /// The name of the port that an output drives, by which a profile recognises the device.
     package func deviceName(of output: Status.Output) -> String? {
         first { $0.address.description == output.port && output.connected }?.portName
     }

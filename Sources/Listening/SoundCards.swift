@@ -4,7 +4,7 @@ internal import Glibc
 internal import RealTime
 
 extension ListeningProblem {
-    /// Why a sound card cannot be listened to.
+    /// Describes why a sound card delivers no sound, and what to do.
     package init(_ failure: AudioCapture.Failure, of device: String) {
         switch failure {
         case .gone(let error): self.init(.unavailable, "\(device) is gone: \(error); plug it in again")
@@ -26,16 +26,16 @@ extension ListeningProblem {
         }
     }
 
-    /// A card that gives nothing, not even silence.
+    /// Describes a card that is open but delivers no samples, not even silence.
     package static func noSound(_ device: String) -> ListeningProblem {
         ListeningProblem(.unavailable, "\(device) gives no sound; see that no other program holds it")
     }
 }
 
 extension AudioCapture {
-    /// Listens to a card as ``init(_:channels:_:)`` does.
+    /// Starts reading from a card, like ``init(_:channels:_:)``.
     ///
-    /// - Throws: when the system gives no thread or no descriptor.
+    /// - Throws: if the system provides no thread or no file descriptor.
     package static func opened(
         _ device: String, channels: [Int], _ receive: @escaping @Sendable (Event) -> Void
     ) throws(ListeningProblem) -> AudioCapture {

@@ -1,4 +1,4 @@
-/// Reads MIDI bytes, and when each began, from a cable that was recorded as sound.
+/// Reads MIDI bytes and their times from a cable that was recorded as sound.
 ///
 /// A byte is a start bit, eight data bits, lowest first, and a stop bit; each lasts 32 us. While nothing is sent, the
 /// line rests at one level. A byte begins where the start bit is halfway from that level to the other one, which may be
@@ -16,7 +16,7 @@ package struct MIDIByteDetector: Sendable {
     package private(set) var bytes = 0
     /// How often the line left its resting level without a valid byte.
     package private(set) var failures = 0
-    /// Whether the recording clips.
+    /// Whether any sample has clipped so far.
     package private(set) var isClipped = false
 
     private var history: SampleHistory
@@ -33,22 +33,25 @@ package struct MIDIByteDetector: Sendable {
     private var noise = 0.0
     /// Number of samples at the beginning in which no byte is looked for.
     private let learning: Int
-    /// How much of the difference ``rest`` and ``noise`` follow with each sample.
+    /// Share of its error by which each sample corrects ``rest`` and ``noise``; the time constant is 2 ms.
     private let restShare: Double
-    /// How much ``swing`` falls with each sample, so that a loud crack does not hide bytes for long.
+    /// Share by which ``swing`` falls with each sample; the time constant is 1 s.
+    ///
+    /// Otherwise a loud crack could hide the bytes after it for long.
     private let swingShare: Double
 
     private static let bitsPerSecond = 31_250.0
     /// Where in a bit its level is read, 0 to 1.
     ///
-    /// A little after the middle. In square waves made without a filter, edges lie only on samples: at 48 kHz the start
-    /// bit and the three low bits of a tick may then last seven samples, which is 4.56 bits.
+    /// It is a little after the middle. In square waves made without a filter, edges lie only on samples. At 48 kHz the
+    /// start bit and the three zero bits of a tick may then last seven samples, which is 4.56 bits instead of 4, and
+    /// the next bit would be read wrong at 4.5.
     private static let middle = 0.58
     /// The line has left its resting level when it is farther away than this share of ``swing``.
     private static let departure = 0.35
     /// Smaller magnitudes are not a signal: -54 dB of full scale.
     private static let faintest = 0.002
-    /// Magnitudes below this multiple of the noise are not a signal either.
+    /// Magnitudes below this multiple of ``noise`` are not a signal either.
     private static let noiseMargin = 6.0
 
     /// Creates a detector.

@@ -15,9 +15,9 @@ package struct OnsetDetector: Sendable {
     private var high = BandEnergy()
     private var highPass: HighPass
     private var previous = (0.0, 0.0)
-    /// The end of a block in which a sound began that is not examined yet, as a sample number.
+    /// Sample number at the end of the block in which a sound was noticed; nil if no sound waits to be examined.
     private var noticed: Int?
-    /// Number of the sample before which no other sound is noticed.
+    /// Sample number before which no other sound is noticed.
     private var deafUntil = 0
     /// Loudness of the loudest recent sound, which fades with time.
     private var loudest = RiseFit.Loudness()

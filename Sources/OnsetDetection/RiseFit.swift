@@ -61,7 +61,7 @@ struct RiseFit {
         let dip = samples(Self.dip)
         let rises = [wave, bright].map { Rise(of: $0, quiet: quiet, dip: dip) }
         let clear = rises.compactMap { $0 }
-        // Both times can only be too late, where the sound is still hidden by noise, so use the earlier one.
+        // Noise may hide the first part of a rise, so each time can only be too late. Use the earlier one.
         guard let clearest = clear.map(\.clearness).max() else { return }
         let trusted = clear.filter { $0.clearness >= min(2 * Self.leastClearness, clearest) }
         guard let rise = trusted.min(by: { $0.time < $1.time }) else { return }

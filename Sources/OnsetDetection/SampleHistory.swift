@@ -30,7 +30,7 @@ struct SampleHistory: Sendable {
     /// The number of the oldest sample that is kept.
     var oldest: Int { max(0, count - samples.count) }
 
-    /// From this magnitude on a recording clips; the largest of a 16-bit converter is slightly more.
+    /// A sample of at least this magnitude is clipped; the largest of a 16-bit converter is 0.99997.
     static let fullScale = 0.999
     /// Samples are limited to this; full scale is 1, but floating-point files may contain more.
     private static let loudest: Float = 16

@@ -5,11 +5,11 @@ package struct SoundBlock: Sendable {
     /// How the card's samples relate to this machine's clock; nil if the driver does not report it.
     package var stamp: Stamp?
 
-    /// The number of samples at a time, as the driver reports it.
+    /// The number of samples taken by a certain time, as the driver reports it.
     package struct Stamp: Hashable, Sendable {
-        /// Number of samples since the start of the stream.
+        /// Number of samples of one channel since the start of the stream.
         package var samples: Int
-        /// The time, by CLOCK_MONOTONIC_RAW.
+        /// The time in microseconds of CLOCK_MONOTONIC_RAW.
         package var microseconds: Double
 
         package init(samples: Int, microseconds: Double) {

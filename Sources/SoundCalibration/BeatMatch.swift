@@ -1,40 +1,43 @@
-/// Which of the sounds heard belongs to which beat sent.
+/// Assigns the sounds that were heard to the beats that were sent.
 ///
-/// Nothing is assumed about how late the machine is: the part of the beat in which most sounds fall is where its hits
-/// are, and each beat has the nearest of them.
+/// It does not assume how late the machine is. It finds the place in the beat at which most sounds fall, and assigns to
+/// each beat the sound nearest to that place.
 struct BeatMatch {
     /// A beat and its hit.
     struct Pair {
-        /// The number of the beat.
+        /// The number of the beat, from 0.
         var beat: Int
+        /// When the beat was sent, in microseconds.
         var sent: Double
         var hit: Hit
-        /// Microseconds from the beat to its hit.
+        /// Microseconds from the beat to its hit; negative if the hit is early.
         var delay: Double { hit.time - sent }
     }
 
     let pairs: [Pair]
-    /// Sounds that belong to no beat.
+    /// Number of sounds that belong to no beat.
     let extras: Int
-    /// Beats that there are.
+    /// Number of beats.
     let beats: Int
-    /// Microseconds from one beat to the next.
+    /// Median time between two beats, in microseconds.
     let interval: Double
-    /// Where in the beat the hits are, in microseconds from the nearest beat.
+    /// Where in the beat most hits are, in microseconds after the nearest beat; negative if before it.
     let phase: Double
-    /// Whether no sound is heard after the last that belongs to a beat.
+    /// Whether the last sound that was heard belongs to a beat.
     private let hasNothingAfterwards: Bool
 
-    /// This share of the beats must have a hit.
+    /// Smallest share of the beats that must have a hit.
     private static let leastMatched = 0.75
-    /// How far from ``phase`` a hit may be, in microseconds; no machine that keeps time varies so much.
+    /// Largest distance of a hit from ``phase``, in microseconds; a machine that keeps time varies less.
     private static let widest = 20_000.0
-    /// So many beats without a sound are no gap in a pattern.
+    /// Number of last beats without a sound that count as silence; gaps in a pattern are shorter.
     private static let leastSilence = 8
 
+    /// Assigns sounds to beats.
+    ///
     /// - Parameters:
-    ///   - hits: sounds, in order.
-    ///   - beats: when each beat was sent; at least two.
+    ///   - hits: sounds, in order of time.
+    ///   - beats: when each beat was sent, in microseconds; at least two.
     init(_ hits: [Hit], _ beats: [Double]) {
         let interval = median(zip(beats.dropFirst(), beats).map { $0 - $1 })
         let width = min(Self.widest, interval / 16)
@@ -58,16 +61,18 @@ struct BeatMatch {
         self.phase = phase
     }
 
-    /// Sounds near the beats, those that belong to none included.
+    /// Number of sounds heard during these beats, including those that belong to no beat.
     var heard: Int { pairs.count + extras }
 
-    /// Whether there are sounds at all: one for every fourth beat.
+    /// Whether there is at least one sound for every four beats.
     var hasSound: Bool { heard >= beats / 4 }
 
     /// Whether enough of the beats have a hit.
     var isRegular: Bool { Double(pairs.count) >= Self.leastMatched * Double(beats) }
 
-    /// The beats after which nothing was heard any more, where so many had a hit before; nil if it is not so.
+    /// Number of beats after which the machine fell silent; nil if it did not.
+    ///
+    /// Enough of the beats before must have a hit.
     var silentAfter: Int? {
         guard hasNothingAfterwards, let last = pairs.last else { return nil }
         let count = last.beat + 1
@@ -75,7 +80,9 @@ struct BeatMatch {
         return Double(pairs.count) >= Self.leastMatched * Double(count) ? count : nil
     }
 
-    /// The middle of the part of a beat in which most sounds are; the beat is a circle.
+    /// The median phase of the densest group of sounds, in microseconds.
+    ///
+    /// A group is at most 2 · `width` wide. It may reach over the end of the interval to its start.
     private static func densest(_ phases: [Double], width: Double, interval: Double) -> Double {
         let sorted = phases.sorted()
         guard !sorted.isEmpty else { return 0 }
@@ -91,12 +98,13 @@ struct BeatMatch {
     }
 }
 
-/// A sound that was heard, by this machine's clock.
+/// A sound that was heard, with its time on this computer's clock.
 package struct Hit: Hashable, Sendable {
     /// When it began, in microseconds.
     package var time: Double
-    /// How far that may be off because the sound does not begin at once, in microseconds.
+    /// Possible error of the time, in microseconds; larger if the sound rises slowly.
     package var error: Double
+    /// Whether the recording clips there.
     package var isClipped: Bool
 
     package init(time: Double, error: Double, isClipped: Bool = false) {

@@ -1,12 +1,13 @@
-/// A straight line through points by least squares.
+/// A straight line fitted to points by least squares.
 struct LineFit {
     let slope: Double
     /// Standard deviation of the points from the line.
     let deviation: Double
     /// Standard error of ``slope``.
     let slopeError: Double
-    /// Standard error of the line in its middle.
+    /// Standard error of the line's value at the mean x of the points.
     let error: Double
+    /// The mean of the points, which the line passes through.
     private let middle: (x: Double, y: Double)
 
     init(_ points: [(x: Double, y: Double)]) {
@@ -31,7 +32,7 @@ struct LineFit {
     func value(at x: Double) -> Double { middle.y + slope * (x - middle.x) }
 }
 
-/// What half of the values do not exceed; 0 of none.
+/// The median of the values; 0 if there are none.
 func median(_ values: [Double]) -> Double {
     guard !values.isEmpty else { return 0 }
     let sorted = values.sorted()
@@ -39,7 +40,9 @@ func median(_ values: [Double]) -> Double {
     return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }
 
-/// Standard deviation that a few strays do not change: 1.48 times the median distance from the median.
+/// A standard deviation that a few outliers hardly change.
+///
+/// It is 1.48 times the median distance from the median, which is the standard deviation of a normal distribution.
 func robustDeviation(_ values: [Double]) -> Double {
     let middle = median(values)
     return 1.4826 * median(values.map { abs($0 - middle) })

@@ -1,38 +1,41 @@
-/// Tells when each sample of a sound card was taken, by this machine's clock.
+/// Computes when each sample of a sound card was taken, on this computer's clock.
 ///
-/// A driver says now and then how many samples there are by now. These stamps come in steps and late by chance, and the
-/// card's crystal runs up to 200 ppm fast or slow. So a straight line is fitted to the medians of half a second each:
-/// a stamp that is 20 ms late moves nothing.
+/// The driver reports from time to time how many samples there are. The numbers grow in steps, a report may be late by
+/// chance, and the card's crystal runs up to 200 ppm fast or slow. A straight line is therefore fitted to the median of
+/// each half second, so that a single report that is 20 ms late has no effect.
 struct SampleClock: Sendable {
     private let sampleRate: Double
-    /// Where samples and microseconds are counted from.
+    /// The first stamp, from which samples and microseconds are counted.
     private var origin: (samples: Double, microseconds: Double)?
     /// Stamps of the newest half second.
     private var newest: [Stamp] = []
-    /// One of each half second before.
+    /// The median of the stamps of each earlier half second.
     private var points: [Stamp] = []
+    /// The lag at the origin in microseconds, its growth per sample, and its standard error in microseconds.
     private var line: (start: Double, slope: Double, error: Double)?
 
-    /// A stamp: samples since the origin, and microseconds past what the nominal sample rate makes of them.
+    /// A stamp, relative to the origin.
     private struct Stamp {
+        /// Number of samples since the origin.
         var samples: Double
+        /// How much later than at the nominal sample rate that number was reached, in microseconds.
         var lag: Double
     }
 
-    /// Half seconds that are kept, 20 minutes.
+    /// Largest number of half seconds that are kept: 20 minutes.
     private static let mostPoints = 2_400
-    /// Stamps of one half second that are kept.
+    /// Largest number of stamps that are kept of one half second.
     private static let mostStamps = 1_000
-    /// A line through fewer tells nothing.
+    /// Smallest number of points to fit a line to.
     private static let leastPoints = 4
 
     init(sampleRate: Double) { self.sampleRate = sampleRate }
 
-    /// Takes in a stamp.
+    /// Adds a stamp from the driver.
     ///
     /// - Parameters:
-    ///   - samples: how many there are since the first of the stream.
-    ///   - microseconds: when that was so.
+    ///   - samples: the number of samples since the start of the stream.
+    ///   - microseconds: the time at which that number was reached.
     mutating func add(samples: Int, at microseconds: Double) {
         let (samples, first) = (Double(samples), origin ?? (Double(samples), microseconds))
         origin = first
@@ -47,7 +50,7 @@ struct SampleClock: Sendable {
         if newest.count < Self.mostStamps { newest.append(stamp) }
     }
 
-    /// When a sample was taken, in microseconds of this machine's clock; nil until that is known.
+    /// When a sample was taken, in microseconds of this computer's clock; nil until there are stamps of two seconds.
     func time(ofSample sample: Double) -> Double? {
         guard let line, let origin else { return nil }
         let count = sample - origin.samples

@@ -1,6 +1,6 @@
 internal import MIDIClock
 
-/// The beats of a MIDI clock, counted from the Start or the song position that it was given.
+/// The beats of a MIDI clock, found from its ticks and its Start, Continue and song position.
 struct SentBeats: Sendable {
     /// When the tick of each beat was sent, in microseconds.
     private(set) var times: [Double] = []
@@ -8,10 +8,11 @@ struct SentBeats: Sendable {
     private(set) var tickLength = 0.0
     /// When the first tick after the newest Start or Continue was sent, in microseconds.
     private(set) var firstTick: Double?
-    /// Whether the clock was stopped, or started anew, after the first beat.
+    /// Whether the clock was stopped or started again after the first beat.
     private(set) var isInterrupted = false
     /// The number of the next tick in the song; nil while it is not playing.
     private var next: Int?
+    /// The tick at which the next Continue begins.
     private var position = 0
 
     private static let ticksPerBeat = 24

@@ -2,10 +2,11 @@ package import BeatTime
 package import MIDIClock
 package import OnsetDetection
 
-/// Measures how late a machine sounds: takes what a sound card hears and what clock was sent, and says what to do next.
+/// Measures how late a machine sounds after the beats that it was sent.
 ///
-/// A value in virtual time: it reads no clock and does nothing itself. Whoever runs it moves the clock by ``shift`` and
-/// asks for the ``outcome``.
+/// It takes the sound from a sound card, and the clock messages that an output sent. The caller must move the output's
+/// clock by ``shift`` whenever that changes, until there is an ``outcome``. A value in virtual time: it reads no clock
+/// and sends nothing.
 ///
 ///     var calibration = SoundCalibration(sampleRate: 48_000)
 ///     calibration.begin(offset: 0)
@@ -13,34 +14,40 @@ package import OnsetDetection
 ///     calibration.take(block)
 ///     if let outcome = calibration.outcome { … }
 package struct SoundCalibration: Sendable {
-    /// By how much the clock is moved, in microseconds, or by this share of a tick if that is less: it then glides.
+    /// How far the clock is moved: by 7 ms, or by this share of a tick if that is less.
+    ///
+    /// An output glides after a move of at most half a tick; a larger one would make it jump.
     private static let largestShift = (microseconds: 7_000.0, ofTick: 0.4)
-    /// Sounds and ticks that are kept of each channel.
+    /// Largest number of sounds, and of ticks, that are kept per channel.
     private static let most = 20_000
-    /// How long after its beat a hit may be known, in beats.
+    /// Time after a beat within which its hit is found, in beats.
     private static let lookback = 0.75
 
     private let sampleRate: Double
+    /// The output's offset, in microseconds.
     private var offset = 0.0
+    /// The delay that the sound card adds, in microseconds.
     private let inputLatency: Double
     private var beats = SentBeats()
-    /// By how much the clock is moved, in microseconds; fixed before it is moved, since a clock that glides has longer or
-    /// shorter ticks.
+    /// How far the clock is moved, in microseconds.
+    ///
+    /// It is fixed before the first move, because ticks are longer or shorter while an output glides.
     private var size = 0.0
     private var clock: SampleClock
+    /// Number of samples heard.
     private var samples = 0
     private var own: HeardChannel
     private var other: HeardChannel?
-    /// Beats at which it is judged next.
+    /// Number of beats at which the next judgement is made.
     private var nextLook = SoundJudgement.firstLook
-    /// How it ended; nil while it goes on.
+    /// The result, or why there is none; nil while the calibration runs.
     package private(set) var outcome: Result<SoundResult, SoundDoubt>?
 
-    /// A calibration that has heard nothing.
+    /// Creates a calibration that has heard nothing.
     ///
     /// - Parameters:
-    ///   - sampleRate: samples a second.
-    ///   - inputLatency: what the sound card adds, in microseconds.
+    ///   - sampleRate: samples per second.
+    ///   - inputLatency: the delay that the sound card adds, in microseconds.
     ///   - isCompared: whether there is a second channel to compare with.
     package init(sampleRate: Double, inputLatency: Double = 0, isCompared: Bool = false) {
         self.sampleRate = sampleRate
@@ -50,14 +57,14 @@ package struct SoundCalibration: Sendable {
         other = isCompared ? HeardChannel(sampleRate: sampleRate, most: Self.most, readsMIDI: true) : nil
     }
 
-    /// By how much the clock should leave later now than at first, in microseconds.
+    /// How much later than at first the clock should be sent now, in microseconds.
     package var shift: Double {
         let moved = beats.times.count - SoundJudgement.measuredBeats
         guard outcome == nil, moved > 0 else { return 0 }
         return (moved - 1) / SoundJudgement.shiftedBeats % 2 == 0 ? size : 0
     }
 
-    /// Takes in that the clock is heard from now on; sounds from before are none of the machine's.
+    /// Starts with the clock, which is received from now on; forgets all earlier sounds.
     ///
     /// The card's stamps from before count no more either: its crystal may have drifted while the level was set.
     ///
@@ -69,7 +76,7 @@ package struct SoundCalibration: Sendable {
         other?.forget()
     }
 
-    /// Takes in what the output sent.
+    /// Adds a clock message that the output sent.
     package mutating func sent(_ message: ClockMessage, at time: HostTime) {
         guard outcome == nil else { return }
         beats.take(message, at: Double(time.microseconds))
@@ -79,22 +86,24 @@ package struct SoundCalibration: Sendable {
         if beats.isInterrupted {
             outcome = .failure(.interrupted)
         } else if beats.times.count > SoundJudgement.mostBeats + 2 * SoundJudgement.shiftedBeats {
-            // There would be an outcome by now if it were known when the sounds came.
+            // If the times of the sounds were known, there would be an outcome by now.
             outcome = .failure(.noStamps)
         }
     }
 
-    /// Takes in that ticks or sound were lost on this machine.
+    /// Notes that this computer lost ticks or sound.
+    ///
+    /// Before the first beat, everything heard is forgotten; after it, the calibration fails.
     package mutating func lost() {
         guard outcome == nil else { return }
         guard beats.times.isEmpty else { return outcome = .failure(.lost) }
-        // Samples before the gap do not say when those after it were taken.
+        // Stamps from before the gap do not tell when samples after it were taken.
         clock = SampleClock(sampleRate: sampleRate)
         own.forget()
         other?.forget()
     }
 
-    /// Takes in sound.
+    /// Adds sound, and judges it if enough beats are complete.
     package mutating func take(_ block: SoundBlock) {
         guard outcome == nil else { return }
         samples += block.channels.first?.count ?? 0
@@ -107,7 +116,7 @@ package struct SoundCalibration: Sendable {
         outcome = judgement(of: complete).outcome
     }
 
-    /// How many beats were sent so long ago that their hits are known.
+    /// Number of beats sent long enough ago that their hits have been found.
     private var completeBeats: Int {
         guard beats.times.count > 1, let now = clock.time(ofSample: Double(samples)) else { return 0 }
         let end = now - Self.lookback * beats.tickLength * 24
@@ -123,7 +132,7 @@ package struct SoundCalibration: Sendable {
         return judgement
     }
 
-    /// How far it has come.
+    /// The present progress.
     package var progress: Progress {
         let newest = beats.times.suffix(2)
         var delay: Double?
@@ -139,29 +148,33 @@ package struct SoundCalibration: Sendable {
             otherClipped: other?.clipped ?? 0, newestDelay: delay)
     }
 
-    /// How far a calibration has come.
+    /// The progress of a calibration.
     package struct Progress: Hashable, Sendable {
         package enum Step: Hashable, Sendable {
-            /// The clock has not started.
+            /// No beat has been sent yet.
             case waiting
-            /// The clock is left alone.
+            /// The delay is measured, and the clock is not moved.
             case measuring
-            /// The clock is moved to and fro.
+            /// The clock is moved back and forth, to see whether the sound follows.
             case checking
         }
 
         package var step: Step
+        /// Number of beats sent.
         package var beats: Int
-        /// Beats that will do if the machine keeps time well.
+        /// Number of beats that are enough if the machine's timing is even.
         package var needed: Int
+        /// Number of sounds heard.
         package var hits: Int
-        /// The loudest sample of late, in decibels of full scale; nil for silence.
+        /// The recent peak, in decibels of full scale; nil for silence.
         package var decibels: Double?
+        /// The recent peak on the second channel, in decibels of full scale; nil for silence, or without that channel.
         package var otherDecibels: Double?
-        /// Sounds of the last two seconds that clip.
+        /// Number of sounds in the last two seconds that clip.
         package var clipped: Int
+        /// Number of sounds on the second channel in the last two seconds that clip.
         package var otherClipped: Int
-        /// Microseconds from a beat to the newest hit.
+        /// Microseconds from the nearest beat to the newest hit, without the sound card's latency; negative if early.
         package var newestDelay: Double?
     }
 }

@@ -1,33 +1,33 @@
-/// Decides what is known of a machine from the beats it was sent and the sounds it made.
+/// Decides how late a machine is, from the beats it was sent and the sounds heard.
 ///
-/// At first the clock is left alone: from those beats the delay and its spread are taken. Then the clock is moved to and
-/// fro, and the sounds must follow it, by as much and on the same beat. Whatever else may be heard, from a clock on the
-/// wall to a voice, does not.
+/// The delay and its spread are measured first, while the clock is not moved. Then the clock is moved back and forth.
+/// The sounds of the machine must move with it, equally far and on the same beat. Other sounds, such as a voice or a
+/// clock on the wall, do not. All times are in microseconds.
 package struct SoundJudgement {
-    /// Sounds of the machine, in microseconds like all times here.
+    /// Sounds on the machine's channel.
     package var hits: [Hit]
-    /// What it is compared with, or nothing.
+    /// Sounds on the second channel; nil if there is none.
     package var other: Other?
     /// When each beat was sent.
     package var beats: [Double]
-    /// By how much the clock is moved.
+    /// How far the clock is moved.
     package var shift: Double
-    /// What the sound card adds to each delay; of no account if it is compared.
+    /// The delay that the sound card adds; beside a second channel it cancels, and the result ignores it.
     package var inputLatency = 0.0
-    /// The output's offset while it is left alone.
+    /// The output's offset, without the moves.
     package var offset = 0.0
-    /// Standard error of the times of all hits together.
+    /// Standard error of the sound card's clock, which is the same for all hits.
     package var clockError = 0.0
-    /// Decibels of the loudest sample.
+    /// The loudest sample on the machine's channel, in decibels of full scale; nil for silence.
     package var decibels: Double?
 
     /// What is heard on the second channel.
     package enum Other: Sendable {
         /// Sounds of another machine.
         case sounds([Hit])
-        /// The ticks of a MIDI cable that are on the beats.
+        /// The ticks of a MIDI cable that mark the beats.
         case cable([Hit])
-        /// A MIDI cable on which no Start was heard, so that nothing says which tick is on a beat.
+        /// A MIDI cable on which no Start was heard, so it is not known which ticks mark the beats.
         case cableWithoutStart
 
         var hits: [Hit] {
@@ -38,52 +38,56 @@ package struct SoundJudgement {
         }
     }
 
-    /// Beats with the clock left alone.
+    /// Number of beats at the start during which the clock is not moved.
     package static let measuredBeats = 48
-    /// Beats after which the clock is moved again.
+    /// Number of beats from one move of the clock to the next.
     package static let shiftedBeats = 8
-    /// How often it is moved at least, and at most, if the machine's spread hides that it follows.
+    /// Smallest and largest number of moves; the more the machine's timing varies, the more are needed.
     package static let movements = 4...40
-    /// After so many beats there must be a sound.
+    /// Number of beats after which sounds must have been heard.
     package static let firstLook = 16
 
-    /// So many sounds a beat may belong to none.
+    /// Largest number of sounds per beat that belong to no beat.
     private static let mostExtras = 0.3
-    /// A delay is told up to this share of a beat; more may be a hit programmed on another sixteenth.
+    /// Largest delay, as a share of a beat; a larger one may be a hit programmed on another sixteenth.
     private static let unambiguous = 0.125
-    /// Drift that is let pass, in microseconds over the time measured.
+    /// Largest drift over the measured beats, in microseconds, besides what the machine's spread explains.
     private static let mostDrift = 1_000.0
-    /// What is farther from the median than so many deviations is a stray.
+    /// A hit that is more than this many standard deviations away from the median is an outlier.
     private static let stray = 5.0
-    /// Deviations are not trusted to be smaller than this, in microseconds.
+    /// Smallest standard deviation that is trusted, in microseconds.
     private static let resolution = 20.0
-    /// By how much the response may differ from 1.
+    /// Largest difference of a response from 1, or from 0 for a sound that should not follow.
     private static let responseTolerance = 0.3
-    /// So many standard errors make a certainty.
+    /// Number of standard errors that count as certain.
     private static let certainty = 3.0
 
-    /// What the undisturbed beats tell.
+    /// The figures of the beats during which the clock was not moved.
     private struct Measured {
         var delays: [(beat: Int, delay: Double)]
         var median: Double
+        /// Standard deviation of the delays from a straight line through them.
         var deviation: Double
+        /// Median of the possible errors of the hits.
         var error: Double
+        /// Growth of the delay, in microseconds per minute.
         var drift: Double
+        /// Number of beats without a hit, of outliers, and of sounds that belong to no beat.
         var rejected: Int
     }
 
-    /// Prepares to judge; the rest may be set.
+    /// Creates a judgement; the other properties may be set afterwards.
     package init(hits: [Hit], beats: [Double], shift: Double) {
         (self.hits, self.beats, self.shift) = (hits, beats, shift)
     }
 
-    /// Beats that there must be for a result.
+    /// Smallest number of beats for a result.
     package static var leastBeats: Int { measuredBeats + movements.lowerBound * shiftedBeats }
 
-    /// Beats after which there is one, or none.
+    /// Number of beats after which a calibration without a result fails.
     package static var mostBeats: Int { measuredBeats + movements.upperBound * shiftedBeats }
 
-    /// What can be said by now; nil if more beats would tell.
+    /// The result, or why there is none; nil if more beats are needed.
     package var outcome: Result<SoundResult, SoundDoubt>? {
         do throws(SoundDoubt) {
             if beats.count < Self.measuredBeats {
@@ -101,7 +105,7 @@ package struct SoundJudgement {
         }
     }
 
-    /// Sees whether there are sounds at all: better after some seconds than after a minute.
+    /// Throws if there are hardly any sounds, so that the user learns it after seconds and not after a minute.
     private func checkSound() throws(SoundDoubt) {
         guard beats.count >= Self.firstLook else { return }
         try requireSound(BeatMatch(hits, beats))
@@ -118,7 +122,7 @@ package struct SoundJudgement {
         throw .uneven(matched: match.pairs.count, beats: match.beats)
     }
 
-    /// Throws if a second channel has no sound on the beats.
+    /// Throws if too few beats have a sound on the second channel.
     private func requireReference(_ match: BeatMatch) throws(SoundDoubt) {
         guard match.isRegular else { throw .noReference(matched: match.pairs.count, beats: match.beats) }
     }
@@ -152,7 +156,10 @@ package struct SoundJudgement {
             hits: delays.delays.map { SoundResult.Delay(beat: $0.beat, microseconds: $0.delay) })
     }
 
-    /// The delays of the undisturbed beats: behind the beat, and behind the others' sounds if there are any.
+    /// Measures the delays during the beats at which the clock was not moved.
+    ///
+    /// - Returns: the delays after the beat, and the delays after the second channel's sounds if there are any.
+    /// - Throws: why the delays do not count.
     private func measuredDelays() throws(SoundDoubt) -> (Measured, compared: Measured?) {
         let sent = Array(beats.prefix(Self.measuredBeats))
         let match = BeatMatch(hits, sent)
@@ -179,14 +186,15 @@ package struct SoundJudgement {
             if let ownDoubt { throw ownDoubt }
             return (own, nil)
         }
-        // The machine may be late by what the card adds, and yet be together with the other.
+        // The card's latency is part of the machine's own delay, which may be too large for that reason alone. It
+        // cancels in the comparison, so only the comparison decides.
         if let doubt = beatDoubt(compared, delay: compared.median, match.interval) {
             throw ownDoubt == nil ? .strangeReference : doubt
         }
         return (own, compared)
     }
 
-    /// Why sounds are on no beat, or move away from it; nil if neither.
+    /// Why a delay does not count, because it is too large or because it drifts; nil if it counts.
     private func beatDoubt(_ measured: Measured, delay: Double, _ interval: Double) -> SoundDoubt? {
         guard abs(delay) <= Self.unambiguous * interval else {
             return .wrongBeat(microseconds: delay, interval: interval)
@@ -196,6 +204,7 @@ package struct SoundJudgement {
         return abs(measured.drift) * minutes <= most ? nil : .drift(perMinute: measured.drift)
     }
 
+    /// Removes outliers from delays, and computes their figures.
     private func measure(_ delays: [(beat: Int, delay: Double, error: Double)], _ match: BeatMatch) -> Measured {
         let middle = median(delays.map(\.delay))
         let most = Self.stray * max(robustDeviation(delays.map(\.delay)), Self.resolution)
@@ -207,7 +216,10 @@ package struct SoundJudgement {
             rejected: match.beats - kept.count + match.extras)
     }
 
-    /// By how much hits come after others' on the same beat, whole beats apart or not.
+    /// Measures how much later the machine's hits are than those on the second channel.
+    ///
+    /// Hits of the two channels that belong together may be assigned to different beats, if they are about half a beat
+    /// late. Each hit is therefore compared with the other channel's hit that is nearest.
     private func compare(_ match: BeatMatch, with others: BeatMatch) -> Measured {
         let apart = match.phase - others.phase
         let around = (apart / match.interval).rounded()
@@ -219,7 +231,9 @@ package struct SoundJudgement {
         return measure(delays, match)
     }
 
-    /// By how much each beat was moved, in microseconds, from a straight line through all of them.
+    /// How far each beat was moved, in microseconds from a straight line through all beats.
+    ///
+    /// - Throws: if the tempo changed, or if the clock was not moved.
     private func movement() throws(SoundDoubt) -> [Double] {
         let line = LineFit(beats.enumerated().map { (Double($0), $1) })
         let moved = beats.enumerated().map { $1 - line.value(at: Double($0)) }
@@ -228,17 +242,22 @@ package struct SoundJudgement {
         return moved
     }
 
-    /// By how much hits move if the clock moves by 1.
+    /// How far hits move for each microsecond that the clock is moved, and the standard error of that.
     private func response(of pairs: [BeatMatch.Pair], to moved: [Double]) -> (response: Double, error: Double) {
         let line = LineFit(pairs.map { (Double($0.beat), $0.delay) })
         let fit = LineFit(pairs.map { (moved[$0.beat], $0.delay - line.value(at: Double($0.beat))) })
         return (1 + fit.slope, fit.slopeError)
     }
 
-    /// How certain it is that hits belong to the beats they are nearest to, in standard errors.
+    /// How certain it is that hits belong to the beats they are assigned to, in standard errors.
     ///
-    /// When the clock moves, a hit moves with its own beat. If it were that of another beat, it would move earlier or
-    /// later than the beat it is nearest to.
+    /// A hit moves when its own beat is moved. If hits belonged to the previous beat, for example, they would move one
+    /// beat later than the beats they are assigned to.
+    ///
+    /// - Parameters:
+    ///   - pairs: hits and the beats they are assigned to.
+    ///   - distance: how many beats later the beat is that they might belong to instead; negative if earlier.
+    /// - Returns: a negative number if they rather belong to that other beat.
     private func certaintyOfBeat(_ pairs: [BeatMatch.Pair], insteadOf distance: Int) -> Double {
         let pairs = pairs.filter { beats.indices.contains($0.beat + distance) }
         let own = Self.straight(pairs.map { (Double($0.beat), $0.delay) })
@@ -250,13 +269,13 @@ package struct SoundJudgement {
         return (squares(other) - squares(own)) / max(2 * deviation * difference, .leastNormalMagnitude)
     }
 
-    /// Values less the straight line through them.
+    /// The distances of points from the straight line through them.
     private static func straight(_ points: [(x: Double, y: Double)]) -> [Double] {
         let line = LineFit(points)
         return points.map { $0.y - line.value(at: $0.x) }
     }
 
-    /// What the delay is measured against; nil if more beats would tell.
+    /// What the delay is measured against; nil if more beats are needed.
     private func reference(_ moved: [Double]) throws(SoundDoubt) -> SoundResult.Reference? {
         guard let other else { return .beat }
         let match = BeatMatch(other.hits, beats)
@@ -267,7 +286,7 @@ package struct SoundJudgement {
         guard abs(answer.response - 1) < Self.responseTolerance else {
             throw .unclearReference(response: answer.response)
         }
-        // A machine's own delay is not known, so only a cable tells when the clock came.
+        // The other machine follows the same clock with an unknown delay. Only a cable shows when the clock came.
         guard case .cable = other else { throw .sameClock }
         return .ownClock
     }

@@ -1,24 +1,24 @@
-/// How late a machine sounds, and what puts it right.
+/// How late a machine sounds, and the offset that corrects it.
 package struct SoundResult: Hashable, Sendable {
     /// Microseconds from the beat, or from the other channel's sound, to the machine's; positive if it is late.
     package var delay: Double
-    /// What ``delay`` may be off by, in microseconds: two standard errors, and what the sound's slow rise adds.
+    /// Possible error of ``delay``, in microseconds: two standard errors, plus the error from a slow rise of the sound.
     package var uncertainty: Double
     /// Standard deviation of the machine's own timing, in microseconds.
     package var spread: Double
-    /// By how much it grows later, in microseconds a minute.
+    /// How much the delay grows, in microseconds per minute.
     package var drift: Double
-    /// Hits that were measured.
+    /// Number of hits that the delay was computed from.
     package var used: Int
-    /// Beats without a hit, hits that stray, and sounds that belong to no beat.
+    /// Number of beats without a hit, of outliers, and of sounds that belong to no beat.
     package var rejected: Int
-    /// By how much the sound moved when the clock was moved by 1.
+    /// How far the sound moved for each microsecond that the clock was moved; 1 if it follows exactly.
     package var response: Double
     /// The offset that the output must have, in microseconds.
     package var offset: Double
     /// What the delay is measured against.
     package var reference: Reference
-    /// Each hit that was measured.
+    /// The hits that the delay was computed from.
     package var hits: [Delay]
 
     /// What a delay is measured against.
@@ -33,7 +33,7 @@ package struct SoundResult: Hashable, Sendable {
 
     /// The delay of one hit.
     package struct Delay: Codable, Hashable, Sendable {
-        /// The number of the beat.
+        /// The number of the beat, from 0.
         package var beat: Int
         package var microseconds: Double
 
@@ -57,46 +57,52 @@ package struct SoundResult: Hashable, Sendable {
     }
 }
 
-/// Why nothing can be told of a machine's sound.
+/// Why the delay of a machine's sound cannot be measured.
 package enum SoundDoubt: Error, Hashable, Sendable {
-    /// There is none, or next to none; the loudest sample was so many decibels below full scale, nil for silence.
+    /// There are too few sounds.
+    ///
+    /// The loudest sample is given in decibels of full scale, so at most about 0; nil for silence.
     case noHits(heard: Int, beats: Int, decibels: Double?)
     /// More than half of the hits clip.
     case clipping
-    /// So many sounds for each beat.
+    /// There are too many sounds for each beat.
     case several(perBeat: Double)
-    /// Sounds that keep to no beat: so many of the beats have one where most are.
+    /// Too few of the beats have a sound at the same place.
     case uneven(matched: Int, beats: Int)
-    /// They kept to the beat at first, and there is none after so many beats.
+    /// The sounds were regular at first, and ended after a number of beats.
     case fellSilent(after: Int, beats: Int)
-    /// They are so many microseconds from the beat, out of so many between beats: too far to be a delay.
+    /// The sounds are too far from the beat for a delay; the interval is that between beats, in microseconds.
     case wrongBeat(microseconds: Double, interval: Double)
-    /// They answer to the clock about a beat late, or early.
+    /// The sounds follow the clock, but about a beat too late or too early.
     case wholeBeat
-    /// They move away by so many microseconds a minute.
+    /// The sounds move away from the beat, by this many microseconds per minute.
     case drift(perMinute: Double)
-    /// They do not move with the clock: by this much if it moves by 1.
+    /// The sounds do not follow the clock.
+    ///
+    /// For each microsecond that the clock is moved, they move by this many, where about 1 is expected.
     case doesNotFollow(response: Double)
-    /// The clock did not move as it was told to.
+    /// The clock did not move, although the output was told to move it.
     case clockUnmoved
-    /// The tempo did not stay.
+    /// The tempo changed during the calibration.
     case tempoChanged
-    /// Their spread, in microseconds, is too large to tell whether they follow the clock.
+    /// The spread of the sounds, in microseconds, is too large to tell whether they follow the clock.
     case scattered(spread: Double)
-    /// The second channel has no hit on each beat.
+    /// Too few of the beats have a sound on the second channel.
     case noReference(matched: Int, beats: Int)
-    /// The second channel keeps to another beat than the clock and the first.
+    /// The machine is on the beat, but the sounds on the second channel are not.
     case strangeReference
     /// The second channel is a MIDI cable on which no Start was heard.
     case noStart
-    /// The second channel moves by this much if the clock moves by 1; a machine's would by 0, the clock's own by 1.
+    /// The sounds on the second channel follow the clock only in part.
+    ///
+    /// For each microsecond that the clock is moved, another machine moves by 0, and the clock's own cable by 1.
     case unclearReference(response: Double)
-    /// The second channel hears a machine that follows the very clock that is moved.
+    /// The second channel is a machine on the same clock, so one offset would move both.
     case sameClock
-    /// The clock stopped, or was started anew.
+    /// The clock was stopped, or started again.
     case interrupted
-    /// This machine lost sound or ticks.
+    /// This computer lost sound or ticks.
     case lost
-    /// The sound card's driver does not say when samples were taken.
+    /// The sound card's driver does not report when samples were taken.
     case noStamps
 }

@@ -51,7 +51,9 @@ enum StatusText {
         return beats < 0.05 ? "starting" : "starts in \(fixed(beats, 1)) beats"
     }
 
-    /// `bar.beat` if the quantum is a bar of whole beats, else the beat; bar 0 and below are a count-in.
+    /// The position as `bar.beat`, counted from 1.1; as a beat if the quantum is below 1 or not a whole number.
+    ///
+    /// Bar 0 and negative bars are a count-in.
     static func place(_ status: Status) -> String {
         guard status.quantum >= 1, status.quantum == status.quantum.rounded() else { return decimals(status.beat) }
         let bar = (status.beat / status.quantum).rounded(.down) + 1
@@ -90,7 +92,7 @@ enum StatusText {
         return parts.isEmpty ? text : "\(text): \(parts.joined(separator: ", "))"
     }
 
-    /// How its clock differs from 24 even ticks per beat.
+    /// How an output's clock differs from 24 even ticks per beat; empty if it does not.
     static func shape(_ output: Status.Output) -> [String] {
         var parts: [String] = []
         if output.multiply != 1 { parts.append("times \(output.multiply)") }
@@ -127,7 +129,7 @@ extension String {
     /// This text, padded with spaces to `width` characters.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
-    /// This text with spaces instead of control characters: foreign names must not control a terminal.
+    /// This text with spaces instead of control characters, so that a device's name cannot control a terminal.
     var withoutControls: String {
         var clean = String.UnicodeScalarView()
         for scalar in unicodeScalars { clean.append(scalar.properties.generalCategory == .control ? " " : scalar) }

@@ -7,7 +7,7 @@ import Testing
 @Suite
 struct SoundCardTests {
     @Test(arguments: [-13, -16, -22, -2] as [Int32])
-    func `a card that cannot be opened is told with what to do`(code: Int32) {
+    func `a card that cannot be opened is reported with advice`(code: Int32) {
         let problem = ListeningProblem(.notOpened(ALSAError(operation: "snd_pcm_open", code: code)), of: "hw:1,0")
         let advice: [Int32: String] = [
             -13: "join the group audio", -16: "name 'default'", -22: "a smaller channel may do", -2: "'arecord -l'",
@@ -17,7 +17,7 @@ struct SoundCardTests {
     }
 
     @Test
-    func `what is no plain name of a card is not given to libasound`() {
+    func `only plain names of cards are accepted`() {
         func refusal(_ device: String) -> String? {
             do throws(ListeningProblem) {
                 try ListeningRequest(output: "drums", device: device).check()
@@ -38,7 +38,7 @@ struct SoundCardTests {
     }
 
     @Test
-    func `channels and latency must go together`() {
+    func `the same channel twice, or a latency beside a second channel, is refused`() {
         #expect(throws: ListeningProblem.self) {
             try ListeningRequest(output: "drums", device: "hw:1", channel: 2, against: 2).check()
         }

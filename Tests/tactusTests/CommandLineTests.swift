@@ -13,7 +13,7 @@ import Testing
 @Suite
 struct CommandLineTests {
     @Test
-    func `run without options is a lone gateway with Link on`() throws {
+    func `run without options leaves every setting at its default`() throws {
         let run = try #require(try Tactus.parseAsRoot(["run"]) as? Run)
         #expect(run.link == nil)
         #expect(run.startStopSync == nil)
@@ -76,7 +76,7 @@ struct CommandLineTests {
             ("", nil), ("--version", nil), ("status stauts", nil), ("help", nil), ("profiles --help", nil),
             ("help profiles show", nil),
         ] as [(String, String?)])
-    func `for an unknown command the message suggests the right one`(line: String, message: String?) {
+    func `an unknown command is refused, with a suggestion if one is similar`(line: String, message: String?) {
         let words = line.split(separator: " ").map(String.init)
         if let message {
             #expect(throws: Failure(.usage, message)) { try Tactus.requireCommand(words) }
@@ -86,7 +86,7 @@ struct CommandLineTests {
     }
 
     @Test(arguments: ["hw:1,0", "hw:31,31", "hw:TR8S,0", "hw:USB_MIDI,0,1"])
-    func `a raw device is a card by number or short name, and one of its devices`(text: String) throws {
+    func `a raw device is named by its card's number or short name and the device's number`(text: String) throws {
         let run = try #require(try Tactus.parseAsRoot(["run", "--clock-in", text]) as? Run)
         #expect(run.clockIn == text)
     }
@@ -97,7 +97,7 @@ struct CommandLineTests {
         "hw:\(String(repeating: "x", count: 16)),0",
         "hw:1,99999999999999999999",
     ])
-    func `a misspelled raw device is reported with the correction`(text: String) {
+    func `a misspelled raw device is refused with an example of the right form`(text: String) {
         #expect(throws: BadArgument("a raw MIDI device is hw:CARD,DEVICE, such as hw:1,0; 'amidi -l' lists them")) {
             try clockInDevice(argument: text)
         }

@@ -1,6 +1,8 @@
 internal import Essentials
 
-/// The system's information files, below a root.
+/// Reads the system's information files, such as those in `/proc`.
+///
+/// All paths are appended to ``root``, which ends in a slash.
 struct SystemTree {
     let root: String
 
@@ -9,7 +11,7 @@ struct SystemTree {
         (try? Files.bytes(of: root + path)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The text of a file of one line.
+    /// The text of a file that has one line, without the line break; nil if it cannot be read.
     func line(_ path: String) -> String? {
         text(path).map(\.trimmed)
     }
@@ -19,12 +21,13 @@ struct SystemTree {
 
     func exists(_ path: String) -> Bool { Files.exists(root + path) }
 
-    /// The target of a symbolic link.
+    /// The target of a symbolic link; nil if there is none.
     func link(_ path: String) -> String? { Files.link(root + path) }
 
-    /// Whether this system runs in a container, as far as container engines mark it.
+    /// Whether this system runs in a container of Docker or Podman.
     ///
-    /// A virtual machine may be made from a container's files; its second process belongs to the kernel.
+    /// These engines mark a container with a file. A virtual machine made from a container image has that file too, but
+    /// its process 2 is the kernel's `kthreadd`, which a container does not see.
     var isContainer: Bool {
         (exists(".dockerenv") || exists("run/.containerenv")) && line("proc/2/comm") != "kthreadd"
     }

@@ -1,12 +1,12 @@
 /// What `tactus monitor` measures: a port, a recording, or a sound card.
 enum MonitorSource: Hashable, Sendable {
     case port(MonitoredPort)
-    /// A file.
+    /// An audio file of clicks or of a MIDI cable.
     case recording(path: String)
     /// A sound card, by libasound's name.
     case sound(device: String)
 
-    /// File extensions of recordings.
+    /// File extensions by which an argument counts as a recording, in lower case.
     private static let endings: Set = ["wav", "wave", "flac", "aif", "aiff", "aifc", "caf", "w64", "rf64", "au", "ogg"]
 
     init(argument: String) throws(BadArgument) {
