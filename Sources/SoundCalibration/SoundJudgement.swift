@@ -1,8 +1,8 @@
 /// Decides what is known of a machine from the beats it was sent and the sounds it made.
 ///
-/// At first the clock is left alone: from those beats the delay and its spread are taken. Then the clock is moved to and
-/// fro, and the sounds must follow it, by as much and on the same beat. Whatever else may be heard, from a clock on the
-/// wall to a voice, does not.
+/// At first the clock is left alone: from those beats the delay and its spread are taken. Then the clock is moved
+/// to and fro, and the sounds must follow it, by as much and on the same beat. Whatever else may be heard, from a clock
+/// on the wall to a voice, does not.
 package struct SoundJudgement {
     /// Sounds of the machine, in microseconds like all times here.
     package var hits: [Hit]
