@@ -101,6 +101,15 @@ class RawLine:
         """
         return until(lambda: self.times(START, since) or self.times(CONTINUE, since), "the machine plays")[0]
 
+    @property
+    def plays(self):
+        """Whether a machine on this line plays, by the last message.
+
+        After a long stall, on a busy machine, the gateway stops a machine for a moment and places it again.
+        """
+        words = [value for value, _ in list(self.arrivals) if value in (START, CONTINUE, STOP)]
+        return bool(words) and words[-1] != STOP
+
     def wait_ticks(self, count, since=None):
         """Waits for `count` Timing Clocks from `since` or now on, and returns their times."""
         since = raw_microseconds() if since is None else since
