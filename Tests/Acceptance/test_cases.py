@@ -184,9 +184,11 @@ def test_startstopstate_2_joining_starts_nothing_and_then_both_start_and_stop(pa
 
 
 @alone("BACKGROUND-1")
-def test_background_1_link_stays_active_while_outputs_run(start, line):
-    gateway = start("--output", f"raw:{line.path}")
-    line.wait_ticks(48)
+def test_background_1_link_stays_active_while_outputs_run(start, line, tmp_path):
+    config = tmp_path / "config.yaml"
+    config.write_text("version: 1\nlink: { deactivate-when-idle: true }\n")
+    gateway = start("--config", config, "--output", f"raw:{line.path}")
+    line.wait_ticks(240)  # five seconds; without an output Link would leave after three
     assert gateway.status()["link"]["active"] is True
 
 
