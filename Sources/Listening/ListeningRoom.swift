@@ -136,7 +136,8 @@ package final class ListeningRoom: Sendable {
     package static func checkOffset(_ milliseconds: Double) throws(ListeningProblem) {
         guard OutputAdjustment.offsets.contains(milliseconds) else {
             throw ListeningProblem(
-                .refused, "an offset of \(fixed(milliseconds, 2)) ms is more than an output can have, 500; see that it is the right machine, "
+                .refused,
+                "an offset of \(fixed(milliseconds, 2)) ms is more than an output can have, 500; see that it is the right machine, "
                     + "or measure at a slower tempo")
         }
     }

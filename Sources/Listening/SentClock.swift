@@ -22,7 +22,8 @@ struct SentClock {
         let ports = control.ports()
         guard let sender = control.port(of: output, among: ports) else {
             throw ListeningProblem(
-                .unavailable, "\(output.name) has no sequencer port of this machine, and raw lines cannot be measured; name the device by its "
+                .unavailable,
+                "\(output.name) has no sequencer port of this machine, and raw lines cannot be measured; name the device by its "
                     + "port, as 'aconnect -l' lists it")
         }
         self.sender = sender

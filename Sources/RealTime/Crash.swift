@@ -2,10 +2,12 @@ internal import CLinux
 
 /// Gives one thread the time to finish its work when the process crashes.
 package enum Crash {
-    /// Makes faults and `abort()` wait up to 0.2 s for that thread; call once, from the executable.
+    /// Makes faults and `abort()` wait for that thread; call once, from the executable.
     ///
     /// The process then ends as it would have, with the same exit status and core dump.
-    package static func waitForFinisher() { clinux_handle_crashes() }
+    ///
+    /// - Parameter milliseconds: the longest wait.
+    package static func waitForFinisher(atMost milliseconds: Int32 = 200) { clinux_handle_crashes(milliseconds) }
 
     /// Whether another thread has crashed; no lock, no system call.
     package static var hasHappened: Bool { clinux_has_crashed() != 0 }

@@ -79,13 +79,44 @@ def test_nonsense_of_all_kinds_stops_nothing(raw, ours, figure):
     assert ours.process.poll() is None and ours.now.tempo == 120
 
 
+def changes_to_read(process):
+    """The bytes in which the kernel tells a process of changed addresses, and which it has not read yet."""
+    folder = f"/proc/{process.pid}/fd"
+    sockets = {os.readlink(f"{folder}/{number}") for number in os.listdir(folder)}
+    rows = [line.split() for line in pathlib.Path("/proc/net/netlink").read_text().splitlines()[1:]]
+    return max(int(row[4]) for row in rows if f"socket:[{row[9]}]" in sockets)
+
+
+@contextlib.contextmanager
+def another_address(address):
+    """Gives this network namespace another address inside a `with` block."""
+    subprocess.run(["ip", "address", "add", f"{address}/8", "dev", "lo"], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["ip", "address", "del", f"{address}/8", "dev", "lo"], check=True)
+
+
 @pytest.mark.real("process")
 def test_without_a_descriptor_left_it_keeps_what_it_has(raw, ours):
     joined(raw, ours)
-    first, limit = len(ours.readings), len(os.listdir(f"/proc/{ours.process.pid}/fd"))
-    resource.prlimit(ours.process.pid, resource.RLIMIT_NOFILE, (limit, limit))
-    raw.keep_announcing(6)  # it looks at the interfaces every five seconds
-    assert {one.peers for one in ours.readings[first:]} == {1}
+    before = raw.alive()
+    limit = len(os.listdir(f"/proc/{ours.process.pid}/fd"))
+    _, hard = resource.prlimit(ours.process.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(ours.process.pid, resource.RLIMIT_NOFILE, (limit, hard))
+
+    with another_address("127.0.0.2"):
+        until(lambda: not changes_to_read(ours.process), "it reads that there is another address")
+        # In the same turn it lists the addresses, which takes a descriptor. A second answer comes from a later turn.
+        for _ in range(2):
+            first = len(raw.heard)
+            raw.send(MEASUREMENT + bytes([PING]), before.measurement_endpoint)
+            until(lambda first=first: [one for one in raw.heard[first:] if one.data.startswith(MEASUREMENT)], "a pong")
+        assert raw.alive().measurement_endpoint == before.measurement_endpoint
+        first = len(ours.readings)
+        until(lambda: raw.announce() or len(ours.readings) > first and ours.now.peers == 1, "it counts the peer", every=0.1)
+        resource.prlimit(ours.process.pid, resource.RLIMIT_NOFILE, (hard, hard))
+        raw.alive(lambda one: one.source[0] == "127.0.0.2", "an announcement from the other address")
 
 
 def resident(process):

@@ -37,6 +37,12 @@ def test_it_announces_itself_to_the_group_answers_and_says_bye_bye(raw, ours, fi
     assert [one.data for one in byes] == [DISCOVERY + bytes([BYE_BYE, 0, 0, 0]) + node]
     assert not [one for one in raw.heard_since(0, "group") if one.at > byes[0].at], "and then nothing more"
 
+    ours.enable()
+    node = raw.alive().node
+    ours.quit()
+    until(lambda: len(raw.heard_since(0, "group", BYE_BYE)) == 2, "a bye-bye at the end")
+    assert raw.heard_since(0, "group", BYE_BYE)[-1].node == node
+
 
 def test_two_of_ours_on_one_host_count_each_other_and_whoever_else_there_is(raw, ours):
     joined(raw, ours)

@@ -29,14 +29,13 @@ def test_it_says_so_in_one_line_with_the_fix_and_shows_the_session(start):
 
 
 @pytest.mark.real("line")
-def test_play_at_start_and_ctrl_c_leave_start_first_and_stop_last(start, line):
+def test_play_at_start_plays_and_ctrl_c_leaves_stop_last(start, line):
     gateway = start("--no-link", "--play", "--output", f"raw:{line.path}")
-    line.wait_for(START)
+    line.wait_playing()
     line.wait_ticks(24)
     gateway.stop()
     until(lambda: line.arrivals[-1][0] == STOP, "Stop is the last byte")
-    order = [value for value, _ in line.arrivals]
-    assert order.count(START) == order.count(STOP) == 1
+    assert len(line.times(START)) < 2
 
 
 @pytest.mark.real("line")
@@ -104,12 +103,18 @@ def test_on_a_terminal_one_live_line_shows_the_session(tmp_path):
 
 @pytest.mark.real("installation")
 def test_make_run_is_all_it_takes(line):
-    """Runs the README's command without a network; everything is installed, so nothing is downloaded."""
+    """Runs the README's command without a network, except for the build.
+
+    The programs were built before the tests. Another build would wait until the Swift tests, which are built and run
+    at the same time as these, are done.
+    """
+    steps = subprocess.run(["make", "-n", "run"], cwd=PROJECT, check=True, capture_output=True, text=True).stdout
+    assert re.search(r"install-packages build$.* build .*--product tactus$.*^exec ", steps, re.S | re.M), steps
     process = subprocess.Popen(
-        ["make", "run", f"ARGS=--tempo 100 --play --output raw:{line.path}"], cwd=PROJECT, stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL, stderr=sys.stderr, start_new_session=True)
+        ["make", "-o", "build", "run", f"ARGS=--tempo 100 --play --output raw:{line.path}"], cwd=PROJECT,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=sys.stderr, start_new_session=True)
     try:
-        until(lambda: line.times(START) or process.poll() is not None, "it is built, and plays", within=600)
+        until(lambda: line.plays or process.poll() is not None, "it plays")
         assert process.poll() is None, f"make run ended with {process.returncode}"
         line.wait_ticks(24)
         code, status = request("GET", "/api/v1/status")

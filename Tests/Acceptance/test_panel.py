@@ -103,11 +103,15 @@ def test_tempo_by_steps_by_typing_and_by_taps(panel, peer, gateway):
     panel.keyboard.type("5")
     panel.keyboard.press("Enter")
     panel.shows("#told", "Not done. A tempo is 20 to 999 BPM.")
-    for _ in range(3):  # at any speed; another test checks which tempo taps give
+
+    def is_tapped():
+        """Taps once more, at any speed; another test checks which tempo taps give."""
         panel.touch("#tap")
-        time.sleep(0.3)
-    status = gateway.wait_status(lambda status: status["tempo"] != pytest.approx(101.5, abs=1e-3), "tapped")
-    until(lambda: peer.tempo == pytest.approx(status["tempo"], abs=1e-3), "the peer follows the taps")
+        return gateway.status()["tempo"] != pytest.approx(101.5, abs=1e-3)
+
+    until(is_tapped, "taps give a tempo", every=0.3)
+    until(lambda: peer.tempo == pytest.approx(gateway.status()["tempo"], abs=1e-3), "the peer follows the taps")
+    assert peer.tempo != pytest.approx(101.5, abs=1e-3)
 
 
 def test_an_outputs_offset_realignment_and_switch(panel, gateway, peer, line):

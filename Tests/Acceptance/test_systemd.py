@@ -9,7 +9,7 @@ from rig.labs import Boot
 
 pytestmark = pytest.mark.real("permission")
 
-BOOTS = [Boot({"service": ("service.py",)}, timeout=1500)]
+BOOTS = [Boot({"service": ("service.py",)})]
 TICK = 60 / 120 / 24  # seconds
 
 

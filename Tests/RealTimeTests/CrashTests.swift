@@ -29,7 +29,7 @@ struct CrashTests {
         let outcome = await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardOutputContent]) {
             try startFinisher()
             kill(getpid(), SIGSEGV)
-            sleep(10)
+            while true { sleep(10) }
         }
         expectFinished(outcome)
     }
@@ -48,7 +48,7 @@ struct CrashTests {
     func `a crash of the finishing thread itself ends the process at once`() async {
         let outcome = await #expect(processExitsWith: .failure, observing: [\.standardOutputContent]) {
             try startFinisher { fatalError() }
-            sleep(10)
+            while true { sleep(10) }
         }
         #expect(outcome.map { !String(decoding: $0.standardOutputContent, as: UTF8.self).contains("finished") } == true)
     }
@@ -56,7 +56,7 @@ struct CrashTests {
     @Test
     func `a thread that never finishes delays the crash only for a moment`() async {
         await #expect(processExitsWith: .signal(SIGABRT)) {
-            try startFinisher { while true { sleep(10) } }
+            try startFinisher(waitingAtMost: 200) { while true { sleep(10) } }
             abort()
         }
     }
@@ -68,9 +68,13 @@ struct CrashTests {
 }
 
 /// Starts a thread that prints "finished" when another has crashed, after doing some work.
-private func startFinisher(doing work: @escaping @Sendable () -> Void = {}) throws {
+///
+/// A crash waits for it much longer than in the program, because on a busy machine it may not run for long.
+private func startFinisher(
+    waitingAtMost milliseconds: Int32 = 30_000, doing work: @escaping @Sendable () -> Void = {}
+) throws {
     let (buffer, isReady) = (TripleBuffer(0), Flag())
-    Crash.waitForFinisher()
+    Crash.waitForFinisher(atMost: milliseconds)
     _ = try RealTimeThread(name: "finisher", priority: 0) {
         buffer.finishBeforeCrash()
         isReady.value.store(true, ordering: .releasing)

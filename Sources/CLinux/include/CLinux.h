@@ -45,9 +45,9 @@ int clinux_leave_signal(int number);
 uint32_t clinux_signals_arrived(int number);
 /// Whether a signal is ignored, as `nohup` does with SIGHUP.
 int clinux_is_signal_ignored(int number);
-/// Makes faults such as SIGSEGV and abort() wait for the thread of clinux_finish_before_crash, at most 0.2 s.
+/// Makes faults such as SIGSEGV and abort() wait for the thread of clinux_finish_before_crash, at most this long.
 /// They then end the process as usual, with the same exit status and core dump.
-void clinux_handle_crashes(void);
+void clinux_handle_crashes(int milliseconds);
 /// Makes crashes of other threads wait for the calling thread. A crash changes `word`, on which the thread sleeps.
 void clinux_finish_before_crash(void *word);
 /// Whether a thread has crashed and now waits for the thread of clinux_finish_before_crash.

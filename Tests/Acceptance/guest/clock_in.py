@@ -56,7 +56,7 @@ class Probe:
 
     def end(self):
         """Returns what the probe received, as lists: [microseconds, source, message], or ["overflow"]."""
-        output, _ = self.process.communicate(timeout=60)
+        output, _ = self.process.communicate()
         return [line.split(maxsplit=2) for line in output.splitlines()]
 
 

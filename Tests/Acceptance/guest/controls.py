@@ -102,7 +102,7 @@ def learn(board, record, *options):
     time.sleep(0.5)
     for data in (b"\xF8", RELEASE, b"\xE0\x00\x40", b"\xB3\x15\x66"):
         board.press(data)
-    out, error = process.communicate(timeout=30)
+    out, error = process.communicate()
     record.append([process.returncode, out, error])
 
 
@@ -123,7 +123,7 @@ def learn_of_a_newcomer(record):
         board = Board()
         board.press(b"\xB3\x15\x66")
         board.close()
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate()
         record["newcomer"] = [process.returncode, out, errors.read_text()]
     finally:
         process.kill()

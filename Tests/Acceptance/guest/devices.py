@@ -265,7 +265,7 @@ def configuring():
         gateway.stop()
         record["path"] = path
         record["start"] = ended(subprocess.run(
-            [TACTUS, "run", "--no-http", "--no-link", "--config", path], env=environment(scene.path), timeout=60,
+            [TACTUS, "run", "--no-http", "--no-link", "--config", path], env=environment(scene.path),
             stdin=subprocess.DEVNULL, capture_output=True, text=True))
     for line in lines:
         line.read()
@@ -343,7 +343,7 @@ def calibrating():
 
         def tactus(*words):
             return ended(subprocess.run(
-                [TACTUS, *words], env=environment(gateway.folder), timeout=120, stdin=subprocess.DEVNULL,
+                [TACTUS, *words], env=environment(gateway.folder), stdin=subprocess.DEVNULL,
                 capture_output=True, text=True))
 
         def calibrate(output, port, seconds, *words):

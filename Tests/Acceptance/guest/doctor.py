@@ -39,7 +39,7 @@ def examine(scene, before=(), rtprio=0, memlock=8 << 20):
     `before` holds the words in front of the command; they may change the user, who is root otherwise.
     """
     limits = ("prlimit", f"--rtprio={rtprio}", f"--memlock={memlock}", "--") if before else ()
-    done = run_tactus("doctor", "--json", before=(*limits, *before, *(["--"] if before else [])), timeout=None)
+    done = run_tactus("doctor", "--json", before=(*limits, *before, *(["--"] if before else [])))
     try:
         findings = json.loads(done.stdout)["findings"]
     except ValueError:
@@ -130,7 +130,7 @@ def main():
         "mount -t overlay -o lowerdir=/etc,upperdir=/tmp/etc,workdir=/tmp/work none /etc",
         # Where a computer with this kernel would have it.
         f"mount -t tmpfs none /boot; cp {PROJECT}/.lab/kernel/boot/config-* /boot", f"cat {TACTUS} >/dev/null")
-    run_tactus("doctor", timeout=None)  # loads its files from the host, which can take any time on the guest's clock
+    run_tactus("doctor")  # loads its files from the host, which can take any time on the guest's clock
     examine("as it is")
     users()
     machine()

@@ -182,7 +182,7 @@ def calibrate(gateway, machines, *words, interrupt=None, by=signal.SIGINT):
         while process.poll() is None and not interrupt(machines):
             time.sleep(0.1)
         process.send_signal(by)
-    text, complaint = process.communicate(timeout=300)
+    text, complaint = process.communicate()
     player.stop()
     for machine in machines:
         machine.line.close()
@@ -295,7 +295,7 @@ def overrun(gateway):
     process.send_signal(signal.SIGSTOP)
     time.sleep(1.5)
     process.send_signal(signal.SIGCONT)
-    text, complaint = process.communicate(timeout=120)
+    text, complaint = process.communicate()
     player.stop()
     gateway.request("POST", "/api/v1/transport", {"playing": False})
     return process.returncode, text, complaint
@@ -321,7 +321,7 @@ def monitored(gateway):
 def ended(gateway, *words):
     done = subprocess.run(
         [TACTUS, *map(str, words)], env=environment(gateway.folder), stdin=subprocess.DEVNULL, capture_output=True,
-        text=True, timeout=120)
+        text=True)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -52,22 +52,3 @@ def time_interval_error(placed):
     slope, intercept = straight([(tick.step, tick.at) for tick in placed])
     deviations = [tick.at - (intercept + slope * tick.step) for tick in placed]
     return 60e6 / (slope * PER_BEAT), deviations
-
-
-def steady(ticks):
-    """Numbers the ticks of a steady tempo; returns (number, time) pairs and the fitted (interval, start).
-
-    Fails if the last ticks are at least half an interval off, as after a lost or doubled tick. Single late readings,
-    which a busy machine may cause at any time, are tolerated.
-    """
-    assert len(ticks) >= 3, "too few ticks came"
-    # Intervals of up to 24 ticks, so that the delay of a single reading matters little.
-    lag = min(24, len(ticks) // 3)
-    interval = statistics.median((b - a) / lag for a, b in zip(ticks, ticks[lag:]))
-    edge = min(24, len(ticks) // 3)
-    first = statistics.median(at - interval * number for number, at in enumerate(ticks[:edge]))
-    last = statistics.median(at - interval * number for number, at in enumerate(ticks[-edge:], len(ticks) - edge))
-    slipped = (last - first) / interval
-    assert -0.5 < slipped < 0.5, f"{slipped:.2f} of {len(ticks)} ticks were lost (negative: doubled)"
-    numbered = list(enumerate(ticks))
-    return numbered, straight(numbered)

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 
+from rig.guest import IN_LAB
 from rig.wait import PATIENCE, until
 
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
@@ -27,15 +28,15 @@ def environment(folder, passing=()):
     }
 
 
-def run_tactus(*arguments, timeout=60, before=()):
+def run_tactus(*arguments, before=()):
     """Runs one command, with the words of `before` in front of it, and returns code, stdout and stderr.
 
-    The long timeout is for a busy machine, which may be slow to load the program.
+    A busy machine may be slow to load the program, so the timeout is long.
     """
     with tempfile.TemporaryDirectory() as folder:
         return subprocess.run(
             [*before, TACTUS, *map(str, arguments)], env=environment(folder), stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=timeout)
+            capture_output=True, text=True, timeout=None if IN_LAB else PATIENCE)
 
 
 def request(method, path, body=None, headers=None, port=PORT, timeout=PATIENCE):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rig.clocks import raw_microseconds
 from rig.figures import quantile
-from rig.wait import until
+from rig.wait import PATIENCE, until
 
 # The kernel kills it when its parent ends; otherwise it would keep using Link after a killed test.
 WITH_PARENT = ["setpriv", "--pdeathsig", "KILL"]
@@ -49,7 +49,8 @@ class LinkHut:
         self.hut = None
         self.ending = False
         try:
-            waiting = subprocess.run(["jack_wait", "--wait", "--timeout", "10"], env=environment, capture_output=True)
+            waiting = subprocess.run(
+                ["jack_wait", "--wait", "--timeout", f"{PATIENCE:.0f}"], env=environment, capture_output=True)
             assert waiting.returncode == 0, f"no JACK server: {waiting.stdout!r}"
             self.terminal, inner = pty.openpty()
             self.hut = subprocess.Popen(

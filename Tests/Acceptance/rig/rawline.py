@@ -101,6 +101,33 @@ class RawLine:
         """
         return until(lambda: self.times(START, since) or self.times(CONTINUE, since), "the machine plays")[0]
 
+    @property
+    def plays(self):
+        """Whether a machine on this line plays, by the last message.
+
+        After a long stall, on a busy machine, the gateway stops a machine for a moment and places it again.
+        """
+        words = [value for value, _ in list(self.arrivals) if value in (START, CONTINUE, STOP)]
+        return bool(words) and words[-1] != STOP
+
+    @property
+    def song(self):
+        """The ticks that a machine on this line counts while it plays: their places in the song, and their times."""
+        ticks, place, plays, position = [], 0, False, []
+        for value, at in list(self.arrivals):
+            if value == CLOCK and plays:
+                ticks.append((place, at))
+                place += 1
+            elif value in (START, CONTINUE, STOP):
+                plays = value != STOP
+                place = 0 if value == START else place
+            elif value == POSITION:
+                position = []
+            elif value < 0x80:
+                position.append(value)
+                place = 6 * (position[0] | position[-1] << 7)
+        return ticks
+
     def wait_ticks(self, count, since=None):
         """Waits for `count` Timing Clocks from `since` or now on, and returns their times."""
         since = raw_microseconds() if since is None else since

@@ -13,8 +13,7 @@ from rig.clocks import raw_microseconds
 from rig.figures import straight
 
 SILENCE = 0.02  # seconds of silence after which a new sound begins
-CALM = 4.0  # seconds for which samples must have come evenly before a sound counts
-EVEN = 500  # microseconds; the largest deviation that counts as even
+BEFORE = 4.0  # seconds before a sound in which its samples are judged
 
 
 class Ear:
@@ -66,19 +65,19 @@ class Ear:
             if after - before < 100:
                 self.readings.append((frame, (before + after) / 2))
 
-    def calm_times(self):
-        """When each sound left the loudspeaker, in microseconds of RAW, if samples came evenly before it.
+    def calmest(self, count):
+        """When the sounds left the loudspeaker, in microseconds of RAW, before which samples came most evenly.
 
         A JACK server without a sound card loses samples when the machine is busy. LinkHut and other programs compute
         times from the last few seconds of samples, so they are wrong for a few seconds after that.
         """
         readings = list(self.readings)
-        times = []
+        sounds = []
         for begin in list(self.begins):
-            newest = [reading for reading in readings if 0 <= begin - reading[0] < CALM * self.client.samplerate]
-            if not newest or begin - newest[0][0] < 0.9 * CALM * self.client.samplerate:
+            newest = [reading for reading in readings if 0 <= begin - reading[0] < BEFORE * self.client.samplerate]
+            if not newest or begin - newest[0][0] < 0.9 * BEFORE * self.client.samplerate:
                 continue
             slope, start = straight(newest)
-            if max(abs(at - start - slope * frame) for frame, at in newest) < EVEN:
-                times.append(start + slope * (begin + self.latency))
-        return times
+            unevenness = max(abs(at - start - slope * frame) for frame, at in newest)
+            sounds.append((unevenness, start + slope * (begin + self.latency)))
+        return [at for _, at in sorted(sounds)[:count]]
