@@ -65,12 +65,11 @@ final class VirtualGateway: EffectPerformer {
     private var barsAtStart: [Receiver: Int64] = [:]
     private var nextDescriptor: Int32 = 10
     private var parsers: [String: ClockByteParser] = [:]
-    /// When a clock was last followed.
-    private var leaderSeen: HostTime?
     /// When a machine last accepted no messages.
     private var lastStuck: [Receiver: HostTime] = [:]
     private var tickWatch = TickWatch()
     private var stepWatch = StepWatch()
+    private var silenceWatch = SilenceWatch()
     private var commandWatch = CommandWatch()
 
     /// A machine that receives the gateway's clock.
@@ -202,6 +201,7 @@ final class VirtualGateway: EffectPerformer {
         clockThread.refuses = { port in !sequencer.stuck.isDisjoint(with: Self.hearers(of: port, sequencer)) }
         let rooms = openLines.mapValues { [lineRooms] in lineRooms[$0] ?? .max }
         clockThread.room = { rooms[$0] ?? 0 }
+        watchSilence(published, at: now)
         let (sent, wakeAt) = clockThread.turn(published, at: now)
         for port in 0..<OutputBoard.capacity where (before ^ clockThread.ports) >> UInt64(port) & 1 == 1 {
             if clockThread.ports >> UInt64(port) & 1 == 0 {
@@ -229,10 +229,7 @@ final class VirtualGateway: EffectPerformer {
     private func deliver(_ message: ScheduledMessage, at time: HostTime) {
         guard let port = message.port else { return }
         if let planned = message.planned, time < planned.due { broken.append("\(planned.message) leaves early") }
-        // While a leader is followed, and for 2 s after, its own irregular ticks may cause skipped or repeated ticks.
-        if engine.arbiter.following != nil { leaderSeen = time }
-        let isForced = leaderSeen.map { $0.microseconds(to: time) < 2_000_000 } ?? false
-        if let fault = tickWatch.fault(of: message, on: clockThread.board), !isForced { broken.append(fault) }
+        if let fault = tickWatch.fault(of: message, on: clockThread.board) { broken.append(fault) }
         for hearer in Self.hearers(of: port, sequencer) {
             let receiver = Receiver.port(hearer)
             guard !sequencer.stuck.contains(hearer) else {
@@ -259,7 +256,7 @@ final class VirtualGateway: EffectPerformer {
     }
 
     private func hear(_ message: ClockMessage, at time: HostTime, slot: Int, _ receiver: Receiver) {
-        if message != .timingClock { hasMissed.remove(receiver) }
+        if message != .timingClock { hasMissed.remove(receiver) } else { silenceWatch.ticked(receiver, at: time) }
         let board = clockThread.board
         if message == .start { barsAtStart[receiver] = board.transport.ticksPerBar }
         let fault = machines[receiver, default: DrumMachine()].take(
@@ -272,30 +269,63 @@ final class VirtualGateway: EffectPerformer {
     private func excuseMachines() {
         tickWatch.excuseAll()
         stepWatch.excuseAll()
+        silenceWatch.excuseAll()
     }
 
     private func watchMachines(at now: HostTime) {
         for address in sequencer.stuck { lastStuck[.port(address)] = now }
         let board = clockThread.board
         tickWatch.take(board)
-        for slot in 0..<board.count {
+        for (receiver, slot) in receivers(on: board) {
+            let promise = stepWatch.fault(
+                of: receiver, machines[receiver] ?? DrumMachine(), slot, board,
+                isReachable: isReachable(receiver) && !isClockThreadStuck, at: now)
+            if let promise { broken.append(promise) }
+        }
+    }
+
+    /// Checks that every machine gets its ticks, at the beginning of a turn of the clock thread.
+    private func watchSilence(_ board: OutputBoard, at now: HostTime) {
+        // A port that has subscribers is not silent just because the board says so.
+        let mistaken = engine.outputs.all.enumerated().flatMap { slot, output -> [(receiver: Receiver, slot: Int)] in
+            guard let source = output.source, slot < board.count, board.slots[slot].sink == .away,
+                output.presence == .here, !maySendNothing(output)
+            else { return [] }
+            return Self.hearers(of: UInt8(source.port), sequencer).map { (.port($0), slot) }
+        }
+        let receivers = receivers(on: board) + mistaken
+        silenceWatch.keepOnly(Set(receivers.map(\.receiver)))
+        for (receiver, slot) in receivers {
+            let promise = silenceWatch.fault(
+                of: receiver, isPlaying: machines[receiver]?.isPlaying == true, slot, board,
+                isReachable: isReachable(receiver), at: now)
+            if let promise { broken.append(promise) }
+        }
+    }
+
+    /// Whether an output has a reason to send nothing: its machine leads, or waits for a session after a crash.
+    private func maySendNothing(_ output: Output) -> Bool {
+        output.isHeldBack && engine.recovery.deadline != nil
+            || output.isDriving(engine.arbiter.leader, device: engine.inputs.clockIn?.device?.name)
+    }
+
+    /// The machines that hear the outputs of a board, and their slots.
+    private func receivers(on board: OutputBoard) -> [(receiver: Receiver, slot: Int)] {
+        (0..<board.count).flatMap { slot in
             let receivers: [Receiver] =
                 switch board.slots[slot].sink {
                 case .port(let port): Self.hearers(of: port, sequencer).map { .port($0) }
                 case .line(let line): openLines[line].map { [.line($0)] } ?? []
                 case .away, .discard: []
                 }
-            for receiver in receivers {
-                let isReachable =
-                    switch receiver {
-                    case .port(let address): !sequencer.stuck.contains(address)
-                    case .line(let path): lineRooms[path] == nil
-                    }
-                let promise = stepWatch.fault(
-                    of: receiver, machines[receiver] ?? DrumMachine(), slot, board,
-                    isReachable: isReachable && !isClockThreadStuck, at: now)
-                if let promise { broken.append(promise) }
-            }
+            return receivers.map { ($0, slot) }
+        }
+    }
+
+    private func isReachable(_ receiver: Receiver) -> Bool {
+        switch receiver {
+        case .port(let address): !sequencer.stuck.contains(address)
+        case .line(let path): lineRooms[path] == nil
         }
     }
 
