@@ -56,6 +56,19 @@ struct GatewaySceneTests {
     }
 
     @Test
+    func `a tempo that was set stays saved, whatever happens before the session has it`() throws {
+        var scene = GatewayScene(try Self.configuration())
+        scene.command(.setTempo(Tempo(beatsPerMinute: 133)))
+        #expect(scene.kept.tempo == 133)
+        // Anything that is decided before the Link peer has answered.
+        scene.command(.setQuantum(Beats(3)))
+        #expect(scene.kept.tempo == 133)
+        scene.run(for: 10)
+        #expect(scene.kept.tempo == 133 && scene.status.leadership.timeline.tempo.beatsPerMinute == 133)
+        #expect(scene.broken == [])
+    }
+
+    @Test
     func `a machine that another program uses exclusively is connected once it is free`() throws {
         var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
         scene.sequencer.plug(Self.drums)

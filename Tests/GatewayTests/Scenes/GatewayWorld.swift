@@ -221,6 +221,7 @@ struct GatewayWorld {
             touch(node) { engine, now in engine.setActive(isActive, at: now) }
             joinNetworks(node)
         }
+        if let token { nodes[node].linkHasDone(token) }
         nodes[node].check()
         if let token { post(.done(token), from: node) }
     }

@@ -118,7 +118,7 @@ final class VirtualGateway: EffectPerformer {
         commandWatch.given(command, token, self)
         self.now = now
         take(.command(command, token))
-        commandWatch.taken(command, isRefused: refusal(token) != nil)
+        commandWatch.taken(command, token, isRefused: refusal(token) != nil)
         check()
         return token
     }
@@ -369,6 +369,9 @@ final class VirtualGateway: EffectPerformer {
         }
     }
 
+    /// Records that the Link peer has carried out what a command asked of it.
+    func linkHasDone(_ token: ReplyToken) { commandWatch.linkHasDone(token) }
+
     /// Records a broken promise.
     func fail(_ promise: String) { broken.append(promise) }
 
@@ -381,7 +384,7 @@ final class VirtualGateway: EffectPerformer {
 
     /// Checks the promises that must hold after every event.
     func check() {
-        if let fault = commandWatch.fault(ofKept: kept) { broken.append(fault) }
+        if let fault = commandWatch.fault(ofKept: kept, self) { broken.append(fault) }
         for (slot, output) in engine.outputs.all.enumerated() {
             if case .leaving = output.presence { leaving.insert(slot) }
             if case .here = output.presence { leaving.remove(slot) }
