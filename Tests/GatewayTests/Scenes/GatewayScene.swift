@@ -36,6 +36,9 @@ struct GatewayScene {
     /// Makes an open line fail.
     mutating func breakLine(_ slot: Int) { world.nodes[0].clockThread.breakLine(slot) }
 
+    /// Kills the gateway, and starts it again with what it has saved.
+    mutating func kill(_ live: LiveConfiguration) { world.kill(0, live) }
+
     /// Lets the given time pass.
     mutating func run(for milliseconds: Int64) {
         let end = world.now.advanced(byMicroseconds: milliseconds * 1_000)

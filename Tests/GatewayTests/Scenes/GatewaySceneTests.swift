@@ -5,6 +5,7 @@ import ClockDispatch
 import ConfigurationFiles
 import GatewayStatus
 import LinkNetwork
+import LinkSession
 import MIDIClock
 import Simulation
 import Testing
@@ -66,6 +67,47 @@ struct GatewaySceneTests {
         scene.run(for: 10)
         #expect(scene.kept.tempo == 133 && scene.status.leadership.timeline.tempo.beatsPerMinute == 133)
         #expect(scene.broken == [])
+    }
+
+    @Test
+    func `what was saved counts in the next run, at the Link peer too`() throws {
+        var kept = KeptState()
+        (kept.startStopSync, kept.tempo, kept.link) = (true, 97, false)
+        let live = try Self.configuration().live
+        let scene = GatewayScene(GatewayConfiguration(live, kept: kept), kept: kept)
+        #expect(scene.link.isStartStopSyncEnabled && !scene.link.isEnabled)
+        #expect(scene.status.leadership.timeline.tempo.beatsPerMinute == 97 && scene.broken == [])
+    }
+
+    @Test
+    func `a machine that a killed run left playing is stopped, whatever its output is called now`() throws {
+        let drums = ["drums": "match: [TR-8S]"]
+        for next in [try Self.configuration(drums), try Self.configuration([:], .numeric(client: 24, port: 0))] {
+            var scene = try Self.playing()
+            let started = scene.kept.playing
+            #expect(started == ["tr-8s"])
+            scene.command(.configure(try Self.configuration([:], .numeric(client: 24, port: 0)).live))
+            scene.run(for: 5_000)
+            #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == true)
+            scene.kill(next.live)
+            scene.run(for: 2_500)
+            #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == false)
+            #expect(scene.broken == [])
+        }
+    }
+
+    @Test
+    func `a machine that a killed run left playing is stopped if its output is removed at once`() throws {
+        var scene = try Self.playing()
+        scene.command(.enableLink(true))
+        scene.run(for: 100)
+        scene.kill(try Self.configuration([:], .name("TR-8S")).live)
+        scene.run(for: 100)
+        #expect(scene.output("TR-8S")?.isHeldBack == true)
+        scene.command(.configure(try Self.configuration([:]).live))
+        scene.run(for: 1_000)
+        #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == false)
+        #expect(scene.sequencer.subscriptions.isEmpty && scene.broken == [])
     }
 
     @Test

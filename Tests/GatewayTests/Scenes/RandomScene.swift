@@ -35,6 +35,8 @@ enum SceneStep: Hashable {
     case network(Bool)
     /// A user looks at the status.
     case watch
+    /// The gateway is killed, and started again with what it has saved.
+    case kill(SceneConfiguration)
 }
 
 /// The settings of the gateway in a random scene.
@@ -244,6 +246,11 @@ struct RandomScene {
         case .network(let isPlugged):
             if isPlugged { world.medium.plug(1) } else { world.medium.unplug(1) }
         case .watch: gateway.watchedAt = world.hostTime(of: 0)
+        case .kill(let configuration):
+            world.kill(0, try configuration.live())
+            world.connectLeaders(of: 0)
+            // Nobody waits for the replies of a run that is over.
+            tokens = []
         }
     }
 
@@ -268,7 +275,7 @@ extension SceneStep {
         let machine = Int.random(in: 0..<4, using: &random)
         let isOn = random.chance(0.5)
         self =
-            switch Int.random(in: 0..<24, using: &random) {
+            switch Int.random(in: 0..<25, using: &random) {
             case 0, 1, 2: .plug(machine)
             case 3: .pull(machine)
             case 4: .take(machine, isOn)
@@ -286,6 +293,7 @@ extension SceneStep {
             case 14, 15: .peer(Self.command(using: &random))
             case 16: .network(random.chance(0.7))
             case 17: .watch
+            case 18: .kill(SceneConfiguration(using: &random))
             default: .command(Self.command(using: &random))
             }
     }

@@ -88,7 +88,7 @@ final class VirtualGateway: EffectPerformer {
     ) {
         var random = random
         now = clock.hostTime(at: time)
-        link = Engine(tempo: configuration.tempo, seed: random.next(), at: now)
+        link = Engine(configuration, kept: kept, seed: random.next(), at: now)
         engine = GatewayEngine(
             configuration,
             in: .init(
@@ -107,6 +107,22 @@ final class VirtualGateway: EffectPerformer {
             clockThread.makePort(port)
             sequencer.plug(.own(Self.outputs, port, name))
         }
+    }
+
+    /// The gateway's next run, after this one was killed: with what was saved, and the same machines.
+    func killed(_ live: LiveConfiguration, at time: WorldTime) -> VirtualGateway {
+        let next = VirtualGateway(
+            GatewayConfiguration(live, kept: kept), kept: kept, clock: clock, random: random, at: time)
+        let own = next.sequencer.ports
+        next.sequencer = sequencer
+        // The kernel closes the clients of a process that ends.
+        for client in [Self.outputs, Self.clockIn, Self.controls] { next.sequencer.unplug(client: client) }
+        for port in own { next.sequencer.plug(port) }
+        (next.lines, next.lineRooms, next.broken, next.log) = (lines, lineRooms, broken, log)
+        (next.machines, next.hasMissed, next.barsAtStart, next.lastStuck) = (
+            machines, hasMissed, barsAtStart, lastStuck
+        )
+        return next
     }
 
     // The gateway thread.
