@@ -39,6 +39,16 @@ struct GatewayScene {
     /// Kills the gateway, and starts it again with what it has saved.
     mutating func kill(_ live: LiveConfiguration) { world.kill(0, live) }
 
+    mutating func take(_ event: GatewayEvent) { world.take(event, at: 0) }
+
+    /// Hands over events some of which were lost, as the gateway thread does.
+    mutating func take(_ events: [GatewayEvent], lost: GatewayEvent.Present) {
+        world.nodes[0].take(events, lost: lost)
+    }
+
+    /// Ends the run.
+    mutating func end() { world.nodes[0].end() }
+
     /// Lets the given time pass.
     mutating func run(for milliseconds: Int64) {
         let end = world.now.advanced(byMicroseconds: milliseconds * 1_000)

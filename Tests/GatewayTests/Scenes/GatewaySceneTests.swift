@@ -111,6 +111,32 @@ struct GatewaySceneTests {
     }
 
     @Test
+    func `at the end machines are stopped before the session is left, and one that refuses is remembered`() throws {
+        for isStuck in [false, true] {
+            var scene = try Self.playing()
+            if isStuck { scene.sequencer.stuck = [Self.drums.address] }
+            scene.end()
+            #expect(scene.endings == ["clock", "input", "link", "replies"])
+            #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == isStuck)
+            #expect(scene.kept.playing == (isStuck ? ["tr-8s"] : []) && scene.broken == [])
+        }
+    }
+
+    @Test
+    func `after lost news the present state counts, and a reply still comes after it`() throws {
+        var scene = GatewayScene(try Self.configuration())
+        let old = LinkState(scene.link)
+        scene.command(.setTempo(Tempo(beatsPerMinute: 133)))
+        scene.run(for: 10)
+        let present = LinkState(scene.link)
+        scene.take(.link(old))
+        #expect(scene.status.link.sessionState.tempo.beatsPerMinute == 120)
+        scene.take([.link(old), .done(ReplyToken(number: 99))], lost: .init(link: present))
+        #expect(scene.status.link.sessionState.tempo.beatsPerMinute == 133)
+        #expect(scene.status.leadership.timeline.tempo.beatsPerMinute == 133 && scene.replies.count == 2)
+    }
+
+    @Test
     func `a machine that another program uses exclusively is connected once it is free`() throws {
         var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
         scene.sequencer.plug(Self.drums)

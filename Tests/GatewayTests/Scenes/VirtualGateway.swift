@@ -35,6 +35,8 @@ final class VirtualGateway: EffectPerformer {
     private(set) var openLines: [Int32: String] = [:]
     /// The machines, with the messages they have received.
     private(set) var machines: [Receiver: DrumMachine] = [:]
+    /// The threads that have ended, in order.
+    private(set) var endings: [String] = []
     /// Promises that were not kept.
     private(set) var broken: [String] = []
     /// Whether the clock thread is held up.
@@ -181,6 +183,19 @@ final class VirtualGateway: EffectPerformer {
         if case .success = outcome, let promise = commandWatch.fault(ofReplyTo: token, self) { broken.append(promise) }
     }
 
+    // The end of the run; what happens is noted in `endings`.
+
+    func endClock() -> ClockAccount {
+        readyReceivers()
+        deliver(clockThread.finish(at: now))
+        endings.append("clock")
+        return clockThread.account()
+    }
+
+    func endInput() { endings.append("input") }
+    func endLink() { endings.append("link") }
+    func endReplies() { endings.append("replies") }
+
     func answer(_ question: GatewayQuestion) -> GatewayAnswer {
         switch question {
         case .subscribe(let subscription):
@@ -213,10 +228,7 @@ final class VirtualGateway: EffectPerformer {
         for address in sequencer.unplugged { machines[.port(address)] = nil }
         sequencer.unplugged = []
         let before = clockThread.ports
-        let sequencer = sequencer
-        clockThread.refuses = { port in !sequencer.stuck.isDisjoint(with: Self.hearers(of: port, sequencer)) }
-        let rooms = openLines.mapValues { [lineRooms] in lineRooms[$0] ?? .max }
-        clockThread.room = { rooms[$0] ?? 0 }
+        readyReceivers()
         watchSilence(published, at: now)
         let (sent, wakeAt) = clockThread.turn(published, at: now)
         for port in 0..<OutputBoard.capacity where (before ^ clockThread.ports) >> UInt64(port) & 1 == 1 {
@@ -228,14 +240,26 @@ final class VirtualGateway: EffectPerformer {
                 broken.append("port \(port) has no name")
             }
         }
+        deliver(sent)
+        watchMachines(at: now)
+        return wakeAt
+    }
+
+    /// Tells the clock thread which receivers accept messages now.
+    private func readyReceivers() {
+        let sequencer = sequencer
+        clockThread.refuses = { port in !sequencer.stuck.isDisjoint(with: Self.hearers(of: port, sequencer)) }
+        let rooms = openLines.mapValues { [lineRooms] in lineRooms[$0] ?? .max }
+        clockThread.room = { rooms[$0] ?? 0 }
+    }
+
+    private func deliver(_ sent: [VirtualKernel.Sent]) {
         for sent in sent {
             switch sent {
             case .message(let message, let time): deliver(message, at: time)
             case .bytes(let bytes, let wanted, let line, let time): deliver(bytes, of: wanted, to: line, at: time)
             }
         }
-        watchMachines(at: now)
-        return wakeAt
     }
 
     private static func hearers(of port: UInt8, _ sequencer: VirtualSequencer) -> [PortAddress] {
