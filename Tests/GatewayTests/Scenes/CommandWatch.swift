@@ -51,6 +51,12 @@ struct CommandWatch {
         }
     }
 
+    /// Records that a button or pedal is about to be pressed, which may overrule commands.
+    mutating func pressed() {
+        (link, tempo) = (nil, nil)
+        waiting = [:]
+    }
+
     /// Records that the engine has accepted or refused a command.
     mutating func taken(_ command: Command, _ token: ReplyToken, isRefused: Bool) {
         guard !isRefused else { return }

@@ -31,7 +31,7 @@ struct GatewayScene {
 
     mutating func hear(_ events: [ClockInputEvent]) { world.take(.clocks(events), at: 0) }
 
-    mutating func press(_ arrivals: [ControlArrival]) { world.take(.controls(arrivals), at: 0) }
+    mutating func press(_ arrivals: [ControlArrival]) { world.press(arrivals, at: 0) }
 
     /// Makes an open line fail.
     mutating func breakLine(_ slot: Int) { world.nodes[0].clockThread.breakLine(slot) }

@@ -170,6 +170,12 @@ struct GatewayWorld {
         settle(node)
     }
 
+    /// Gives a gateway what buttons and pedals send.
+    mutating func press(_ arrivals: [ControlArrival], at node: Int) {
+        nodes[node].press(arrivals, at: hostTime(of: node))
+        settle(node)
+    }
+
     /// Sends a clock message to a gateway now; it arrives a little later.
     mutating func hear(_ message: ClockMessage, from source: ClockSource, at node: Int) {
         trace.record("hears", node: node, [Int64(message.wire.bytes)], at: now)

@@ -28,6 +28,8 @@ final class VirtualGateway: EffectPerformer {
     private(set) var log: [LogEntry] = []
     private(set) var kept: KeptState
     private(set) var replies: [ReplyToken: Result<Void, CommandError>] = [:]
+    /// Whether no port for buttons and pedals can be opened.
+    var refusesControls = false
     /// The paths of lines that can be opened.
     var lines: Set<String> = []
     /// The most bytes that a line accepts at once, by its path; a line without an entry accepts all.
@@ -120,7 +122,8 @@ final class VirtualGateway: EffectPerformer {
         // The kernel closes the clients of a process that ends.
         for client in [Self.outputs, Self.clockIn, Self.controls] { next.sequencer.unplug(client: client) }
         for port in own { next.sequencer.plug(port) }
-        (next.lines, next.lineRooms, next.broken, next.log) = (lines, lineRooms, broken, log)
+        (next.lines, next.lineRooms, next.refusesControls) = (lines, lineRooms, refusesControls)
+        (next.broken, next.log) = (broken, log)
         (next.machines, next.hasMissed, next.barsAtStart, next.lastStuck) = (
             machines, hasMissed, barsAtStart, lastStuck
         )
@@ -139,6 +142,12 @@ final class VirtualGateway: EffectPerformer {
         commandWatch.taken(command, token, isRefused: refusal(token) != nil)
         check()
         return token
+    }
+
+    /// Takes what buttons and pedals send.
+    func press(_ arrivals: [ControlArrival], at now: HostTime) {
+        commandWatch.pressed()
+        take(.controls(arrivals), at: now)
     }
 
     func take(_ event: GatewayEvent, at now: HostTime) {
@@ -209,8 +218,12 @@ final class VirtualGateway: EffectPerformer {
             nextDescriptor += 1
             openLines[nextDescriptor] = path
             return .opened(place, nextDescriptor)
-        case .lookAtDriver(let place, _): return .driver(place, nil)
+        case .lookAtDriver(let place, let port):
+            // What a stuck machine does not accept waits in its driver.
+            let sent = machines[.port(port.address)]?.events.count ?? 0
+            return .driver(place, DriverBuffer(sent: sent, waiting: sequencer.stuck.contains(port.address) ? 64 : 0))
         case .openControls:
+            guard !refusesControls else { return .controlsNotOpened("Cannot allocate memory") }
             sequencer.plug(.own(Self.controls, 0, "Controls"))
             return .controlsOpened(PortAddress(client: Self.controls, port: 0))
         }
