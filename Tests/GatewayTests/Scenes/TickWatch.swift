@@ -38,11 +38,15 @@ struct TickWatch {
         var isExcused = false
         /// For how many ticks an output that sends ahead may still be gliding after a change of tempo.
         var glidingTicks = 0
+        /// Steps of grid and offset that an output may still be gliding over, in microseconds.
+        var debt = 0.0
+        private var (glides, offset): (Int64, Int64)
 
         init(_ tick: Int64, of slot: Int, on board: OutputBoard) {
             self.tick = tick
             circumstances = Circumstances(of: slot, on: board)
             (microsecondsPerBeat, tempoChanges) = (board.map.line.microsecondsPerBeat, board.map.tempoChanges)
+            (glides, offset) = (board.map.glides, board.slots[slot].settings.offset)
         }
 
         /// Takes a newer board into account.
@@ -52,8 +56,16 @@ struct TickWatch {
             // the grid, as long as they make no more than half a tick together; at 0.5 %, that takes a hundred ticks
             // and more. A leader's jitter changes the tempo by less than 1 %.
             let change = abs(board.map.line.microsecondsPerBeat - microsecondsPerBeat)
-            if board.slots[slot].settings.offset < 0, change * 100 > microsecondsPerBeat { glidingTicks = 300 }
+            let settings = board.slots[slot].settings
+            if settings.offset < 0, change * 100 > microsecondsPerBeat { glidingTicks = 300 }
+            debt += Double(abs(board.map.glides - glides) + abs(settings.offset - offset))
+            (glides, offset) = (board.map.glides, settings.offset)
         }
+
+        /// Whether a step of the grid may have been too much to glide over, since others are not paid yet.
+        ///
+        /// One step alone, for example to a leader's ticks, is at most half a tick, and must break nothing.
+        func owesTooMuch(_ line: TickLine) -> Bool { glidingTicks > 0 || debt > Double(line.tickLength / 2 + 2) }
     }
 
     /// Allows the next tick of every output to have any number.
@@ -78,12 +90,13 @@ struct TickWatch {
         defer { records[message.slot] = next }
         guard var last = records[message.slot], last.circumstances.occupant == slot.occupant else { return nil }
         last.take(message.slot, of: board)
-        next.glidingTicks = max(0, last.glidingTicks - 1)
+        // Gliding over half a tick takes a few hundred ticks.
+        (next.glidingTicks, next.debt) = (max(0, last.glidingTicks - 1), last.debt * 0.99)
         guard slot.settings.multiply == 1, slot.settings.divide == 1, slot.settings.tempos == .all,
             tick != last.tick + 1
         else { return nil }
         breaks += 1
-        guard !last.isExcused, last.glidingTicks == 0 else { return nil }
+        guard !last.isExcused, !last.owesTooMuch(board.map.line) else { return nil }
         // A change of tempo that is noticed late can leave more ticks overdue than may be sent late, or put the output
         // so far ahead that it goes back. See `PulseTrain.catchUpLimit` and `TickPlanner.follow`.
         let skipped = tick - last.tick - 1

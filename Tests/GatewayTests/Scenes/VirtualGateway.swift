@@ -124,6 +124,8 @@ final class VirtualGateway: EffectPerformer {
         for port in own { next.sequencer.plug(port) }
         (next.lines, next.lineRooms, next.refusesControls) = (lines, lineRooms, refusesControls)
         (next.broken, next.log) = (broken, log)
+        // How long it takes to start again is not simulated.
+        for receiver in machines.keys { machines[receiver]?.forgetLastTick() }
         (next.machines, next.hasMissed, next.barsAtStart, next.lastStuck) = (
             machines, hasMissed, barsAtStart, lastStuck
         )
