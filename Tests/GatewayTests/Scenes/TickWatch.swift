@@ -69,7 +69,9 @@ struct TickWatch {
     }
 
     /// Allows the next tick of every output to have any number.
-    mutating func excuseAll() { records = [:] }
+    mutating func excuseAll() {
+        for slot in records.keys { records[slot]?.isExcused = true }
+    }
 
     /// Notes the board that the clock thread uses now.
     mutating func take(_ board: OutputBoard) {
