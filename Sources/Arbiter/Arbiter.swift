@@ -105,6 +105,9 @@ package struct Arbiter: Sendable {
         edit.apply(to: &link.state, at: now)
     }
 
+    /// Whether the Link peer has been asked for an edit that its state does not show yet.
+    package var awaitsEdit: Bool { link.edits < edits.asked }
+
     /// Sets which machines can be heard, and which may lead while Link is off.
     ///
     /// - Parameters:

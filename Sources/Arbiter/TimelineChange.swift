@@ -104,9 +104,12 @@ extension TempoMap {
         }
     }
 
-    /// By how much a line's ticks are later than ours around a time, in microseconds.
+    /// By how much a line's ticks are later than ours at a time, in microseconds of the line.
+    ///
+    /// At that time, outputs that glide over it are where they were, even if the line is much faster or slower. Counted
+    /// in our microseconds, half a tick of a slow clock would be more than an output glides over at a fast one.
     private func distance(to newLine: TickLine, at now: HostTime) -> Int64 {
-        let tick = newLine.nearestTick(to: now)
-        return line.time(ofTick: tick).microseconds(to: newLine.time(ofTick: tick))
+        let ticks = line.position(at: now) - newLine.position(at: now)
+        return roundedToInteger(ticks * Double(newLine.microsecondsPerBeat) / Double(TickLine.ticksPerBeat))
     }
 }

@@ -4,6 +4,7 @@ internal import ClockDispatch
 package import ConfigurationFiles
 package import GatewayStatus
 internal import LinkNetwork
+internal import LinkSession
 package import Logging
 package import RealTime
 internal import Synchronization
@@ -42,11 +43,8 @@ package final class Gateway: Sendable {
         let priority = Int32(clamping: configuration.realtimePriority / 2)
         let input = try clients.input(configuration, priority: priority, into: mailbox)
         let kept = keeper?.found ?? KeptState()
-        let peer = try LinkPeer(
-            tempo: configuration.tempo, isStartStopSyncEnabled: configuration.isStartStopSyncEnabled,
-            interfaces: configuration.interfaces, priority: priority,
-            resumptionTime: kept.playing.isEmpty ? 0 : Recovery.longest
-        ) { state in
+        let link = Engine(configuration, kept: kept, seed: .random(in: 0 ... .max), at: .now())
+        let peer = try LinkPeer(link, interfaces: configuration.interfaces, priority: priority) { state in
             // If the mailbox is full, the gateway thread notices and reads the present state instead.
             _ = mailbox.post(.link(state))
         }

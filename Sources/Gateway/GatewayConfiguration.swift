@@ -29,6 +29,16 @@ package struct GatewayConfiguration: Sendable {
     package var dispatch = DispatchChoice.auto
 
     package init() {}
+
+    /// The settings of a run that goes on with what the last one saved.
+    package init(_ live: LiveConfiguration, kept: KeptState) {
+        self.live = live
+        tempo = kept.tempo.map(Tempo.init(beatsPerMinute:)) ?? tempo
+        isLinkEnabled = kept.link ?? isLinkEnabled
+        isStartStopSyncEnabled = kept.startStopSync ?? isStartStopSyncEnabled
+        quantum = kept.quantum?.value(over: live.quantum.value).map { Beats($0) }
+        follow = kept.follow?.value(over: live.follow.text).flatMap { try? FollowChoice($0) }
+    }
 }
 
 /// The configuration that can change while the gateway runs.

@@ -35,7 +35,7 @@ public final class LinkPeer: Sendable {
     ///   - onChange: called on the network thread after every change of state. It must not block or call ``close()``.
     ///   - onEvent: called on the network thread, after `onChange`, once for each event, as ``events`` reports them.
     /// - Throws: if the thread or its wake-up descriptor cannot be created.
-    public init(
+    public convenience init(
         tempo: Tempo, isEnabled: Bool = false, isStartStopSyncEnabled: Bool = false, interfaces: [String] = [],
         priority: Int32 = 0, resumptionTime: Int64 = 0, onChange: @escaping @Sendable (LinkState) -> Void = { _ in },
         onEvent: @escaping @Sendable (LinkEvent) -> Void = { _ in }
@@ -43,9 +43,18 @@ public final class LinkPeer: Sendable {
         let now = HostTime.now()
         var engine = Engine(tempo: tempo, seed: .random(in: 0 ... .max), at: now)
         if resumptionTime > 0 { engine.resumePlaying(until: now.advanced(byMicroseconds: resumptionTime)) }
+        engine.setStartStopSync(isStartStopSyncEnabled)
+        try self.init(engine, interfaces: interfaces, priority: priority, onChange: onChange, onEvent: onEvent)
+        if isEnabled { setEnabled(true) }
+    }
+
+    /// Starts a peer with an engine that is set up already.
+    package init(
+        _ engine: Engine, interfaces: [String], priority: Int32,
+        onChange: @escaping @Sendable (LinkState) -> Void = { _ in },
+        onEvent: @escaping @Sendable (LinkEvent) -> Void = { _ in }
+    ) throws(SystemCallError) {
         let exchange = try LinkExchange(LinkState(engine), onChange: onChange, onEvent: onEvent)
-        if isStartStopSyncEnabled { exchange.post(.init(action: .setStartStopSync(true))) }
-        if isEnabled { exchange.post(.init(action: .setEnabled(true))) }
         self.exchange = exchange
         thread = try RealTimeThread(name: "tactus-link", priority: priority) {
             [engine] in

@@ -174,16 +174,13 @@ extension Run {
 
     /// The settings of this run: options first, then saved state, then the file.
     private func configuration(_ live: LiveConfiguration, _ kept: KeptState) -> GatewayConfiguration {
-        var configuration = GatewayConfiguration()
-        configuration.tempo = tempo ?? kept.tempo.map(Tempo.init(beatsPerMinute:)) ?? configuration.tempo
-        configuration.isLinkEnabled = link ?? kept.link ?? true
-        configuration.isStartStopSyncEnabled = startStopSync ?? kept.startStopSync ?? false
+        var configuration = GatewayConfiguration(live, kept: kept)
+        configuration.tempo = tempo ?? configuration.tempo
+        configuration.isLinkEnabled = link ?? configuration.isLinkEnabled
+        configuration.isStartStopSyncEnabled = startStopSync ?? configuration.isStartStopSyncEnabled
         configuration.playsAtStart = play
-        configuration.live = live
-        if quantum == nil { configuration.quantum = kept.quantum?.value(over: live.quantum.value).map { Beats($0) } }
-        if follow == nil, clockIn == nil {
-            configuration.follow = kept.follow?.value(over: live.follow.text).flatMap { try? FollowChoice($0) }
-        }
+        if quantum != nil { configuration.quantum = nil }
+        if follow != nil || clockIn != nil { configuration.follow = nil }
         return configuration
     }
 

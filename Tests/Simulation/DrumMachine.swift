@@ -52,6 +52,9 @@ package struct DrumMachine: Sendable {
     /// Forgets what was recorded, as if a new device had been plugged in.
     package mutating func replace() { self = DrumMachine() }
 
+    /// Forgets when the last tick came, as if the next came much later.
+    package mutating func forgetLastTick() { lastTick = nil }
+
     /// Moves its place by a number of ticks, as machines do by accident.
     package mutating func slip(by ticks: Int64) { songPosition += ticks }
 

@@ -24,6 +24,14 @@ protocol EffectPerformer: AnyObject {
     func write(_ entry: LogEntry)
     func publish(_ status: StatusPicture)
     func reply(_ outcome: Result<Void, CommandError>, to token: ReplyToken)
+    /// Ends the clock thread after its last Stops, and returns its last account.
+    func endClock() -> ClockAccount
+    /// Ends receiving other machines' clocks.
+    func endInput()
+    /// Leaves the session with a bye-bye, and ends the Link peer.
+    func endLink()
+    /// Replies to everybody who still waits.
+    func endReplies()
 }
 
 extension EffectPerformer {
@@ -35,6 +43,32 @@ extension EffectPerformer {
             guard !answers.isEmpty else { return }
             effects = engine.take(.answers(answers), at: hostTime())
         }
+    }
+
+    /// Hands over several events in the order in which they came.
+    ///
+    /// - Parameters:
+    ///   - events: from other threads.
+    ///   - lost: the present state if some news were lost. It comes first, so that a reply does not precede its effect,
+    ///     and replaces older news among the events.
+    func take(_ events: [GatewayEvent], lost: GatewayEvent.Present?) {
+        if let lost { take(.lost(lost)) }
+        for event in events {
+            switch event {
+            case .link where lost != nil, .clockDevice where lost?.clockDevice != nil: break
+            default: take(event)
+            }
+        }
+    }
+
+    /// Ends the run.
+    ///
+    /// First the machines, then the peers: a drum machine must not play on while Tactus leaves the session.
+    func end() {
+        if let state = engine.ended(endClock()) { keep(state, .setting) }
+        endInput()
+        endLink()
+        endReplies()
     }
 
     /// Carries effects out in the order of their fields, and returns the answers to their questions.

@@ -28,6 +28,12 @@ extension GatewayEngine {
         isStatusStale = true
     }
 
+    /// Takes the state of the raw device that a clock is read from.
+    mutating func clockDeviceChanged(to device: ClockInput.Device, at now: HostTime) {
+        inputs.clockIn?.device = device
+        hearDevices(at: now)
+    }
+
     /// Notes that outputs were added, removed or changed.
     mutating func outputsChanged() { (isBoardStale, isStatusStale, haveOutputsChanged) = (true, true, true) }
 

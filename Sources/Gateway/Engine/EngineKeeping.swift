@@ -16,7 +16,10 @@ extension GatewayEngine {
     }
 
     /// Saves the current tempo, whoever set it.
+    ///
+    /// A tempo that the user has just set is saved already; it must not be replaced by the one before it.
     mutating func keepTempo() {
+        guard !arbiter.awaitsEdit else { return }
         let tempo = KeptState.rounded(arbiter.timeline.tempo)
         keep(.drift) { $0.tempo = tempo }
     }

@@ -114,10 +114,11 @@ struct GatewayEngine: Sendable {
         switch event {
         case .started: start(at: now)
         case .link(let state): linkChanged(to: state, at: now)
+        case .lost(let present):
+            linkChanged(to: present.link, at: now)
+            if let device = present.clockDevice { clockDeviceChanged(to: device, at: now) }
         case .clocks(let events): heard(events, at: now)
-        case .clockDevice(let device):
-            inputs.clockIn?.device = device
-            hearDevices(at: now)
+        case .clockDevice(let device): clockDeviceChanged(to: device, at: now)
         case .controls(let arrivals): pressed(arrivals, at: now)
         case .ports(let list):
             patchbay.replace(list)

@@ -9,6 +9,8 @@ enum GatewayEvent: Sendable {
     case started
     /// The newest state of the Link peer; states in between may have been skipped.
     case link(LinkState)
+    /// News of the Link peer or of the raw device were lost; this is the present state.
+    case lost(Present)
     /// What other machines' clocks sent, in order.
     case clocks([ClockInputEvent])
     /// The state of the raw device that a clock is read from.
@@ -28,6 +30,13 @@ enum GatewayEvent: Sendable {
     /// The clock thread announces nothing, so its account is read on each turn. `watchedAt` is when somebody last
     /// watched the status.
     case turn(ClockAccount, watchedAt: HostTime)
+
+    /// The present state of what is otherwise told when it changes.
+    struct Present: Sendable {
+        var link: LinkState
+        /// Nil without an input for clocks.
+        var clockDevice: ClockInput.Device?
+    }
 }
 
 /// Stands for the sender of a command, who waits for its result.

@@ -11,3 +11,19 @@ extension LinkView {
             sessionID: state.sessionID, clockSteps: state.clockSteps)
     }
 }
+
+extension Engine {
+    /// The Link peer's engine for a run of the gateway; Link is off at first.
+    ///
+    /// - Parameters:
+    ///   - configuration: what the user wants.
+    ///   - kept: what the last run saved.
+    ///   - seed: decides all node IDs.
+    ///   - now: the present time.
+    init(_ configuration: GatewayConfiguration, kept: KeptState, seed: UInt64, at now: HostTime) {
+        self.init(tempo: configuration.tempo, seed: seed, at: now)
+        setStartStopSync(configuration.isStartStopSyncEnabled)
+        // A song that this gateway played when it crashed goes on with the session.
+        if !kept.playing.isEmpty { resumePlaying(until: now.advanced(byMicroseconds: Recovery.longest)) }
+    }
+}

@@ -78,24 +78,19 @@ final class GatewayLoop: EffectPerformer {
 
     private func takeMail() {
         let (messages, isMissingSome) = exchange.mailbox.takeAll()
-        if isMissingSome {
-            // The present state replaces lost ones; older states must not follow it.
-            take(.link(parts.peer.state))
-            if let device = parts.input?.device { take(.clockDevice(device)) }
-        }
-        for message in messages {
+        let events = messages.map { message -> GatewayEvent in
             switch message {
-            case .link where isMissingSome, .clockDevice where isMissingSome: break
-            case .link(let state): take(.link(state))
-            case .clockDevice(let device): take(.clockDevice(device))
-            case .clocks(let events): take(.clocks(events))
-            case .done(let token): take(.done(token))
+            case .link(let state): return .link(state)
+            case .clockDevice(let device): return .clockDevice(device)
+            case .clocks(let events): return .clocks(events)
+            case .done(let token): return .done(token)
             case .command(let command, let reply):
                 tokens += 1
                 waiting[ReplyToken(number: tokens)] = reply
-                take(.command(command, ReplyToken(number: tokens)))
+                return .command(command, ReplyToken(number: tokens))
             }
         }
+        take(events, lost: isMissingSome ? .init(link: parts.peer.state, clockDevice: parts.input?.device) : nil)
     }
 
     func ask(_ request: LinkRequest) {
@@ -158,14 +153,16 @@ final class GatewayLoop: EffectPerformer {
         control?.unsubscribe(subscription.receiver, from: subscription.sender)
     }
 
-    private func end() {
-        // First the machines, then the peers: a drum machine must not play on while Tactus leaves the session.
+    func endClock() -> ClockAccount {
         parts.output.stop()
         parts.outputThread.join()
-        let account = parts.output.account(slots: engine.board.count)
-        if let state = engine.ended(account) { parts.keeper?.keep(state, .setting) }
-        parts.input?.stop()
-        parts.peer.close()
+        return parts.output.account(slots: engine.board.count)
+    }
+
+    func endInput() { parts.input?.stop() }
+    func endLink() { parts.peer.close() }
+
+    func endReplies() {
         exchange.mailbox.close()
         for case .command(_, let reply) in exchange.mailbox.takeAll().events { reply(.failure(.busy)) }
         for reply in waiting.values { reply(.success(())) }

@@ -182,6 +182,10 @@ struct OutputTable: Sendable {
         if let offset = offsets[output.id] { output.restore(offset) }
         if leftPlaying.contains(output.id) {
             if holdsBack { output.holdBack() } else { output.expectPlaying() }
+        } else if output.hasOneDevice, !leftPlaying.isSubset(of: all.filter { $0.presence == .here }.map(\.id)) {
+            // A device left playing may be at another output now, by another configuration or in another order. A Stop
+            // that it does not need does no harm.
+            output.expectPlaying()
         }
         if slot == all.count { all.append(output) } else { all[slot] = output }
         return true
@@ -194,7 +198,11 @@ struct OutputTable: Sendable {
     }
 
     /// Stops an output's device, and then frees its slot.
-    mutating func remove(_ slot: Int) { all[slot].presence = .leaving(generation: nil, since: nil) }
+    mutating func remove(_ slot: Int) {
+        // A device that has waited for its session is not to play on alone.
+        all[slot].release()
+        all[slot].presence = .leaving(generation: nil, since: nil)
+    }
 
     /// Whether an output is being removed and its slot is not free yet.
     var isSomeoneLeaving: Bool { all.contains(where: \.isLeaving) }

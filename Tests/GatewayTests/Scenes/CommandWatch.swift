@@ -1,9 +1,11 @@
-import Arbiter
 import BeatTime
 import ClockDispatch
 import GatewayStatus
 import LinkNetwork
+import LinkSession
+import MIDIClock
 
+@testable import Arbiter
 @testable import Gateway
 
 /// Checks that settings from commands are saved, and that no reply comes before the status shows the effect.
@@ -15,8 +17,12 @@ struct CommandWatch {
     private var quantum: Beats?
     private var configuredFollow = FollowChoice.auto
     private var configuredQuantum = Beats(4)
+    /// The tempo that a command set, until something else sets one.
+    private var tempo: (value: Tempo, token: ReplyToken)?
     /// The commands without a reply yet.
     private var waiting: [ReplyToken: Command] = [:]
+    /// The commands that the Link peer has carried out.
+    private var doneByLink: Set<ReplyToken> = []
 
     /// Records that a command is about to be given.
     mutating func given(_ command: Command, _ token: ReplyToken, _ gateway: VirtualGateway) {
@@ -27,22 +33,35 @@ struct CommandWatch {
         (configuredFollow, configuredQuantum) = (
             gateway.engine.configuration.follow, gateway.engine.configuration.quantum
         )
-        if case .toggleLink = command { waiting[token] = .enableLink(!gateway.engine.arbiter.wantsLink) }
+        let arbiter = gateway.engine.arbiter
+        if case .toggleLink = command { waiting[token] = .enableLink(!arbiter.wantsLink) }
+        if case .togglePlaying = command { waiting[token] = .setPlaying(!arbiter.transport.isPlaying) }
     }
 
     private static func isSameKind(_ left: Command, _ right: Command) -> Bool {
         switch (left, right) {
         case (.enableLink, .enableLink), (.enableLink, .toggleLink): true
+        // Switching Link also changes who decides about tempo and playing.
+        case (.setTempo, .enableLink), (.setTempo, .toggleLink): true
+        case (.setPlaying, .enableLink), (.setPlaying, .toggleLink): true
+        case (.setTempo, .setTempo), (.setPlaying, .setPlaying), (.setPlaying, .togglePlaying): true
         case (.setQuantum, .setQuantum), (.follow, .follow), (_, .configure), (.adjust, .adjust): true
         case (.enableStartStopSync, .enableStartStopSync): true
         default: false
         }
     }
 
+    /// Records that a button or pedal is about to be pressed, which may overrule commands.
+    mutating func pressed() {
+        (link, tempo) = (nil, nil)
+        waiting = [:]
+    }
+
     /// Records that the engine has accepted or refused a command.
-    mutating func taken(_ command: Command, isRefused: Bool) {
+    mutating func taken(_ command: Command, _ token: ReplyToken, isRefused: Bool) {
         guard !isRefused else { return }
         switch command {
+        case .setTempo(let new): tempo = (new, token)
         case .enableLink(let isOn): link = isOn
         case .toggleLink: link = nil
         case .enableStartStopSync(let isOn): startStopSync = isOn
@@ -55,8 +74,22 @@ struct CommandWatch {
         }
     }
 
+    /// Records that the Link peer has carried out what a command asked of it.
+    mutating func linkHasDone(_ token: ReplyToken) { doneByLink.insert(token) }
+
     /// A setting that is not saved as it was set; nil if all are.
-    func fault(ofKept kept: KeptState) -> String? {
+    mutating func fault(ofKept kept: KeptState, _ gateway: VirtualGateway) -> String? {
+        if let (value, token) = tempo {
+            // Once the peer has the tempo, another one is from the session, from a leader or from before a switch.
+            if doneByLink.contains(token), !gateway.link.sessionState.tempo.isSame(as: value) { tempo = nil }
+            if gateway.engine.arbiter.following != nil { tempo = nil }
+        }
+        // It is saved in thousandths of a BPM, of what the session has rounded to microseconds per beat.
+        if let (value, _) = tempo, abs((kept.tempo ?? 0) - value.beatsPerMinute) > 0.001_5,
+            kept.tempo.map({ Tempo(beatsPerMinute: $0).isSame(as: value) }) != true
+        {
+            return "the tempo is not kept"
+        }
         if let link, kept.link != link { return "the Link switch is not kept" }
         if let startStopSync, kept.startStopSync != startStopSync { return "start/stop sync is not kept" }
         if let follow, (kept.follow?.value ?? configuredFollow.text) != follow.text {
@@ -71,7 +104,8 @@ struct CommandWatch {
     /// What is wrong with a reply that is being sent; nil if the status already shows its effect.
     mutating func fault(ofReplyTo token: ReplyToken, _ gateway: VirtualGateway) -> String? {
         guard let command = waiting.removeValue(forKey: token) else { return nil }
-        let status = gateway.status
+        let (status, peer) = (gateway.status, gateway.link.sessionState)
+        let isFollowing = gateway.engine.arbiter.following != nil
         let isShown =
             switch command {
             case .enableLink(let isOn): status.link.isEnabled == isOn
@@ -79,11 +113,33 @@ struct CommandWatch {
             case .setQuantum(let quantum): status.leadership.quantum == quantum
             case .follow(let choice): status.follow == choice
             case .configure(let new): status.configuration == new
-            case .adjust(let name?, let change):
-                change.offset.map { offset in status.outputs.contains { $0.name == name && $0.offset == offset } }
-                    ?? true
-            default: true
+            case .adjust(let name, let change): Self.shows(change, of: name, status)
+            // What the Link peer has done, only the session or a leader can have undone since.
+            case .setTempo(let tempo):
+                isFollowing
+                    || doneByLink.contains(token)
+                        && (!peer.tempo.isSame(as: tempo) || status.leadership.timeline.tempo.isSame(as: tempo))
+            case .setPlaying(let isPlaying):
+                isFollowing
+                    || doneByLink.contains(token)
+                        && (peer.isPlaying != isPlaying || status.leadership.transport.isPlaying == isPlaying)
+            case .toggleLink, .togglePlaying, .tap, .realign: true
             }
         return isShown ? nil : "the reply to \(command) comes before the status shows it"
     }
+
+    private static func shows(_ change: OutputAdjustment, of name: String?, _ status: StatusPicture) -> Bool {
+        func isShown(_ output: Output) -> Bool {
+            change.offset.map { output.offset == $0 } != false
+                && change.isEnabled.map { output.isEnabled == $0 } != false
+        }
+        let here = status.outputs.filter { $0.presence == .here }
+        guard let name else { return here.allSatisfy(isShown) }
+        return here.contains { $0.name.hasPrefix(name) && isShown($0) }
+    }
+}
+
+extension Tempo {
+    /// Whether two tempos are equal to a peer, which counts whole microseconds per beat.
+    fileprivate func isSame(as other: Tempo) -> Bool { abs(microsecondsPerBeat - other.microsecondsPerBeat) <= 1 }
 }

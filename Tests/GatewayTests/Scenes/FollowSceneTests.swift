@@ -85,6 +85,22 @@ struct FollowSceneTests {
         #expect(world.machine(of: ours).moves.count == (isToPlay ? 1 : 0))
     }
 
+    @Test(arguments: [40.0, 60, 140, 160, 181, 240, 300])
+    func `a much faster or slower leader takes over a playing song without breaking its ticks`(tempo: Double) throws {
+        for seed in Seeds.standing(1...8) {
+            var world = GatewayWorld("takeover", seed: seed)
+            let ours = try world.addNode(tempo: 90)
+            world.command(.setPlaying(true), at: ours)
+            // The leader's ticks begin anywhere between two of ours.
+            let start = 2 + Double(seed) * 0.003_5
+            world.playLeader(at: ours, tempo: tempo, jitter: .none, seconds: start...10, seed: seed)
+            try world.run(until: 8)
+            #expect(world.nodes[ours].engine.arbiter.mode == .follow)
+            #expect(world.nodes[ours].breaks == 0)
+            #expect(world.machine(of: ours).moves == [.start])
+        }
+    }
+
     @Test(arguments: Seeds.standing(1...10))
     func `a Link session replaces the leader, and the leader takes over again when Link is disabled`(
         seed: UInt64

@@ -31,10 +31,23 @@ struct GatewayScene {
 
     mutating func hear(_ events: [ClockInputEvent]) { world.take(.clocks(events), at: 0) }
 
-    mutating func press(_ arrivals: [ControlArrival]) { world.take(.controls(arrivals), at: 0) }
+    mutating func press(_ arrivals: [ControlArrival]) { world.press(arrivals, at: 0) }
 
     /// Makes an open line fail.
     mutating func breakLine(_ slot: Int) { world.nodes[0].clockThread.breakLine(slot) }
+
+    /// Kills the gateway, and starts it again with what it has saved.
+    mutating func kill(_ live: LiveConfiguration) { world.kill(0, live) }
+
+    mutating func take(_ event: GatewayEvent) { world.take(event, at: 0) }
+
+    /// Hands over events some of which were lost, as the gateway thread does.
+    mutating func take(_ events: [GatewayEvent], lost: GatewayEvent.Present) {
+        world.nodes[0].take(events, lost: lost)
+    }
+
+    /// Ends the run.
+    mutating func end() { world.nodes[0].end() }
 
     /// Lets the given time pass.
     mutating func run(for milliseconds: Int64) {

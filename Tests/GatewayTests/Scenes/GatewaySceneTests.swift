@@ -5,6 +5,7 @@ import ClockDispatch
 import ConfigurationFiles
 import GatewayStatus
 import LinkNetwork
+import LinkSession
 import MIDIClock
 import Simulation
 import Testing
@@ -53,6 +54,86 @@ struct GatewaySceneTests {
         let told = scene.log.map { "\($0.text)" }
         #expect(told == ["output made", "output connected", "device unplugged", "output connected"])
         #expect(scene.broken.isEmpty)
+    }
+
+    @Test
+    func `a tempo that was set stays saved, whatever happens before the session has it`() throws {
+        var scene = GatewayScene(try Self.configuration())
+        scene.command(.setTempo(Tempo(beatsPerMinute: 133)))
+        #expect(scene.kept.tempo == 133)
+        // Anything that is decided before the Link peer has answered.
+        scene.command(.setQuantum(Beats(3)))
+        #expect(scene.kept.tempo == 133)
+        scene.run(for: 10)
+        #expect(scene.kept.tempo == 133 && scene.status.leadership.timeline.tempo.beatsPerMinute == 133)
+        #expect(scene.broken == [])
+    }
+
+    @Test
+    func `what was saved counts in the next run, at the Link peer too`() throws {
+        var kept = KeptState()
+        (kept.startStopSync, kept.tempo, kept.link) = (true, 97, false)
+        let live = try Self.configuration().live
+        let scene = GatewayScene(GatewayConfiguration(live, kept: kept), kept: kept)
+        #expect(scene.link.isStartStopSyncEnabled && !scene.link.isEnabled)
+        #expect(scene.status.leadership.timeline.tempo.beatsPerMinute == 97 && scene.broken == [])
+    }
+
+    @Test
+    func `a machine that a killed run left playing is stopped, whatever its output is called now`() throws {
+        let drums = ["drums": "match: [TR-8S]"]
+        for next in [try Self.configuration(drums), try Self.configuration([:], .numeric(client: 24, port: 0))] {
+            var scene = try Self.playing()
+            let started = scene.kept.playing
+            #expect(started == ["tr-8s"])
+            scene.command(.configure(try Self.configuration([:], .numeric(client: 24, port: 0)).live))
+            scene.run(for: 5_000)
+            #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == true)
+            scene.kill(next.live)
+            scene.run(for: 2_500)
+            #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == false)
+            #expect(scene.broken == [])
+        }
+    }
+
+    @Test
+    func `a machine that a killed run left playing is stopped if its output is removed at once`() throws {
+        var scene = try Self.playing()
+        scene.command(.enableLink(true))
+        scene.run(for: 100)
+        scene.kill(try Self.configuration([:], .name("TR-8S")).live)
+        scene.run(for: 100)
+        #expect(scene.output("TR-8S")?.isHeldBack == true)
+        scene.command(.configure(try Self.configuration([:]).live))
+        scene.run(for: 1_000)
+        #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == false)
+        #expect(scene.sequencer.subscriptions.isEmpty && scene.broken == [])
+    }
+
+    @Test
+    func `at the end machines are stopped before the session is left, and one that refuses is remembered`() throws {
+        for isStuck in [false, true] {
+            var scene = try Self.playing()
+            if isStuck { scene.sequencer.stuck = [Self.drums.address] }
+            scene.end()
+            #expect(scene.endings == ["clock", "input", "link", "replies"])
+            #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == isStuck)
+            #expect(scene.kept.playing == (isStuck ? ["tr-8s"] : []) && scene.broken == [])
+        }
+    }
+
+    @Test
+    func `after lost news the present state counts, and a reply still comes after it`() throws {
+        var scene = GatewayScene(try Self.configuration())
+        let old = LinkState(scene.link)
+        scene.command(.setTempo(Tempo(beatsPerMinute: 133)))
+        scene.run(for: 10)
+        let present = LinkState(scene.link)
+        scene.take(.link(old))
+        #expect(scene.status.link.sessionState.tempo.beatsPerMinute == 120)
+        scene.take([.link(old), .done(ReplyToken(number: 99))], lost: .init(link: present))
+        #expect(scene.status.link.sessionState.tempo.beatsPerMinute == 133)
+        #expect(scene.status.leadership.timeline.tempo.beatsPerMinute == 133 && scene.replies.count == 2)
     }
 
     @Test

@@ -43,13 +43,16 @@ struct GatewayWorld {
         var (wakeUps, wakeUpsSince) = (0, WorldTime.seconds(0))
         /// The number of the clock thread's newest alarm.
         var clockAlarm = 0
+        /// How often the gateway was killed.
+        var run = 0
     }
 
     private enum Event {
         case datagram(LinkMedium.Delivery)
         case linkWakes(Int, HostTime)
-        case request(Int, LinkRequest)
-        case gateway(Int, GatewayEvent)
+        /// From a thread of this gateway's run of that number.
+        case request(Int, LinkRequest, run: Int)
+        case gateway(Int, GatewayEvent, run: Int)
         case gatewayWakes(Int, HostTime)
         case announcements(Int)
         /// Ignored unless `alarm` is still the newest.
@@ -82,6 +85,20 @@ struct GatewayWorld {
         return index
     }
 
+    /// Kills a gateway, and starts it again with what it has saved.
+    ///
+    /// - Parameters:
+    ///   - node: the gateway.
+    ///   - live: the configuration that it reads at the start.
+    mutating func kill(_ node: Int, _ live: LiveConfiguration) {
+        nodes[node] = nodes[node].killed(live, at: now)
+        let before = threads[node]
+        threads[node] = Threads()
+        (threads[node].run, threads[node].clockAlarm) = (before.run + 1, before.clockAlarm + 1)
+        threads[node].isAnnounced = before.isAnnounced
+        take(.started, at: node)
+    }
+
     /// Schedules an action at a time in seconds since the world began.
     mutating func at(_ seconds: Double, _ action: @escaping (inout GatewayWorld) throws -> Void) {
         simulation.schedule(.action(action), at: .seconds(seconds))
@@ -110,8 +127,8 @@ struct GatewayWorld {
             guard threads[node].linkWakesAt == time else { return }
             threads[node].linkWakesAt = nil
             touch(node) { engine, now in engine.timePassed(to: now) }
-        case .request(let node, let request): perform(request, at: node)
-        case .gateway(let node, let event): take(event, at: node)
+        case .request(let node, let request, let run): if run == threads[node].run { perform(request, at: node) }
+        case .gateway(let node, let event, let run): if run == threads[node].run { take(event, at: node) }
         case .gatewayWakes(let node, let time):
             guard threads[node].gatewayWakesAt == time else { return }
             threads[node].gatewayWakesAt = nil
@@ -153,11 +170,18 @@ struct GatewayWorld {
         settle(node)
     }
 
+    /// Gives a gateway what buttons and pedals send.
+    mutating func press(_ arrivals: [ControlArrival], at node: Int) {
+        nodes[node].press(arrivals, at: hostTime(of: node))
+        settle(node)
+    }
+
     /// Sends a clock message to a gateway now; it arrives a little later.
     mutating func hear(_ message: ClockMessage, from source: ClockSource, at node: Int) {
         trace.record("hears", node: node, [Int64(message.wire.bytes)], at: now)
         let arrival = ClockArrival(message, at: hostTime(of: node), from: source)
-        simulation.schedule(.gateway(node, .clocks([.arrival(arrival)])), at: later(20...400, at: node))
+        let event = GatewayEvent.clocks([.arrival(arrival)])
+        simulation.schedule(.gateway(node, event, run: threads[node].run), at: later(20...400, at: node))
     }
 
     /// Ends a turn of the gateway thread and schedules what it has asked other threads to do.
@@ -168,7 +192,7 @@ struct GatewayWorld {
         for request in nodes[node].linkRequests {
             let time = max(later(20...400, at: node), threads[node].lastRequest.advanced(byMicroseconds: 1))
             threads[node].lastRequest = time
-            simulation.schedule(.request(node, request), at: time)
+            simulation.schedule(.request(node, request, run: threads[node].run), at: time)
         }
         nodes[node].linkRequests = []
         // A new board wakes the clock thread.
@@ -221,6 +245,7 @@ struct GatewayWorld {
             touch(node) { engine, now in engine.setActive(isActive, at: now) }
             joinNetworks(node)
         }
+        if let token { nodes[node].linkHasDone(token) }
         nodes[node].check()
         if let token { post(.done(token), from: node) }
     }
@@ -252,7 +277,7 @@ struct GatewayWorld {
     private mutating func post(_ event: GatewayEvent, from node: Int) {
         let time = max(later(20...400, at: node), threads[node].lastLinkEvent.advanced(byMicroseconds: 1))
         threads[node].lastLinkEvent = time
-        simulation.schedule(.gateway(node, event), at: time)
+        simulation.schedule(.gateway(node, event, run: threads[node].run), at: time)
     }
 
     // The clock thread.

@@ -7,8 +7,9 @@ import Simulation
 
 // Machines that send their clocks to the gateways of a world.
 extension GatewayWorld {
-    /// Schedules a machine's clock messages to a gateway. From their beginning on, those scheduled before for the same
-    /// port end, since a machine has one clock.
+    /// Schedules a machine's clock messages to a gateway.
+    ///
+    /// From their beginning on, those scheduled before for the same port end, since a machine has one clock.
     ///
     /// - Parameters:
     ///   - source: the port that the messages come from.

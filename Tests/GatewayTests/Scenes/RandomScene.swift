@@ -8,7 +8,7 @@ import Simulation
 
 @testable import Gateway
 
-/// Something that can happen to a gateway with four machines, a line, and a second gateway on its network.
+/// Something that can happen to a gateway with six machines, a line, a pedal, and a second gateway on its network.
 enum SceneStep: Hashable {
     case plug(Int)
     case pull(Int)
@@ -33,8 +33,16 @@ enum SceneStep: Hashable {
     case peer(Command)
     /// The other gateway's network cable is plugged in or pulled.
     case network(Bool)
+    /// The pedal is plugged in or pulled.
+    case pedal(Bool)
+    /// A user presses the pedal's button of this number.
+    case press(Int)
+    /// From now on the system refuses a port for pedals, or allows one.
+    case refuseControls(Bool)
     /// A user looks at the status.
     case watch
+    /// The gateway is killed, and started again with what it has saved.
+    case kill(SceneConfiguration)
 }
 
 /// The settings of the gateway in a random scene.
@@ -45,14 +53,24 @@ struct SceneConfiguration: Hashable {
     var follow = FollowChoice.auto
     var stopsWhenLost = false
     var deactivatesWhenIdle = false
+    var hasControls = false
 
     static let wanted: [OutputAddress] = [
         .name("Box 0"), .name("Box 3"), .virtual("Side"), .raw(path: "/dev/midi", bitsPerSecond: 31_250),
     ]
     /// Box 0 and Box 1 take all messages, Box 2 takes no song position, and Box 3 has no profile.
+    ///
+    /// Box 4 gets twice as many ticks, with swing. Box 5 gets a third of them, and only while it plays.
     private static let library = [
         "boxes": "match: [Box 0, Box 1]", "simple": "match: [Box 2]\ntransport: { song-position: false }",
+        "doubled": "match: [Box 4]\nclock: { multiply: 2, swing: 60 }",
+        "divided": "match: [Box 5]\nclock: { divide: 3, range: [20, 60], when: playing, preroll: 1 }",
     ]
+    /// A button for each action.
+    private static let controls = Control.Verb.allCases.enumerated().map { number, verb in
+        Control(
+            port: Placed("Pedal", at: .init(file: "", line: 1, column: 1)), message: .init(.note, number), verb: verb)
+    }
 
     func live() throws -> LiveConfiguration {
         var live = LiveConfiguration()
@@ -63,6 +81,7 @@ struct SceneConfiguration: Hashable {
         live.follow = follow
         live.stopsWhenLost = stopsWhenLost
         live.deactivatesWhenIdle = deactivatesWhenIdle
+        live.controls = hasControls ? Self.controls : []
         return live
     }
 
@@ -75,6 +94,7 @@ struct SceneConfiguration: Hashable {
         follow = random.chance(0.8) ? .auto : .off
         stopsWhenLost = random.chance(0.3)
         deactivatesWhenIdle = random.chance(0.2)
+        hasControls = random.chance(0.7)
     }
 }
 
@@ -103,9 +123,12 @@ struct RandomScene {
         }
     }
 
-    private static let machines = (0..<4).map {
-        PortDescription.device(24 + $0, "Box \($0)", "Box \($0) MIDI 1", card: $0)
+    private static let machines = (0..<6).map {
+        var port = PortDescription.device(24 + $0, "Box \($0)", "Box \($0) MIDI 1", card: $0)
+        port.isHardware = true
+        return port
     }
+    private static let pedal = PortDescription.device(40, "Pedal", "Pedal MIDI 1", card: 9)
 
     /// Plays the scene, then repairs everything and checks the final state.
     ///
@@ -243,7 +266,27 @@ struct RandomScene {
         case .peer(let command): world.command(command, at: 1)
         case .network(let isPlugged):
             if isPlugged { world.medium.plug(1) } else { world.medium.unplug(1) }
+        case .pedal(let isThere):
+            if gateway.sequencer.ports.contains(Self.pedal) != isThere {
+                if isThere { gateway.sequencer.plug(Self.pedal) } else { gateway.sequencer.unplug(Self.pedal.address) }
+            }
+        case .press(let number):
+            guard Self.isPedalConnected(to: gateway) else { return }
+            let message = ChannelMessage(.note, number, channel: 1, value: 127)
+            world.press([ControlArrival(message, at: world.hostTime(of: 0), from: Self.pedal.address)], at: 0)
+        case .refuseControls(let isRefused): gateway.refusesControls = isRefused
         case .watch: gateway.watchedAt = world.hostTime(of: 0)
+        case .kill(let configuration):
+            world.kill(0, try configuration.live())
+            world.connectLeaders(of: 0)
+            // Nobody waits for the replies of a run that is over.
+            tokens = []
+        }
+    }
+
+    private static func isPedalConnected(to gateway: VirtualGateway) -> Bool {
+        gateway.sequencer.subscriptions.contains {
+            $0.sender == pedal.address && $0.receiver.client == VirtualGateway.controls
         }
     }
 
@@ -258,6 +301,8 @@ struct RandomScene {
             }
         }
         guard gateway.status.outputs.allSatisfy({ !$0.isLeaving }) else { throw world.broken("an output never leaves") }
+        let canConnect = gateway.engine.controls.client != nil && gateway.sequencer.ports.contains(Self.pedal)
+        guard Self.isPedalConnected(to: gateway) == canConnect else { throw world.broken("the pedal is not connected") }
         guard gateway.openLines.count <= 1 else { throw world.broken("a line stays open") }
     }
 }
@@ -265,10 +310,10 @@ struct RandomScene {
 extension SceneStep {
     /// Draws a step.
     init(using random: inout SeededGenerator) {
-        let machine = Int.random(in: 0..<4, using: &random)
+        let machine = Int.random(in: 0..<6, using: &random)
         let isOn = random.chance(0.5)
         self =
-            switch Int.random(in: 0..<24, using: &random) {
+            switch Int.random(in: 0..<29, using: &random) {
             case 0, 1, 2: .plug(machine)
             case 3: .pull(machine)
             case 4: .take(machine, isOn)
@@ -286,6 +331,10 @@ extension SceneStep {
             case 14, 15: .peer(Self.command(using: &random))
             case 16: .network(random.chance(0.7))
             case 17: .watch
+            case 18: .kill(SceneConfiguration(using: &random))
+            case 19: .pedal(random.chance(0.8))
+            case 20, 21: .press(.random(in: 0..<Control.Verb.allCases.count, using: &random))
+            case 22: .refuseControls(random.chance(0.3))
             default: .command(Self.command(using: &random))
             }
     }

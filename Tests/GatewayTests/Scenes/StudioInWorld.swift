@@ -40,8 +40,17 @@ extension GatewayWorld {
             nodes[node].sequencer.plug(
                 PortDescription(
                     address: address, clientName: name, portName: name, isReadable: true, isWritable: false))
+        }
+        connectLeaders(of: node)
+    }
+
+    /// Connects the leaders that are plugged in to Clock In.
+    mutating func connectLeaders(of node: Int) {
+        for client in [20, 21] {
             _ = try? nodes[node].sequencer.subscribe(
-                .init(from: address, to: PortAddress(client: VirtualGateway.clockIn, port: 0)))
+                .init(
+                    from: PortAddress(client: client, port: 0),
+                    to: PortAddress(client: VirtualGateway.clockIn, port: 0)))
         }
     }
 

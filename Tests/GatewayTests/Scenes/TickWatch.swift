@@ -6,6 +6,8 @@ import MIDIClock
 /// Checks that no tick of an output is skipped or repeated without a reason.
 struct TickWatch {
     /// A change of any of these allows the next tick to have any number.
+    ///
+    /// Tempo changes and small moves of the grid are not among them: outputs glide after those, or catch up.
     private struct Circumstances: Hashable {
         var occupant: UInt32
         var connections: UInt32
@@ -14,15 +16,9 @@ struct TickWatch {
         var settings: OutputSettings
         /// Counts jumps of the song position, for example on joining a session.
         var jumps: UInt32
-        /// By how much the session's beats have moved, in total; a large move is treated as a jump.
-        var glides: Int64
-        /// Counts tempo changes.
-        ///
-        /// One that arrives late can leave more ticks overdue than may be sent late.
-        var tempoChanges: UInt32
 
         init(of slot: Int, on board: OutputBoard) {
-            (jumps, glides, tempoChanges) = (board.map.jumps, board.map.glides, board.map.tempoChanges)
+            jumps = board.map.jumps
             let slot = board.slots[slot]
             (occupant, connections, sink) = (slot.occupant, slot.connections, slot.sink)
             (isEnabled, settings) = (slot.isEnabled, slot.settings)
@@ -37,18 +33,49 @@ struct TickWatch {
     private struct Record {
         var tick: Int64
         var circumstances: Circumstances
+        var (microsecondsPerBeat, tempoChanges): (Int64, UInt32)
         /// Whether the circumstances have changed since, even if they have changed back.
         var isExcused = false
+        /// For how many ticks an output that sends ahead may still be gliding after a change of tempo.
+        var glidingTicks = 0
+        /// Steps of grid and offset that an output may still be gliding over, in microseconds.
+        var debt = 0.0
+        private var (glides, offset): (Int64, Int64)
+
+        init(_ tick: Int64, of slot: Int, on board: OutputBoard) {
+            self.tick = tick
+            circumstances = Circumstances(of: slot, on: board)
+            (microsecondsPerBeat, tempoChanges) = (board.map.line.microsecondsPerBeat, board.map.tempoChanges)
+            (glides, offset) = (board.map.glides, board.slots[slot].settings.offset)
+        }
+
+        /// Takes a newer board into account.
+        mutating func take(_ slot: Int, of board: OutputBoard) {
+            isExcused = isExcused || circumstances != Circumstances(of: slot, on: board)
+            // An output that sends ahead has done so by the old tempo. It glides over that, and over another step of
+            // the grid, as long as they make no more than half a tick together; at 0.5 %, that takes a hundred ticks
+            // and more. A leader's jitter changes the tempo by less than 1 %.
+            let change = abs(board.map.line.microsecondsPerBeat - microsecondsPerBeat)
+            let settings = board.slots[slot].settings
+            if settings.offset < 0, change * 100 > microsecondsPerBeat { glidingTicks = 300 }
+            debt += Double(abs(board.map.glides - glides) + abs(settings.offset - offset))
+            (glides, offset) = (board.map.glides, settings.offset)
+        }
+
+        /// Whether a step of the grid may have been too much to glide over, since others are not paid yet.
+        ///
+        /// One step alone, for example to a leader's ticks, is at most half a tick, and must break nothing.
+        func owesTooMuch(_ line: TickLine) -> Bool { glidingTicks > 0 || debt > Double(line.tickLength / 2 + 2) }
     }
 
     /// Allows the next tick of every output to have any number.
-    mutating func excuseAll() { records = [:] }
+    mutating func excuseAll() {
+        for slot in records.keys { records[slot]?.isExcused = true }
+    }
 
     /// Notes the board that the clock thread uses now.
     mutating func take(_ board: OutputBoard) {
-        for slot in records.keys where slot < board.count && !records[slot]!.isExcused {  // keys have values
-            records[slot]!.isExcused = records[slot]!.circumstances != Circumstances(of: slot, on: board)
-        }
+        for slot in records.keys where slot < board.count { records[slot]?.take(slot, of: board) }
     }
 
     /// Checks a message that is being sent.
@@ -60,14 +87,22 @@ struct TickWatch {
     mutating func fault(of message: ScheduledMessage, on board: OutputBoard) -> String? {
         guard let planned = message.planned, planned.message == .timingClock else { return nil }
         let slot = board.slots[message.slot]
-        let circumstances = Circumstances(of: message.slot, on: board)
         let tick = planned.place.tick
-        defer { records[message.slot] = Record(tick: tick, circumstances: circumstances) }
-        guard let last = records[message.slot], last.circumstances.occupant == slot.occupant,
-            slot.settings.multiply == 1, slot.settings.divide == 1, slot.settings.tempos == .all, tick != last.tick + 1
+        var next = Record(tick, of: message.slot, on: board)
+        defer { records[message.slot] = next }
+        guard var last = records[message.slot], last.circumstances.occupant == slot.occupant else { return nil }
+        last.take(message.slot, of: board)
+        // Gliding over half a tick takes a few hundred ticks.
+        (next.glidingTicks, next.debt) = (max(0, last.glidingTicks - 1), last.debt * 0.99)
+        guard slot.settings.multiply == 1, slot.settings.divide == 1, slot.settings.tempos == .all,
+            tick != last.tick + 1
         else { return nil }
         breaks += 1
-        guard !last.isExcused, last.circumstances == circumstances else { return nil }
+        guard !last.isExcused, !last.owesTooMuch(board.map.line) else { return nil }
+        // A change of tempo that is noticed late can leave more ticks overdue than may be sent late, or put the output
+        // so far ahead that it goes back. See `PulseTrain.catchUpLimit` and `TickPlanner.follow`.
+        let skipped = tick - last.tick - 1
+        guard last.tempoChanges == board.map.tempoChanges || (-5..<3).contains(skipped) else { return nil }
         return "tick \(tick) of output \(message.slot) follows tick \(last.tick)"
     }
 }

@@ -47,6 +47,16 @@ final class VirtualClockThread {
         return (kernel.sent, HostTime(microseconds: deadline.nanoseconds / 1_000))
     }
 
+    /// Sends the last Stops.
+    ///
+    /// - Returns: what was sent, in order.
+    func finish(at now: HostTime) -> [VirtualKernel.Sent] {
+        kernel.now = max(kernel.now, now)
+        dispatcher.finish(board)
+        defer { kernel.sent = [] }
+        return kernel.sent
+    }
+
     /// The thread's state and counters, as the gateway thread reads them.
     func account() -> ClockAccount {
         var account = ClockAccount(generationInUse: board.generation, existingPorts: kernel.ports)

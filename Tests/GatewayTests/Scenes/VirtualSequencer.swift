@@ -40,6 +40,11 @@ struct VirtualSequencer {
         hasAnnouncement = true
     }
 
+    /// Removes all ports of a client.
+    mutating func unplug(client: Int) {
+        for port in ports where port.address.client == client { unplug(port.address) }
+    }
+
     /// Adds a subscription.
     ///
     /// - Returns: whether it is new.
