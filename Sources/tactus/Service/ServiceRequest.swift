@@ -9,8 +9,9 @@ struct ServiceRequest: Hashable {
     /// What is wrong in the environment, for people.
     var problems: [String] = []
 
-    /// Time between two reports, in nanoseconds. More often would keep the clock's processor busy; more seldom, a clock that
-    /// hangs would be found late.
+    /// Time between two reports, in nanoseconds.
+    ///
+    /// More often would keep the clock's processor busy; more seldom, a clock that hangs would be found late.
     static let intervals: ClosedRange<Int64> = 10_000_000...250_000_000
     /// Reports within the time that the manager waits, at least; it may miss some.
     private static let reports: Int64 = 4
