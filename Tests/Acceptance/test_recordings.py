@@ -43,7 +43,7 @@ def test_a_midi_cable_in_an_audio_jack_is_read_within_20_us(tmp_path):
     chance = random.Random(2)
     ticks = [0.1 + tick / 48 + chance.uniform(-0.001, 0.001) for tick in range(200)]
     line = sounds.midi([(0.09, b"\xFA"), *((time, b"\xF8") for time in ticks), (4.4, b"\xF2\x10\x00")], 4.5)
-    path = sounds.write(tmp_path / "cable.wav", line, line)
+    path = sounds.write(tmp_path / "cable.wav", line, [0.9 * sample for sample in line])
     done = run_tactus("monitor", path, "--as", "midi", "--against", 2, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     said = json.loads(done.stdout)
@@ -77,6 +77,8 @@ def made(folder, name):
         sounds.write(path, [0.0] * 48_000)
     elif name == "clicks.wav":
         sounds.write(path, sounds.clicks([0.1, 0.6, 1.1], 1.5))
+    elif name == "copied.wav":
+        sounds.write(path, *[sounds.clicks([0.1, 0.6, 1.1], 1.5)] * 2)
     elif name == "empty.wav":
         path.touch()
     elif name == "damaged.flac":
@@ -86,7 +88,7 @@ def made(folder, name):
 
 
 def test_what_cannot_be_measured_is_refused_with_what_would_be_right(tmp_path):
-    for name in ("fifo.wav", "folder.wav", "text.wav", "empty.wav", "damaged.flac", "clicks.wav"):
+    for name in ("fifo.wav", "folder.wav", "text.wav", "empty.wav", "damaged.flac", "clicks.wav", "copied.wav"):
         made(tmp_path, name)
     for name, arguments, code, words in (
             ("missing.wav", ["--as", "clicks"], 69, "there is no file"),
@@ -100,6 +102,7 @@ def test_what_cannot_be_measured_is_refused_with_what_would_be_right(tmp_path):
             ("clicks.wav", ["--as", "clicks", "--channel", "2"], 64, "has 1 channel"),
             ("clicks.wav", ["--as", "clicks", "--against", "2"], 64, "has 1 channel"),
             ("clicks.wav", ["--as", "clicks", "--against", "1"], 64, "two different channels"),
+            ("copied.wav", ["--as", "clicks", "--against", "2"], 69, "exactly the same sound"),
             ("clicks.wav", ["--as", "clicks", "--channel", "0"], 64, "counted from 1"),
             ("TR-8S", ["--as", "clicks"], 64, "for recordings")):
         done = run_tactus("monitor", tmp_path / name if "." in name else name, *arguments)

@@ -70,6 +70,7 @@ final class CaptureMonitor: Sendable {
             return (state.meters, state.problem)
         }
         guard let meters, meters.count > 0 else { throw Failure(problem ?? .noSound(device)) }
+        try meters.requireTwoSounds(of: device)
         return meters
     }
 }

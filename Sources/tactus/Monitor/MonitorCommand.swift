@@ -10,7 +10,8 @@ struct MonitorCommand: AsyncParsableCommand {
         discussion: """
             Without a port it makes one, 'Tactus Monitor:Clock', that you subscribe anything to. It measures until the \
             time is up or you press Ctrl-C. Jitter is how far ticks are from the straight line through the four beats \
-            around them, as this machine's kernel has stamped them; drift is against this machine's own clock.
+            around them, as this machine's kernel has stamped them; drift is against this machine's own clock, and with sound \
+            against the sound card's.
 
             EXAMPLES
               tactus monitor TR-8S                       what comes from a device

@@ -43,6 +43,7 @@ struct RecordingMonitor {
             meters.take(samples)
         }
         meters.finish()
+        try meters.requireTwoSounds(of: path)
         return MonitorReport(
             name: "\(Files.name(of: path)), channel \(channel)", stamps: .recording,
             figures: meters.figures(nominal: tempo), recording: meters.sound)

@@ -10,18 +10,22 @@ struct SoundMeters: Sendable {
     let channels: [Int]
     private var meters: [any ChannelMeter]
     private var peak = Float(0)
+    /// Whether there are two channels, each sample of which has been the same so far.
+    private var areAlike: Bool
     /// Number of samples of each channel so far.
     private(set) var count = 0
 
     init(_ kind: SoundKind, sampleRate: Int, channels: [Int]) {
         (self.kind, self.sampleRate, self.channels) = (kind, sampleRate, channels)
         meters = channels.map { _ in kind.meter(sampleRate: Double(sampleRate)) }
+        areAlike = channels.count == 2
     }
 
     /// Adds samples of each channel.
     mutating func take(_ samples: [[Float]]) {
         count += samples[0].count
         peak = samples[0].reduce(peak) { max($0, $1.isFinite ? abs($1) : 0) }
+        areAlike = areAlike && samples[0] == samples[1]
         for index in meters.indices { meters[index].take(samples[index]) }
     }
 
@@ -30,6 +34,17 @@ struct SoundMeters: Sendable {
 
     /// Tells the meters that the sound has ended.
     mutating func finish() { for index in meters.indices { meters[index].finish() } }
+
+    /// Checks that there are two sounds where two are to be compared; a microphone's one may come on both channels.
+    ///
+    /// - Parameter name: of the recording or the sound card.
+    func requireTwoSounds(of name: String) throws(Failure) {
+        guard areAlike, peak > 0 else { return }
+        throw Failure(
+            .unavailable,
+            "channels \(channels[0]) and \(channels[1]) of \(name) are exactly the same sound, so there is nothing to "
+                + "compare; connect the other machine to an input of its own")
+    }
 
     func figures(nominal: Tempo?) -> ClockFigures { meters[0].figures(nominal: nominal) }
 
