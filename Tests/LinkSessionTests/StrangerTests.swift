@@ -138,6 +138,19 @@ struct StrangerTests {
     }
 
     @Test
+    func `a peer that was heard twice stays though a thousand strangers are heard once each`() {
+        var rig = Rig()
+        var member = Peer(7)
+        member.announcement.session = rig.engine.sessionID
+        for _ in 0..<2 { rig.hear(member, .alive) }
+        for number in 0..<1200 {
+            rig.hear(stranger(number, from: .forged), .alive)
+            rig.advance(milliseconds: 0.5)
+        }
+        #expect(rig.engine.peerCount == 1)
+    }
+
+    @Test
     func `an older session is joined once a hundred fakes have fallen silent`() {
         var rig = Rig()
         for number in 0..<110 {

@@ -370,6 +370,27 @@ struct GatewaySceneTests {
     }
 
     @Test
+    func `a leader's name that means two ports is refused, and what was followed stays`() throws {
+        var scene = GatewayScene(try Self.configuration([:]))
+        scene.sequencer.plug(Self.drums)
+        scene.sequencer.plug(.device(25, "TR-8S", "TR-8S MIDI 1", card: 2, at: "usb-2"))
+        scene.run(for: 10)
+        let token = scene.command(.follow(.port("TR-8S")))
+        scene.run(for: 100)
+        #expect(scene.refusal(token)?.description.contains("25:0") == true)
+        #expect(scene.status.follow == .auto)
+    }
+
+    @Test
+    func `a song that plays from the start begins as soon as its outputs are there`() throws {
+        var configuration = try Self.configuration([:], .virtual("Drums"))
+        configuration.playsAtStart = true
+        var scene = GatewayScene(configuration)
+        scene.run(for: 500)
+        #expect(scene.status.leadership.transport.isPlaying)
+    }
+
+    @Test
     func `a program with a hidden port is followed when it connects itself`() throws {
         var scene = GatewayScene(try Self.configuration())
         let hidden = PortAddress(client: 140, port: 0)
