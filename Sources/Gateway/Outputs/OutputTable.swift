@@ -32,6 +32,8 @@ struct OutputTable: Sendable {
     private(set) var offsets: [String: Replacement<Double>]
     /// IDs of the outputs whose devices have been started and have taken no Stop since, in this run or a crashed one.
     var leftPlaying: Set<String>
+    /// Those of them that a crashed run had started.
+    private let crashed: Set<String>
     /// Whether such devices hear nothing yet: those of a crashed run, until it is known what they should do.
     private var holdsBack: Bool
     /// Ports and paths of devices whose outputs are gone, and which had taken no Stop from them.
@@ -54,6 +56,7 @@ struct OutputTable: Sendable {
         self.configuration = configuration
         self.client = client
         self.leftPlaying = Set(leftPlaying)
+        crashed = self.leftPlaying
         holdsBack = !leftPlaying.isEmpty
         self.offsets = offsets
         markSeed = seed
@@ -182,9 +185,11 @@ struct OutputTable: Sendable {
         if let offset = offsets[output.id] { output.restore(offset) }
         if leftPlaying.contains(output.id) {
             if holdsBack { output.holdBack() } else { output.expectPlaying() }
-        } else if output.hasOneDevice, !leftPlaying.isSubset(of: all.filter { $0.presence == .here }.map(\.id)) {
-            // A device left playing may be at another output now, by another configuration or in another order. A Stop
-            // that it does not need does no harm.
+        } else if output.hasOneDevice,
+            !leftPlaying.intersection(crashed).isSubset(of: all.filter { $0.presence == .here }.map(\.id))
+        {
+            // A device that a crashed run left playing may be at another output now, by another configuration or in another
+            // order. A Stop that it does not need does no harm.
             output.expectPlaying()
         }
         if slot == all.count { all.append(output) } else { all[slot] = output }
