@@ -38,6 +38,7 @@ struct SoundMeters: Sendable {
     /// Checks that there are two sounds where two are to be compared; a microphone's one may come on both channels.
     ///
     /// - Parameter name: of the recording or the sound card.
+    /// - Throws: if both channels are the same.
     func requireTwoSounds(of name: String) throws(Failure) {
         guard areAlike, peak > 0 else { return }
         throw Failure(
