@@ -132,7 +132,7 @@ final class ListeningRun: Sendable {
         var clock: SentClock?
         while true {
             var heard = sound.heard(clock)
-            heard.outputs = gateway.status().outputs
+            if clock != nil { heard.outputs = gateway.status().outputs }
             switch session.withLock({ $0.next(heard, at: now) }) {
             case .wait: try? await Task.sleep(for: Self.interval)
             case .hear:

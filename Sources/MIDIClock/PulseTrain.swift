@@ -117,7 +117,10 @@ struct PulseTrain: BitwiseCopyable {
     /// How late a pulse may be and still be sent, in microseconds; beyond that the device is relocated.
     ///
     /// Three ticks or 30 ms, whichever is longer, but never more than a sixteenth.
-    func catchUpLimit(_ line: TickLine) -> Int64 { min(max(3 * gap(line), 30_000), 6 * gap(line)) }
+    func catchUpLimit(_ line: TickLine) -> Int64 { Self.catchUpLimit(gap: gap(line)) }
+
+    /// The same for pulses at this distance, in microseconds.
+    static func catchUpLimit(gap: Int64) -> Int64 { min(max(3 * gap, 30_000), 6 * gap) }
 
     /// Applies a newer map and newer settings.
     ///

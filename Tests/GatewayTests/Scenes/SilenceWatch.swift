@@ -1,6 +1,7 @@
 import BeatTime
 import ClockDispatch
-import MIDIClock
+
+@testable import MIDIClock
 
 /// Checks that a machine that should get the clock is never left without it.
 struct SilenceWatch {
@@ -78,9 +79,9 @@ struct SilenceWatch {
         (record.gap, record.tempoChanges) = (gap, board.map.tempoChanges)
         record.longestGap = max(record.longestGap, gap)
         records[receiver] = record
-        // A tick may be late by the planner's catch-up limit, see `PulseTrain`. After a change of tempo that is noticed
+        // A tick may be late by the planner's catch-up limit. After a change of tempo that is noticed
         // late, it may be up to seven ticks ahead and wait for the session, see `TickPlanner.follow`.
-        let limit = min(max(3 * record.longestGap, 30_000), 6 * record.longestGap)
+        let limit = PulseTrain.catchUpLimit(gap: record.longestGap)
         let time = max(limit, record.isTempoNew ? 7 * record.longestGap : 0) + record.longestGap + Self.lateness
         let silence = record.since.microseconds(to: now)
         guard silence > time else { return nil }
