@@ -185,12 +185,6 @@ struct OutputTable: Sendable {
         if let offset = offsets[output.id] { output.restore(offset) }
         if leftPlaying.contains(output.id) {
             if holdsBack { output.holdBack() } else { output.expectPlaying() }
-        } else if output.hasOneDevice,
-            !leftPlaying.intersection(crashed).isSubset(of: all.filter { $0.presence == .here }.map(\.id))
-        {
-            // A device that a crashed run left playing may be at another output now, by another configuration or in another
-            // order. A Stop that it does not need does no harm.
-            output.expectPlaying()
         }
         if slot == all.count { all.append(output) } else { all[slot] = output }
         return true
@@ -268,7 +262,16 @@ struct OutputTable: Sendable {
     /// Prepares an output for its device, which may play on from the output that had it before.
     mutating func takeOver(_ slot: Int, _ place: String) {
         let isLeft = all.contains { $0.isLeaving && $0.lastPlace == place }
-        if unstopped.remove(place) != nil || isLeft { all[slot].expectPlaying() }
+        if unstopped.remove(place) != nil || isLeft || mayHaveCrashed(slot) { all[slot].expectPlaying() }
+    }
+
+    /// Whether an output may have got a device that a crashed run had left playing at another output.
+    ///
+    /// That output is gone then, by another configuration or because outputs came in another order. A Stop that a device
+    /// does not need does no harm.
+    private func mayHaveCrashed(_ slot: Int) -> Bool {
+        guard all[slot].hasOneDevice else { return false }
+        return !leftPlaying.intersection(crashed).isSubset(of: all.filter { $0.presence == .here }.map(\.id))
     }
 
     /// Whether an output's device is there, and has neither taken its Stop yet nor been given to another output.

@@ -111,6 +111,20 @@ struct GatewaySceneTests {
     }
 
     @Test
+    func `a machine that a killed run left playing is stopped if it gets another output before it is free`() throws {
+        var scene = try Self.playing()
+        scene.sequencer.taken = [Self.drums.address]
+        scene.kill(try Self.configuration().live)
+        scene.run(for: 2_000)
+        scene.command(.configure(try Self.configuration([:], .name("TR-8S")).live))
+        scene.sequencer.taken = []
+        scene.run(for: 2_500)
+        #expect(scene.hearers(of: "TR-8S") == [24])
+        #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == false)
+        #expect(scene.broken == [])
+    }
+
+    @Test
     func `at the end machines are stopped before the session is left, and one that refuses is remembered`() throws {
         for isStuck in [false, true] {
             var scene = try Self.playing()
