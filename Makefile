@@ -109,7 +109,7 @@ tsan: toolchain  ## the Swift tests of everything that has threads, under the th
 acceptance: programs $(VENV)
 	@mkdir -p $(RESULTS)
 	@Tests/Lab/lab --prepare
-	timeout --kill-after 60 2400 Tests/acceptance $(RESULTS) $(ARGS)
+	timeout --kill-after 60 4500 Tests/acceptance $(RESULTS) $(ARGS)
 
 plan: programs $(VENV)  ## the cases asked of every Link program, against unmodified ones; prints the table of verdicts
 	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance -m case $(ARGS)

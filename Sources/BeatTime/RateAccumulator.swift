@@ -75,8 +75,9 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     ///
     /// The output first keeps the old tempo, so the debt grows, to at most slope/(e·w). While the debt is paid back,
     /// the rate overshoots the new tempo by e^-2, which is 13.5 % of the change. Several changes multiply, because each
-    /// is a share of the current beat's length. The slope is limited to 1, so a beat lasts at most twice its length.
-    /// The output follows the rest of a larger change at once. Time never runs backwards.
+    /// is a share of the current beat's length. The slope is limited to between -0.9 and 1, so a beat lasts at most
+    /// twice as long as the timeline says; the output follows the rest of a larger change at once. Ticks never go back
+    /// in time, since the debt falls by less than 1 us per us.
     ///
     /// - Parameters:
     ///   - added: the change of rate, in microseconds per microsecond; above -1.
@@ -85,7 +86,7 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     public mutating func owe(slope added: Double, over timeConstant: Double, at time: HostTime) {
         (debt, slope) = state(at: time)
         origin = max(origin, time)
-        slope = min((1 + slope) * (1 + added) - 1, 1)
+        slope = min(max((1 + slope) * (1 + added) - 1, -Self.deepestDip), 1)
         decay = 1 / timeConstant
         while dip > Self.deepestDip, decay > 1e-9 { decay *= 0.8 }
     }

@@ -13,6 +13,8 @@ struct PulseTrain: BitwiseCopyable {
     private var spread = RateAccumulator()
     private var account: Account
     private var probe: Probe
+    /// The tempos that the device takes.
+    private var tempos: TempoRange
 
     /// The changes of a tempo map that were already taken into account.
     private struct Account: Hashable, BitwiseCopyable {
@@ -65,6 +67,7 @@ struct PulseTrain: BitwiseCopyable {
     init(_ plan: OutputPlan, on map: TempoMap) {
         offset = plan.settings.offset
         probe = plan.probe
+        tempos = plan.settings.tempos
         account = Account(map)
         fold = TempoFold.none.following(plan.settings, microsecondsPerBeat: map.line.microsecondsPerBeat)
         let (tickLength, origin) = (map.line.tickLength, plan.transport.startTick)
@@ -105,11 +108,13 @@ struct PulseTrain: BitwiseCopyable {
     /// Distance of two pulses without swing, in microseconds, at the newest tempo.
     func gap(_ line: TickLine) -> Int64 { line.tickLength * grid.divide / grid.multiply }
 
-    /// Shortest time between two pulses, in microseconds.
+    /// Shortest time between two pulses, in microseconds; late ones are sent at this distance.
     ///
-    /// A device must see each one, and two bytes on a DIN line take 0.64 ms.
+    /// It is that of the highest tempo that the device takes, or of a tempo a quarter above the newest one if that is
+    /// higher. A device must see each pulse, and two bytes on a DIN line take 0.64 ms.
     func minimumGap(_ line: TickLine) -> Int64 {
-        max(700, min(2_000, shortestGap(line) * 4 / 5))
+        let fastest = 60_000_000_000 / (TickLine.ticksPerBeat * tempos.highest)
+        return max(700, min(fastest, shortestGap(line) * 4 / 5))
     }
 
     private func shortestGap(_ line: TickLine) -> Int64 { gap(line) * (1_000 - grid.swing) / 500 }
@@ -143,6 +148,7 @@ struct PulseTrain: BitwiseCopyable {
         if hasJumped || !isOwed { change.jump = plan.settings.mayJump || !isRunning ? .broken : .slid }
         offset = plan.settings.offset
         probe = plan.probe
+        tempos = plan.settings.tempos
         account = Account(map)
         if change.jump != .none { (steps, spread) = (RateAccumulator(), RateAccumulator()) }
         let (former, count) = (grid, next)

@@ -93,6 +93,14 @@ struct RateAccumulatorTests {
     }
 
     @Test
+    func `many fast changes of tempo are corrected as soon as one`() {
+        var owed = RateAccumulator()
+        owed.owe(20_000, at: at(0))
+        for change in 1...12 { owed.owe(slope: -0.25, over: 100_000, at: at(Int64(change) * 1_000)) }
+        #expect(abs(owed.debt(at: at(3_000_000))) < 1)
+    }
+
+    @Test
     func `the exponential is exact to the last few bits`() {
         // e to the -1, -10, -0.001, -100, from tables.
         let known = [

@@ -154,6 +154,18 @@ struct TickPlannerTests {
     }
 
     @Test
+    func `late ticks are caught up no faster than the device's highest tempo`() throws {
+        var score = playing(line(beatsPerMinute: 120), from: 24)
+        score.plan.settings.tempos = try #require(TempoRange(lowest: 60_000, highest: 180_000))
+        var device = DeviceUnderClock(now: 1)
+        device.run(score, until: 1_990_000)
+        device.now += 60_000
+        device.run(score, until: 3_000_001)
+        #expect(device.ticks.count == 144)
+        #expect(zip(device.ticks, device.ticks.dropFirst()).allSatisfy { $1 - $0 >= 60_000_000 / 180 / 24 })
+    }
+
+    @Test
     func `a long stall ends in Stop, Song Position and Continue at the right place`() {
         var device = DeviceUnderClock(now: 1)
         let line = line(beatsPerMinute: 120)
@@ -237,6 +249,30 @@ struct TickPlannerTests {
             #expect(Int64(sent) * 6 % ticksPerBar == tick % ticksPerBar)
             #expect(sent < 16_384)
         }
+    }
+
+    @Test(arguments: Seeds.standing(1...20), [300.0, 999])
+    func `tempos that outbid each other are heard at no more than 1.25 times the highest`(
+        seed: UInt64, highest: Double
+    ) throws {
+        var random = SeededGenerator(seed: seed)
+        var device = DeviceUnderClock(now: 1)
+        var line = line(beatsPerMinute: 120)
+        var score = playing(line, from: 24)
+        for step in 0..<200 {
+            device.run(score, until: device.now + Int64.random(in: 1_000...40_000, using: &random))
+            // News of a tempo is as old as the network is slow.
+            let since = HostTime(microseconds: device.now - Int64.random(in: 0...50_000, using: &random))
+            let tempo = [20, highest, Double.random(in: 20...highest, using: &random)][step % 3]
+            let beat = Tempo(beatsPerMinute: tempo).microsecondsPerBeat
+            let elapsed = line.position(at: since) * Double(beat) / 24
+            line = TickLine(
+                microsecondsPerBeat: beat,
+                timeOrigin: since.advanced(byMicroseconds: -Int64(elapsed.rounded())), tickOrigin: 0)
+            score.map.changeTempo(to: line, at: HostTime(microseconds: device.now))
+        }
+        let shortest = zip(device.ticks, device.ticks.dropFirst()).map { $1 - $0 }.min() ?? 0
+        #expect(Double(shortest) >= 2_500_000 / max(999, 1.25 * highest) - 2)
     }
 
     @Test(arguments: Seeds.standing(1...50))
