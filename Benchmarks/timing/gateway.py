@@ -81,7 +81,7 @@ def system_calls(thread, observer, seconds):
 
 
 class Usage:
-    """What a process has used so far, in all and by its clock thread."""
+    """What a process has used so far, in all and by its output thread."""
 
     def __init__(self, process):
         self.total = sum(map(self.nanoseconds, tasks(process)))

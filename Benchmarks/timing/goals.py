@@ -16,9 +16,9 @@ TICKS_A_SECOND = 48  # at 120 BPM
 class OutputCost:
     """What some number of outputs cost, each tick and in all."""
 
-    thread: float  # microseconds of the clock thread, a tick
+    thread: float  # microseconds of the output thread, a tick
     planning: float  # the same without a sequencer: nothing is written
-    calls: dict  # system calls of the clock thread by name, a tick
+    calls: dict  # system calls of the output thread by name, a tick
     skew_median: float  # microseconds from the first port's event to the last one's
     skew_max: float
     share: float  # per cent of one core, all threads

@@ -13,7 +13,7 @@ from measures import measure, pooled
 from plan import MODELS, TEMPOS
 
 METHOD = pathlib.Path(__file__).with_name("method.md")
-OUTPUT_NOTE = """The clock thread's processor time per tick, at 120 BPM. *Planned*: on a machine without a sequencer,
+OUTPUT_NOTE = """The output thread's processor time per tick, at 120 BPM. *Planned*: on a machine without a sequencer,
 where every tick is planned, waited for and counted, but not sent. *Delivered*: sent to one subscriber of all outputs.
 Everything due at one time is written to the queue by one `write`, taken back by an `ioctl`, and sent directly by another
 `write`. A `read` asks the witness what was sent, a `pread` sometimes checks whether the machine is busy, and `futex`

@@ -9,20 +9,21 @@ package enum QueueFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The steps of the setup, in order.
     package enum Step: String, CaseIterable, Sendable {
-        case room = "reserving room for events"
-        case filter = "choosing the events to hear"
+        case eventPools = "reserving room for events"
+        case filter = "choosing the events to receive"
         case queue = "allocating a queue"
         case timer = "setting the queue's timer"
-        case witness = "making the port that hears what is sent"
-        case subscription = "subscribing the port that hears what is sent"
+        case witness = "creating the port that receives what is sent"
+        case subscription = "subscribing the port that receives what is sent"
         case trial = "sending by the queue"
     }
 
     package var description: String {
         switch self {
         case .refused(let step, let error): "\(step.rawValue) failed, \(error)"
-        case .silent: "what is laid into it does not come out"
-        case .slow(let period): "it beats every \(period / 1000) us, not every \(SequencerSender.queuePeriod / 1000)"
+        case .silent: "a test message never came out"
+        case .slow(let period):
+            "its period is \(period / 1000) us instead of \(SequencerSender.queuePeriod / 1000) us"
         }
     }
 

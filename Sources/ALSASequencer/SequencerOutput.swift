@@ -6,8 +6,8 @@ internal import RealTime
 ///
 /// Its queue sends messages in time if the output thread cannot. Besides the outputs it has one input, the witness: a
 /// private port that receives everything the outputs send. Once the output thread has taken the sender, only that
-/// thread uses the client. It also creates and deletes the ports: in the kernel, a call of one thread blocks the calls
-/// of other threads to the same client.
+/// thread uses the client. That thread also creates and deletes the ports. The kernel runs only one call per client at
+/// a time, so another thread's call could delay the clock.
 package final class SequencerOutput: @unchecked Sendable {
     // Safe because one thread sets it up and then hands the sender to the output thread for good. A port's name is set
     // only while the port does not exist.
@@ -37,7 +37,7 @@ package final class SequencerOutput: @unchecked Sendable {
         }
         sender = try SequencerSender(handle.pointer, client: number, UnsafePointer(blueprints.start))
         do throws(QueueFailure) {
-            try makeQueue()
+            try makeQueues()
         } catch {
             queueFailure = error
             sender?.queue = nil
@@ -56,9 +56,11 @@ package final class SequencerOutput: @unchecked Sendable {
     ///   - name: the port's name, which other programs show.
     package func name(port: Int, _ name: String) { blueprints[port].name(name) }
 
-    /// Creates a named port; only before the output thread starts, which then creates ports itself.
+    /// Creates a port that already has a name.
     ///
-    /// - Throws: when the kernel refuses.
+    /// Call it only before the output thread takes the sender; that thread then creates ports itself.
+    ///
+    /// - Throws: -ENOMEM if the kernel refuses for any reason, or if the sender was taken.
     package func makePort(_ port: Int) throws(ALSAError) {
         sender?.setPort(UInt8(clamping: port), exists: true)
         guard existingPorts >> UInt64(port) & 1 == 1 else {
@@ -66,7 +68,7 @@ package final class SequencerOutput: @unchecked Sendable {
         }
     }
 
-    /// The ports created before the output thread starts, one bit each.
+    /// The existing ports, one bit each; 0 once the sender is taken.
     package var existingPorts: UInt64 { sender?.existingPorts ?? 0 }
 
     /// Hands over the sender, permanently.
@@ -74,9 +76,11 @@ package final class SequencerOutput: @unchecked Sendable {
     /// - Returns: nil if it was already taken.
     package func takeSender() -> SequencerSender? { sender.take() }
 
-    /// Creates the queues and the witness, and checks that the queue is precise enough.
-    private func makeQueue() throws(QueueFailure) {
-        try QueueFailure.at(.room) { () throws(ALSAError) in
+    /// Creates the queue, the pacemaker and the witness; then checks that the queue is precise enough.
+    ///
+    /// The pacemaker is a second, optional queue; it keeps the kernel's timer running at our rate.
+    private func makeQueues() throws(QueueFailure) {
+        try QueueFailure.at(.eventPools) { () throws(ALSAError) in
             try check(
                 "snd_seq_set_client_pool_output",
                 snd_seq_set_client_pool_output(handle.pointer, Self.pools.output))

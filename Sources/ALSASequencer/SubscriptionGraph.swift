@@ -1,8 +1,8 @@
 /// The sequencer's subscriptions, and which clients belong together.
 package struct SubscriptionGraph: Hashable, Sendable {
-    /// The owner of a client: what arrives at one of its ports may leave from any of its ports.
-    package enum Box: Hashable, Sendable {
-        /// A sound card, for the device behind a cable.
+    /// Who a client belongs to: what arrives at one port of an owner may leave from any other.
+    package enum Owner: Hashable, Sendable {
+        /// A sound card, together with the device at its cable.
         case card(Int)
         /// A program, with all its clients.
         case process(Int)
@@ -25,65 +25,66 @@ package struct SubscriptionGraph: Hashable, Sendable {
         }
     }
 
-    /// The boxes by client number; a client that is not listed is a box of its own.
-    package var boxes: [Int: Box]
+    /// The owners by client number; a client that is not listed is its own owner.
+    package var owners: [Int: Owner]
     package var subscriptions: Set<Subscription>
 
-    package init(boxes: [Int: Box] = [:], subscriptions: Set<Subscription> = []) {
-        self.boxes = boxes
+    package init(owners: [Int: Owner] = [:], subscriptions: Set<Subscription> = []) {
+        self.owners = owners
         self.subscriptions = subscriptions
     }
 
-    /// The box that a client belongs to.
-    package func box(of client: Int) -> Box { boxes[client] ?? .client(client) }
+    /// Who a client belongs to.
+    package func owner(of client: Int) -> Owner { owners[client] ?? .client(client) }
 
     /// Those of our own ports whose messages may come back to us from a source.
     ///
-    /// A port reaches the source if subscriptions lead from it into the source's box. Ways through the client of
-    /// `ports`, or through another client of the same program, do not count: that program knows what it sends. A source
-    /// that is one of `ports` is reached only by itself.
+    /// A port reaches the source if subscriptions lead from it to any client of the source's owner. Paths through the
+    /// client of `ports`, or through another client of the same program, do not count: that program knows what it
+    /// sends. A source that is one of `ports` is reached only by itself.
     ///
     /// - Parameters:
     ///   - ports: output ports of one program.
     ///   - source: the port that a clock comes from.
     /// - Returns: the ports that reach it, in order.
     package func outputs(among ports: [PortAddress], reaching source: PortAddress) -> [PortAddress] {
-        ports.filter { way(from: $0, to: source) != nil }
+        ports.filter { path(from: $0, to: source) != nil }
     }
 
-    /// The shortest way from one of our own ports into the box of a source.
+    /// The shortest path from one of our own ports to the owner of a source.
     ///
     /// - Parameters:
     ///   - port: our port.
     ///   - source: the port that a clock comes from.
-    /// - Returns: the subscriptions from box to box; empty if the source is the port itself, nil if there is no way.
-    package func way(from port: PortAddress, to source: PortAddress) -> [Subscription]? {
+    /// - Returns: the subscriptions from owner to owner; empty if the source is the port itself, nil if there is no
+    ///   path.
+    package func path(from port: PortAddress, to source: PortAddress) -> [Subscription]? {
         if source == port { return [] }
-        let ourBox = box(of: port.client)
-        let goal = box(of: source.client)
-        guard goal != ourBox else { return nil }
-        var seen: Set<Box> = [ourBox]
-        var reached = step(from: subscriptions.filter { $0.sender == port }, behind: [], &seen)
+        let ourselves = owner(of: port.client)
+        let goal = owner(of: source.client)
+        guard goal != ourselves else { return nil }
+        var seen: Set<Owner> = [ourselves]
+        var reached = step(from: subscriptions.filter { $0.sender == port }, extending: [], &seen)
         while !reached.isEmpty {
-            if let way = reached[goal] { return way }
-            var next: [Box: [Subscription]] = [:]
-            for (here, way) in reached {
-                let onwards = subscriptions.filter { box(of: $0.sender.client) == here }
-                next.merge(step(from: onwards, behind: way, &seen)) { first, _ in first }
+            if let path = reached[goal] { return path }
+            var next: [Owner: [Subscription]] = [:]
+            for (here, path) in reached {
+                let onwards = subscriptions.filter { owner(of: $0.sender.client) == here }
+                next.merge(step(from: onwards, extending: path, &seen)) { first, _ in first }
             }
             reached = next
         }
         return nil
     }
 
-    /// The boxes that subscriptions lead to and that were not visited before.
+    /// The owners that subscriptions lead to and that were not visited before, with the path to each.
     private func step(
-        from edges: Set<Subscription>, behind way: [Subscription], _ seen: inout Set<Box>
-    ) -> [Box: [Subscription]] {
-        var reached: [Box: [Subscription]] = [:]
-        // In a fixed order, so that of two equal ways the same one is always chosen.
-        for edge in edges.sorted() where seen.insert(box(of: edge.receiver.client)).inserted {
-            reached[box(of: edge.receiver.client)] = way + [edge]
+        from edges: Set<Subscription>, extending path: [Subscription], _ seen: inout Set<Owner>
+    ) -> [Owner: [Subscription]] {
+        var reached: [Owner: [Subscription]] = [:]
+        // In a fixed order, so that of two equally short paths the same one is always chosen.
+        for edge in edges.sorted() where seen.insert(owner(of: edge.receiver.client)).inserted {
+            reached[owner(of: edge.receiver.client)] = path + [edge]
         }
         return reached
     }

@@ -133,10 +133,10 @@ package struct Arbiter: Sendable {
     ///   - now: the present host time.
     /// - Returns: an edit to make, if one follows.
     package mutating func received(_ arrivals: [ClockArrival], reach: Int64, at now: HostTime) -> SessionEdit? {
-        var wish: SessionEdit?
+        var requestedEdit: SessionEdit?
         for arrival in arrivals {
             let press = press(arrival, reach: reach, at: now)
-            wish = press ?? wish
+            requestedEdit = press ?? requestedEdit
             let refusal = press == nil ? refusal(of: arrival.source) : nil
             leaders.received(arrival, refusal: refusal)
             // Only clocks that could lead, now or later, are checked for a loop; a check moves ticks.
@@ -146,7 +146,7 @@ package struct Arbiter: Sendable {
         }
         let handOver = followLeader(at: now)
         // A clock that has just become the leader also leads the transport.
-        return following == nil ? handOver ?? wish : nil
+        return following == nil ? handOver ?? requestedEdit : nil
     }
 
     /// The effect of a message if it comes from a remote control.

@@ -15,13 +15,13 @@ public struct Beats: Hashable, Comparable, Sendable {
 
     /// Rounds to the nearest microbeat, halves away from zero.
     ///
-    /// - Parameter beats: any number; values that do not fit are clamped.
+    /// - Parameter beats: any number; clamped to ±2^61 microbeats, and NaN becomes 0.
     @inlinable
     public init(_ beats: Double) { self.init(microbeats: roundedToInteger(beats * 1e6)) }
 
     public static let zero = Beats(microbeats: 0)
 
-    /// The position in beats, for display and for Link's interface.
+    /// The value in beats, for display and for calls in the style of Link's API.
     @inlinable
     public var value: Double { Double(microbeats) / 1e6 }
 
@@ -37,8 +37,8 @@ public struct Beats: Hashable, Comparable, Sendable {
 
 /// Rounds to the nearest integer, halves away from zero, and never traps.
 ///
-/// All of Link's arithmetic rounds like this. Values beyond 2^61, and NaN, cannot come from valid input. They saturate,
-/// and NaN becomes 0, so that invalid numbers from the network cannot stop the program.
+/// All of Link's arithmetic rounds like this. Values beyond ±2^61 are clamped and NaN becomes 0, so that invalid
+/// numbers from the network cannot stop the program. Valid input contains neither.
 @inlinable
 public func roundedToInteger(_ value: Double) -> Int64 {
     let limit = 2_305_843_009_213_693_952.0

@@ -5,7 +5,7 @@
 /// follows E'' + 2wE' + w²E = 0, which is critically damped: a debt from one jump shrinks to zero without changing its
 /// sign. The equation is solved exactly, so it does not matter how often or when the debt is read.
 ///
-/// All times are timeline times, not sending times. A plain value; it never allocates.
+/// All times are nominal, before the output's offset and debt are added. A plain value; it never allocates.
 ///
 /// ```swift
 /// var owed = RateAccumulator()
@@ -26,15 +26,15 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     /// w, the inverse of the time constant, per microsecond.
     private var decay = 0.0
 
-    /// Largest change of rate while more than 1 ms is owed: 0.5 %, which is inaudible.
+    /// Largest rate deviation after a jump that leaves more than 1 ms owed: 0.5 %, which is inaudible.
     public static let rateLimit = 0.005
-    /// Largest change of rate while at most 1 ms is owed: 0.1 %.
+    /// Largest rate deviation after a jump that leaves at most 1 ms owed: 0.1 %.
     public static let smallRateLimit = 0.001
     /// Fastest fall of the debt while a gradual tempo change is paid back, in microseconds per microsecond.
     ///
     /// At 1, the output would send all ticks at the same moment.
     private static let deepestDip = 0.9
-    /// The shortest time constant, in microseconds.
+    /// Shortest time constant for jumps, in microseconds; gradual tempo changes choose their own.
     public static let shortestTimeConstant = 100_000.0
 
     public init() {}
@@ -54,9 +54,9 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
 
     /// Adds a jump to the debt at once.
     ///
-    /// The debt is then paid back slowly enough that the rate changes by at most ``rateLimit``, or by at most
-    /// ``smallRateLimit`` if the whole debt is 1 ms or less. If the rate has already changed by more than that, it does
-    /// not change further.
+    /// The debt is then paid back slowly enough that the rate deviates by at most ``rateLimit``, or by at most
+    /// ``smallRateLimit`` if the whole debt is 1 ms or less. If the rate already deviates by more, the deviation does
+    /// not grow.
     ///
     /// - Parameters:
     ///   - microseconds: the jump; positive means later.
@@ -105,10 +105,10 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     /// The largest slope from `origin` on, without its sign.
     private var steepest: Double { max(abs(slope), abs(turningSlope)) }
 
-    /// The most negative slope from `origin` on, as a positive number.
+    /// Fastest fall of the debt from `origin` on, as a positive number.
     private var dip: Double { -min(slope, turningSlope) }
 
-    /// The slope at its later extreme; 0 if there is none.
+    /// The slope at its extreme after `origin`; 0 if there is none.
     ///
     /// The extreme is where the slope's derivative, proportional to (drive + slope) - w·drive·t, is zero.
     private var turningSlope: Double {
@@ -123,7 +123,7 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
 /// e to the given power, which must be zero or negative; the same on every machine.
 ///
 /// A whole number of ln 2 is taken out of the power, so that the rest lies within ±(ln 2)/2. There, fourteen terms of
-/// the series are exact to the last few bits. The result is then scaled by the power of two, which is exact.
+/// the series are accurate except for the last few bits. The result is then scaled by the power of two, which is exact.
 func exponential(_ power: Double) -> Double {
     guard power > -700 else { return 0 }
     let ln2 = 0.6931471805599453

@@ -21,7 +21,7 @@ static _Atomic pid_t finisher;
 static atomic_bool has_crashed;
 static atomic_bool is_finished;
 /// Longest wait for the finisher, in milliseconds.
-static atomic_int patience;
+static atomic_int finish_timeout_ms;
 
 /// Wakes the finisher and waits until it is done, or for too long. Calls only what a signal handler may call.
 static void wait_for_finisher(void) {
@@ -31,7 +31,7 @@ static void wait_for_finisher(void) {
     __atomic_add_fetch(word, 1, __ATOMIC_RELEASE);
     clinux_futex_wake(word);
     const struct timespec millisecond = {.tv_nsec = 1000000};
-    for (int turn = 0; turn < atomic_load(&patience) && !atomic_load(&is_finished); turn++) nanosleep(&millisecond, NULL);
+    for (int turn = 0; turn < atomic_load(&finish_timeout_ms) && !atomic_load(&is_finished); turn++) nanosleep(&millisecond, NULL);
 }
 
 static void crash(int number, siginfo_t *information, void *context) {
@@ -43,7 +43,7 @@ static void crash(int number, siginfo_t *information, void *context) {
 }
 
 void clinux_handle_crashes(int milliseconds) {
-    atomic_store(&patience, milliseconds);
+    atomic_store(&finish_timeout_ms, milliseconds);
     struct sigaction action = {.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
     for (int index = 0; index < fault_count; index++) {

@@ -65,8 +65,8 @@ static int power_save(int descriptor, uint32_t interface) {
     union message message;
     uint16_t family;
     uint32_t state;
-    const struct timeval patience = {.tv_usec = 200000};
-    if (setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0) return -1;
+    const struct timeval timeout = {.tv_usec = 200000};
+    if (setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) < 0) return -1;
     ssize_t length = ask(descriptor, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME, NL80211_GENL_NAME,
                          sizeof NL80211_GENL_NAME, &message);
     if (length < 0 || find(&message, length, CTRL_ATTR_FAMILY_ID, &family, sizeof family) < 0) return -1;

@@ -39,7 +39,7 @@ package final class Gateway: Sendable {
         self.keeper = keeper
         let mailbox = try Mailbox<GatewayExchange.Message>(capacity: 1024)
         var clients = SequencerClients(configuration)
-        // Receiving a Start promptly matters as much as answering a ping, but the clock thread comes first.
+        // Receiving a Start promptly matters as much as answering a ping, but the output thread comes first.
         let priority = Int32(clamping: configuration.realtimePriority / 2)
         let input = try clients.input(configuration, priority: priority, into: mailbox)
         let kept = keeper?.found ?? KeptState()
@@ -54,7 +54,7 @@ package final class Gateway: Sendable {
                 link: peer.state, outputClient: clients.output?.client, controlClient: clients.control?.client,
                 clockIn: input?.entrance, kept: kept, seed: .random(in: 0 ... .max)),
             at: .now())
-        // The clock thread creates later ports.
+        // The output thread creates later ports.
         for (port, name) in engine.takePortNames() {
             clients.output?.name(port: port, name)
             try? clients.output?.makePort(port)
@@ -112,7 +112,7 @@ package final class Gateway: Sendable {
     /// The sequencer's ports that can send or receive.
     package var ports: [Port] { Port.all(exchange.picture.list.ports) }
 
-    /// When the clock thread is due to run next; nil until it runs.
+    /// When the output thread is due to run next; nil until it runs.
     ///
     /// No lock, no allocation: whoever watches the clock must not wait for anybody.
     package var clockWakesAt: MonotonicTime? { output.hasStarted ? output.wakesAt : nil }

@@ -73,7 +73,9 @@ package struct Status: Codable, Hashable, Sendable {
     package struct Link: Codable, Hashable, Sendable {
         /// The user's switch.
         package var enabled: Bool
-        /// Whether the program takes part; false only while it was deactivated without changing the switch.
+        /// Whether the program takes part in a session.
+        ///
+        /// False while Link is disabled, and while the program is off the network because nothing uses Link.
         package var active: Bool
         /// Whether there is at least one peer.
         package var connected: Bool
@@ -123,7 +125,7 @@ package struct Status: Codable, Hashable, Sendable {
         @Nullable package var latenessMicroseconds: Lateness?
 
         /// Whether its device is absent, so that there are no figures.
-        package var isAway: Bool { port == nil && latenessMicroseconds == nil }
+        package var isAbsent: Bool { port == nil && latenessMicroseconds == nil }
 
         package init(
             id: String, name: String, profile: String?, port: String?, connected: Bool, enabled: Bool, ticks: Int,

@@ -24,7 +24,7 @@ package struct ListeningSession: Sendable {
         /// Why no more sound will come; nil while the card works.
         package var problem: ListeningProblem?
         package var progress: SoundCalibration.Progress?
-        package var outcome: Result<SoundResult, SoundDoubt>?
+        package var outcome: Result<SoundResult, MeasurementFailure>?
         /// How much later the clock should be sent, in microseconds.
         package var shift = 0.0
         /// The gateway's outputs.
@@ -219,9 +219,9 @@ package struct ListeningSession: Sendable {
         }
         guard phase == .measuring, let before else { return }
         if case .success(let result) = heard.outcome { return finish(.success(result)) }
-        if case .failure(let doubt) = heard.outcome {
-            let words = doubt.words(of: report.name, channel: request.channel, against: request.against)
-            throw ListeningProblem(.unavailable, words)
+        if case .failure(let failure) = heard.outcome {
+            let message = failure.message(for: report.name, channel: request.channel, against: request.against)
+            throw ListeningProblem(.unavailable, message)
         }
         guard ClockSettings.of(heard.outputs) == before.settings else {
             throw ListeningProblem(

@@ -30,7 +30,7 @@ struct SentClock {
         do {
             try control.subscribe(input.address, to: sender)
         } catch {
-            throw ListeningProblem(.system, "\(error); 'tactus doctor' looks for what is wrong with the sequencer")
+            throw ListeningProblem(.system, "\(error); run 'tactus doctor' to see what is wrong with the sequencer")
         }
     }
 

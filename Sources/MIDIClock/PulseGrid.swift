@@ -20,12 +20,12 @@ struct PulseGrid: Hashable, BitwiseCopyable {
     ///   - origin: the tick of pulse 0.
     init(_ settings: OutputSettings, _ fold: TempoFold, tickLength: Int64, origin: Int64) {
         self.origin = origin
-        let wish = fold(
+        let requested = fold(
             settings.multiply.clamped(to: OutputSettings.multipliers),
             settings.divide.clamped(to: OutputSettings.divisors))
-        (multiply, divide) = wish
+        (multiply, divide) = requested
         // The next smaller divisor keeps the pulses a subset of those asked for.
-        while multiply > 1, tickLength * divide < multiply * Self.closest || wish.multiply % multiply != 0 {
+        while multiply > 1, tickLength * divide < multiply * Self.closest || requested.multiply % multiply != 0 {
             multiply -= 1
         }
         // The pulses of the short sixteenth are (2 - swing/50 %) of a straight gap apart.

@@ -41,7 +41,7 @@ package struct SoundCalibration: Sendable {
     /// Number of beats at which the next judgement is made.
     private var nextLook = SoundJudgement.firstLook
     /// The result, or why there is none; nil while the calibration runs.
-    package private(set) var outcome: Result<SoundResult, SoundDoubt>?
+    package private(set) var outcome: Result<SoundResult, MeasurementFailure>?
 
     /// Creates a calibration that has heard nothing.
     ///

@@ -88,8 +88,8 @@ package struct SoundJudgement {
     package static var mostBeats: Int { measuredBeats + movements.upperBound * shiftedBeats }
 
     /// The result, or why there is none; nil if more beats are needed.
-    package var outcome: Result<SoundResult, SoundDoubt>? {
-        do throws(SoundDoubt) {
+    package var outcome: Result<SoundResult, MeasurementFailure>? {
+        do throws(MeasurementFailure) {
             if beats.count < Self.measuredBeats {
                 try checkSound()
             } else if beats.count < Self.leastBeats {
@@ -106,28 +106,28 @@ package struct SoundJudgement {
     }
 
     /// Throws if there are hardly any sounds, so that the user learns it after seconds and not after a minute.
-    private func checkSound() throws(SoundDoubt) {
+    private func checkSound() throws(MeasurementFailure) {
         guard beats.count >= Self.firstLook else { return }
         try requireSound(BeatMatch(hits, beats))
     }
 
-    private func requireSound(_ match: BeatMatch) throws(SoundDoubt) {
+    private func requireSound(_ match: BeatMatch) throws(MeasurementFailure) {
         guard match.hasSound else { throw .noHits(heard: match.heard, beats: match.beats, decibels: decibels) }
     }
 
     /// Throws if too few beats have a sound.
-    private func requireEvenness(_ match: BeatMatch) throws(SoundDoubt) {
+    private func requireEvenness(_ match: BeatMatch) throws(MeasurementFailure) {
         guard !match.isRegular else { return }
         if let beat = match.silentAfter { throw .fellSilent(after: beat, beats: match.beats) }
         throw .uneven(matched: match.pairs.count, beats: match.beats)
     }
 
     /// Throws if too few beats have a sound on the second channel.
-    private func requireReference(_ match: BeatMatch) throws(SoundDoubt) {
+    private func requireReference(_ match: BeatMatch) throws(MeasurementFailure) {
         guard match.isRegular else { throw .noReference(matched: match.pairs.count, beats: match.beats) }
     }
 
-    private func result() throws(SoundDoubt) -> SoundResult? {
+    private func result() throws(MeasurementFailure) -> SoundResult? {
         let (own, compared) = try measuredDelays()
         let match = BeatMatch(hits, beats)
         try requireEvenness(match)
@@ -160,7 +160,7 @@ package struct SoundJudgement {
     ///
     /// - Returns: the delays after the beat, and the delays after the second channel's sounds if there are any.
     /// - Throws: why the delays do not count.
-    private func measuredDelays() throws(SoundDoubt) -> (Measured, compared: Measured?) {
+    private func measuredDelays() throws(MeasurementFailure) -> (Measured, compared: Measured?) {
         let sent = Array(beats.prefix(Self.measuredBeats))
         let match = BeatMatch(hits, sent)
         try requireSound(match)
@@ -181,21 +181,21 @@ package struct SoundJudgement {
             }
             compared = both
         }
-        let ownDoubt = beatDoubt(own, delay: own.median - inputLatency, match.interval)
+        let ownFailure = beatFailure(own, delay: own.median - inputLatency, match.interval)
         guard let compared else {
-            if let ownDoubt { throw ownDoubt }
+            if let ownFailure { throw ownFailure }
             return (own, nil)
         }
         // The card's latency is part of the machine's own delay, which may be too large for that reason alone. It
         // cancels in the comparison, so only the comparison decides.
-        if let doubt = beatDoubt(compared, delay: compared.median, match.interval) {
-            throw ownDoubt == nil ? .strangeReference : doubt
+        if let failure = beatFailure(compared, delay: compared.median, match.interval) {
+            throw ownFailure == nil ? .strangeReference : failure
         }
         return (own, compared)
     }
 
     /// Why a delay does not count, because it is too large or because it drifts; nil if it counts.
-    private func beatDoubt(_ measured: Measured, delay: Double, _ interval: Double) -> SoundDoubt? {
+    private func beatFailure(_ measured: Measured, delay: Double, _ interval: Double) -> MeasurementFailure? {
         guard abs(delay) <= Self.unambiguous * interval else {
             return .wrongBeat(microseconds: delay, interval: interval)
         }
@@ -234,7 +234,7 @@ package struct SoundJudgement {
     /// How far each beat was moved, in microseconds from a straight line through all beats.
     ///
     /// - Throws: if the tempo changed, or if the clock was not moved.
-    private func movement() throws(SoundDoubt) -> [Double] {
+    private func movement() throws(MeasurementFailure) -> [Double] {
         let line = LineFit(beats.enumerated().map { (Double($0), $1) })
         let moved = beats.enumerated().map { $1 - line.value(at: Double($0)) }
         guard moved.allSatisfy({ abs($0) < 3 * shift }) else { throw .tempoChanged }
@@ -276,7 +276,7 @@ package struct SoundJudgement {
     }
 
     /// What the delay is measured against; nil if more beats are needed.
-    private func reference(_ moved: [Double]) throws(SoundDoubt) -> SoundResult.Reference? {
+    private func reference(_ moved: [Double]) throws(MeasurementFailure) -> SoundResult.Reference? {
         guard let other else { return .beat }
         let match = BeatMatch(other.hits, beats)
         try requireReference(match)

@@ -58,7 +58,7 @@ package struct SoundResult: Hashable, Sendable {
 }
 
 /// Why the delay of a machine's sound cannot be measured.
-package enum SoundDoubt: Error, Hashable, Sendable {
+package enum MeasurementFailure: Error, Hashable, Sendable {
     /// There are too few sounds.
     ///
     /// The loudest sample is given in decibels of full scale, so at most about 0; nil for silence.

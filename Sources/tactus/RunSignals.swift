@@ -4,10 +4,10 @@ import RealTime
 /// What signals ask of a running gateway, from its start.
 ///
 /// Machines must not play on without a clock, so every signal that would end the process is handled. Exceptions are
-/// SIGKILL, and a fault of the clock thread itself.
+/// SIGKILL, and a fault of the output thread itself.
 struct RunSignals: Sendable {
     let stop: StopRequest
-    let reload: ReloadRequest
+    let reload: ReloadRequests
 
     /// Installed by the main program before anything else.
     static let taken = Result { () throws(SystemCallError) in try RunSignals() }
@@ -19,7 +19,7 @@ struct RunSignals: Sendable {
         let hangUp = HangUp()
         let others = Self.fatal.filter { !SignalSource.isIgnored($0) }
         stop = try StopRequest(alsoOn: others + (hangUp == .stops ? [SIGHUP] : []))
-        reload = try ReloadRequest(on: hangUp == .reloads ? [SIGHUP] : [])
+        reload = try ReloadRequests(on: hangUp == .reloads ? [SIGHUP] : [])
     }
 
     /// Other signals that end a program by default and are not faults, besides Ctrl-C, SIGTERM and SIGHUP.

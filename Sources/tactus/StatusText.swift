@@ -16,7 +16,7 @@ enum StatusText {
             lines.append(row("networks", status.link.interfaces.joined(separator: ", ")))
         }
         lines.append(row("follower", follower(status.follower)))
-        lines += status.follower.refused.map { row("refused", refused($0)) }
+        lines += status.follower.refused.map { row("ignored", ignored($0)) }
         lines += status.outputs.map { row("output", output($0)) }
         lines.append(row("real time", realtime(status.realtime)))
         for warning in status.warnings {
@@ -28,7 +28,7 @@ enum StatusText {
     /// One line for a terminal, at most `width` characters wide.
     static func live(_ status: Status, width: Int) -> String {
         let fields = [
-            status.mode.rawValue, "\(fixed(status.tempo, 2)) BPM", "beat \(place(status))",
+            status.mode.rawValue, "\(fixed(status.tempo, 2)) BPM", "beat \(barAndBeat(status))",
             peers(status.link.peers), transport(status),
         ]
         return String(fields.joined(separator: "   ").prefix(max(width, 0)))
@@ -38,7 +38,7 @@ enum StatusText {
     static func service(_ status: Status) -> String {
         var parts = [
             status.mode.rawValue, "\(tempo(status)) BPM", peers(status.link.peers), status.transport.rawValue,
-            counted(status.outputs.count { !$0.isAway }, "output"),
+            counted(status.outputs.count { !$0.isAbsent }, "output"),
         ]
         if !status.warnings.isEmpty { parts.append(counted(status.warnings.count, "warning")) }
         return parts.joined(separator: ", ")
@@ -51,10 +51,10 @@ enum StatusText {
         return beats < 0.05 ? "starting" : "starts in \(fixed(beats, 1)) beats"
     }
 
-    /// The position as `bar.beat`, counted from 1.1; as a beat if the quantum is below 1 or not a whole number.
+    /// The position as `bar.beat`, counted from 1.1; in plain beats if the quantum is not a whole number of at least 1.
     ///
-    /// Bar 0 and negative bars are a count-in.
-    static func place(_ status: Status) -> String {
+    /// Bars below 1 are the count-in.
+    static func barAndBeat(_ status: Status) -> String {
         guard status.quantum >= 1, status.quantum == status.quantum.rounded() else { return decimals(status.beat) }
         let bar = (status.beat / status.quantum).rounded(.down) + 1
         return "\(whole(bar)).\(whole(status.phase.rounded(.down) + 1))"
@@ -62,7 +62,7 @@ enum StatusText {
 
     static func link(_ link: Status.Link) -> String {
         guard link.enabled else { return "off" }
-        guard link.active else { return "on, but off the network as long as nothing is connected and nobody plays" }
+        guard link.active else { return "on, but off the network: no enabled output is connected and nothing plays" }
         var parts = ["on", peers(link.peers), "start/stop sync \(link.startStopSync ? "on" : "off")"]
         if let session = link.sessionId { parts.append("session \(session)") }
         return parts.joined(separator: ", ")
@@ -76,24 +76,25 @@ enum StatusText {
         return parts.joined(separator: ", ")
     }
 
-    static func refused(_ clock: Status.Follower.Refused) -> String {
-        "\(clock.name) (\(clock.port)): \(clock.ticks) ticks, \(clock.transport) transport messages, as \(clock.reason)"
+    static func ignored(_ clock: Status.Follower.Refused) -> String {
+        let messages = "\(counted(clock.ticks, "tick")), \(counted(clock.transport, "transport message"))"
+        return "\(clock.name) (\(clock.port)): \(messages) (\(clock.reason))"
     }
 
     private static func output(_ output: Status.Output) -> String {
         var parts = output.profile.map { ["profile \($0)"] } ?? []
-        if !output.isAway { parts += ["\(output.ticks) ticks", "\(output.lateTicks) late"] }
-        if let lateness = output.latenessMicroseconds { parts.append("99 % within \(whole(lateness.p99)) us") }
+        if !output.isAbsent { parts += [counted(output.ticks, "tick"), "\(output.lateTicks) late"] }
+        if let lateness = output.latenessMicroseconds { parts.append("99 % at most \(whole(lateness.p99)) us late") }
         if output.offsetMilliseconds != 0 { parts.append("offset \(decimals(output.offsetMilliseconds)) ms") }
-        parts += shape(output)
-        let place = output.port ?? "away"
+        parts += rateAndSwing(output)
+        let port = output.port ?? "not connected"
         let id = output.id == output.name.lowercased() ? "" : " (\(output.id))"
-        let text = "\(output.name)\(id), \(output.enabled ? place : "disabled")"
+        let text = "\(output.name)\(id), \(output.enabled ? port : "disabled")"
         return parts.isEmpty ? text : "\(text): \(parts.joined(separator: ", "))"
     }
 
-    /// How an output's clock differs from 24 even ticks per beat; empty if it does not.
-    static func shape(_ output: Status.Output) -> [String] {
+    /// The output's `multiply`, `divide` and `swing`, as words; those at their defaults are left out.
+    static func rateAndSwing(_ output: Status.Output) -> [String] {
         var parts: [String] = []
         if output.multiply != 1 { parts.append("times \(output.multiply)") }
         if output.divide != 1 { parts.append("divided by \(output.divide)") }
@@ -106,7 +107,7 @@ enum StatusText {
         let memory = "memory \(realtime.memoryLocked ? "locked" : "not locked")"
         var parts = [priority, memory, "dispatch \(realtime.dispatch)"]
         if let latency = realtime.wakeUpLatencyMicroseconds {
-            parts.append("wakes 99 % within \(whole(latency.p99)) us, \(whole(latency.max)) at most")
+            parts.append("wakes up at most \(whole(latency.p99)) us late (99 %), \(whole(latency.max)) us at worst")
         }
         return parts.joined(separator: ", ")
     }

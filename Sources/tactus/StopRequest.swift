@@ -4,12 +4,12 @@ import Synchronization
 
 /// Requests to end the program: Ctrl-C, SIGTERM, and other chosen signals.
 ///
-/// After the first one, devices get a Stop and Tactus leaves the session. A second Ctrl-C or SIGTERM ends at once.
-/// Other signals do not, since a closing terminal may send two.
+/// After the first one, devices get a Stop and Tactus leaves the session. A second Ctrl-C, SIGTERM or SIGQUIT ends the
+/// program at once. Other signals do not, since a closing terminal may send two.
 struct StopRequest: Sendable {
     private let requests: AsyncStream<Void>
     private let source: SignalSource
-    private let made: Made
+    private let flag: StopFlag
 
     /// Starts handling the signals.
     ///
@@ -20,11 +20,11 @@ struct StopRequest: Sendable {
         signal(SIGPIPE, SIG_IGN)
         let (requests, request) = AsyncStream<Void>.makeStream()
         self.requests = requests
-        let made = Made()
+        let flag = StopFlag()
         let isInsisting = Atomic(false)
-        self.made = made
+        self.flag = flag
         source = try SignalSource([SIGINT, SIGTERM] + others) { signal in
-            made.isMade.store(true, ordering: .releasing)
+            flag.isRequested.store(true, ordering: .releasing)
             request.yield()
             guard [SIGINT, SIGTERM, SIGQUIT].contains(signal) else { return }
             if isInsisting.exchange(true, ordering: .relaxed) { _exit(128 + signal) }
@@ -35,11 +35,11 @@ struct StopRequest: Sendable {
         for await _ in requests { return }
     }
 
-    /// Whether the wish was made, for loops that look now and then.
-    var isMade: Bool { made.isMade.load(ordering: .acquiring) }
+    /// Whether a stop was requested; for loops that poll.
+    var isRequested: Bool { flag.isRequested.load(ordering: .acquiring) }
 
-    /// What the thread of the signals writes.
-    private final class Made: Sendable {
-        let isMade = Atomic(false)
+    /// Written by the signal thread.
+    private final class StopFlag: Sendable {
+        let isRequested = Atomic(false)
     }
 }

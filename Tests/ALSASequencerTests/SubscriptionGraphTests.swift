@@ -8,7 +8,7 @@ struct SubscriptionGraphTests {
     private static let clock = PortAddress(client: 130, port: 0)
     private static let drums = PortAddress(client: 130, port: 1)
     private static let clockIn = PortAddress(client: 131, port: 0)
-    private static let boxes: [Int: SubscriptionGraph.Box] = [
+    private static let owners: [Int: SubscriptionGraph.Owner] = [
         130: .process(1000), 131: .process(1000), 24: .card(1), 25: .card(1), 28: .card(2), 14: .client(14),
         140: .process(2000), 141: .process(2000), 150: .process(3000), 151: .process(3000),
     ]
@@ -17,7 +17,7 @@ struct SubscriptionGraphTests {
 
     private static func graph(_ edges: [(PortAddress, PortAddress)]) -> SubscriptionGraph {
         SubscriptionGraph(
-            boxes: boxes, subscriptions: Set(edges.map { SubscriptionGraph.Subscription(from: $0.0, to: $0.1) }))
+            owners: owners, subscriptions: Set(edges.map { SubscriptionGraph.Subscription(from: $0.0, to: $0.1) }))
     }
 
     private static func reaching(_ source: PortAddress, _ edges: [(PortAddress, PortAddress)]) -> [PortAddress] {
@@ -43,18 +43,18 @@ struct SubscriptionGraphTests {
     }
 
     @Test
-    func `a way through Midi Through and a program with two clients is found`() {
+    func `a path through Midi Through and a program with two clients is found`() {
         let edges = [
             (Self.clock, Self.port(14)), (Self.port(14), Self.port(140)), (Self.port(141), Self.port(150)),
             (Self.port(151), Self.clockIn),
         ]
         #expect(Self.reaching(Self.port(151), edges) == [Self.clock])
         #expect(
-            Self.graph(edges).way(from: Self.clock, to: Self.port(151))?.map(\.receiver.client) == [14, 140, 150])
+            Self.graph(edges).path(from: Self.clock, to: Self.port(151))?.map(\.receiver.client) == [14, 140, 150])
     }
 
     @Test
-    func `ways through the gateway itself do not count`() {
+    func `paths through the gateway itself do not count`() {
         // A leader on card 2 whose clock we take, regenerate and send to card 1.
         let edges = [(Self.port(28), Self.clockIn), (Self.clock, Self.port(24))]
         #expect(Self.reaching(Self.port(28), edges).isEmpty)
@@ -64,13 +64,13 @@ struct SubscriptionGraphTests {
     }
 
     @Test
-    func `cycles end, and the way is the shortest`() throws {
+    func `cycles end, and the path is the shortest`() throws {
         let edges = [
             (Self.clock, Self.port(24)), (Self.port(24), Self.port(14)), (Self.port(14), Self.port(24)),
             (Self.port(14), Self.port(28)), (Self.port(24, 1), Self.port(28)),
         ]
-        let way = try #require(Self.graph(edges).way(from: Self.clock, to: Self.port(28)))
-        #expect(way.map(\.sender) == [Self.clock, Self.port(24, 1)])
+        let path = try #require(Self.graph(edges).path(from: Self.clock, to: Self.port(28)))
+        #expect(path.map(\.sender) == [Self.clock, Self.port(24, 1)])
         #expect(Self.reaching(Self.port(150), edges).isEmpty)
     }
 

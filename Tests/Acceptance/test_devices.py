@@ -405,7 +405,7 @@ def test_a_machine_that_was_unplugged_is_told_with_what_it_will_do(recorded):
     assert later["latenessMicroseconds"] is None
     assert later["ticks"] == record["away"]["outputs"][-1]["ticks"]
     (row,) = [row for row in record["text"].splitlines() if row.startswith("output") and name in row]
-    assert "away" in row and "ticks" not in row and "within" not in row
+    assert "not connected" in row and "ticks" not in row and "late" not in row
     assert record["realign"] == [1, "", f"tactus: {name} is not connected\n"]
     assert "output-away" not in codes(record["back"])
     assert "snd_seq" not in record["log"] and record["log"].count("device unplugged") == 1

@@ -31,7 +31,7 @@ MACHINES = {
 }
 # Clock differences and permissions do not depend on the kernel, so the other kernels get one run each.
 MACHINES.update({kernel: ["--kernel", kernel] for kernel in KERNELS[1:]})
-# Without that permission any other thread may delay the clock thread by milliseconds, for example a peer's thread that
+# Without that permission any other thread may delay the output thread by milliseconds, for example a peer's thread that
 # answers a measurement. So the limits are wider in this run.
 WITHOUT = "without real-time permission"
 QUANTA = ["0", "0.5", "3", "7"]

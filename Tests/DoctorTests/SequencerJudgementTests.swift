@@ -54,7 +54,10 @@ struct SequencerJudgementTests {
     }
 
     @Test(arguments: [
-        (SequencerFacts.Queue.failing("it beats every 4000 us, not every 160"), false, "sudo modprobe snd-hrtimer &&"),
+        (
+            SequencerFacts.Queue.failing("its period is 4000 us instead of 160 us"), false,
+            "sudo modprobe snd-hrtimer &&"
+        ),
         (.taken("allocating a queue failed"), true, "cat /proc/asound/seq/queues"),
         (.taken("allocating a queue failed"), false, "cat /proc/asound/seq/queues"),
         (.failing("making a port failed, snd_seq_create_port: Invalid argument"), true, "uname -r"),

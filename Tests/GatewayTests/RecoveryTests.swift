@@ -70,7 +70,7 @@ struct RecoveryTests {
 
     /// Saves while devices obey, unless they may play.
     ///
-    /// The clock thread already uses that board, unless it is behind.
+    /// The output thread already uses that board, unless it is behind.
     private func update(
         _ started: inout StartedDevices, _ outputs: [Output], isPlaying: Bool, board generation: UInt64,
         inUse: UInt64? = nil, mayPlay: Set<Int> = []

@@ -5,13 +5,13 @@ import Listening
 import SoundCalibration
 import Testing
 
-/// The tables of docs/calibrating.md, whose ellipses stand for names and figures.
+/// The tables of messages in docs/calibrating.md, where an ellipsis stands for a name or a figure.
 @Suite
 struct RefusalTableTests {
     private static let project = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The messages listed, without their advice, each in the parts between its ellipses.
+    /// The first column of the tables; each message is split at its ellipses.
     private static let rows: [[String]] = {
         let text = (try? String(contentsOf: project.appending(path: "docs/calibrating.md"), encoding: .utf8)) ?? ""
         let section = text.split(separator: "## What it says if it cannot").last ?? ""
@@ -21,7 +21,7 @@ struct RefusalTableTests {
         }
     }()
 
-    /// Whether a text has the parts, in their order.
+    /// Whether the text contains all parts, in this order.
     private static func matches(_ text: String, _ parts: [String]) -> Bool {
         var rest = text[...]
         for part in parts {
@@ -31,7 +31,7 @@ struct RefusalTableTests {
         return true
     }
 
-    private static let doubts: [SoundDoubt] = [
+    private static let failures: [MeasurementFailure] = [
         .noHits(heard: 0, beats: 16, decibels: nil), .noHits(heard: 1, beats: 16, decibels: -71.2), .clipping,
         .several(perBeat: 2), .uneven(matched: 20, beats: 48), .fellSilent(after: 40, beats: 80),
         .wrongBeat(microseconds: 125_000, interval: 500_000),
@@ -40,40 +40,41 @@ struct RefusalTableTests {
         .lost, .noStamps, .sameClock, .noStart, .strangeReference,
     ]
 
-    @Test(arguments: doubts)
-    func `every refusal says in one line what to do`(doubt: SoundDoubt) {
-        let words = doubt.words(of: "TR-8S", channel: 3, against: 4)
-        #expect(!words.contains("\n") && words.count > 40)
+    @Test(arguments: failures)
+    func `every message about sound says in one line what to do`(failure: MeasurementFailure) {
+        let message = failure.message(for: "TR-8S", channel: 3, against: 4)
+        #expect(!message.contains("\n") && message.count > 40)
         let advice = [
             "see that", "set ", "try ", "turn ", "have ", "keep ", "switch ", "program ", "close ",
         ]
-        #expect(advice.contains { words.contains($0) }, "\(words)")
+        #expect(advice.contains { message.contains($0) }, "\(message)")
     }
 
     @Test
-    func `every refusal is in the tables, once`() {
-        let cards = [-13, -16, -22, -2].map { code in
-            ListeningProblem(.notOpened(ALSAError(operation: "snd_pcm_open", code: Int32(code))), of: "hw:1").message
+    func `each message about sound and sound cards matches exactly one table row`() {
+        let openFailures = [-EACCES, -EBUSY, -EINVAL, -ENOENT].map { code in
+            ListeningProblem(.notOpened(ALSAError(operation: "snd_pcm_open", code: code)), of: "hw:1").message
         }
-        let gone = ListeningProblem(.gone(ALSAError(operation: "snd_pcm_readi", code: -19)), of: "hw:1").message
+        let gone = ListeningProblem(.gone(ALSAError(operation: "snd_pcm_readi", code: -ENODEV)), of: "hw:1").message
         let messages =
-            Self.doubts.map { $0.words(of: "TR-8S", channel: 3, against: 4) } + cards
+            Self.failures.map { $0.message(for: "TR-8S", channel: 3, against: 4) } + openFailures
             + [gone, ListeningProblem.noSound("hw:1").message]
         for message in messages {
             #expect(Self.rows.count { Self.matches(message, $0) } == 1, "\(message)")
         }
     }
 
-    /// What needs a gateway to be said is looked up in the program's text.
+    /// Some messages need a running gateway, so the tables are compared with the source code.
     @Test
-    func `every message of the tables is one that the program prints`() throws {
+    func `every part of a table message occurs in the source code`() throws {
         let folder = Self.project.appending(path: "Sources/Listening")
         let files =
             try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             + [Self.project.appending(path: "Sources/tactus/OwnProfile.swift")]
-        // A long message is written as several texts.
+        // Joins string literals that are split with `+`.
         let program = try files.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
             .replacing(/"\s*\+ "/, with: "")
+        // Fails if the section or the tables are not found.
         #expect(Self.rows.count > 40)
         for row in Self.rows {
             for part in row {

@@ -146,8 +146,8 @@ struct SoundCalibrationTests {
             }
         }
 
-        func isRefused(for doubt: SoundDoubt) -> Bool {
-            switch (self, doubt) {
+        func isRefused(for failure: MeasurementFailure) -> Bool {
+            switch (self, failure) {
             case (.silence, .noHits(0, 16, nil)): true
             case (.faint, .noHits(_, 16, let decibels?)): decibels < -40
             case (.clipping, .clipping), (.everySecond, .uneven), (.voice, .uneven): true
@@ -177,7 +177,7 @@ struct SoundCalibrationTests {
             studio.spread = Double.random(in: 100...700, using: &random)
             unfit.spoil(&studio)
             switch studio.play(seed: random.next()).outcome {
-            case .failure(let doubt)?: #expect(unfit.isRefused(for: doubt), "\(unfit): \(doubt), \(studio)")
+            case .failure(let failure)?: #expect(unfit.isRefused(for: failure), "\(unfit): \(failure), \(studio)")
             case .success(let result)?: Issue.record("\(unfit): an offset of \(result.offset), \(studio)")
             case nil: Issue.record("\(unfit): no end, \(studio)")
             }
@@ -186,16 +186,16 @@ struct SoundCalibrationTests {
 
     @Test
     func `a machine that is a beat off, or varies too much, is refused`() {
-        func doubt(_ change: (inout VirtualStudio) -> Void) -> SoundDoubt? {
+        func failure(_ change: (inout VirtualStudio) -> Void) -> MeasurementFailure? {
             var studio = VirtualStudio()
             change(&studio)
-            guard case .failure(let doubt)? = studio.play(seed: 3).outcome else { return nil }
-            return doubt
+            guard case .failure(let failure)? = studio.play(seed: 3).outcome else { return nil }
+            return failure
         }
         for delay in [-400_000.0, 395_000, 405_000] {
-            #expect(doubt { $0.delay = delay } == .wholeBeat)
+            #expect(failure { $0.delay = delay } == .wholeBeat)
         }
-        if case .scattered = doubt({ $0.spread = 6_000 }) {} else { Issue.record("6 ms of spread") }
+        if case .scattered = failure({ $0.spread = 6_000 }) {} else { Issue.record("6 ms of spread") }
     }
 
     @Test

@@ -62,7 +62,7 @@ struct VirtualStudio {
 
     /// What came of it.
     struct Take {
-        var outcome: Result<SoundResult, SoundDoubt>?
+        var outcome: Result<SoundResult, MeasurementFailure>?
         /// The true delays of the beats that were measured, in microseconds.
         var truth: [Double]
         var seconds: Double

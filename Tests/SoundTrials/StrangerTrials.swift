@@ -71,8 +71,8 @@ package struct StrangerTrials: Sendable {
         case .success(let result)?:
             outcomes["offset", default: 0] += 1
             offsets.append("\(kind), \(Int(interval)) us a beat: \(result.offset) us, \(result.used) used")
-        case .failure(let doubt)?:
-            outcomes["\(kind.rawValue): \("\(doubt)".prefix { $0 != "(" })", default: 0] += 1
+        case .failure(let failure)?:
+            outcomes["\(kind.rawValue): \("\(failure)".prefix { $0 != "(" })", default: 0] += 1
         case nil: break
         }
     }

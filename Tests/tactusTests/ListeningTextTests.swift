@@ -9,9 +9,9 @@ import Testing
 struct ListeningTextTests {
     @Test
     func `a hit that is far off names a tempo at which it can be measured`() {
-        let doubt = SoundDoubt.wrongBeat(microseconds: 125_000, interval: 500_000)
-        let words = doubt.words(of: "TR-8S", channel: 1, against: nil)
-        #expect(words.contains("125.00 ms late") && words.contains("at 48 BPM"))
+        let failure = MeasurementFailure.wrongBeat(microseconds: 125_000, interval: 500_000)
+        let message = failure.message(for: "TR-8S", channel: 1, against: nil)
+        #expect(message.contains("125.00 ms late") && message.contains("at 48 BPM"))
     }
 
     @Test

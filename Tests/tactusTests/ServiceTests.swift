@@ -44,7 +44,7 @@ struct ClockWatchTests {
         #expect(watch.look(wakesAt: time(1), at: time(1.5)) == .alive)
         let late = time(1.5).advanced(byNanoseconds: 1)
         #expect(watch.look(wakesAt: time(1), at: late) == nil)
-        #expect(watch.nextLook(after: late) == late.advanced(byNanoseconds: ClockWatch.secondLook))
+        #expect(watch.nextLook(after: late) == late.advanced(byNanoseconds: ClockWatch.lateInterval))
         #expect(watch.look(wakesAt: time(1), at: time(1.75)) == .hung(overdue: 750_000_000))
         #expect(watch.look(wakesAt: time(3), at: time(2)) == .alive)
     }

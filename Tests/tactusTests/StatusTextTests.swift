@@ -21,10 +21,10 @@ struct StatusTextTests {
                 link       on, 1 peer, start/stop sync off, session 5949266f7c5e3128
                 networks   127.0.0.1, 192.168.7.42
                 follower   disabled
-                refused    MC-101 (28:0): 96 ticks, 1 transport messages, as Link is enabled
-                output     TR-8S, 24:0: 9120 ticks, 0 late, 99 % within 31 us
-                output     Volca, away
-                real time  fifo 80, memory locked, dispatch backstop, wakes 99 % within 9 us, 64 at most
+                ignored    MC-101 (28:0): 96 ticks, 1 transport message (Link is enabled)
+                output     TR-8S, 24:0: 9120 ticks, 0 late, 99 % at most 31 us late
+                output     Volca, not connected
+                real time  fifo 80, memory locked, dispatch backstop, wakes up at most 9 us late (99 %), 64 us at worst
                 warning    real-time scheduling was refused
                   fix      join group audio
                 """)

@@ -3,9 +3,9 @@ extension PermissionFacts {
         [realTimeFinding, memoryFinding, groupFinding(opensSequencer: opensSequencer)]
     }
 
-    /// The clock thread's priority without `--realtime-priority`.
+    /// The output thread's priority without `--realtime-priority`.
     static let priority = 80
-    /// Bytes that the clock thread needs.
+    /// Bytes that the output thread needs.
     static let lockedMemory = 1 << 20
 
     private var realTimeFinding: Finding {

@@ -1,9 +1,10 @@
 internal import Essentials
 
-/// Reads the system's information files, such as those in `/proc`.
+/// Reads the machine's files, folders and links, such as those in `/proc`.
 ///
-/// All paths are appended to ``root``, which ends in a slash.
+/// All paths are appended to ``root``, so that tests can replace the machine.
 struct SystemTree {
+    /// Ends in a slash.
     let root: String
 
     /// The text of a file, such as `proc/self/limits`; nil if it cannot be read.
@@ -11,7 +12,7 @@ struct SystemTree {
         (try? Files.bytes(of: root + path)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The text of a file that has one line, without the line break; nil if it cannot be read.
+    /// The text of a one-line file, without white space at its ends; nil if it cannot be read.
     func line(_ path: String) -> String? {
         text(path).map(\.trimmed)
     }
@@ -27,7 +28,7 @@ struct SystemTree {
     /// Whether this system runs in a container of Docker or Podman.
     ///
     /// These engines mark a container with a file. A virtual machine made from a container image has that file too, but
-    /// its process 2 is the kernel's `kthreadd`, which a container does not see.
+    /// its process 2 is the kernel's `kthreadd`, which a container normally does not see.
     var isContainer: Bool {
         (exists(".dockerenv") || exists("run/.containerenv")) && line("proc/2/comm") != "kthreadd"
     }

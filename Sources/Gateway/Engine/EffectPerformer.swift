@@ -11,7 +11,7 @@ protocol EffectPerformer: AnyObject {
     func hostTime() -> HostTime
     /// Takes the name of an output port that does not exist yet.
     func name(port: Int, _ name: String)
-    /// Hands a board to the clock thread.
+    /// Hands a board to the output thread.
     func publish(_ board: OutputBoard)
     func ask(_ request: LinkRequest)
     func unsubscribe(_ subscription: SubscriptionGraph.Subscription)
@@ -24,7 +24,7 @@ protocol EffectPerformer: AnyObject {
     func write(_ entry: LogEntry)
     func publish(_ status: StatusPicture)
     func reply(_ outcome: Result<Void, CommandError>, to token: ReplyToken)
-    /// Ends the clock thread after its last Stops, and returns its last account.
+    /// Ends the output thread after its last Stops, and returns its last account.
     func endClock() -> ClockAccount
     /// Ends receiving other machines' clocks.
     func endInput()

@@ -34,7 +34,7 @@ extension GatewayEngine {
 
     /// Notes the end of the run.
     ///
-    /// - Parameter account: the clock thread's last account.
+    /// - Parameter account: the output thread's last account.
     /// - Returns: the state to save, so that the next run can stop devices that have not accepted their last Stop; nil
     ///   if it is already saved.
     mutating func ended(_ account: ClockAccount) -> KeptState? {

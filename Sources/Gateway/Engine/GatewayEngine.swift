@@ -21,9 +21,9 @@ struct GatewayEngine: Sendable {
     var link: LinkState
     /// The state to save for the next run.
     var kept: KeptState
-    /// The orders for the clock thread, as last published.
+    /// The orders for the output thread, as last published.
     var board: OutputBoard
-    /// The clock thread's last account.
+    /// The output thread's last account.
     var account = ClockAccount()
     /// When to start playing at the latest, if asked to play once ready; else nil.
     var playsOnceReady: HostTime?
@@ -71,7 +71,7 @@ struct GatewayEngine: Sendable {
 
     /// Begins without a port list, and with everything still to be connected.
     ///
-    /// The ports of ``takePortNames()`` must be created before the clock thread runs.
+    /// The ports of ``takePortNames()`` must be created before the output thread runs.
     ///
     /// - Parameters:
     ///   - start: what the user wants at the start.

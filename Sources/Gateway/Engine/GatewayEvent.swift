@@ -27,7 +27,7 @@ enum GatewayEvent: Sendable {
     case answers([GatewayAnswer])
     /// The end of a turn of the loop: all events were handled, and time has passed.
     ///
-    /// The clock thread announces nothing, so its account is read on each turn. `watchedAt` is when somebody last
+    /// The output thread announces nothing, so its account is read on each turn. `watchedAt` is when somebody last
     /// watched the status.
     case turn(ClockAccount, watchedAt: HostTime)
 

@@ -119,7 +119,7 @@ struct ClockSources: Hashable, Sendable {
         if names[ClockSource(source)]?.hasPrefix("Tactus:") == true {
             return .gateway(slots, isFirst: own.client < source.client)
         }
-        if case .card = graph.box(of: source.client) { return .outputs(slots) }
+        if case .card = graph.owner(of: source.client) { return .outputs(slots) }
         return .program(slots)
     }
 

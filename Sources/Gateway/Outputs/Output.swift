@@ -30,7 +30,7 @@ struct Output: Sendable {
     private(set) var offset = 0.0
     /// What a calibration adds to the offset, in milliseconds.
     private var shift = 0.0
-    /// What the clock thread goes by; its offset is the sum.
+    /// What the output thread goes by; its offset is the sum.
     private(set) var settings = OutputSettings()
     var sink = Sink.away
     /// The last realignment asked for.
@@ -80,7 +80,7 @@ struct Output: Sendable {
         case here
         /// No longer wanted; its device is being stopped.
         ///
-        /// `generation` is the first board without it, nil until the next turn. `since` is when the clock thread was
+        /// `generation` is the first board without it, nil until the next turn. `since` is when the output thread was
         /// first seen using that board.
         case leaving(generation: UInt64?, since: HostTime?)
         /// Its device is stopped; the board of that generation makes the output thread release its port.

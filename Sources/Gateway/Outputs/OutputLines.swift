@@ -20,7 +20,7 @@ extension OutputTable {
     /// Opens absent lines, drops broken ones, and closes unused ones.
     ///
     /// - Parameters:
-    ///   - account: the clock thread's last account.
+    ///   - account: the output thread's last account.
     ///   - published: generation of the last published board.
     ///   - effects: receives what must be done.
     ///   - now: the present time.

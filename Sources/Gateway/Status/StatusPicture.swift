@@ -55,7 +55,7 @@ struct StatusPicture: Sendable {
     ///
     /// - Parameters:
     ///   - now: the moment.
-    ///   - counters: the clock thread's.
+    ///   - counters: the output thread's.
     ///   - machine: what the machine allows.
     /// - Returns: the status.
     func status(at now: HostTime, counters: OutputThread, on machine: Machine) -> Status {

@@ -52,7 +52,7 @@ struct ListeningGuide {
         var (view, isAnswered, isStopped) = (view, !asks, false)
         while !report.state.isLast {
             try? await Task.sleep(for: Self.interval)
-            if stop.isMade {
+            if stop.isRequested {
                 report = try await client.answer(.delete, path).value
                 isStopped = true
                 break

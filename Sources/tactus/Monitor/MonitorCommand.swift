@@ -52,7 +52,7 @@ struct MonitorCommand: AsyncParsableCommand {
         transform: MonitorReport.Place.init(argument:))
     var report: MonitorReport.Place?
 
-    @Option(name: .customLong("as"), help: "What a recording or a sound card's input is of: clicks or midi.")
+    @Option(name: .customLong("as"), help: "What the recording or the sound card's input contains: clicks or midi.")
     var kind: SoundKind?
 
     @Option(help: ArgumentHelp("Which channel of the sound to measure. (default: 1)", valueName: "number"))
@@ -118,7 +118,7 @@ struct MonitorCommand: AsyncParsableCommand {
         let stop = try StopRequest()
         let monitor = RecordingMonitor(
             path: path, kind: kind, channel: channel ?? 1, against: against, seconds: seconds)
-        let result = try monitor.report(tempo: tempo) { stop.isMade }
+        let result = try monitor.report(tempo: tempo) { stop.isRequested }
         try tell(result)
         if let trouble = result.nothingHeard { throw Failure(.unavailable, trouble) }
     }
@@ -150,7 +150,7 @@ struct MonitorCommand: AsyncParsableCommand {
     ) async throws {
         var view = MonitorView(isQuiet: json, end: seconds == nil ? "Ctrl-C ends it" : "")
         let end = seconds.map { ContinuousClock.now.advanced(by: .seconds($0)) }
-        while !stop.isMade, end.map({ ContinuousClock.now < $0 }) ?? true {
+        while !stop.isRequested, end.map({ ContinuousClock.now < $0 }) ?? true {
             try? await Task.sleep(for: .milliseconds(100))
             guard let now = try look() else { return }
             view.show(now.figures, of: now.name, hint: now.hint)

@@ -1,7 +1,7 @@
 import ALSASequencer
 import Gateway
 
-/// The source that `tactus monitor` listens to.
+/// The port that `tactus monitor` measures.
 enum MonitoredPort: Hashable, Sendable {
     /// A port of our own, to which the user can connect any other port.
     case own

@@ -2,9 +2,9 @@ import RealTime
 
 /// Decides when the clock counts as running, and when as hung.
 ///
-/// A clock that runs wakes at the times it has announced, at most a second apart. A service manager restarts a run whose
-/// clock hangs. Machines lose their clock by a restart, so half a second is granted first. One late look is no proof:
-/// after the whole process was stopped, the watch may look before the clock has had its turn.
+/// A running clock wakes at the times it has announced, at most a second apart. A service manager restarts a program
+/// whose clock hangs. Since machines lose their clock during a restart, a late clock has half a second to come back, and
+/// must be found late twice: after the whole process was stopped, the first check may come before the clock's turn.
 struct ClockWatch {
     /// What to report to the service manager.
     enum Report: Hashable {
@@ -17,12 +17,12 @@ struct ClockWatch {
 
     /// How far past its own deadline the clock counts as hung, in nanoseconds.
     static let longestDelay: Int64 = 500_000_000
-    /// Time between two looks until the manager knows that the clock runs, in nanoseconds.
+    /// Interval between checks until the service manager knows that the clock runs, in nanoseconds.
     static let startInterval: Int64 = 5_000_000
-    /// Time between two looks at a late clock, in nanoseconds.
-    static let secondLook: Int64 = 50_000_000
+    /// Interval between checks of a late clock, in nanoseconds.
+    static let lateInterval: Int64 = 50_000_000
 
-    /// Time between two looks at a running clock, in nanoseconds; nil if nobody waits for reports.
+    /// Interval between checks of a running clock, in nanoseconds; nil if nobody waits for reports.
     let interval: Int64?
     /// Whether the manager has been told that the clock runs; the caller sets it.
     var isReadyTold = false
@@ -47,7 +47,7 @@ struct ClockWatch {
 
     /// When to look again; nil if never.
     func nextLook(after now: MonotonicTime) -> MonotonicTime? {
-        let wait = isLate ? Self.secondLook : isReadyTold ? interval : Self.startInterval
+        let wait = isLate ? Self.lateInterval : isReadyTold ? interval : Self.startInterval
         return wait.map(now.advanced(byNanoseconds:))
     }
 }

@@ -48,10 +48,10 @@ struct StatusScreen {
     private func header(_ columns: Int) -> [Line] {
         let mode = Line(" \(status.mode.rawValue) ", .strong) + Line(" \(status.reason)")
         let tempo = Line("  \(fixed(status.tempo, 2)) BPM".padded(to: 16), .strong)
-        let place = Line("beat \(StatusText.place(moved))".padded(to: 14), .strong)
+        let position = Line("beat \(StatusText.barAndBeat(moved))".padded(to: 14), .strong)
         return [
             mode.padded(to: columns - address.count - 1) + Line(address, .faint), "",
-            tempo + place + transport, bar(min(columns - 4, 66)),
+            tempo + position + transport, bar(min(columns - 4, 66)),
         ]
     }
 
@@ -91,7 +91,7 @@ struct StatusScreen {
             rows.append(("networks", status.link.interfaces.joined(separator: ", "), .plain))
         }
         rows.append(("follower", StatusText.follower(status.follower), status.follower.state == .lost ? .bad : .plain))
-        rows += status.follower.refused.map { ("refused", StatusText.refused($0), .caution) }
+        rows += status.follower.refused.map { ("ignored", StatusText.ignored($0), .caution) }
         let isOnTime = status.realtime.scheduling == "fifo"
         rows.append(("real time", StatusText.realtime(status.realtime), isOnTime ? .plain : .caution))
         return rows.map { Line("  " + $0.0.padded(to: 11), .faint) + Line($0.1, $0.2) }
@@ -115,14 +115,14 @@ struct StatusScreen {
     ]
 
     private static func cells(_ output: Status.Output) -> [String] {
-        let port = output.enabled ? output.port ?? "away" : "disabled"
+        let port = output.enabled ? output.port ?? "absent" : "disabled"
         let lateness = output.latenessMicroseconds
         let figures = [lateness?.p50, lateness?.p99, lateness?.max].map { $0.map(spokenDuration) ?? "-" }
-        let profile = [output.profile ?? "-"] + StatusText.shape(output)
+        let profile = [output.profile ?? "-"] + StatusText.rateAndSwing(output)
         let offset = "\(StatusText.decimals(output.offsetMilliseconds)) ms"
         // The end of a path says most.
         let name = output.name.hasPrefix("/") ? output.name.suffix(24) : output.name.prefix(24)
-        let counts = output.isAway ? ["-", "-"] : ["\(output.ticks)", "\(output.lateTicks)"]
+        let counts = output.isAbsent ? ["-", "-"] : ["\(output.ticks)", "\(output.lateTicks)"]
         return [String(name), String(port.suffix(24))] + counts + figures + [offset, profile.joined(separator: ", ")]
     }
 

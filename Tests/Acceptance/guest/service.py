@@ -140,7 +140,7 @@ def freeze(process):
 
 
 def starve(systemd):
-    """Returns a function that keeps the clock thread, and no other thread that matters, from the processor."""
+    """Returns a function that keeps the output thread, and no other thread that matters, from the processor."""
 
     def hang(process):
         found = threads(process)
@@ -148,7 +148,7 @@ def starve(systemd):
             os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(10))
         busy = subprocess.Popen(["chrt", "--fifo", "5", "sh", "-c", "while :; do :; done"])
         os.sched_setscheduler(found["tactus-output"], os.SCHED_OTHER, os.sched_param(0))
-        # The clock thread itself cannot even end while it is kept from the processor.
+        # The output thread itself cannot even end while it is kept from the processor.
         task = pathlib.Path(f"/proc/{process}/task/{found['tactus-watchdog']}")
         until(lambda: not task.exists(), "systemd ends the run")
         busy.kill()

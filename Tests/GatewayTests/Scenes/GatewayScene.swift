@@ -34,7 +34,7 @@ struct GatewayScene {
     mutating func press(_ arrivals: [ControlArrival]) { world.press(arrivals, at: 0) }
 
     /// Makes an open line fail.
-    mutating func breakLine(_ slot: Int) { world.nodes[0].clockThread.breakLine(slot) }
+    mutating func breakLine(_ slot: Int) { world.nodes[0].outputThread.breakLine(slot) }
 
     /// Kills the gateway, and starts it again with what it has saved.
     mutating func kill(_ live: LiveConfiguration) { world.kill(0, live) }

@@ -187,7 +187,7 @@ struct GatewaySceneTests {
     }
 
     @Test
-    func `a machine is disconnected only after its Stop was sent, even if the clock thread hangs`() throws {
+    func `a machine is disconnected only after its Stop was sent, even if the output thread hangs`() throws {
         var scene = try Self.playing()
         #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == true)
         scene.isClockThreadStuck = true

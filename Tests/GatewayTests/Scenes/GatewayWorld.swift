@@ -41,7 +41,7 @@ struct GatewayWorld {
         var isAnnounced = false
         /// How often the gateway thread has woken because of a deadline, and since when that is counted.
         var (wakeUps, wakeUpsSince) = (0, WorldTime.seconds(0))
-        /// The number of the clock thread's newest alarm.
+        /// The number of the output thread's newest alarm.
         var clockAlarm = 0
         /// How often the gateway was killed.
         var run = 0
@@ -187,7 +187,7 @@ struct GatewayWorld {
     /// Ends a turn of the gateway thread and schedules what it has asked other threads to do.
     private mutating func settle(_ node: Int) {
         let now = hostTime(of: node)
-        let (account, watchedAt) = (nodes[node].clockThread.account(), nodes[node].watchedAt)
+        let (account, watchedAt) = (nodes[node].outputThread.account(), nodes[node].watchedAt)
         nodes[node].take(.turn(account, watchedAt: watchedAt), at: now)
         for request in nodes[node].linkRequests {
             let time = max(later(20...400, at: node), threads[node].lastRequest.advanced(byMicroseconds: 1))
@@ -195,7 +195,7 @@ struct GatewayWorld {
             simulation.schedule(.request(node, request, run: threads[node].run), at: time)
         }
         nodes[node].linkRequests = []
-        // A new board wakes the clock thread.
+        // A new board wakes the output thread.
         if nodes[node].isBoardNew { wakeClock(of: node, at: later(5...150, at: node)) }
         nodes[node].isBoardNew = false
         noteAnnouncements(of: node)
@@ -280,7 +280,7 @@ struct GatewayWorld {
         simulation.schedule(.gateway(node, event, run: threads[node].run), at: time)
     }
 
-    // The clock thread.
+    // The output thread.
 
     private mutating func wakeClock(of node: Int, at time: WorldTime) {
         threads[node].clockAlarm += 1
@@ -291,11 +291,11 @@ struct GatewayWorld {
         guard !nodes[node].isClockThreadStuck else {
             return wakeClock(of: node, at: now.advanced(byMicroseconds: 1_000))
         }
-        let ports = nodes[node].clockThread.ports
+        let ports = nodes[node].outputThread.ports
         var wakeAt = nodes[node].clock.worldTime(of: nodes[node].runClock(at: hostTime(of: node)))
         trace.record("sends", node: node, at: now)
         // The sequencer announces new and removed ports.
-        if ports != nodes[node].clockThread.ports { noteAnnouncements(of: node) }
+        if ports != nodes[node].outputThread.ports { noteAnnouncements(of: node) }
         wakeAt.microseconds += .random(in: 0...150, using: &nodes[node].random)
         wakeClock(of: node, at: wakeAt)
     }

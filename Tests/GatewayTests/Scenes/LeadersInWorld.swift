@@ -87,7 +87,7 @@ extension GatewayWorld {
         }
         guard let nearest else { throw broken("no leader") }
         let apart = last - leaderTime(ofTick: nearest, at: node)
-        // A running loop probe shifts ticks on purpose. The clock thread may wake 150 us late.
+        // A running loop probe shifts ticks on purpose. The output thread may wake 150 us late.
         let probe = nodes[node].engine.arbiter.probing == nil ? 0 : Probe.amplitude(line(of: node))
         guard (-microseconds - probe...microseconds + probe + 150).contains(apart) else {
             throw broken("node \(node) is \(apart) us from its leader's tick")

@@ -250,7 +250,7 @@ struct RandomScene {
         case .breakLine:
             for (slot, output) in gateway.engine.outputs.all.enumerated()
             where !output.hasOneDevice && output.name == "/dev/midi" {
-                gateway.clockThread.breakLine(slot)
+                gateway.outputThread.breakLine(slot)
             }
         case .clog(let room): gateway.lineRooms["/dev/midi"] = room
         case .holdClockThread(let isHeld): gateway.isClockThreadStuck = isHeld

@@ -251,7 +251,7 @@ struct SessionSceneTests {
         #expect(world.machine(of: ours).transport == [.start])
         let ticks = world.machine(of: ours).ticks.filter { $0 > settled }
         let nominal = 500_000.0 / 24
-        // In this simulation, the clock thread wakes up to 150 us late.
+        // In this simulation, the output thread wakes up to 150 us late.
         for (first, second) in zip(ticks, ticks.dropFirst()) {
             #expect(abs(Double(second - first) - nominal) <= nominal * RateAccumulator.rateLimit + 152)
         }

@@ -29,7 +29,7 @@ struct SilenceWatch {
 
     private var records: [VirtualGateway.Receiver: Record] = [:]
 
-    /// How late the clock thread may wake and send, in microseconds.
+    /// How late the output thread may wake and send, in microseconds.
     private static let lateness: Int64 = 1_000
 
     /// Begins the wait for a tick anew for all machines.
@@ -47,13 +47,13 @@ struct SilenceWatch {
         records[receiver] = record
     }
 
-    /// Checks one machine that is connected to an output, before the clock thread's turn reaches it.
+    /// Checks one machine that is connected to an output, before the output thread's turn reaches it.
     ///
     /// - Parameters:
     ///   - receiver: the machine.
     ///   - isPlaying: whether it plays.
     ///   - slot: the slot of its output.
-    ///   - board: the board that the clock thread uses.
+    ///   - board: the board that the output thread uses.
     ///   - isReachable: whether messages reach it.
     ///   - now: the current time.
     /// - Returns: what is wrong; nil if nothing is.

@@ -42,7 +42,7 @@ struct StepWatch {
     ///   - receiver: the machine.
     ///   - machine: its state.
     ///   - slot: the slot of its output.
-    ///   - board: the board that the clock thread uses.
+    ///   - board: the board that the output thread uses.
     ///   - isReachable: whether messages reach it.
     ///   - now: the current time.
     /// - Returns: what is wrong; nil if nothing is.

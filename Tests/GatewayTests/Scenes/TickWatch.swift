@@ -73,7 +73,7 @@ struct TickWatch {
         for slot in records.keys { records[slot]?.isExcused = true }
     }
 
-    /// Notes the board that the clock thread uses now.
+    /// Notes the board that the output thread uses now.
     mutating func take(_ board: OutputBoard) {
         for slot in records.keys where slot < board.count { records[slot]?.take(slot, of: board) }
     }
@@ -82,7 +82,7 @@ struct TickWatch {
     ///
     /// - Parameters:
     ///   - message: the message.
-    ///   - board: the board that the clock thread uses.
+    ///   - board: the board that the output thread uses.
     /// - Returns: what is wrong; nil if nothing is.
     mutating func fault(of message: ScheduledMessage, on board: OutputBoard) -> String? {
         guard let planned = message.planned, planned.message == .timingClock else { return nil }

@@ -21,7 +21,7 @@ final class VirtualGateway: EffectPerformer {
     /// The Link peer's engine, which the world runs.
     var link: Engine
     var sequencer = VirtualSequencer()
-    let clockThread: VirtualClockThread
+    let outputThread: VirtualOutputThread
     let clock: NodeClock
     var random: SeededGenerator
     private(set) var status: StatusPicture
@@ -41,7 +41,7 @@ final class VirtualGateway: EffectPerformer {
     private(set) var endings: [String] = []
     /// Promises that were not kept.
     private(set) var broken: [String] = []
-    /// Whether the clock thread is held up.
+    /// Whether the output thread is held up.
     var isClockThreadStuck = false {
         didSet {
             stuckSince = isClockThreadStuck ? now : nil
@@ -58,7 +58,7 @@ final class VirtualGateway: EffectPerformer {
     var watchedAt: HostTime
 
     private var now: HostTime
-    /// The newest board published for the clock thread.
+    /// The newest board published for the output thread.
     private var published: OutputBoard
     private var portNames: [Int: String] = [:]
     private var tokens: UInt64 = 0
@@ -101,14 +101,14 @@ final class VirtualGateway: EffectPerformer {
                 seed: random.next()),
             at: now)
         published = engine.board
-        clockThread = VirtualClockThread(engine.board, at: now)
+        outputThread = VirtualOutputThread(engine.board, at: now)
         status = StatusPicture(engine)
         watchedAt = now.advanced(byMicroseconds: -10_000_000)
         (self.kept, self.clock, self.random) = (kept, clock, random)
         sequencer.plug(.own(Self.clockIn, 0, "Clock In"))
         for (port, name) in engine.takePortNames() {
             portNames[port] = name
-            clockThread.makePort(port)
+            outputThread.makePort(port)
             sequencer.plug(.own(Self.outputs, port, name))
         }
     }
@@ -161,7 +161,7 @@ final class VirtualGateway: EffectPerformer {
     func hostTime() -> HostTime { now }
 
     func name(port: Int, _ name: String) {
-        if clockThread.ports >> UInt64(port) & 1 == 1 { broken.append("port \(port) is named while it exists") }
+        if outputThread.ports >> UInt64(port) & 1 == 1 { broken.append("port \(port) is named while it exists") }
         portNames[port] = name
     }
 
@@ -180,7 +180,7 @@ final class VirtualGateway: EffectPerformer {
 
     func close(_ descriptor: Int32) {
         if openLines.removeValue(forKey: descriptor) == nil { broken.append("\(descriptor) is closed twice") }
-        if uses(clockThread.board, descriptor) { broken.append("\(descriptor) is closed while it is in use") }
+        if uses(outputThread.board, descriptor) { broken.append("\(descriptor) is closed while it is in use") }
     }
 
     func closeControls() { sequencer.unplug(PortAddress(client: Self.controls, port: 0)) }
@@ -198,9 +198,9 @@ final class VirtualGateway: EffectPerformer {
 
     func endClock() -> ClockAccount {
         readyReceivers()
-        deliver(clockThread.finish(at: now))
+        deliver(outputThread.finish(at: now))
         endings.append("clock")
-        return clockThread.account()
+        return outputThread.account()
     }
 
     func endInput() { endings.append("input") }
@@ -231,9 +231,9 @@ final class VirtualGateway: EffectPerformer {
         }
     }
 
-    // The clock thread.
+    // The output thread.
 
-    /// Runs one turn of the clock thread and delivers what it sends to the machines.
+    /// Runs one turn of the output thread and delivers what it sends to the machines.
     ///
     /// - Parameter now: the current time.
     /// - Returns: when to wake the thread next.
@@ -242,12 +242,12 @@ final class VirtualGateway: EffectPerformer {
         // A machine that is plugged in again starts in its initial state.
         for address in sequencer.unplugged { machines[.port(address)] = nil }
         sequencer.unplugged = []
-        let before = clockThread.ports
+        let before = outputThread.ports
         readyReceivers()
         watchSilence(published, at: now)
-        let (sent, wakeAt) = clockThread.turn(published, at: now)
-        for port in 0..<OutputBoard.capacity where (before ^ clockThread.ports) >> UInt64(port) & 1 == 1 {
-            if clockThread.ports >> UInt64(port) & 1 == 0 {
+        let (sent, wakeAt) = outputThread.turn(published, at: now)
+        for port in 0..<OutputBoard.capacity where (before ^ outputThread.ports) >> UInt64(port) & 1 == 1 {
+            if outputThread.ports >> UInt64(port) & 1 == 0 {
                 self.sequencer.unplug(PortAddress(client: Self.outputs, port: port))
             } else if let name = portNames[port] {
                 self.sequencer.plug(.own(Self.outputs, port, name))
@@ -260,12 +260,12 @@ final class VirtualGateway: EffectPerformer {
         return wakeAt
     }
 
-    /// Tells the clock thread which receivers accept messages now.
+    /// Tells the output thread which receivers accept messages now.
     private func readyReceivers() {
         let sequencer = sequencer
-        clockThread.refuses = { port in !sequencer.stuck.isDisjoint(with: Self.hearers(of: port, sequencer)) }
+        outputThread.refuses = { port in !sequencer.stuck.isDisjoint(with: Self.hearers(of: port, sequencer)) }
         let rooms = openLines.mapValues { [lineRooms] in lineRooms[$0] ?? .max }
-        clockThread.room = { rooms[$0] ?? 0 }
+        outputThread.room = { rooms[$0] ?? 0 }
     }
 
     private func deliver(_ sent: [VirtualKernel.Sent]) {
@@ -284,7 +284,7 @@ final class VirtualGateway: EffectPerformer {
     private func deliver(_ message: ScheduledMessage, at time: HostTime) {
         guard let port = message.port else { return }
         if let planned = message.planned, time < planned.due { broken.append("\(planned.message) leaves early") }
-        if let fault = tickWatch.fault(of: message, on: clockThread.board) { broken.append(fault) }
+        if let fault = tickWatch.fault(of: message, on: outputThread.board) { broken.append(fault) }
         for hearer in Self.hearers(of: port, sequencer) {
             let receiver = Receiver.port(hearer)
             guard !sequencer.stuck.contains(hearer) else {
@@ -301,7 +301,7 @@ final class VirtualGateway: EffectPerformer {
 
     private func deliver(_ bytes: [UInt8], of wanted: Int, to line: Int32, at time: HostTime) {
         guard let path = openLines[line] else { return broken.append("bytes are written to a closed line") }
-        let slot = (0..<clockThread.board.count).first { clockThread.board.slots[$0].sink == .line(line) }
+        let slot = (0..<outputThread.board.count).first { outputThread.board.slots[$0].sink == .line(line) }
         guard let slot else { return broken.append("bytes are written to a line that no output has") }
         if bytes.count < wanted { hasMissed.insert(.line(path)) }
         for byte in bytes {
@@ -312,7 +312,7 @@ final class VirtualGateway: EffectPerformer {
 
     private func hear(_ message: ClockMessage, at time: HostTime, slot: Int, _ receiver: Receiver) {
         if message != .timingClock { hasMissed.remove(receiver) } else { silenceWatch.ticked(receiver, at: time) }
-        let board = clockThread.board
+        let board = outputThread.board
         if message == .start { barsAtStart[receiver] = board.transport.ticksPerBar }
         let fault = machines[receiver, default: DrumMachine()].take(
             message, at: time.microseconds, on: board.map.line, board.slots[slot].settings)
@@ -320,7 +320,7 @@ final class VirtualGateway: EffectPerformer {
         if let fault, message != .stop, !hasMissed.contains(receiver) { broken.append("\(receiver) hears \(fault)") }
     }
 
-    /// Forgives what a stuck clock thread has left out.
+    /// Forgives what a stuck output thread has left out.
     private func excuseMachines() {
         tickWatch.excuseAll()
         stepWatch.excuseAll()
@@ -329,7 +329,7 @@ final class VirtualGateway: EffectPerformer {
 
     private func watchMachines(at now: HostTime) {
         for address in sequencer.stuck { lastStuck[.port(address)] = now }
-        let board = clockThread.board
+        let board = outputThread.board
         tickWatch.take(board)
         for (receiver, slot) in receivers(on: board) {
             let promise = stepWatch.fault(
@@ -339,7 +339,7 @@ final class VirtualGateway: EffectPerformer {
         }
     }
 
-    /// Checks that every machine gets its ticks, at the beginning of a turn of the clock thread.
+    /// Checks that every machine gets its ticks, at the beginning of a turn of the output thread.
     private func watchSilence(_ board: OutputBoard, at now: HostTime) {
         // A port that has subscribers is not silent just because the board says so.
         let mistaken = engine.outputs.all.enumerated().flatMap { slot, output -> [(receiver: Receiver, slot: Int)] in
@@ -388,7 +388,7 @@ final class VirtualGateway: EffectPerformer {
 
     /// Whether a machine that has just received a tick is at the song's position, if it plays.
     private func isInPlace(_ receiver: Receiver, _ tick: Int64, slot: Int) -> Bool {
-        let (settings, transport) = (clockThread.board.slots[slot].settings, clockThread.board.transport)
+        let (settings, transport) = (outputThread.board.slots[slot].settings, outputThread.board.transport)
         guard let machine = machines[receiver], machine.isPlaying, machine.events.last?.message == .timingClock,
             settings.multiply == 1, settings.divide == 1, settings.tempos == .all
         else { return true }
@@ -415,7 +415,7 @@ final class VirtualGateway: EffectPerformer {
             $0.receiver == subscription.receiver && $0.sender.client == Self.outputs && $0 != subscription
         }
         let receiver = Receiver.port(subscription.receiver)
-        // A machine that accepts messages again is sent its Stop up to a quarter of a second later, by a clock thread
+        // A machine that accepts messages again is sent its Stop up to a quarter of a second later, by a output thread
         // that is not held up.
         let wasStuck = lastStuck[receiver].map { $0.microseconds(to: stuckSince ?? now) < 300_000 } ?? false
         guard leaving.contains(slot), !isDrivenAgain, !wasStuck else { return }
@@ -431,7 +431,7 @@ final class VirtualGateway: EffectPerformer {
     func fail(_ promise: String) { broken.append(promise) }
 
     private func checkSlots(of board: OutputBoard) {
-        let inUse = clockThread.board
+        let inUse = outputThread.board
         for slot in 0..<min(board.count, inUse.count) where board.slots[slot].occupant != inUse.slots[slot].occupant {
             if inUse.ports >> UInt64(slot) & 1 == 1 { broken.append("slot \(slot) is another's too early") }
         }

@@ -1,11 +1,11 @@
 import RealTime
 
 /// Waits for signals, such as SIGHUP, that ask to reload the configuration and profiles.
-struct ReloadRequest: Sendable {
+struct ReloadRequests: Sendable {
     private let requests: AsyncStream<Void>
     private let source: SignalSource?
 
-    /// Starts handling the signals; several that arrive before the next reload count as one.
+    /// Starts handling the signals; signals that arrive while a reload is running cause one more reload.
     ///
     /// - Parameter signals: their numbers; if there are none, no request ever arrives.
     /// - Throws: if the system provides no file descriptor or no thread.

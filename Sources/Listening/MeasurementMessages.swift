@@ -1,12 +1,18 @@
 internal import Essentials
 package import SoundCalibration
 
-/// The word for the side of the beat that a delay is on.
+/// Whether a delay is early or late, as a word.
 package func side(ofDelay microseconds: Double) -> String { microseconds < 0 ? "early" : "late" }
 
-extension SoundDoubt {
-    /// One line that tells why there is no result, and what to do.
-    package func words(of name: String, channel: Int, against: Int?) -> String {
+extension MeasurementFailure {
+    /// One line that says why there is no result, and what to do.
+    ///
+    /// - Parameters:
+    ///   - name: of the machine that was measured.
+    ///   - channel: the channel with the machine's sound.
+    ///   - against: the channel that it is compared with; nil without one.
+    /// - Returns: the line.
+    package func message(for name: String, channel: Int, against: Int?) -> String {
         func amount(_ microseconds: Double) -> String { spokenDuration(abs(microseconds)) }
         switch self {
         case .noHits(let heard, let beats, let decibels):

@@ -6,8 +6,8 @@ import Synchronization
 @testable import ClockDispatch
 @testable import RealTime
 
-/// The gateway's clock thread in virtual time: the real dispatcher with a simulated kernel.
-final class VirtualClockThread {
+/// The gateway's output thread in virtual time: the real dispatcher with a simulated kernel.
+final class VirtualOutputThread {
     /// The board in use.
     private(set) var board: OutputBoard
     private let kernel = VirtualKernel()
@@ -74,7 +74,7 @@ final class VirtualClockThread {
     var ports: UInt64 { kernel.ports }
 }
 
-/// A simulated kernel for the clock thread.
+/// A simulated kernel for the output thread.
 ///
 /// Each call takes 5 us, and there is no queue.
 final class VirtualKernel {
