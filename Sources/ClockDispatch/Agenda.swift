@@ -150,7 +150,7 @@ struct Agenda: ~Copyable {
         return nil
     }
 
-    /// The index of the first queued message that is due together with the first of all.
+    /// The index of the first queued message that is due at the same time as the first message.
     var firstArmedOfGroup: Int? {
         for index in 0..<count {
             guard entries[index].due == entries[0].due else { return nil }
@@ -166,7 +166,7 @@ struct Agenda: ~Copyable {
         return armed
     }
 
-    /// Whether an output has messages in the queue both with a tag and after it.
+    /// Whether any output has messages in the queue both with this tag and with another.
     func hasFollowers(of tag: UInt8) -> Bool {
         var (first, later): (UInt64, UInt64) = (0, 0)
         for index in 0..<count where entries[index].isArmed {
@@ -182,7 +182,7 @@ struct Agenda: ~Copyable {
         return nil
     }
 
-    /// When the last message within a span after a given one is due.
+    /// When the last message is due that follows a given one within a span.
     func groupEnd(from index: Int, span: Int64) -> HostTime {
         let end = entries[index].due.advanced(byMicroseconds: span)
         var last = index

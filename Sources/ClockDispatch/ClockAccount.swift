@@ -1,7 +1,7 @@
 internal import RealTime
 internal import Synchronization
 
-/// What the output thread reports of itself; others poll it, because it announces nothing.
+/// What the output thread has done; other threads poll it, because that thread announces nothing.
 package struct ClockAccount: Hashable, Sendable {
     /// The generation of the board in use; the thread will not read older boards again, and the fields below reflect
     /// it.

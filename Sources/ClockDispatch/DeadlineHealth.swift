@@ -7,9 +7,9 @@ package enum DeadlineHealth {
     ///
     /// The thread may busy-wait for up to 2 ms by design.
     package static let stuck: Int64 = 100_000_000
-    /// How long ticks are remembered, in microseconds; up to twice as long.
+    /// Ticks are remembered for one to two times this, in microseconds.
     static let span: Int64 = 5_000_000
-    /// Too many late ticks: more than one in this many, and at least ``few``.
+    /// Too many ticks are late if it is more than one in this many, and at least ``few``.
     static let share: UInt64 = 100
     static let few: UInt64 = 3
 }

@@ -13,7 +13,7 @@ struct OutputState: BitwiseCopyable {
     var slot = OutputBoard.Slot()
     /// ``OutputBoard/Slot/occupant`` when this state was last reset; a different number means another output.
     var occupant: UInt32 = 0
-    /// Value of ``OutputBoard/Slot/connections`` when the planner last heard of a device.
+    /// Value of ``OutputBoard/Slot/connections`` when the planner was last told of a device.
     var connections: UInt32 = 0
     /// Value of ``OutputBoard/Slot/realigning`` when the planner was last told to realign.
     var realigning = OutputBoard.Realigning()
@@ -31,7 +31,7 @@ struct OutputState: BitwiseCopyable {
 /// after that moment the witness has heard what did. Planners learn only what was sent, so a change of plans loses
 /// nothing.
 ///
-/// It owns its memory, which is fixed. The machine is a parameter, so that tests can interleave everything.
+/// It owns its memory, which is fixed. The machine is a parameter, so that tests can simulate any order of events.
 struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     var machine: Machine
     private(set) var mode: DispatchMode
@@ -55,7 +55,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     var isPacemakerRunning = false
 
     struct Armed: BitwiseCopyable {
-        /// Earliest moment at which the queue was started.
+        /// Lower bound on when the queue started.
         var start: MonotonicTime
         /// Upper bound on how late the queue started, in nanoseconds.
         var delay: Int64
@@ -86,15 +86,16 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// If writing a message takes longer than this, in nanoseconds, the thread was held up.
     static var longMessage: Int64 { 4_000 }
     /// How long before they are due messages are taken back, in nanoseconds; until then the queue covers them.
-    static var takingBack: Int64 { 20_000 }
+    static var takeBackMargin: Int64 { 20_000 }
     /// With less time left than this, in nanoseconds, the queue keeps the messages.
     ///
-    /// Taking them back, and finding out which side was first, would make them later than the queue ever does.
-    static var shortestTakingBack: Int64 { 8_000 }
+    /// Taking them back so late, and finding out whether the queue was faster, would delay them more than the queue
+    /// does.
+    static var shortestTakeBackMargin: Int64 { 8_000 }
     /// Usual time between two messages of a batch, in nanoseconds.
-    static var furtherMessage: Int64 { 2_000 }
+    static var timePerMessage: Int64 { 2_000 }
     /// Time after the end of a period by which its messages have left, in nanoseconds.
-    static var flight: Int64 { 3_000 }
+    static var deliveryTime: Int64 { 3_000 }
     /// Longest busy-wait per turn, and the pause that follows it, in nanoseconds.
     ///
     /// Keeps other threads alive when there is more to send than time.
@@ -140,11 +141,11 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// Learns from a timed sleep.
     ///
     /// - Parameters:
-    ///   - lateness: nanoseconds between the end asked for and the actual end.
+    ///   - lateness: nanoseconds by which the thread woke too late.
     ///   - isChoiceFree: whether the mode may be changed.
     mutating func wokeUp(lateness: Int64, isChoiceFree: Bool) {
         latency.learn(lateness)
-        if latency.wantsLook { latency.look(otherThreads: machine.countOtherThreads()) }
+        if latency.wantsLoadSample { latency.sampleLoad(otherThreads: machine.countOtherThreads()) }
         if isChoiceFree, mode == .direct, machine.hasQueue, lateness > Self.lateWakeUp { mode = .backstop }
     }
 
@@ -177,7 +178,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
                 return pauseDirect(now: now, until: due.advanced(byNanoseconds: -wakeUpMargin))
             }
             while agenda.firstArmedOfGroup != nil,
-                machine.monotonicTime() < due.advanced(byNanoseconds: -Self.takingBack)
+                machine.monotonicTime() < due.advanced(byNanoseconds: -Self.takeBackMargin)
             {}
             if takeBackFirst() { sendFirst(awakeSince: reading.hostTime) }
             if now > turnEnd { return pause(until: now.advanced(byNanoseconds: Self.yieldTime)) }
@@ -208,6 +209,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         if isPacemakerRunning { setPacemaker(false) }
     }
 
+    /// Stops an unused queue before a sleep; returns the deadline.
     mutating func pause(until deadline: MonotonicTime) -> MonotonicTime {
         if isQueueRunning, armed == nil {
             machine.stopQueue()
@@ -216,7 +218,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         return deadline
     }
 
-    /// Cuts a long sleep once to read the clocks again: their rates may change meanwhile.
+    /// Splits a long sleep in two, to read the clocks in between: their rates may change meanwhile.
     private mutating func pauseDirect(now: MonotonicTime, until deadline: MonotonicTime) -> MonotonicTime {
         let isLong = deadline.nanoseconds - now.nanoseconds > 50_000_000
         return pause(until: isLong ? deadline.advanced(byNanoseconds: -25_000_000) : deadline)
@@ -274,7 +276,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         send(agenda.countReady(by: now))
     }
 
-    /// Takes back what follows, and plans it again.
+    /// Takes everything back from the queue and empties the agenda, so that it is planned again.
     private mutating func planAnew() {
         disarm()
         agenda.clear()
@@ -300,7 +302,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         forgetHeard()
     }
 
-    /// Writes a message to its line, after the rest of the message before.
+    /// Writes a message to its line, after what is left of the previous one.
     private mutating func write(_ index: Int, to line: Int32) {
         let (slot, message) = (agenda.entries[index].slot, agenda.entries[index].message)
         var bytes = states[slot].unwritten

@@ -4,7 +4,7 @@ internal import RealTime
 
 /// Putting messages into the queue, taking them back, and finding out which have left it.
 extension Dispatcher where Machine: ~Copyable {
-    /// Puts the first messages and those close behind into the queue, if it is time to.
+    /// Puts the first messages, and those due soon after them, into the queue when it is time.
     ///
     /// - Parameters:
     ///   - firstDue: when the first message of all is due.
@@ -44,7 +44,7 @@ extension Dispatcher where Machine: ~Copyable {
 
     /// Starts the queue with all messages within the horizon.
     ///
-    /// - Returns: whether it took no longer than it does when nothing holds the thread up.
+    /// - Returns: true if the queue was started, and so quickly that nothing held the thread up meanwhile.
     private mutating func arm(_ grid: QueueGrid, aim: MonotonicTime, group: HostTime) -> Bool {
         let end = grid.start.advanced(byNanoseconds: Self.horizon(mode))
         var count = 0
@@ -78,19 +78,19 @@ extension Dispatcher where Machine: ~Copyable {
     /// - Returns: whether the thread is to send the first messages.
     mutating func takeBackFirst() -> Bool {
         guard let armed, let first = agenda.firstArmedOfGroup else { return true }
-        let isInTime = machine.monotonicTime() < armed.earliest.advanced(byNanoseconds: -Self.shortestTakingBack)
+        let isInTime = machine.monotonicTime() < armed.earliest.advanced(byNanoseconds: -Self.shortestTakeBackMargin)
         let tag = agenda.entries[first].tag
-        let further = Int64(agenda.countArmed(under: tag) - 1) * Self.furtherMessage
+        let further = Int64(agenda.countArmed(under: tag) - 1) * Self.timePerMessage
         guard isInTime, !isQueueSafer(armed, further: further) else {
             leaveToQueue(armed, further: further)
             return false
         }
         guard !agenda.hasFollowers(of: tag) else {
-            // Take back everything: if only the first were, what follows from the same port might overtake it.
+            // Take back everything. If only the first were taken back, a later message of its output might overtake it.
             disarm()
             return false
         }
-        if foreignTimers.wantsLook() { lookAtForeignTimers(armed) }
+        if foreignTimers.wantsMeasurement() { measureDelay(of: armed) }
         machine.removeQueued(tag: tag)
         // The queue was started after `armed.start`, so it cannot have sent anything before `earliest`.
         guard machine.monotonicTime() < armed.earliest else {
@@ -113,19 +113,19 @@ extension Dispatcher where Machine: ~Copyable {
 
     /// Whether the kernel's own timer tick falls between taking back and delivery.
     ///
-    /// That tick delays a thread, but not the queue's interrupt. A queue that may itself be late is no help.
+    /// That tick delays a thread, but not the queue's interrupt. A queue that may itself be late is not safer.
     ///
     /// `further` is the time from the first message to the last one, in nanoseconds.
     private func isQueueSafer(_ armed: Armed, further: Int64) -> Bool {
-        !isPacemakerRunning && armed.delay < Self.takingBack / 2
+        !isPacemakerRunning && armed.delay < Self.takeBackMargin / 2
             && KernelTick.falls(
-                after: armed.earliest.advanced(byNanoseconds: -Self.takingBack),
+                after: armed.earliest.advanced(byNanoseconds: -Self.takeBackMargin),
                 until: armed.earliest.advanced(byNanoseconds: KernelTick.write + further))
     }
 
     /// Waits until the queue has sent its next messages, and checks that it really has.
     private mutating func leaveToQueue(_ armed: Armed, further: Int64) {
-        let end = armed.earliest.advanced(byNanoseconds: armed.delay + Self.flight + further)
+        let end = armed.earliest.advanced(byNanoseconds: armed.delay + Self.deliveryTime + further)
         while machine.monotonicTime() < end {}
         disarm()
     }
@@ -134,13 +134,14 @@ extension Dispatcher where Machine: ~Copyable {
     mutating func disarm() {
         guard let armed else { return }
         self.armed = nil
-        if foreignTimers.wantsLook() { lookAtForeignTimers(armed) }
+        if foreignTimers.wantsMeasurement() { measureDelay(of: armed) }
         machine.removeQueued()
         if machine.monotonicTime() >= armed.earliest { settle(armed) }
         for index in 0..<agenda.count { agenda.entries[index].isArmed = false }
     }
 
-    private mutating func lookAtForeignTimers(_ armed: Armed) {
+    /// Measures how late the queue started, and runs the pacemaker if that helps.
+    private mutating func measureDelay(of armed: Armed) {
         guard let origin = machine.queueOrigin() else { return }
         let delay = origin.nanoseconds - armed.start.nanoseconds
         guard let isRunning = foreignTimers.started(late: delay, at: machine.monotonicTime()) else { return }
@@ -154,7 +155,7 @@ extension Dispatcher where Machine: ~Copyable {
 
     /// Asks the witness which messages the queue has sent.
     private mutating func settle(_ armed: Armed) {
-        // Another processor may be sending one just now. Sleep, in case it waits for this one.
+        // Another processor may be sending a message just now. Sleep, in case it waits for this processor.
         while !machine.isQueueEmpty { machine.pause(nanoseconds: 20_000) }
         reading = machine.reading(after: reading)
         var origin: MonotonicTime?
@@ -167,7 +168,7 @@ extension Dispatcher where Machine: ~Copyable {
                 break
             }
             guard count > 0 else { break }
-            // Read only now: if nothing was heard, the thread had to send at once.
+            // Read only now, because if nothing was heard, the thread must send without delay.
             let start = origin ?? machine.queueOrigin() ?? armed.start
             origin = start
             for index in 0..<count where heard[index].isRefusal { refused |= 1 << UInt64(heard[index].port) }
@@ -195,9 +196,9 @@ extension Dispatcher where Machine: ~Copyable {
         return false
     }
 
-    /// Notes what should have left by now, after somebody has flooded the witness.
+    /// Notes overdue messages in the queue as sent, when the witness has lost some of what it heard.
     ///
-    /// One tick less is better than one tick twice.
+    /// If that is wrong a tick is missing, which is better than sending it twice.
     private mutating func noteOverdue(_ armed: Armed) -> Bool {
         let now = machine.monotonicTime()
         var isLate = false

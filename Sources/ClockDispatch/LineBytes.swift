@@ -1,10 +1,12 @@
 internal import MIDIClock
 
-/// Bytes for a line that may accept only some; the rest goes first the next time.
+/// Bytes to write to a line, which may accept only the first ones.
+///
+/// The others are sent before the next message.
 struct LineBytes: Hashable, BitwiseCopyable {
-    /// The bytes, the first one lowest.
+    /// The bytes; the first one is the lowest byte.
     private(set) var word: UInt64 = 0
-    /// Up to two bytes left of one message, and three of the next.
+    /// Number of bytes: up to two left of one message, and three of the next.
     private(set) var count = 0
 
     /// Appends the bytes of a message.
@@ -20,10 +22,10 @@ struct LineBytes: Hashable, BitwiseCopyable {
         count -= taken
     }
 
-    /// The bytes to keep after the last message, when the line has accepted only the first ones.
+    /// The bytes to keep when the line has accepted only the first ones.
     ///
-    /// A message that was begun must be finished, or its rest would be taken for something else. One that was not begun
-    /// is dropped.
+    /// A message that was partly accepted must be completed, or the device would misread what follows. A message that
+    /// was not begun is dropped.
     ///
     /// - Parameters:
     ///   - taken: the number of bytes that the line has accepted.

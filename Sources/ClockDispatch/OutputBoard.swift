@@ -46,7 +46,7 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
         package var sink = Sink.away
         /// Whether it sends; if not, its device is stopped and gets no clock.
         package var isEnabled = true
-        /// Whether several devices hear it.
+        /// Whether several devices receive what it sends.
         package var isShared = false
         /// Counts the outputs that have used this slot.
         package var occupant: UInt32 = 0
@@ -97,7 +97,9 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
     }
 }
 
-/// Figures the output thread reports of one output; only that thread writes, anyone reads.
+/// Counters of one output, written by the output thread and read by any.
+///
+/// Only ``isLineBroken`` is cleared by its reader.
 package struct OutputCounters: ~Copyable, Sendable {
     package let ticks = Atomic<Int>(0)
     /// Ticks sent more than 1 ms late.

@@ -13,7 +13,9 @@ struct QueueGrid: Hashable, BitwiseCopyable {
 
     init(start: MonotonicTime) { self.start = start }
 
-    /// The next grid with a period that ends at a given time; nil if that is less than a period away.
+    /// The earliest possible grid with a period that ends at a given time.
+    ///
+    /// Nil if that time is less than a period away.
     ///
     /// - Parameters:
     ///   - aim: the end of the period.
@@ -39,14 +41,15 @@ struct QueueGrid: Hashable, BitwiseCopyable {
         return isHeldUp && next < limit ? QueueGrid(start: next) : self
     }
 
-    /// The queue time that sends a message at the end of the first period ending at or after a time.
+    /// The queue time for a message that must not be sent before a given time.
     ///
-    /// It is the middle of that period, so a start that is a few microseconds off makes no difference.
+    /// The queue sends it at the end of the first period that ends then or later. The stamp is the middle of that
+    /// period, so a start that is a few microseconds off makes no difference.
     func stamp(notBefore time: MonotonicTime) -> Int64 {
         periods(until: time) * Self.period - Self.period / 2
     }
 
-    /// The earliest end of the period in which a message with this stamp is sent.
+    /// When a message with this stamp is sent, at the earliest.
     func periodEnd(ofStamp stamp: Int64) -> MonotonicTime {
         start.advanced(byNanoseconds: stamp + Self.period / 2)
     }

@@ -14,21 +14,21 @@ struct WakeUpLatency {
     ///
     /// Linux 6.1 does so while it frees a list of some thousand pages. Neither a thread nor the queue can run then.
     private static let longestShut: Int64 = 400_000
-    /// Less would not help: taking a message back from the queue takes as long.
+    /// Limits of ``usual``; less would not help, because taking a message back from the queue takes as long.
     private static let allowed: ClosedRange<Int64> = 20_000...250_000
     private static let learningStep: Int64 = 5_000
 
-    /// How long before a moment to wake; the thread busy-waits for the rest.
+    /// How long before a message is due to wake; the thread busy-waits for the rest.
     ///
-    /// With one such moment per tick, this uses at most 0.5 % of a core; on a busy machine up to six times that. A
-    /// thread that is already awake keeps away work that would disable interrupts, and work that had begun earlier is
-    /// over in time.
+    /// With one message per tick, this uses at most 0.5 % of a core; on a busy machine up to six times that. While the
+    /// thread is awake, no other work can start on its core and disable interrupts; such work that has already begun
+    /// is finished in time.
     ///
-    /// With a queue, a busy machine gets no more if 0.5 % is too short to take a message back safely: anything the
-    /// thread misses is sent by the queue, and a busy-wait of 0.1 ms would not help.
+    /// With a queue, the margin is not raised on a busy machine if 0.5 % is too short to take a message back safely:
+    /// anything the thread misses is sent by the queue, and a busy-wait of 0.1 ms would not help.
     ///
     /// - Parameters:
-    ///   - tickLength: time between two such moments, in microseconds.
+    ///   - tickLength: time between two messages, in microseconds.
     ///   - hasQueue: whether the queue sends what the thread does not.
     /// - Returns: nanoseconds.
     func wakeUpMargin(tickLength: Int64, hasQueue: Bool) -> Int64 {
@@ -41,12 +41,12 @@ struct WakeUpLatency {
     var isMachineBusy: Bool { loadSamples.nonzeroBitCount >= Self.enoughSamples }
 
     /// Whether to sample the load again: three times a beat with the queue as backstop.
-    var wantsLook: Bool { wakeUps % 16 == 1 }
+    var wantsLoadSample: Bool { wakeUps % 16 == 1 }
 
     /// Takes a sample of the load.
     ///
     /// - Parameter otherThreads: the number that run or wait, right after a wake-up.
-    mutating func look(otherThreads: Int) { loadSamples = loadSamples << 1 | (otherThreads > 0 ? 1 : 0) }
+    mutating func sampleLoad(otherThreads: Int) { loadSamples = loadSamples << 1 | (otherThreads > 0 ? 1 : 0) }
 
     /// Raises the estimate a lot when it was exceeded, and lowers it by a ninety-ninth of that otherwise.
     ///

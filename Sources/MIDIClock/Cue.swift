@@ -1,18 +1,25 @@
 /// The messages that start a device.
 ///
-/// They depend on `transport` and `realign` in its profile:
+/// They depend on `transport` and `realign` in its profile. At the beginning of a song:
 ///
-/// | a device with | at the top of a song | later, standing still | playing, but out of place |
-/// |---|---|---|---|
-/// | `start: start` | Start | as below | as below |
-/// | `start: continue` | Song Position 0 and Continue | as below | as below |
-/// | the same without `song-position` or `stop` | Continue alone | that, at a bar | left where it is |
-/// | the same without `continue` | Start | Start at a bar | Start at a bar |
-/// | `start: none` | nothing | nothing | left where it is |
-/// | `stop`, `continue` and `song-position` | as above | Song Position and Continue | Stop, then the same |
-/// | one of these missing, or `realign: restart` | as above | as at the top, at a bar | Stop, then the same |
-/// | `stop: false` | as above | as at the top, at a bar | Start at a bar, in full run |
-/// | `realign: none` | as above | as above | left where it is |
+/// | profile | messages |
+/// |---|---|
+/// | `start: start` | Start |
+/// | `start: continue` | Song Position 0 and Continue |
+/// | `start: continue` without `song-position` or `stop` | Continue alone |
+/// | `start: continue` without `continue` | Start |
+/// | `start: none` | nothing |
+///
+/// Later in the song:
+///
+/// | profile | to a stopped device | to one that plays out of place |
+/// |---|---|---|
+/// | `stop`, `continue` and `song-position` | Song Position and Continue | Stop, then the same |
+/// | one of these missing, or `realign: restart` | as at the beginning, at a bar | Stop, then the same |
+/// | `stop: false` | as at the beginning, at a bar | the same, while it plays |
+/// | Continue alone at the beginning | Continue at a bar | nothing: it is left where it is |
+/// | `realign: none` | as without it | nothing: it is left where it is |
+/// | `start: none` | nothing | nothing |
 ///
 /// MIDI 1.0 allows Song Position Pointer only for stopped devices, so a device that is never sent Stop never gets it. A
 /// device counts as stopped when its song has stopped, and when it was just connected or has returned, whatever it did

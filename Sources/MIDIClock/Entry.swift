@@ -2,8 +2,8 @@ internal import BeatTime
 
 /// How, and at which pulse, a device enters a song.
 ///
-/// The profile decides the messages at the start of the song and later in it: see ``Cue``. Song Position Pointer can
-/// only name sixteenths; all other ways need a bar line. A device never starts late.
+/// The profile decides the messages at the start of the song and later in it: see ``Cue``. With Song Position Pointer a
+/// device can enter at any sixteenth, otherwise only at a bar. A device never starts late.
 struct Entry: Hashable, BitwiseCopyable {
     /// Tick of beat 0 of the song.
     let startTick: Int64
@@ -23,7 +23,7 @@ struct Entry: Hashable, BitwiseCopyable {
         case move
     }
 
-    /// Shortest time between Start or Continue and its pulse, in microseconds: the byte must have passed a DIN line.
+    /// Shortest time between Start or Continue and its pulse, in microseconds: a byte on a DIN line takes 320.
     private static let leastLead: Int64 = 350
 
     /// Where a device may enter.
@@ -75,7 +75,7 @@ struct Entry: Hashable, BitwiseCopyable {
         }
     }
 
-    /// The possible places after the start of the song, numbered.
+    /// The possible places after the start of the song; each has a number.
     private enum Steps {
         /// Any pulse, for a device that gets only the clock.
         case pulses
@@ -113,7 +113,7 @@ struct Entry: Hashable, BitwiseCopyable {
         }
     }
 
-    /// Whether it is what a newer plan would have the device told, too: in the same song, at a place that is still one.
+    /// Whether the entry is still right for a newer plan: the same song, place and messages.
     func suits(_ plan: OutputPlan) -> Bool {
         let (transport, settings) = (plan.transport, plan.settings)
         guard startTick == transport.startTick, pulse == 0 || ticksPerBar == transport.ticksPerBar else { return false }
@@ -150,10 +150,10 @@ struct Entry: Hashable, BitwiseCopyable {
     /// Start and Continue are sent `lead` before their pulse, but not in the first 40 % of the gap after the previous
     /// pulse. What precedes them is sent `locate` earlier still.
     func due(_ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap) -> HostTime {
-        let moves = train.due(pulse, on: map)
+        let first = train.due(pulse, on: map)
         let previous = train.due(pulse - 1, on: map)
-        let earliest = previous.advanced(byMicroseconds: previous.microseconds(to: moves) * 2 / 5)
-        let lead = max(moves.advanced(byMicroseconds: -plan.settings.lead), earliest)
+        let earliest = previous.advanced(byMicroseconds: previous.microseconds(to: first) * 2 / 5)
+        let lead = max(first.advanced(byMicroseconds: -plan.settings.lead), earliest)
         return stage == .move ? lead : lead.advanced(byMicroseconds: -plan.settings.locate)
     }
 

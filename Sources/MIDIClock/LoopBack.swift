@@ -33,7 +33,7 @@ public struct LoopBack: Hashable, Sendable {
     ///     assert(error == .silence)
     /// }
     /// ```
-    public enum Doubt: Error, Hashable, Sendable {
+    public enum Failure: Error, Hashable, Sendable {
         /// Nothing came back.
         case silence
         /// This many ticks came back, but could not be matched to those sent.
@@ -42,29 +42,29 @@ public struct LoopBack: Hashable, Sendable {
 
     /// Longest delay that is looked for, in microseconds: no offset can compensate more.
     public static let longest: Int64 = 500_000
-    /// Ticks that are enough to find the approximate delay.
+    /// Most ticks used to find the approximate delay.
     private static let enough = 10_000
     /// Fewest ticks for a result.
     private static let fewest = 10
-    /// Distance that any other delay must have in its fit, in standard deviations.
+    /// By how much any other delay must fit worse, in standard deviations.
     private static let confidence = 3.0
     /// Smallest step between the delays tried, in microseconds.
     private static let finest: Int64 = 100
     /// Smallest deviation assumed for delays, in microseconds.
     private static let resolution = 5.0
-    /// A return over no distance may be stamped this many microseconds before its sending.
+    /// Without any delay, a return may be stamped this many microseconds before its sending.
     private static let disorder: Int64 = 1_000
 
-    /// Measures.
+    /// Measures the delay.
     ///
     /// - Parameters:
     ///   - sent: times of sending, in order.
     ///   - returned: times of return, by the same clock.
     /// - Throws: why there is no result.
-    public init(sent: [HostTime], returned: [HostTime]) throws(Doubt) {
+    public init(sent: [HostTime], returned: [HostTime]) throws(Failure) {
         guard let first = sent.first, let last = sent.last, first < last, !returned.isEmpty else { throw .silence }
         let times = sent.map(\.microseconds)
-        // Later than the longest delay, so that what returns was certainly recorded when sent.
+        // What returns after the longest delay was certainly sent after recording had begun.
         let start = first.advanced(byMicroseconds: Self.longest)
         let comparable = returned.filter { $0 >= start && $0 <= last }.map(\.microseconds).sorted()
         let tick = first.microseconds(to: last) / Int64(times.count - 1)

@@ -11,7 +11,7 @@ public struct OutputPlan: Hashable, Sendable, BitwiseCopyable {
     public var settings: OutputSettings
     /// The loop guard's probe at this output.
     public var probe: Probe
-    /// Whether several devices hear this output, so that messages for one reach the others.
+    /// Whether several devices receive from this output, so that messages for one reach the others.
     public var isShared: Bool
 
     public init(

@@ -1,6 +1,6 @@
 internal import BeatTime
 
-/// Where an output's pulses fall among the ticks: multiplied, divided, folded, swung.
+/// Where an output's pulses fall among the ticks, after multiplying, dividing, folding and swing.
 ///
 /// Pulse 0 is the beginning of the song; a device counts 24 pulses as one of its beats. Multiplied pulses include the
 /// session's ticks, and swing does not move the session's eighths.
@@ -11,11 +11,11 @@ struct PulseGrid: Hashable, BitwiseCopyable {
     private(set) var divide: Int64
     private(set) var swing: Int64
 
-    /// The pulses for some settings, as far as the tempo leaves room for them.
+    /// The pulses for an output's settings, fewer if they would be too close at this tempo.
     ///
     /// - Parameters:
-    ///   - settings: of the output.
-    ///   - fold: of its tempo.
+    ///   - settings: the output's.
+    ///   - fold: how the output's tempo is folded into its device's range.
     ///   - tickLength: at the session's tempo, in microseconds.
     ///   - origin: the tick of pulse 0.
     init(_ settings: OutputSettings, _ fold: TempoFold, tickLength: Int64, origin: Int64) {
@@ -33,7 +33,9 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         swing = min(settings.swing.clamped(to: OutputSettings.swings), max(500, room))
     }
 
-    /// Shortest planned distance of pulses, in microseconds: four fifths of it are two bytes on a DIN line.
+    /// Shortest planned distance of pulses, in microseconds.
+    ///
+    /// After a late pulse the distance may shrink to four fifths of it, a little more than two bytes on a DIN line.
     private static let closest: Int64 = 875
 
     /// Where a pulse falls.
@@ -70,7 +72,7 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         return whole - (-rest).floorDivided(by: divide * 1_000_000)
     }
 
-    /// Pulses between two places where a device can enter the song: a sixteenth of its own.
+    /// Pulses in one of the device's sixteenths, which are the places where it can enter the song.
     static let pulsesPerSixteenth: Int64 = 6
 
     /// The first pulse at or after the beginning of a bar of the song.
@@ -78,7 +80,7 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         pulse(atOrAfter: TickPlace(tick: origin &+ bar &* transport.ticksPerBar))
     }
 
-    /// Sixteenths of the device between two places where one of its bars begins with one of the session's.
+    /// Number of the device's sixteenths after which its bars and the session's begin together again.
     private func sixteenthsPerBar(_ transport: PlannedTransport) -> Int64 {
         let ticks = multiply * transport.ticksPerBar
         let pulses = ticks / Self.commonDivisor(ticks, divide)
@@ -93,9 +95,9 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         return larger
     }
 
-    /// A pulse's song position in sixteenths, in 14 bits.
+    /// A pulse's song position in sixteenths, 0 to 16383.
     ///
-    /// Above 16383 it wraps at the largest whole number of bars that fits, so bars stay aligned.
+    /// It wraps after the largest whole number of bars that fits, so bars stay aligned.
     func songPosition(ofPulse pulse: Int64, _ transport: PlannedTransport) -> UInt16 {
         let sixteenthsPerBar = min(sixteenthsPerBar(transport), 16_384)
         let cycle = 16_384 / sixteenthsPerBar * sixteenthsPerBar

@@ -1,8 +1,8 @@
 /// The power of two by which an output's tempo is folded into its device's range.
 ///
-/// It is the one nearest 1 that fits. A fold ends only when the tempo is 2 % inside the range again, so a tempo that
-/// wavers around the limit does not keep folding. A range of little more than an octave may therefore be exceeded by up
-/// to 2 % at its other end.
+/// It is the power nearest to 1 that fits. A fold ends only when the tempo is 2 % inside the range again, so that a
+/// tempo that varies around the limit does not fold again and again. If the range is little more than an octave, the
+/// tempo may therefore exceed its other end by up to 2 %.
 struct TempoFold: Hashable, BitwiseCopyable {
     /// The device gets the tempo times two to this power.
     private(set) var exponent: Int8 = 0
@@ -11,7 +11,7 @@ struct TempoFold: Hashable, BitwiseCopyable {
 
     /// How far inside the range a tempo must be to end a fold.
     private static let hysteresis = 0.02
-    /// Tolerance beyond the range: a session's tempo is rounded to whole microseconds, and a leader's wavers.
+    /// Tolerance beyond the range, because a session's tempo is rounded and a leader's varies.
     private static let tolerance = 0.000_1
     /// Largest exponent; enough for any session's tempo, multiplied or divided.
     private static let deepest: Int8 = 16

@@ -40,12 +40,12 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     var joinsAtBar = false
     /// The requested realignment of a playing device, if any.
     var realignment: Realignment?
-    /// Whether the device may be sent Stop, by the last plan.
+    /// Whether the device may be sent Stop, according to the last plan.
     private(set) var sendsStop = true
     /// Whether the device accepts what it is sent.
     var receipts = Receipts()
 
-    /// What the device does, if it obeys.
+    /// What the device does, provided that it obeys.
     enum Device: Hashable, BitwiseCopyable {
         case stopped
         /// It counts its song position from this tick.
@@ -67,7 +67,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         receipts = Receipts()
     }
 
-    /// Places the device again, if it plays and can be placed.
+    /// Requests a realignment of the device; ignored while it is stopped.
     public mutating func realign(_ realignment: Realignment) {
         if device != .stopped { self.realignment = realignment }
     }
@@ -143,22 +143,22 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             nextPulse = planned.pulse + 1
             lastPulse = time
             guard let entry = planned.entry else { return }
-            moves(by: entry)
+            startedDevice(by: entry)
         case .stop: device = .stopped
         case .songPosition: break
-        case .start, .continue: if let entry = planned.entry { moves(by: entry) }
+        case .start, .continue: if let entry = planned.entry { startedDevice(by: entry) }
         }
         isMisplaced = false
         realignment = nil
         entry = planned.entry?.afterMessage
     }
 
-    private mutating func moves(by entry: Entry) {
+    private mutating func startedDevice(by entry: Entry) {
         device = .playing(startTick: entry.startTick)
         joinsAtBar = false
     }
 
-    /// The place of the next pulse, its ideal time, and the earliest time after the previous pulse.
+    /// The place of the next pulse, its ideal time, and the earliest time that the previous pulse allows.
     struct Aim: BitwiseCopyable {
         var place: TickPlace
         var due: HostTime
@@ -207,15 +207,15 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         lastPulse.advanced(byMicroseconds: train.minimumGap(map.line))
     }
 
-    /// Whether a playing device may continue, in its place or where it is.
+    /// Whether a playing device may continue: it is in its place, or is left where it is.
     private mutating func playsOn(_ plan: OutputPlan) -> Bool {
         guard plan.transport.isPlaying else { return false }
         let inPlace = Device.playing(startTick: plan.transport.startTick)
         guard device != inPlace || isMisplaced else { return true }
         // A song whose beginning is ahead is entered there, and a device that returns enters like a new one.
-        let isAnew = nextPulse <= 0 || device == .returned
-        let isLeft = plan.settings.start == .none || !isAnew && !plan.settings.isBroughtBack
-        guard isLeft else { return false }
+        let entersAnew = nextPulse <= 0 || device == .returned
+        let isLeftAlone = plan.settings.start == .none || !entersAnew && !plan.settings.isBroughtBack
+        guard isLeftAlone else { return false }
         if device == .returned { receipts.step = .inStep }
         (device, isMisplaced) = (inPlace, false)
         return true

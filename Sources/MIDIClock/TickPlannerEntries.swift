@@ -1,6 +1,6 @@
 internal import BeatTime
 
-// How a device enters a song, among its pulses.
+// How a device enters a song, and which messages come between its pulses.
 extension TickPlanner {
     /// Next message for a device that plays in its place: a pulse, or part of a requested realignment.
     mutating func goOn(
@@ -29,7 +29,7 @@ extension TickPlanner {
         return pulse(aim(map), entry: nextPulse == entry.pulse ? entry : nil)
     }
 
-    /// The next pulse; an entry without other messages consists of it.
+    /// The next pulse; with an entry if that pulse alone is the entry.
     func pulse(_ aim: Aim, entry: Entry? = nil) -> PlannedMessage {
         let due = max(aim.due, aim.gapEnd)
         return PlannedMessage(
@@ -45,7 +45,9 @@ extension TickPlanner {
             place: train.grid.place(ofPulse: entry.pulse), pulse: entry.pulse, fold: train.fold, entry: entry)
     }
 
-    /// Start and Continue come right before their own pulse; what precedes them may come between earlier pulses.
+    /// The earlier of two messages, but never Start or Continue before a pulse that precedes their own.
+    ///
+    /// The messages before Start and Continue may come between earlier pulses.
     private func earlier(_ pulse: PlannedMessage, _ other: PlannedMessage) -> PlannedMessage {
         guard other.entry?.stage != .move || other.pulse == pulse.pulse else { return pulse }
         return pulse.due < other.due ? pulse : other

@@ -3,8 +3,8 @@ internal import BeatTime
 // How to treat a device that does not accept what it is sent.
 //
 // If it missed something important, it gets only the clock, or repeated Stops if it gets no clock. When it accepts one
-// of them it accepts messages again, and joins like a device that returns. If several devices hear one output, the
-// others continue, and everything sent counts as sent.
+// of them it accepts messages again, and joins like a device that returns. If several devices receive from one output,
+// the others continue, and everything sent counts as sent.
 extension TickPlanner {
     /// Whether a device is in step with the song, judging by what it has accepted.
     ///
@@ -32,9 +32,9 @@ extension TickPlanner {
         var hasSentStop = false
         /// When the last Stop was sent.
         var lastStop = HostTime(microseconds: .min / 2)
-        /// Whether several devices hear the output, by the last plan.
+        /// Whether several devices receive from the output, according to the last plan.
         var isShared = false
-        /// Whether a playing device that misses a tick must be realigned, by the last plan.
+        /// Whether a playing device that misses a tick must be realigned, according to the last plan.
         var isPlaceLost = false
 
         mutating func sent(_ planned: PlannedMessage, at time: HostTime) {

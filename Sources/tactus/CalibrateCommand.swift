@@ -12,20 +12,19 @@ import MIDIClock
 struct CalibrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calibrate",
-        abstract: "Measure how long a device or a cable takes, and have the output send so much earlier.",
+        abstract: "Measure how late a device or a cable is, and make the output send that much earlier.",
         discussion: """
-            With --listen a sound card hears the machine play: one sound on each beat. Tactus starts the transport, \
-            takes the delay and the machine's own spread from 48 beats, and then moves the clock by up to 7 ms to and fro: a \
-            sound that does not follow is not measured. What the card itself adds is said by --input-latency, or cancels \
-            with --against, a channel that hears another machine, or the MIDI cable in an audio jack. docs/calibrating.md \
-            draws the cables. The gateway's own machine listens; at a terminal it shows the level first and waits for \
-            Enter.
+            With --listen, a sound card listens to the machine, which must play one sound on each beat. Tactus starts \
+            the transport and measures the delay and the machine's own spread over 48 beats. It then shifts the clock \
+            by up to 7 ms back and forth, and rejects a sound that does not follow. Give the sound card's own latency \
+            as --input-latency, or let it cancel: --against names a channel with another machine, or with the MIDI \
+            cable in an audio jack. docs/calibrating.md shows the cables. The gateway's machine does the listening. At \
+            a terminal, the level is shown first until you press Enter.
 
-            With --input the clock of the output must come back: by a cable, or by a device that passes on what it hears. \
-            What is measured is the way out and back; a device that is heard only has its way out, so judge by ear, too. \
-            Meanwhile the output's ticks leave up to 1 % of a tick early or late, each by chance, so that each is known \
-            again when it comes back. A device that makes a clock of its own instead, or scatters it too much, is told \
-            from one that passes it on: then nothing is kept.
+            With --input, the clock of the output must come back: through a cable, or through a device that passes on \
+            what it receives. That measures the way out and back. A device that you listen to has only the way out, so \
+            check by ear as well. Meanwhile each tick is sent up to 1 % of a tick early or late, at random, to recognise \
+            it when it comes back. If the device makes a clock of its own, or varies too much, nothing is saved.
 
             EXAMPLES
               tactus calibrate tr-8s --listen hw:1            listen to channel 1 of a sound card
@@ -42,18 +41,19 @@ struct CalibrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The sound card that hears its machine, as 'arecord -l' numbers it: hw:1, or default.", valueName: "device")
+            "The sound card that the machine plays into, as 'arecord -l' numbers it: hw:1, or default.",
+            valueName: "device")
     )
     var listen: String?
 
-    @Option(help: ArgumentHelp("Which channel of the sound card hears it. (default: 1)", valueName: "number"))
+    @Option(help: ArgumentHelp("The channel of the sound card with the machine. (default: 1)", valueName: "number"))
     var channel: Int?
 
     @Option(help: ArgumentHelp("The channel of the sound card to compare it with.", valueName: "number"))
     var against: Int?
 
     @Option(
-        help: ArgumentHelp("How late the sound card itself hears, 0 to 500. (default: 0)", valueName: "ms"))
+        help: ArgumentHelp("Input latency of the sound card itself, 0 to 500. (default: 0)", valueName: "ms"))
     var inputLatency: Double?
 
     @Option(help: ArgumentHelp("How long to measure at --input, 1 to 600. (default: 10)", valueName: "seconds"))
@@ -65,8 +65,8 @@ struct CalibrateCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Have the output send earlier from now on, and keep that in a profile: with --listen in one that the gateway \
-            reads, on its machine; with --input in one of your own.
+            Apply the offset from now on, and save it in a profile: with --listen in one that the gateway reads, on its \
+            machine; with --input in one of your own.
             """)
     var save = false
 
@@ -127,7 +127,7 @@ struct CalibrateCommand: AsyncParsableCommand {
         if !remote.json {
             print(Self.plain(ListeningText.lines(result, of: target.name, isLatencyKnown: inputLatency != nil)))
         }
-        // A plot that cannot be written does not keep the offset from being saved, nor the other way round.
+        // If the plot cannot be written the offset is still saved, and the other way round.
         let drawing = Swift.Result { try draw(result, of: target.name) }
         let saving = await saved(id, by: guide)
         if remote.json { print(try JSON.text(ListeningText.Found(figures: result, saved: try? saving.get()))) }
@@ -138,7 +138,7 @@ struct CalibrateCommand: AsyncParsableCommand {
         try drawing.get()
     }
 
-    /// What the gateway saved; nil if it is not to save anything.
+    /// What the gateway saved; nil if it was not asked to save.
     private func saved(
         _ id: String, by guide: ListeningGuide
     ) async -> Swift.Result<ListeningReport.Saved?, any Error> {
@@ -182,7 +182,7 @@ struct CalibrateCommand: AsyncParsableCommand {
         if !remote.json { show("kept in \(path); \(Self.precedence)") }
     }
 
-    /// What a later reload does with an offset that was kept.
+    /// What a later reload does with a saved offset.
     static let precedence =
         "it is in force; an offset for this output in config.yaml would replace it at the next reload"
 
@@ -218,7 +218,7 @@ struct CalibrateCommand: AsyncParsableCommand {
         }
     }
 
-    /// Listens to what the output sends and to what comes back, both stamped by the kernel's one clock.
+    /// Compares the output's ticks with those that come back; the kernel stamps both by the same clock.
     private func measure(_ output: Status.Output, at input: String) async throws -> (LoopBack, device: String?) {
         let seconds = seconds ?? 10
         let client = try ListeningClient(name: "Tactus Calibrate", portName: "Calibrate")
@@ -243,21 +243,21 @@ struct CalibrateCommand: AsyncParsableCommand {
                 return "\(arrival.source)" == port.description ? arrival.time : nil
             }
         }
-        do throws(LoopBack.Doubt) {
+        do throws(LoopBack.Failure) {
             let measured = try LoopBack(sent: ticks(from: sender), returned: ticks(from: source.address))
             return (measured, ports.deviceName(of: output))
         } catch {
-            throw Failure(.unavailable, Self.words(error, input: input, seconds: seconds))
+            throw Failure(.unavailable, Self.message(for: error, input: input, seconds: seconds))
         }
     }
 
-    static func words(_ doubt: LoopBack.Doubt, input: String, seconds: Int) -> String {
-        switch doubt {
+    static func message(for failure: LoopBack.Failure, input: String, seconds: Int) -> String {
+        switch failure {
         case .silence:
-            "no clock came back at \(input) in \(seconds) s; see that it is cabled, and that it passes on"
+            "no clock came back at \(input) in \(seconds) s; check the cable, and that the device passes on its input"
         case .ambiguity(let returned):
-            "how long the way is cannot be told: what came back at \(input), \(returned) ticks in \(seconds) s, is too "
-                + "uneven to show which of those sent they are, or is a clock of the device's own; measure longer with "
+            "the delay is not clear: the \(returned) ticks that came back at \(input) in \(seconds) s are too uneven to "
+                + "match them to those sent, or come from the device's own clock; measure longer with "
                 + "--seconds \(min(600, 6 * seconds)), or judge by ear"
         }
     }

@@ -32,8 +32,8 @@ struct ForeignTimersTests {
     @Test
     func `a queue that starts late runs a pacemaker for a while, which is then checked again`() {
         var timers = ForeignTimers()
-        let looks = (0..<32).filter { _ in timers.wantsLook() }
-        #expect(looks.count == 2, "now and then is enough")
+        let measured = (0..<32).filter { _ in timers.wantsMeasurement() }
+        #expect(measured.count == 2, "now and then is enough")
         let atFirst = timers.started(late: 150_000, at: time(1))
         #expect(atFirst == nil, "a period late is as good as it gets")
         let delayed = timers.started(late: 700_000, at: time(2))
@@ -41,8 +41,8 @@ struct ForeignTimersTests {
         let meanwhile = timers.started(late: 100_000, at: time(5))
         #expect(meanwhile == nil)
         let later = timers.started(late: 100_000, at: time(12))
-        let looksAtOnce = timers.wantsLook()
-        #expect(later == false && looksAtOnce)
+        let measuresAtOnce = timers.wantsMeasurement()
+        #expect(later == false && measuresAtOnce)
         let again = timers.started(late: 700_000, at: time(13))
         #expect(again == true)
     }
@@ -57,7 +57,7 @@ struct WakeUpLatencyTests {
         for _ in 0..<1000 { latency.learn(2_000_000) }
         let share = Double(latency.wakeUpMargin(tickLength: tickLength, hasQueue: true)) / Double(tickLength * 1000)
         #expect(share <= 0.005)
-        for _ in 0..<3 { latency.look(otherThreads: 1) }
+        for _ in 0..<3 { latency.sampleLoad(otherThreads: 1) }
         let busyShare = Double(latency.wakeUpMargin(tickLength: tickLength, hasQueue: true)) / Double(tickLength * 1000)
         #expect(busyShare > share && busyShare <= 0.03)
     }
@@ -66,7 +66,7 @@ struct WakeUpLatencyTests {
     func `at 999 BPM a thread with a queue wakes no earlier on a busy machine than on an idle one`() {
         var latency = WakeUpLatency()
         let idle = latency.wakeUpMargin(tickLength: 2_502, hasQueue: true)
-        for _ in 0..<3 { latency.look(otherThreads: 1) }
+        for _ in 0..<3 { latency.sampleLoad(otherThreads: 1) }
         #expect(latency.wakeUpMargin(tickLength: 2_502, hasQueue: true) == idle)
         #expect(latency.wakeUpMargin(tickLength: 2_502, hasQueue: false) == 6 * idle)
     }
@@ -74,7 +74,7 @@ struct WakeUpLatencyTests {
     @Test
     func `up to 187 BPM the busy-wait on a busy machine covers the time that interrupts may be disabled`() {
         var latency = WakeUpLatency()
-        for _ in 0..<3 { latency.look(otherThreads: 1) }
+        for _ in 0..<3 { latency.sampleLoad(otherThreads: 1) }
         #expect(latency.wakeUpMargin(tickLength: 60_000_000 / 187 / 24, hasQueue: true) == 400_000)
     }
 
@@ -82,12 +82,12 @@ struct WakeUpLatencyTests {
     func `three samples detect a load, simultaneous wake-ups do not count, and an ended load is forgotten`() {
         var latency = WakeUpLatency()
         for number in 0..<100 {
-            latency.look(otherThreads: number % 8 == 0 ? 1 : 0)
+            latency.sampleLoad(otherThreads: number % 8 == 0 ? 1 : 0)
             #expect(!latency.isMachineBusy)
         }
-        for _ in 0..<3 { latency.look(otherThreads: 4) }
+        for _ in 0..<3 { latency.sampleLoad(otherThreads: 4) }
         #expect(latency.isMachineBusy)
-        for _ in 0..<14 { latency.look(otherThreads: 0) }
+        for _ in 0..<14 { latency.sampleLoad(otherThreads: 0) }
         #expect(!latency.isMachineBusy)
     }
 }

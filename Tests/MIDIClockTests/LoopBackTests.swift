@@ -17,7 +17,7 @@ struct LoopBackTests {
         return (0..<count).map { Int64($0) * Self.tick + mark.sign(ofTick: Int64($0)) * Self.tick / 100 }
     }
 
-    private func measure(_ sent: [Int64], _ returned: [Int64]) throws(LoopBack.Doubt) -> LoopBack {
+    private func measure(_ sent: [Int64], _ returned: [Int64]) throws(LoopBack.Failure) -> LoopBack {
         try LoopBack(sent: times(sent), returned: times(returned))
     }
 
@@ -42,7 +42,7 @@ struct LoopBackTests {
     func `an even clock cannot tell a delay from one that is a tick longer`() {
         let sent = (0..<400).map { Int64($0) * Self.tick }
         for way in [Int64(0), 3_000, Self.tick] {
-            #expect(throws: LoopBack.Doubt.ambiguity(returned: 400)) { try measure(sent, sent.map { $0 + way }) }
+            #expect(throws: LoopBack.Failure.ambiguity(returned: 400)) { try measure(sent, sent.map { $0 + way }) }
         }
     }
 
@@ -53,7 +53,7 @@ struct LoopBackTests {
         let scattered = sent.map { $0 + Int64.random(in: 0...Self.tick, using: &random) }
         let own = (0..<480).map { Int64($0) * Self.tick + Int64.random(in: 0...40, using: &random) }
         for returned in [scattered, own, own.map { $0 * 1_001 / 1_000 }] {
-            #expect(throws: LoopBack.Doubt.ambiguity(returned: 480)) { try measure(sent, returned) }
+            #expect(throws: LoopBack.Failure.ambiguity(returned: 480)) { try measure(sent, returned) }
         }
     }
 
@@ -64,7 +64,7 @@ struct LoopBackTests {
         let unevenness = Int64(seed + 1) * 240
         let phase = Int64.random(in: 0..<Self.tick, using: &random)
         let own = (0..<480).map { Int64($0) * Self.tick + phase + Int64.random(in: 0...unevenness, using: &random) }
-        #expect(throws: LoopBack.Doubt.ambiguity(returned: 480)) { try measure(sent, own) }
+        #expect(throws: LoopBack.Failure.ambiguity(returned: 480)) { try measure(sent, own) }
     }
 
     @Test(arguments: UInt64(0)..<4)
@@ -94,16 +94,18 @@ struct LoopBackTests {
     func `pulses farther apart than the longest delay are recognized without marks, if there are enough`() throws {
         let sent = (0..<20).map { Int64($0) * 2_000_000 }
         #expect(try measure(sent, sent.map { $0 + 30_000 }).median == 30_000)
-        #expect(throws: LoopBack.Doubt.ambiguity(returned: 9)) { try measure(sent, sent.prefix(9).map { $0 + 30_000 }) }
+        #expect(throws: LoopBack.Failure.ambiguity(returned: 9)) {
+            try measure(sent, sent.prefix(9).map { $0 + 30_000 })
+        }
         let early = sent.map { $0 - 30_000 }
-        #expect(throws: LoopBack.Doubt.ambiguity(returned: 20)) { try measure(sent, early) }
+        #expect(throws: LoopBack.Failure.ambiguity(returned: 20)) { try measure(sent, early) }
     }
 
     @Test
     func `without returning ticks there is no result`() {
         let sent = marked(100)
-        #expect(throws: LoopBack.Doubt.silence) { try measure(sent, []) }
-        #expect(throws: LoopBack.Doubt.silence) { try measure([], sent) }
-        #expect(throws: LoopBack.Doubt.ambiguity(returned: 1)) { try measure(sent, [700_000]) }
+        #expect(throws: LoopBack.Failure.silence) { try measure(sent, []) }
+        #expect(throws: LoopBack.Failure.silence) { try measure([], sent) }
+        #expect(throws: LoopBack.Failure.ambiguity(returned: 1)) { try measure(sent, [700_000]) }
     }
 }

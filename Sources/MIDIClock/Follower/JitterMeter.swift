@@ -33,7 +33,7 @@ struct JitterMeter: Sendable {
         return max(1, (local * local + extra).squareRoot())
     }
 
-    /// Notes the error of a tick, in microseconds.
+    /// Notes how far a tick was from its expected time, in microseconds.
     mutating func missed(by error: Double) {
         meanSquare += (min(error * error, 4 * creeping * creeping) - meanSquare) / Self.memory
         // Delays still creep while errors are that large; otherwise forget them slowly.
@@ -60,8 +60,8 @@ struct JitterMeter: Sendable {
 
     /// Notes a lasting jump of the ticks.
     ///
-    /// A single one is an event. A second one soon after, with the same tempo in between, is this leader's kind of
-    /// jitter: delays spread evenly over the jump.
+    /// A single one is an exception. A second one soon after, with the same tempo in between, shows that the leader's
+    /// delays creep up and jump back again and again. They are then spread evenly over the size of the jump.
     ///
     /// - Parameters:
     ///   - jump: in microseconds.

@@ -70,8 +70,10 @@ struct SwingPattern: Sendable {
         return rest < 0 ? rest + cycle : rest
     }
 
-    /// Mean squares of what a straight line, and a line with a pattern, leave of the newest cycles; the pattern is in
-    /// `ys` afterwards, its period is `trend` more than the rough one.
+    /// Fits a straight line, and a line with a repeating pattern, to the newest cycles.
+    ///
+    /// - Returns: the mean squared residuals of both, and what the second line adds to the rough period. The pattern is
+    ///   in `ys` afterwards.
     private mutating func residuals(
         _ ring: borrowing TickRing, cycle: Int, near period: Double
     ) -> (straight: Double, folded: Double, trend: Double) {

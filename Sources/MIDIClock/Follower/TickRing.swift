@@ -13,7 +13,7 @@ struct StampedTick: Sendable {
     func time(_ distance: Int64) -> HostTime { HostTime(microseconds: time &+ distance) }
 }
 
-/// The last ticks of a leader, newest last; allocates only in `init`.
+/// The last ticks of a leader, by their age; allocates only in `init`.
 struct TickRing: Sendable {
     /// Most ticks stored; a power of two.
     static let capacity = 256

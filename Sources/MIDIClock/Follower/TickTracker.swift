@@ -51,7 +51,7 @@ struct TickTracker: Sendable {
     static let gateWidth = 4.0
 
     /// Distance from the expected place, in periods, beyond which an arrival may not be that tick.
-    static let doubt = 0.6
+    static let ambiguousDistance = 0.6
 
     /// Arrivals over which ``unrest`` is averaged.
     static let unrestMemory = 32.0
@@ -122,11 +122,13 @@ struct TickTracker: Sendable {
         let gate = gate(fit)
         if late.count > 0 {
             resolve(at: time, error: error, fit)
-        } else if outliers.isGrowing(to: error, gate: gate) || abs(error) <= max(gate, Self.doubt * fit.period) {
+        } else if outliers.isGrowing(to: error, gate: gate)
+            || abs(error) <= max(gate, Self.ambiguousDistance * fit.period)
+        {
             accept(at: time, error: error, fit)
         } else if error > 0 {
             hold(time, error: error)
-        } else if isCopy(at: time, fit) {
+        } else if isDuplicate(at: time, fit) {
             leaveOut()
         } else {
             // Too far from the previous tick to be a duplicate of it.
@@ -135,7 +137,7 @@ struct TickTracker: Sendable {
     }
 
     /// Whether an early arrival is too close to the previous tick to be a tick of its own.
-    private func isCopy(at time: Int64, _ fit: TickFit) -> Bool {
+    private func isDuplicate(at time: Int64, _ fit: TickFit) -> Bool {
         let closest = fit.count >= Self.reliable ? 0.5 : 0.1
         return Double(time &- newest.time) < closest * fit.period
     }
@@ -160,7 +162,7 @@ struct TickTracker: Sendable {
         return Double(time &- newest.time) - fit.phase - fit.period * distance
     }
 
-    /// Largest distance from its place at which a tick is accepted, in microseconds.
+    /// Largest distance from its expected time at which a tick is accepted directly, in microseconds.
     func gate(_ fit: TickFit) -> Double {
         let line = jitter.equivalent * fit.nextDeviation
         return Self.gateWidth * (jitter.deviation * jitter.deviation + line * line).squareRoot()
@@ -171,7 +173,7 @@ struct TickTracker: Sendable {
         append(at: time, correction: 0)
     }
 
-    /// Accepts an arrival as the expected tick; an outlier is pulled in until others confirm it.
+    /// Accepts an arrival as the expected tick; an outlier counts only in part until others confirm it.
     mutating func accept(at time: Int64, error: Double, _ fit: TickFit) {
         let gate = gate(fit)
         jitter.missed(by: error)
@@ -182,8 +184,8 @@ struct TickTracker: Sendable {
         }
         let isReal = outliers.take(error, gate: gate)
         if let jump = outliers.jump { jitter.jumped(by: jump, at: nextNumber, period: fit.period) }
-        let drawnIn = 0.75 * gate
-        append(at: time, correction: isReal ? 0 : (error > 0 ? drawnIn : -drawnIn) - error, refit: !isReal)
+        let limited = error > 0 ? 0.75 * gate : -0.75 * gate
+        append(at: time, correction: isReal ? 0 : limited - error, refit: !isReal)
         guard isReal else { return }
         for age in 0..<min(outliers.count, ring.count) { ring[age].correction = 0 }
         refit()

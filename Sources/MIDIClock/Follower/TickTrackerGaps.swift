@@ -2,7 +2,7 @@
 extension TickTracker {
     /// Decides what late arrivals are: the end of a stall, ticks after lost ones, or a leader that paused.
     mutating func resolve(at time: Int64, error: Double, _ fit: TickFit) {
-        guard abs(error) > Self.doubt * fit.period else {
+        guard abs(error) > Self.ambiguousDistance * fit.period else {
             late.end()
             accept(at: time, error: error, fit)
             return
@@ -80,7 +80,7 @@ extension TickTracker {
         comeBack(before, time)
     }
 
-    /// Counts each of the last arrivals as a tick of another tempo, since they are even but off the line.
+    /// Counts each of the last arrivals as a tick of another tempo, since they are evenly spaced but off the line.
     mutating func recount(_ period: Double, not former: Double) {
         late.end()
         outliers.end()
