@@ -17,11 +17,11 @@ package struct Arbiter: Sendable {
     package var stopsWhenLost = false
     /// Where ticks fall, and how that has changed.
     package internal(set) var map: TempoMap
-    /// The tempos of the session that outputs go along with; nil for all.
+    /// The session tempos that outputs follow; nil for all.
     package private(set) var fence: TempoFence?
-    /// Whether outputs go on by themselves since the session's tempo is outside of the fence.
+    /// Whether outputs keep their own tempo, because the session's is outside the fence.
     private var isHolding = false
-    /// Whether the song plays, and where its top is.
+    /// Whether the song plays, and where it begins.
     package internal(set) var transport: PlannedTransport
     var link: LinkView
     /// The machines whose clocks are received.
@@ -43,7 +43,7 @@ package struct Arbiter: Sendable {
     package private(set) var wantsLink: Bool
     /// How often the Link peer has been asked to switch.
     private var switchingsAsked: UInt64
-    /// Edits that the Link peer was asked for, and how many it must have made before its state counts.
+    /// How many edits the Link peer was asked for, and how many it must have made before its state counts.
     private var edits: (asked: UInt64, awaited: UInt64)
 
     /// Begins with the Link peer's first state.
@@ -87,7 +87,7 @@ package struct Arbiter: Sendable {
     ///
     /// A leader stops leading before the peer can join a session. Nobody is followed again before the peer has left.
     ///
-    /// - Returns: an edit that the peer must make before it is switched, to continue where the leader was.
+    /// - Returns: an edit that the peer must make before it is switched, to continue where the leader is.
     package mutating func linkSwitched(on isOn: Bool) -> SessionEdit? {
         wantsLink = isOn
         switchingsAsked &+= 1
@@ -131,16 +131,16 @@ package struct Arbiter: Sendable {
     ///   - arrivals: any number.
     ///   - reach: how soon every output can play, in microseconds.
     ///   - now: the present host time.
-    /// - Returns: an edit to make, if one follows.
+    /// - Returns: an edit to make, if there is one.
     package mutating func received(_ arrivals: [ClockArrival], reach: Int64, at now: HostTime) -> SessionEdit? {
         var requestedEdit: SessionEdit?
         for arrival in arrivals {
             let press = press(arrival, reach: reach, at: now)
             requestedEdit = press ?? requestedEdit
-            let refusal = press == nil ? refusal(of: arrival.source) : nil
-            leaders.received(arrival, refusal: refusal)
+            let reason = press == nil ? reasonToIgnore(arrival.source) : nil
+            leaders.received(arrival, ignoredBecause: reason)
             // Only clocks that could lead, now or later, are checked for a loop; a check moves ticks.
-            guard arrival.message == .timingClock, [nil, .isEcho, .anotherLeads].contains(refusal) else { continue }
+            guard arrival.message == .timingClock, [nil, .isEcho, .anotherLeads].contains(reason) else { continue }
             loopGuard.received(
                 from: arrival.source, at: arrival.time, on: map, isFollowed: arrival.source == following?.source)
         }
@@ -164,7 +164,7 @@ package struct Arbiter: Sendable {
 
     /// Does what is due; call it at ``nextDeadline``, earlier calls are harmless.
     ///
-    /// - Returns: an edit to make, if one follows.
+    /// - Returns: an edit to make, if there is one.
     package mutating func timePassed(to now: HostTime) -> SessionEdit? {
         leaders.timePassed(to: now)
         loopGuard.timePassed(to: now, on: map)
@@ -177,7 +177,7 @@ package struct Arbiter: Sendable {
     }
 
     /// Why a clock is ignored; nil if it leads or may lead.
-    func refusal(of source: ClockSource) -> IgnoredClockReason? {
+    func reasonToIgnore(_ source: ClockSource) -> IgnoredClockReason? {
         guard !isLinkLeading else { return .linkLeads }
         switch choice {
         case .none: return .off
@@ -194,7 +194,7 @@ package struct Arbiter: Sendable {
     /// - Parameters:
     ///   - newLink: its newest state; states in between may have been skipped.
     ///   - now: the present host time.
-    /// - Returns: an edit to make, if one follows.
+    /// - Returns: an edit to make, if there is one.
     package mutating func linkChanged(_ newLink: LinkView, at now: HostTime) -> SessionEdit? {
         // During a switch this state is outdated; the next one will be complete.
         guard newLink.switchings == switchingsAsked, newLink.edits >= edits.awaited else { return nil }
@@ -206,20 +206,20 @@ package struct Arbiter: Sendable {
         return takeOver(newLink, at: now) ?? followLeader(at: now)
     }
 
-    /// Sets the tempos of the session that outputs go along with; the session itself stays as it is.
+    /// Sets which session tempos outputs follow; the session itself does not change.
     package mutating func setFence(_ fence: TempoFence?, at now: HostTime) {
         guard fence != self.fence else { return }
         self.fence = fence
         if following == nil { _ = takeOver(link, at: now) }
     }
 
-    /// The session's tempo if it is outside of the fence.
+    /// The session's tempo if it is outside the fence.
     package var tempoOutside: Tempo? {
         guard following == nil, let fence, !fence.contains(link.state.timeline.tempo) else { return nil }
         return link.state.timeline.tempo
     }
 
-    /// Has outputs go on at a tempo inside of the fence, whatever the session does.
+    /// Keeps outputs at a tempo inside the fence, whatever the session does.
     private mutating func hold(_ fence: TempoFence, at now: HostTime) {
         isHolding = true
         let tempo = Tempo(microsecondsPerBeat: line.microsecondsPerBeat)
@@ -253,13 +253,13 @@ package struct Arbiter: Sendable {
             return nil
         }
         guard !transport.isPlaying || !isSameStart || line != old.line else { return nil }
-        // A pending start stays pending: a new tempo, extended into the past, must not find an earlier boundary.
+        // A pending start stays pending, even if an earlier boundary is now in the past because of a new tempo.
         start(notBefore: transport.isPlaying && isPending ? now : nil)
         // While outputs hold a tempo, the beats shown are still the session's.
         return newLink.state.isConnected && !isHolding ? .countFrom(top: line.time(ofTick: transport.startTick)) : nil
     }
 
-    /// Start of the song: the first quantum boundary, or alone the first tick, at or after the time play was asked for.
+    /// Starts the song at the first quantum boundary, or if alone at the first tick, after play was requested.
     private mutating func start(notBefore earliest: HostTime? = nil) {
         // A time that was converted through the session's beats may be off by a microsecond or two.
         let asked = link.state.timeForIsPlaying.advanced(byMicroseconds: -10)
@@ -268,11 +268,11 @@ package struct Arbiter: Sendable {
         transport.startTick = link.state.isConnected ? boundary(atOrAfter: tick) : tick
     }
 
-    /// Keeps the song's place when the grid has moved under it.
+    /// Keeps the song's place when the grid has moved.
     ///
-    /// Within one session the session's beats stay true, whatever happens to tempo and time. Another grid counts its
-    /// beats otherwise: the top moves to the nearest bar of that grid. A top that has come to lie ahead of a song
-    /// that plays moves back to a bar already begun.
+    /// Within one session the song keeps its beats, whatever happens to tempo and time. On another session's grid the
+    /// beginning of the song moves to the nearest bar. If the beginning would then be in the future although the song
+    /// plays, it moves back to the bar that has begun.
     private mutating func relocate(from old: TickLine, isNewGrid: Bool, at now: HostTime) {
         let bar = transport.ticksPerBar
         if isNewGrid, !line.isSameGrid(as: old) {
@@ -285,10 +285,10 @@ package struct Arbiter: Sendable {
         }
     }
 
-    /// The first tick at or after another one that is on, or right after, a multiple of the quantum.
+    /// The first tick, not before another one, that is on or right after a multiple of the quantum.
     private func boundary(atOrAfter tick: Int64) -> Int64 {
         guard quantum.microbeats > 0 else { return tick }
-        // In millionths of a tick, and 128 bits wide, because another peer's grid may begin very far away.
+        // In millionths of a tick, and with 128 bits, because another peer's grid may begin very far away.
         let cycle = Int128(quantum.microbeats) * Int128(TickLine.ticksPerBeat)
         // If a boundary is between the previous tick and this one, this one counts as its tick.
         let distance = Int128(tick - 1 - line.tickOrigin) * 1_000_000 + 1
@@ -296,7 +296,7 @@ package struct Arbiter: Sendable {
         return line.tickOrigin + Int64(truncatingIfNeeded: start.dividedUp(by: 1_000_000))
     }
 
-    /// Ticks in a bar: those of the quantum if it is a whole number of beats, else of one beat.
+    /// Ticks in a bar: the quantum's if it is a whole number of beats, otherwise those of one beat.
     private static func ticksPerBar(_ quantum: Beats) -> Int64 {
         let beats = quantum.microbeats / 1_000_000
         let isWhole = beats >= 1 && quantum.microbeats % 1_000_000 == 0
@@ -305,9 +305,9 @@ package struct Arbiter: Sendable {
 }
 
 extension TickLine {
-    /// Whether ticks and their numbers are those of another line, apart from rounding.
+    /// Whether ticks have the same times and numbers as on another line, apart from rounding.
     ///
-    /// That is so after the peer has founded a session of its own.
+    /// That is the case when the peer has founded a new session, which continues the old beats.
     fileprivate func isSameGrid(as other: TickLine) -> Bool {
         microsecondsPerBeat == other.microsecondsPerBeat && tickOrigin == other.tickOrigin
             && abs(timeOrigin.microseconds(to: other.timeOrigin)) <= 2

@@ -6,19 +6,19 @@ package import MIDIClock
 package enum LeaderChoice: Hashable, Sendable {
     /// Nobody: incoming clocks are ignored.
     case none
-    /// The first of these that is steady, for as long as it is heard.
+    /// The first of these whose clock is steady, for as long as it arrives.
     case anyOf(Set<ClockSource>)
     /// This one and no other; nil while it is absent.
     case only(ClockSource?)
 }
 
-/// The machines whose clocks can be heard, and what is known of them.
+/// The machines whose clocks can be heard, and what is known about them.
 package struct HeardClocks: Sendable {
     /// Which of them may lead.
     package var choice: LeaderChoice
     /// Their names.
     package var names: [ClockSource: String]
-    /// By which way our own clock may reach them, from the subscriptions; has an entry for every source.
+    /// How our own clock may reach them by subscriptions; has an entry for every source.
     package var paths: [ClockSource: LoopPath]
     /// Earliest and latest shift of our ticks by the outputs' offsets, in microseconds.
     package var offsets: ClosedRange<Int64>
@@ -64,17 +64,17 @@ package struct IgnoredCounts: Hashable, Sendable {
     }
 }
 
-/// A machine whose clock comes in.
+/// A machine whose clock is received.
 package struct ClockLeader: Sendable {
     package let source: ClockSource
-    /// What its ticks and transport say.
+    /// Estimates tempo and position from its ticks and transport messages.
     ///
     /// Ignored messages count too, so that bars are right once it leads.
     package internal(set) var follower = ClockFollower()
     /// Ignored messages since it was first heard.
-    package internal(set) var refused = IgnoredCounts()
+    package internal(set) var ignored = IgnoredCounts()
     /// Why its newest message was ignored; nil if it was not.
-    package internal(set) var refusal: IgnoredClockReason?
+    package internal(set) var ignoredReason: IgnoredClockReason?
     /// Whether it has ever sent Start, Continue or Stop; if not, it leaves the transport to others.
     var controlsTransport = false
     var heardAt: HostTime
@@ -90,7 +90,7 @@ struct ClockLeaders: Sendable {
     /// In the order they were first heard.
     private(set) var all: [ClockLeader] = []
     /// Ignored messages since the start, of all machines.
-    private(set) var refused = IgnoredCounts()
+    private(set) var ignored = IgnoredCounts()
 
     /// Most machines tracked at once.
     static let most = 8
@@ -103,17 +103,17 @@ struct ClockLeaders: Sendable {
     ///
     /// - Parameters:
     ///   - arrival: the message, its time and its source.
-    ///   - refusal: why it is ignored; nil if it is not.
-    mutating func received(_ arrival: ClockArrival, refusal: IgnoredClockReason?) {
-        let index = index(of: arrival.source, isWanted: refusal == nil, at: arrival.time)
-        if let refusal = index == nil ? .crowded : refusal {
-            refused.count(arrival.message)
+    ///   - reason: why it is ignored; nil if it is not.
+    mutating func received(_ arrival: ClockArrival, ignoredBecause reason: IgnoredClockReason?) {
+        let index = index(of: arrival.source, mayLead: reason == nil, at: arrival.time)
+        if let reason = index == nil ? .crowded : reason {
+            ignored.count(arrival.message)
             if let index {
-                all[index].refused.count(arrival.message)
-                all[index].refusal = refusal
+                all[index].ignored.count(arrival.message)
+                all[index].ignoredReason = reason
             }
         } else if let index {
-            all[index].refusal = nil
+            all[index].ignoredReason = nil
         }
         guard let index else { return }
         all[index].heardAt = arrival.time
@@ -141,17 +141,19 @@ struct ClockLeaders: Sendable {
         for index in all.indices { all[index].follower.timePassed(to: now) }
     }
 
-    /// When the next of them counts as lost unless it is heard; nil if there is none.
+    /// When the first of them counts as lost unless it sends a tick; nil if there is none.
     var nextDeadline: HostTime? {
         all.lazy.filter { $0.follower.state != .lost }.compactMap(\.follower.lostAt).min()
     }
 
-    /// The index of a source; it may replace a silent one, and a possible leader any that may not lead.
-    private mutating func index(of source: ClockSource, isWanted: Bool, at now: HostTime) -> Int? {
+    /// The index of a source, which is added if there is room.
+    ///
+    /// A new source may replace a silent one. One that may lead also replaces one that may not.
+    private mutating func index(of source: ClockSource, mayLead: Bool, at now: HostTime) -> Int? {
         if let index = all.firstIndex(where: { $0.source == source }) { return index }
         if all.count == Self.most {
             let free = all.indices.filter {
-                all[$0].heardAt.microseconds(to: now) > Self.idleTimeout || isWanted && all[$0].refusal != nil
+                all[$0].heardAt.microseconds(to: now) > Self.idleTimeout || mayLead && all[$0].ignoredReason != nil
             }
             guard let quietest = free.min(by: { all[$0].heardAt < all[$1].heardAt }) else { return nil }
             all.remove(at: quietest)

@@ -22,8 +22,8 @@ extension Arbiter {
         let estimate = state == .waiting ? nil : leader?.follower.estimate
         return Status.Follower(
             state: state, source: leader.map { name(of: $0.source) }, tempo: estimate?.beatsPerMinute,
-            jitterMicroseconds: estimate?.jitter, refusedTicks: leaders.refused.ticks,
-            refusedTransport: leaders.refused.transport, refused: refusedClocks)
+            jitterMicroseconds: estimate?.jitter, refusedTicks: leaders.ignored.ticks,
+            refusedTransport: leaders.ignored.transport, refused: ignoredClocks)
     }
 
     /// The machine that leads; nil unless the mode is `follow`.
@@ -56,19 +56,19 @@ extension Arbiter {
     /// The clock that leads, or else the one most likely to lead next.
     private var shownLeader: ClockLeader? {
         if let following { return leaders[following.source] }
-        let possible = leaders.all.filter { refusal(of: $0.source) == nil }
+        let possible = leaders.all.filter { reasonToIgnore($0.source) == nil }
         return possible.first { $0.follower.state == .locked || $0.follower.state == .settling }
             ?? possible.first { $0.source == lastLeader } ?? possible.first
     }
 
     private var shownName: String { shownLeader.map { name(of: $0.source) } ?? "nobody" }
 
-    private var refusedClocks: [Status.Follower.Refused] {
+    private var ignoredClocks: [Status.Follower.Refused] {
         leaders.all.compactMap { leader in
-            guard let refusal = leader.refusal else { return nil }
+            guard let reason = leader.ignoredReason else { return nil }
             return .init(
-                port: leader.source.description, name: name(of: leader.source), reason: refusal.rawValue,
-                ticks: leader.refused.ticks, transport: leader.refused.transport)
+                port: leader.source.description, name: name(of: leader.source), reason: reason.rawValue,
+                ticks: leader.ignored.ticks, transport: leader.ignored.transport)
         }
     }
 }

@@ -24,7 +24,7 @@ struct Following: Sendable {
 
 // How a MIDI clock leader leads.
 extension Arbiter {
-    /// Lets the received clocks decide who leads, and at which tempo.
+    /// Decides from the received clocks who leads, and follows that clock.
     ///
     /// - Returns: an edit that hands the timeline over to the Link peer, if nobody leads any more.
     mutating func followLeader(at now: HostTime) -> SessionEdit? {
@@ -32,7 +32,7 @@ extension Arbiter {
             begin(at: now)
             return nil
         }
-        guard let leader = leaders[following.source], refusal(of: following.source) == nil,
+        guard let leader = leaders[following.source], reasonToIgnore(following.source) == nil,
             !loopGuard.verdict(of: following.source).mustBeLeft
         else { return leave(at: now) }
         let isNewSong = leader.follower.song != following.song
@@ -52,7 +52,7 @@ extension Arbiter {
     /// The leader to follow: the one that led before, else the first that is steady.
     private var candidate: ClockLeader? {
         let steady = leaders.all.filter {
-            $0.follower.state == .locked && refusal(of: $0.source) == nil
+            $0.follower.state == .locked && reasonToIgnore($0.source) == nil
                 && loopGuard.verdict(of: $0.source).mayBeFollowed
         }
         return steady.first { $0.source == lastLeader } ?? steady.first
@@ -73,8 +73,8 @@ extension Arbiter {
     private mutating func update(_ leader: ClockLeader, at now: HostTime) {
         guard var following, let estimate = leader.follower.estimate else { return }
         let apart = line.position(at: now) - estimate.position(at: now) - Double(following.shift)
-        // The leader has sent ticks other than ours. A song that plays must find its place again; without a song nobody
-        // notices.
+        // The leader has sent another number of ticks than we have. A song that plays must be realigned; without one,
+        // renumbering is enough.
         if !transport.isPlaying { following.shift += roundedToInteger(apart) }
         following.updatedAt = now
         following.song = leader.follower.song
@@ -83,7 +83,7 @@ extension Arbiter {
         applySong(leader, at: now)
     }
 
-    /// Where our ticks fall by the leader's clock, counted from its first beat or from ours.
+    /// Where our ticks fall according to the leader's clock, numbered from the beginning of its song or as before.
     private func leaderLine(
         _ follower: ClockFollower, _ estimate: ClockEstimate, shift: Int64, at now: HostTime
     ) -> TickLine {
@@ -122,7 +122,7 @@ extension Arbiter {
     ///   - isPlaying: whether to play.
     ///   - reach: how soon every output can play, in microseconds.
     ///   - now: the present host time.
-    /// - Returns: an edit that does it; nil if it is already so, or a leader decides, see ``transportLeaderName``.
+    /// - Returns: an edit for the Link peer; nil if a leader is followed, see ``transportLeaderName``.
     package mutating func setPlaying(_ isPlaying: Bool, reach: Int64, at now: HostTime) -> SessionEdit? {
         guard transportLeaderName == nil else { return nil }
         guard var following else { return isPlaying ? .play(reach: reach) : .stop }
@@ -156,7 +156,7 @@ extension Arbiter {
     /// The timeline of whoever leads, for display.
     package var timeline: HostTimeline { following.map(timeline(of:)) ?? link.state.timeline }
 
-    /// Continues alone at the leader's last tempo, unless another can be followed.
+    /// Continues alone at the leader's last tempo, unless another leader can be followed.
     ///
     /// The song stops if the leader has fallen silent and the user wants that.
     private mutating func leave(at now: HostTime, isSilent: Bool = false) -> SessionEdit? {
@@ -175,7 +175,7 @@ extension Arbiter {
 extension ClockFollower {
     /// The tick that is beat 0 of the leader's song; nil before its first Start or Continue.
     ///
-    /// It belongs to the song that plays or is about to, else to the last one.
+    /// It is that of the song that plays or is about to play, otherwise of the last song.
     fileprivate var nextTop: Int64? {
         song.motion == .pending ? nextTick - song.resumePosition : song.origin
     }

@@ -2,7 +2,7 @@ package import BeatTime
 package import GatewayStatus
 package import MIDIClock
 
-/// Who leads, and where the music is, as one value for display.
+/// Who leads, and the position in the song, as one value for display.
 package struct Leadership: Sendable {
     package let mode: Mode
     /// Why this mode, in a few words.

@@ -1,6 +1,6 @@
 package import LinkSession
 
-/// What the arbiter needs to know of the Link peer.
+/// What the arbiter needs to know about the Link peer.
 package struct LinkView: Sendable {
     package var state: SessionState
     package var isEnabled: Bool

@@ -8,12 +8,12 @@ internal import MIDIClock
 /// session that was joined meanwhile.
 package enum SessionEdit: Hashable, Sendable {
     case setTempo(Tempo)
-    /// Plays, from the first place that all outputs can reach in this many microseconds.
+    /// Plays, from the first place at least this many microseconds away, so that all outputs can reach it.
     case play(reach: Int64)
     case stop
     /// Continues where a MIDI clock leader is; only for a peer that is alone, with Link off.
     case goOn(HostTimeline, playingSince: HostTime?)
-    /// Counts the shown beats from the start of the song; other peers do not notice.
+    /// Makes the start of the song beat 0 of our shown beats; other peers do not notice.
     case countFrom(top: HostTime)
 
     /// Longest time until a change reaches the output thread, in microseconds.

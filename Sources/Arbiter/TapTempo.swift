@@ -1,13 +1,13 @@
 package import BeatTime
 
-/// Tempo from the times of taps.
+/// Computes a tempo from the times of taps.
 ///
-/// From the second tap on, it is the mean distance. A tap that comes too soon or too late after the one before starts
-/// over.
+/// From the second tap on, a beat is the mean distance of the taps. A tap too soon or too late after the previous one
+/// starts over.
 package struct TapTempo: Sendable {
     private var taps: [HostTime] = []
 
-    /// Most taps used; older ones tell nothing about a tempo that may be changing.
+    /// Most taps used; older ones would distort a tempo that is changing.
     private static let most = 8
     /// Shortest distance of two taps, in microseconds, a beat at 999 BPM; anything closer is one tap.
     private static let bounce: Int64 = 60_000
@@ -18,7 +18,7 @@ package struct TapTempo: Sendable {
 
     /// Takes a tap.
     ///
-    /// - Parameter time: on any clock; a tap from another clock does not fit, and starts over.
+    /// - Parameter time: on any clock; taps on different clocks do not fit together, so one of them starts over.
     /// - Returns: the tempo so far, rounded to a tenth; nil until there is one.
     package mutating func tapped(at time: HostTime) -> Tempo? {
         if let last = taps.last {

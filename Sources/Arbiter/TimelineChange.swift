@@ -104,10 +104,10 @@ extension TempoMap {
         }
     }
 
-    /// By how much a line's ticks are later than ours at a time, in microseconds of the line.
+    /// How much later a line's ticks are than ours at a time, in microseconds at the line's tempo.
     ///
-    /// At that time, outputs that glide over it are where they were, even if the line is much faster or slower. Counted
-    /// in our microseconds, half a tick of a slow clock would be more than an output glides over at a fast one.
+    /// Outputs that glide over this distance are where they were at that time, even if the line is much faster or
+    /// slower. At our tempo, half a tick of a slow clock could be more than outputs glide over at a fast one.
     private func distance(to newLine: TickLine, at now: HostTime) -> Int64 {
         let ticks = line.position(at: now) - newLine.position(at: now)
         return roundedToInteger(ticks * Double(newLine.microsecondsPerBeat) / Double(TickLine.ticksPerBeat))

@@ -1,4 +1,4 @@
-/// How many things each address has.
+/// How many peers or measurements each address has.
 struct AddressCounts: Sendable {
     private var counts: [IPAddress: Int] = [:]
 

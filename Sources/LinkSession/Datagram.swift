@@ -28,7 +28,7 @@ package struct Datagram: Hashable, Sendable {
         self.lateStamp = lateStamp
     }
 
-    /// Position of the sending time in the bytes; each microsecond of delay would be an error of a clock.
+    /// Where the bytes hold the time of sending, which must be exact: any delay becomes an error of a clock.
     package struct LateStamp: Hashable, Sendable {
         /// Index of the first of eight bytes.
         var offset: Int

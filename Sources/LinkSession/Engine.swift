@@ -69,18 +69,18 @@ package struct Engine: Sendable {
     /// nothing.
     var resumesUntil: HostTime?
 
-    /// Who announces more than is remembered; nil while everything has room.
+    /// Peers or sessions that are too many for the tables; nil while there is room for all.
     package internal(set) var crowd: Crowd?
 
     /// More peers or sessions than are remembered or measured.
     package struct Crowd: Hashable, Sendable {
-        /// The address that announced the most when something first had to give way; nil while no address stands out.
+        /// The address that announced the most when something was first displaced; nil while no address stands out.
         package var source: IPAddress?
-        /// When to forget about it, unless something more has to give way.
+        /// When to forget about it, unless something more is displaced.
         package var until: HostTime
     }
 
-    /// To be sent when the present event is dealt with.
+    /// To be sent at the end of the present event.
     var outbox: [Datagram] = []
     /// Whether the present event changed what all peers should know.
     var isStateNew = false
@@ -208,7 +208,7 @@ package struct Engine: Sendable {
         return takeOutbox(at: now)
     }
 
-    /// Handles a datagram.
+    /// Processes a datagram.
     ///
     /// - Parameters:
     ///   - datagram: only its first 512 bytes count.

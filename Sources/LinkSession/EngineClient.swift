@@ -46,12 +46,12 @@ extension Engine {
         if new.tempo == old.tempo, new.timeOrigin == old.timeOrigin {
             var counted = client
             counted.beatOrigin = counted.beatOrigin + (new.beatOrigin - old.beatOrigin)
-            if counted.isBearable { client = counted }
+            if counted.isRepresentable { client = counted }
             return
         }
         let edited = HostTimeline(tempo: new.tempo.clamped, beatOrigin: new.beatOrigin, timeOrigin: new.timeOrigin)
         let published = session.timeline.edited(to: edited, through: session.transform, at: time)
-        guard edited.isBearable, published.isBearable else { return }
+        guard edited.isRepresentable, published.isRepresentable else { return }
         client = edited
         peers.overwriteTimelines(of: session.id, with: published)
         apply(published, session.transform, at: now)
@@ -81,7 +81,7 @@ extension Engine {
     /// A correct one is never ahead. One from the far future would block all later ones.
     private static let timestampTolerance: Int64 = 60_000_000
 
-    /// Handles a new start/stop state from a member of a session.
+    /// Processes a new start/stop state from a member of a session.
     mutating func saw(_ announced: StartStopState, in id: NodeID, at now: HostTime) {
         let latest = session.transform.ghostTime(of: now).advanced(byMicroseconds: Self.timestampTolerance)
         guard id == session.id, announced.timestamp > startStop.timestamp, announced.timestamp < latest else { return }

@@ -42,7 +42,7 @@ extension Engine {
         correctedAt = now
         guard let transform = clock?.transform(at: now) else { return }
         let step = session.transform.intercept &- transform.intercept
-        guard abs(step) >= Self.leastCorrection, isBearable(session.timeline, transform, at: now) else { return }
+        guard abs(step) >= Self.leastCorrection, isRepresentable(session.timeline, transform, at: now) else { return }
         clockSteps &+= step
         // Peers need not know: the shared state of the session has not changed.
         apply(session.timeline, transform, at: now)

@@ -29,13 +29,13 @@ extension Engine {
     /// Longest time between announcements to all, in microseconds, however many responses are sent.
     private static let longestSilence: Int64 = 1_000_000
     private static let prunePadding: Int64 = 1_000_000
-    /// How long a crowd is told of after something last had to give way to it, in microseconds.
+    /// How long a crowd is reported after it last displaced something, in microseconds.
     private static let crowdMemory: Int64 = 30_000_000
 
     /// Announces the newest state after the present event, as soon as the rate limit allows.
     mutating func pushState() { isStateNew = true }
 
-    /// What to send after an event that has been handled.
+    /// What to send after the present event.
     mutating func takeOutbox(at now: HostTime) -> [Datagram] {
         if isStateNew {
             isStateNew = false
@@ -139,18 +139,18 @@ extension Engine {
         }
     }
 
-    /// Notes that more was announced than is remembered, and who takes the most room.
+    /// Notes that there was no room for something announced, and which address takes the most room.
     mutating func noteCrowd(at source: IPAddress?, _ now: HostTime) {
         refusedDatagrams += 1
         crowd = Crowd(source: crowd?.source ?? source, until: now.advanced(byMicroseconds: Self.crowdMemory))
     }
 
-    /// Forgets that there was a crowd once nothing has had to give way for a while.
+    /// Forgets the crowd once it has displaced nothing for a while.
     mutating func forgetCrowd(at now: HostTime) {
         if let crowd, crowd.until <= now { self.crowd = nil }
     }
 
-    /// Forgets peers a second after the earliest expiry, and whoever else has expired by then.
+    /// Forgets expired peers, a second after the earliest of them has expired.
     mutating func prunePeers(at now: HostTime) {
         var hasPruned = false
         for index in interfaces.indices {

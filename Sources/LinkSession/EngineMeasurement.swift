@@ -2,11 +2,11 @@ import BeatTime
 
 // Measuring another session's clock, and answering with ours.
 extension Engine {
-    /// Measurements that run at once, at most; each more puts off another.
+    /// Most measurements at once; a further one puts off one of them.
     private static let measurementLimit = 128
-    /// With so many at once, one pong that shows a session to be the younger one is enough.
+    /// With so many at once, a measurement ends as soon as one pong shows that the session is younger than ours.
     private static let crowdedCount = 32
-    /// Measurements that may run of what one address announces, before it is the one whose measurement is put off.
+    /// Measurements that every address may have; one with more is the first to have one put off.
     private static let leastShare = 4
 
     mutating func receivedMeasurement(
@@ -44,7 +44,7 @@ extension Engine {
             failed(measurements.remove(at: index), at: now)
             return
         }
-        // One that comes from elsewhere may be anybody's.
+        // A pong from another endpoint may have been sent by anyone.
         let isOwnAnswer = measurements[index].target == source
         if isOwnAnswer, measurements.count >= Self.crowdedCount, rulesOut(pong, measurements[index], at: now) {
             let ended = measurements.remove(at: index)
@@ -59,7 +59,7 @@ extension Engine {
         }
     }
 
-    /// Whether a pong alone is enough to see that a session is not to be joined.
+    /// Whether a pong alone shows that the session must not be joined.
     private mutating func rulesOut(
         _ pong: MeasurementMessage.Pong, _ measurement: Measurement, at now: HostTime
     ) -> Bool {
@@ -103,8 +103,8 @@ extension Engine {
 
     /// Ends a measurement to make room for another: its session stays known, and is measured when it is heard again.
     ///
-    /// It is one of the address that has the most of them, if that is more than its share. Of these, one that nobody has
-    /// answered goes first, then one of a session that was not put off before, then the oldest.
+    /// It belongs to the address that has the most of them, if that is more than its share. Of these, one that nobody
+    /// has answered goes first, then one of a session that was not put off before, then the oldest.
     private mutating func putOffMeasurement(for source: IPAddress, at now: HostTime) {
         let foreign = measurements.indices.filter { measurements[$0].session != session.id }
         var counts = AddressCounts()
@@ -129,7 +129,7 @@ extension Engine {
         noteCrowd(at: putOff.source == greediest ? greediest : nil, now)
     }
 
-    /// Pings again where no pong came in time, and gives up where none ever does.
+    /// Pings again where no pong came in time, and gives up after too many attempts.
     mutating func retryMeasurements(at now: HostTime) {
         var lost: [Measurement] = []
         for index in measurements.indices.reversed() where measurements[index].retryAt <= now {

@@ -4,14 +4,16 @@ import BeatTime
 extension Engine {
     /// Sessions whose ages differ by less than this, in microseconds, count as equally old; the smaller ID wins.
     private static let ageTolerance: Int64 = 500_000
-    /// Each has a member in the table of peers, or is forgotten when others need the room.
+    /// Most known sessions; those without a member in the table of peers are forgotten to make room.
     private static let knownSessionLimit = PeerTable.capacity
     private static let formerNodeIDLimit = 16
 
-    /// Handles a new timeline from a member of a session.
+    /// Processes a new timeline from a member of a session.
     mutating func saw(_ timeline: GhostTimeline, in id: NodeID, at now: HostTime) {
         if id == session.id {
-            if timeline.beatOrigin > session.timeline.beatOrigin, isBearable(timeline, session.transform, at: now) {
+            if timeline.beatOrigin > session.timeline.beatOrigin,
+                isRepresentable(timeline, session.transform, at: now)
+            {
                 apply(timeline, session.transform, at: now)
             }
         } else if let index = knownSessions.firstIndex(where: { $0.id == id }) {
@@ -21,7 +23,7 @@ extension Engine {
         } else {
             remember(KnownSession(id: id, timeline: timeline, transform: nil))
         }
-        // Even if nothing was adopted: a peer that announced something older hears from us at once.
+        // Even if nothing was adopted, so that a peer that announced something older learns the newer state at once.
         pushState()
     }
 
@@ -33,7 +35,7 @@ extension Engine {
         if !startMeasurement(of: id, at: now) { forget(id) }
     }
 
-    /// Adds a session to those known, in place of those that nobody is in any more if there are too many.
+    /// Adds a session to the known ones; if there are too many, forgets those that nobody announces any more.
     private mutating func remember(_ found: KnownSession) {
         if knownSessions.count >= Self.knownSessionLimit { forgetDesertedSessions() }
         let index = knownSessions.firstIndex { found.id < $0.id } ?? knownSessions.endIndex
@@ -52,34 +54,34 @@ extension Engine {
         if !peers.hasMembers(of: id) { knownSessions.removeAll { $0.id == id } }
     }
 
-    /// Makes a session unknown, so that the next message of a member has it measured anew.
+    /// Forgets a session and its peers, so that the next message of a member starts a new measurement.
     mutating func forget(_ id: NodeID) {
         knownSessions.removeAll { $0.id == id }
         peers.removeAll(of: id)
     }
 
-    /// Handles a successful measurement of another session, which is joined if it is older than ours.
+    /// Processes a successful measurement of another session, which is joined if it is older than ours.
     mutating func measured(_ id: NodeID, _ burst: Burst, at now: HostTime) {
         let measured = SessionClock(burst)
         let transform = measured.transform(at: now)
         guard let index = knownSessions.firstIndex(where: { $0.id == id }) else { return }
         // It may have no members left; joining it would only make us look older than we are.
-        guard peers.hasMembers(of: id), isBearable(knownSessions[index].timeline, transform, at: now) else {
+        guard peers.hasMembers(of: id), isRepresentable(knownSessions[index].timeline, transform, at: now) else {
             forget(id)
             return
         }
         knownSessions[index].transform = transform
-        guard isToBeJoined(id, transform, at: now) else { return }
+        guard mustBeJoined(id, transform, at: now) else { return }
         join(knownSessions.remove(at: index), transform, at: now)
         follow(measured, at: now)
     }
 
-    /// Whether a pong shows that its session is not to be joined, however long it was under way.
+    /// Whether a single round trip shows that its session must not be joined.
     ///
-    /// Then the session counts as measured.
+    /// It assumes the greatest age of the session that the round trip allows. If true, the session counts as measured.
     mutating func isRuledOut(_ id: NodeID, by trip: RoundTrip, at now: HostTime) -> Bool {
         let oldest = GhostTransform(intercept: trip.ghostTime.microseconds &- trip.sent.microseconds)
-        guard !isToBeJoined(id, oldest, at: now) else { return false }
+        guard !mustBeJoined(id, oldest, at: now) else { return false }
         for index in knownSessions.indices where knownSessions[index].id == id {
             knownSessions[index].transform = oldest
         }
@@ -87,7 +89,7 @@ extension Engine {
     }
 
     /// Whether a session is older than the present one, or as old and has the smaller ID.
-    private func isToBeJoined(_ id: NodeID, _ transform: GhostTransform, at now: HostTime) -> Bool {
+    private func mustBeJoined(_ id: NodeID, _ transform: GhostTransform, at now: HostTime) -> Bool {
         let difference = session.transform.ghostTime(of: now).microseconds(to: transform.ghostTime(of: now))
         if difference > Self.ageTolerance { return true }
         return abs(difference) < Self.ageTolerance && id < session.id
@@ -146,18 +148,18 @@ extension Engine {
     }
 
     /// Whether following a timeline keeps this machine's origins in the range of exact arithmetic.
-    mutating func isBearable(
+    mutating func isRepresentable(
         _ timeline: GhostTimeline, _ transform: GhostTransform, at now: HostTime
     ) -> Bool {
-        let isBearable = client.following(timeline, through: transform, at: now).isBearable
-        if !isBearable { refusedDatagrams += 1 }
-        return isBearable
+        let isRepresentable = client.following(timeline, through: transform, at: now).isRepresentable
+        if !isRepresentable { refusedDatagrams += 1 }
+        return isRepresentable
     }
 }
 
 extension Timeline {
     /// Whether both origins are whole numbers that a double represents exactly.
-    var isBearable: Bool {
+    var isRepresentable: Bool {
         Wire.origins.contains(beatOrigin.microbeats) && Wire.origins.contains(timeOrigin.microseconds)
     }
 }

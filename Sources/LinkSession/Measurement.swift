@@ -36,7 +36,7 @@ struct Measurement: Sendable {
     private static let retryLimitInRow = 5
     /// Most lost pings.
     ///
-    /// The usual peer gives up after five in all, and so never joins over a network that loses every tenth datagram.
+    /// Other peers give up after five in all, and so never join over a network that loses every tenth datagram.
     private static let retryLimit = 100
     private static let enoughValues = 100
     private static let shortLength = 16
@@ -65,10 +65,13 @@ struct Measurement: Sendable {
         retryAt = now.advanced(byMicroseconds: Self.pongTimeout)
     }
 
-    /// Whether any pong has come.
+    /// Whether any pong has arrived.
     var isAnswered: Bool { pongs > 0 }
 
-    /// No pong came in time: `goOn` means to ping again.
+    /// Notes that no pong came in time.
+    ///
+    /// - Parameter now: the present time.
+    /// - Returns: `goOn` if the caller must ping again.
     mutating func retry(at now: HostTime) -> Step {
         guard retriesInRow < Self.retryLimitInRow, retries < Self.retryLimit else { return .failed }
         retriesInRow += 1
@@ -82,7 +85,7 @@ struct Measurement: Sendable {
         start <= pong.hostTime && pong.hostTime <= now
     }
 
-    /// Handles a pong; unless it is from another session the caller has already answered with the next ping.
+    /// Processes a pong of the measured session; the caller has already answered it with the next ping.
     mutating func received(_ pong: MeasurementMessage.Pong, at now: HostTime) -> Step {
         pongs += 1
         retriesInRow = 0

@@ -10,9 +10,9 @@ package enum MeasurementMessage: Hashable, Sendable {
     package struct Pong: Hashable, Sendable {
         package var session: NodeID
         package var ghostTime: GhostTime
-        /// When the echoed ping was sent, by the sender's clock; zero if not given.
+        /// When the echoed ping was sent, by the clock of the ping's sender; zero if not given.
         package var hostTime: HostTime
-        /// The ghost time that the sender had received before; zero if none.
+        /// The last ghost time that the ping's sender had received before; zero if none.
         package var previousGhostTime: GhostTime
 
         package init(session: NodeID, ghostTime: GhostTime, hostTime: HostTime, previousGhostTime: GhostTime) {

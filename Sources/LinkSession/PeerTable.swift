@@ -32,7 +32,7 @@ struct PeerRecord: Hashable, Sendable {
         heardAt = now
     }
 
-    /// Takes over what is known of the same peer from an earlier announcement.
+    /// Copies what an earlier record of the same peer knows.
     fileprivate mutating func succeed(_ earlier: PeerRecord) {
         isRepeated = true
         hasAnswered = earlier.hasAnswered
@@ -47,7 +47,7 @@ struct PeerRecord: Hashable, Sendable {
         self.node == node ? self.interface < interface : self.node < node
     }
 
-    /// Whether this record goes first when room is needed.
+    /// Whether this record is removed before the other when room is needed.
     fileprivate func isLessWanted(than other: PeerRecord) -> Bool {
         if hasAnswered != other.hasAnswered { return !hasAnswered }
         return isRepeated == other.isRepeated ? heardAt < other.heardAt : !isRepeated
@@ -134,7 +134,7 @@ struct PeerTable: Sendable {
     /// The result of inserting a record.
     enum Admission {
         case admitted
-        /// The table was full, and this record was removed for it.
+        /// The table was full, and this other record was removed.
         case inPlaceOf(PeerRecord)
         /// The table was full, and no record could be removed.
         case refused

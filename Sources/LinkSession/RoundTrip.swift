@@ -2,9 +2,9 @@ import BeatTime
 
 /// One ping and its pong.
 ///
-/// Its arrival is when the thread had been woken and read it, as on the other side. The cost of waking is then the same
-/// both ways and cancels. The kernel's earlier stamp would remove it on one side only; with an official peer that made
-/// the result three times worse.
+/// `arrived` is the time at which the woken thread reads the pong, just as the other side reads the ping. The time to
+/// wake is then the same both ways and cancels. The kernel's earlier stamp would remove it on one side only; with an
+/// official peer that tripled the error.
 struct RoundTrip: Hashable, Sendable {
     let sent: HostTime
     /// The other side's clock at some moment between the two.
@@ -33,7 +33,7 @@ struct OffsetBound: Hashable, Sendable {
     }
 }
 
-/// What a run of round trips tells of the session's clock: the two bounds that most of them agree on.
+/// What a series of round trips tells about the session's clock: the two bounds that most of them agree on.
 ///
 /// Delay is never negative, so every round trip bounds the offset from both sides. The tightest bounds come from the
 /// ping and the pong with the least delay; they need not be a pair. The bounds of a pong with a wrong time contradict

@@ -22,9 +22,12 @@ struct SessionClock: Sendable {
     private static let window: Int64 = 64_000_000
     /// Largest difference between two crystals.
     private static let driftLimit = 1e-3
-    /// Usual difference between crystals, and the room in microseconds that a line may lose to be closer to it.
+    /// Usual difference between crystals.
     private static let usualDrift = 50e-6
-    private static let priceOfDrift = 10.0
+    /// A line with the usual drift counts as having this much less room, in microseconds.
+    ///
+    /// It grows with the square of the drift, so that of two lines that fit about equally the flatter one is chosen.
+    private static let driftPenalty = 10.0
     /// Allowed error of a prediction: in microseconds, plus a share of the time since the last burst.
     private static let tolerance = 20.0
     private static let driftTolerance = 100e-6
@@ -44,12 +47,11 @@ struct SessionClock: Sendable {
 
     /// Adds a burst, unless it contradicts everything known.
     ///
-    /// The second such burst in a row, if it agrees with the first, is believed, and the past is forgotten. The first
-    /// burst from the founder discards those from other members. Their error is as large as that of their own
-    /// measurements, and would distort the line while they count.
+    /// If a second such burst in a row agrees with the first, both are believed and the past is forgotten. The first
+    /// burst from the founder discards those from other members, whose clocks have the error of their own measurements.
     mutating func add(_ burst: Burst) {
-        let endsHearsay = burst.isFirstHand && !bursts.contains(where: \.isFirstHand)
-        if endsHearsay || fits(burst) {
+        let isFirstOfFounder = burst.isFirstHand && !bursts.contains(where: \.isFirstHand)
+        if isFirstOfFounder || fits(burst) {
             suspect = nil
             if burst.isFirstHand { bursts.removeAll { !$0.isFirstHand } }
             bursts.append(burst)
@@ -78,7 +80,7 @@ struct SessionClock: Sendable {
 
     /// Fits the line again.
     private mutating func fit(at now: HostTime) {
-        // One gate tells nothing about the drift; the old value still holds.
+        // One burst says nothing about the drift; keep the old value.
         if bursts.count > 1 { drift = widestDrift(at: now) }
         let (low, high) = range(at: now, drift: drift)
         anchor = OffsetBound(time: now, offset: (low + high) / 2)
@@ -98,12 +100,12 @@ struct SessionClock: Sendable {
         return (low, high)
     }
 
-    /// The drift with the most room; the room has a single maximum, so the search narrows in from both sides.
+    /// The drift with the most room; there is only one maximum, so the search narrows in from both sides.
     private func widestDrift(at now: HostTime) -> Double {
         func room(_ drift: Double) -> Double {
             let (low, high) = range(at: now, drift: drift)
             let unusual = drift / Self.usualDrift
-            return high - low - Self.priceOfDrift * unusual * unusual
+            return high - low - Self.driftPenalty * unusual * unusual
         }
         var (least, most) = (-Self.driftLimit, Self.driftLimit)
         while most - least > 1e-9 {

@@ -77,7 +77,7 @@ struct WireReader {
     /// The next entry's key and body.
     mutating func entry() throws(WireError) -> (key: UInt32, body: ArraySlice<UInt8>) {
         let key = try integer(UInt32.self)
-        // Would not fit into a word of 32 bits.
+        // On a 32-bit machine the length may be too large for an Int.
         guard let length = Int(exactly: try integer(UInt32.self)) else { throw .truncated }
         return (key, try bytes(length))
     }
