@@ -24,7 +24,7 @@ package final class ControlInput {
 
     /// Reads one batch of messages; ``descriptor`` stays readable if there are more.
     ///
-    /// Messages lost in a flood are presses without effect; nothing more is known of them.
+    /// Messages lost in a flood are ignored: those presses have no effect.
     ///
     /// - Returns: the messages in order of arrival.
     package func take() -> [ControlArrival] {

@@ -1,13 +1,13 @@
 internal import CALSA
 
 extension SequencerSender {
-    /// A message heard by the witness, or the kernel's note that a subscriber refused a queued one.
+    /// A message that the witness received, or the kernel's note that a subscriber refused a queued one.
     package struct Heard: Sendable, Hashable, BitwiseCopyable {
         /// The output port it came from.
         package var port: UInt8
         /// Its tag in the queue; 0 if it was sent directly.
         package var tag: UInt8
-        /// Its time, in nanoseconds of queue time.
+        /// When the witness received it, in nanoseconds of queue time.
         package var queueTime: Int64
         /// Whether a subscriber refused it; only the port is meaningful then.
         package var isRefusal: Bool
@@ -37,7 +37,7 @@ extension SequencerSender.Heard {
         while index < events.count {
             let event = events[index]
             // The data of a refusal is a copy of the message, which the witness has heard as well.
-            index += 1 + placesOfData(behind: event)
+            index += 1 + slotsOfData(behind: event)
             if event.type == UInt8(SND_SEQ_EVENT_BOUNCE.rawValue), event.source.client == UInt8(SND_SEQ_CLIENT_SYSTEM) {
                 heard[found] = Self(port: event.dest.port, tag: 0, queueTime: 0, isRefusal: true)
             } else if event.source.client == client {
@@ -53,7 +53,7 @@ extension SequencerSender.Heard {
         return found
     }
 
-    private static func placesOfData(behind event: snd_seq_event_t) -> Int {
+    private static func slotsOfData(behind event: snd_seq_event_t) -> Int {
         guard Int32(event.flags) & SND_SEQ_EVENT_LENGTH_MASK == SND_SEQ_EVENT_LENGTH_VARIABLE else { return 0 }
         let size = MemoryLayout<snd_seq_event_t>.stride
         return (Int(event.data.ext.len) + size - 1) / size

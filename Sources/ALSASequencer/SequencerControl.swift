@@ -39,8 +39,8 @@ package final class SequencerControl {
 
     /// Reads all waiting announcements.
     ///
-    /// - Returns: whether ports, clients or subscriptions may have changed. An overflow counts as a change; reading the
-    ///   port list makes up for what was lost.
+    /// - Returns: whether ports, clients or subscriptions may have changed. An overflow counts as a change: the caller
+    ///   then reads the port list anyway.
     package func takeAnnouncements() -> Bool {
         var changed = false
         while true {

@@ -6,7 +6,7 @@ internal import CALSA
 struct PortBlueprint: ~Copyable {
     fileprivate let info: ALSAStructure
     /// The subscription that lets the witness hear the port.
-    fileprivate let wire: ALSAStructure
+    fileprivate let subscription: ALSAStructure
 
     /// Prepares to create a port.
     ///
@@ -16,7 +16,7 @@ struct PortBlueprint: ~Copyable {
     /// - Throws: when there is no memory.
     init(_ port: Int, client: Int32) throws(ALSAError) {
         let info = try ALSAStructure(snd_seq_port_info_malloc, snd_seq_port_info_free)
-        let wire = try ALSAStructure(snd_seq_port_subscribe_malloc, snd_seq_port_subscribe_free)
+        let subscription = try ALSAStructure(snd_seq_port_subscribe_malloc, snd_seq_port_subscribe_free)
         snd_seq_port_info_set_port(info.pointer, Int32(port))
         snd_seq_port_info_set_port_specified(info.pointer, 1)
         // Writable, though nobody can subscribe to write: the kernel returns refused messages there.
@@ -26,10 +26,10 @@ struct PortBlueprint: ~Copyable {
             info.pointer, UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION))
         var sender = snd_seq_addr_t(client: UInt8(clamping: client), port: UInt8(port))
         var witness = snd_seq_addr_t(client: UInt8(clamping: client), port: SequencerSender.witness)
-        snd_seq_port_subscribe_set_sender(wire.pointer, &sender)
-        snd_seq_port_subscribe_set_dest(wire.pointer, &witness)
+        snd_seq_port_subscribe_set_sender(subscription.pointer, &sender)
+        snd_seq_port_subscribe_set_dest(subscription.pointer, &witness)
         self.info = info
-        self.wire = wire
+        self.subscription = subscription
     }
 
     /// Sets the name of the port, which must not exist yet.
@@ -45,7 +45,7 @@ struct SequencerPorts: ~Copyable {
     /// The ports that the kernel refused to create, one bit each, until they are deleted.
     private(set) var refused: UInt64 = 0
 
-    /// Most ports: the bits of a word.
+    /// Most ports: the number of bits of a `UInt64`.
     static let capacity = 64
 
     /// No ports yet.
@@ -67,7 +67,7 @@ struct SequencerPorts: ~Copyable {
         let bit = UInt64(1) << UInt64(port)
         // Subscribed first, so that the witness hears each message before anyone else.
         guard snd_seq_create_port(handle, blueprints[Int(port)].info.pointer) >= 0,
-            !isWitnessed || snd_seq_subscribe_port(handle, blueprints[Int(port)].wire.pointer) >= 0
+            !isWitnessed || snd_seq_subscribe_port(handle, blueprints[Int(port)].subscription.pointer) >= 0
         else {
             snd_seq_delete_port(handle, Int32(port))
             refused |= bit

@@ -3,10 +3,10 @@ internal import Glibc
 package import MIDIClock
 package import RealTime
 
-/// The output thread's access to its client: sends batches directly or by the queue, and takes queued ones back.
+/// The output thread's access to its client: sends messages directly or by the queue, and takes queued ones back.
 ///
-/// It owns what it needs for that, but not the client, so using it counts no references. Nothing here allocates, locks
-/// or waits. For one thread: each ``SequencerOutput`` has one sender and must outlive it.
+/// It owns its buffers but not the client, so that using it changes no reference counts. Except for ``tryQueue()``,
+/// nothing here allocates, locks or waits. For one thread: each ``SequencerOutput`` has one sender and must outlive it.
 package struct SequencerSender: ~Copyable {
     private let handle: OpaquePointer
     private let descriptor: Int32
@@ -23,12 +23,12 @@ package struct SequencerSender: ~Copyable {
     private var ports: SequencerPorts
     /// The queue that sends; nil if none is precise enough.
     var queue: Int32?
-    /// A queue without events: while it runs, the kernel's one timer fires at our rate.
+    /// A queue without events: while it runs, the timer that all queues share fires every ``queuePeriod``.
     var pacemaker: Int32?
 
     /// Most events in one batch.
     package static let capacity = 520
-    /// Nanoseconds between moments at which the queue can send: the finest that the kernel allows.
+    /// Nanoseconds between moments at which the queue can send: the shortest period that the kernel allows.
     package static let queuePeriod: Int64 = 160_000
     /// Most messages that ``takeHeard(_:)`` returns at once.
     package static let heardCapacity = 64
@@ -85,7 +85,7 @@ package struct SequencerSender: ~Copyable {
     /// The ports that the kernel refused to create, one bit each, until they are deleted.
     package var refusedPorts: UInt64 { ports.refused }
 
-    /// Creates a named output port, or deletes it; takes some tens of microseconds in the kernel.
+    /// Creates an output port that has a name, or deletes it; takes some tens of microseconds in the kernel.
     package mutating func setPort(_ port: UInt8, exists: Bool) {
         if exists { ports.make(port, isWitnessed: queue != nil) } else { ports.delete(port) }
     }
@@ -165,16 +165,16 @@ package struct SequencerSender: ~Copyable {
 
     // The contents of the queue.
 
-    /// Takes back everything in the queue, except what is just leaving it.
+    /// Takes back everything in the queue, except what is being sent right now.
     package func removeQueued() { snd_seq_remove_events(handle, removal.pointer) }
 
-    /// Takes back everything with a tag from the queue, except what is just leaving it.
+    /// Takes back everything with a tag from the queue, except what is being sent right now.
     package func removeQueued(tag: UInt8) {
         snd_seq_remove_events_set_tag(removalByTag.pointer, Int32(tag))
         snd_seq_remove_events(handle, removalByTag.pointer)
     }
 
-    /// Whether nothing waits in the queue or is just leaving it.
+    /// Whether nothing is in the queue or being sent from it right now.
     package var isQueueEmpty: Bool {
         guard snd_seq_get_client_pool(handle, pool.pointer) >= 0 else { return true }
         return snd_seq_client_pool_get_output_free(pool.pointer) >= snd_seq_client_pool_get_output_pool(pool.pointer)
@@ -193,7 +193,7 @@ package struct SequencerSender: ~Copyable {
 
     /// Reads what the witness has heard.
     ///
-    /// - Parameter heard: has room for ``heardCapacity``.
+    /// - Parameter heard: receives it; has room for ``heardCapacity``.
     /// - Returns: the number of messages, 0 if there are none; nil if the kernel had to drop some.
     package func takeHeard(_ heard: UnsafeMutablePointer<Heard>) -> Int? {
         let size = MemoryLayout<snd_seq_event_t>.stride
@@ -203,7 +203,7 @@ package struct SequencerSender: ~Copyable {
         guard result >= 0 else {
             if errno == ENOSPC { return nil }
             guard incoming[0].type != nothing else { return 0 }
-            // An event from another program that is too long for us would block everything behind it.
+            // An event from another program was too long to read, and would block everything behind it.
             snd_seq_remove_events(handle, inputRemoval.pointer)
             return nil
         }
@@ -221,16 +221,16 @@ package struct SequencerSender: ~Copyable {
     /// - Throws: what failed, or the queue's actual period if it is too long.
     mutating func tryQueue() throws(QueueFailure) {
         guard let queue else { return }
-        var wire: OpaquePointer?
-        defer { snd_seq_port_subscribe_free(wire) }
+        var subscription: OpaquePointer?
+        defer { snd_seq_port_subscribe_free(subscription) }
         try QueueFailure.at(.subscription) { () throws(ALSAError) in
-            try check("snd_seq_port_subscribe_malloc", snd_seq_port_subscribe_malloc(&wire))
+            try check("snd_seq_port_subscribe_malloc", snd_seq_port_subscribe_malloc(&subscription))
             var witness = snd_seq_addr_t(client: client, port: Self.witness)
-            snd_seq_port_subscribe_set_sender(wire, &witness)
-            snd_seq_port_subscribe_set_dest(wire, &witness)
-            try check("snd_seq_subscribe_port", snd_seq_subscribe_port(handle, wire))
+            snd_seq_port_subscribe_set_sender(subscription, &witness)
+            snd_seq_port_subscribe_set_dest(subscription, &witness)
+            try check("snd_seq_subscribe_port", snd_seq_subscribe_port(handle, subscription))
         }
-        defer { snd_seq_unsubscribe_port(handle, wire) }
+        defer { snd_seq_unsubscribe_port(handle, subscription) }
         begin()
         addQueueStart()
         calsa_schedule(fill(.timingClock, from: Self.witness), queue, Self.queuePeriod / 2)

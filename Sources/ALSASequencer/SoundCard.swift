@@ -6,7 +6,7 @@ package struct SoundCard: Hashable, Sendable {
     package var number: Int
     /// The kernel's short name, unique among the present cards, such as `TR8S` and `TR8S_1`.
     package var id: String
-    /// Its long name, which for a USB device includes the socket.
+    /// Its long name, which for a USB device includes where it is plugged in.
     package var place: String
 
     package init(number: Int, id: String, place: String) {

@@ -2,12 +2,12 @@ internal import BeatTime
 internal import CALSA
 internal import RealTime
 
-/// A sequencer queue that sends nothing: with it the kernel stamps what arrives at a port.
+/// A sequencer queue that sends nothing: the kernel uses its time to stamp what arrives at a port.
 ///
 /// It runs on the system timer. On the high-resolution timer, which all programs' queues share, it would impose its
-/// period on the outputs' queue. Stamps are interpolated to nanoseconds at any period, but they are off by the lateness
-/// of the timer's last interrupt. The queue's time is therefore read again after each batch of events: the reading has
-/// the same error as the stamps, and the two cancel.
+/// period on the outputs' queue. The kernel interpolates stamps to nanoseconds, so the period does not matter, but they
+/// are off by the lateness of the timer's last interrupt. The queue's time is therefore read again after each batch of
+/// events: that reading has the same error, and the two cancel.
 struct StampQueue: ~Copyable {
     let number: Int32
     private let status: ALSAStructure
@@ -20,7 +20,7 @@ struct StampQueue: ~Copyable {
         var clocks: ClockReading
     }
 
-    /// A stamp older than this, in nanoseconds, or later than now, is not one of the kernel's.
+    /// Oldest possible stamp, and how far one may be in the future, in nanoseconds; others are not the kernel's.
     private static let longestWait: Int64 = 60_000_000_000
     private static let largestLead: Int64 = 1_000_000
 

@@ -3,7 +3,7 @@ internal import CALSA
 internal import Glibc
 internal import RealTime
 
-/// A client with one receiving port, and the time at which each event arrived.
+/// A client with one receiving port; tells the time at which each event arrived.
 ///
 /// One thread opens it and hands it over to the one that polls ``descriptor``. libasound does not tie a handle to a
 /// thread, and there is one user at a time.
@@ -27,7 +27,7 @@ final class StampedPort {
     /// - Parameters:
     ///   - name: as other programs list the client.
     ///   - portName: as they list the port.
-    /// - Throws: with the code -ENOENT where the kernel has no sequencer.
+    /// - Throws: -ENOENT if the kernel has no sequencer.
     init(name: String, portName: String) throws(ALSAError) {
         handle = try SequencerHandle.open(name: name)
         // A smaller pool overflows earlier, which is noticed.
@@ -68,7 +68,7 @@ final class StampedPort {
         stamps?.read(handle.pointer)
         let arrival = HostTime.now()
         while true {
-            // Otherwise the kernel has emptied its queue (-ENOSPC), or the data is incomplete.
+            // A failure means that the kernel dropped events (-ENOSPC), or that an event's data is incomplete.
             let received = result >= 0 ? event?.pointee : nil
             body(received, received.flatMap { stamps?.hostTime(of: $0) } ?? arrival)
             guard snd_seq_event_input_pending(handle.pointer, 0) > 0 else { return }

@@ -7,13 +7,13 @@ package enum Command: Hashable, Sendable {
     case enableStartStopSync(Bool)
     /// Toggles Link.
     case toggleLink
-    /// Plays or stops, quantized.
+    /// Plays from the next quantum boundary, or alone from the next tick; or stops at once.
     case setPlaying(Bool)
     /// Toggles playing.
     case togglePlaying
     /// Sets the tempo in BPM, 20...999. The caller must reject other values.
     case setTempo(Tempo)
-    /// A tap in the wanted tempo, at a time on any clock; nil is now.
+    /// One of several taps in the wanted tempo, at a time on any clock; nil is now.
     case tap(at: HostTime?)
     /// Sets whose clock to follow when Link is off.
     case follow(FollowChoice)

@@ -30,7 +30,7 @@ package struct GatewayConfiguration: Sendable {
 
     package init() {}
 
-    /// The settings of a run that goes on with what the last one saved.
+    /// The settings of a run that continues with what the last one saved.
     package init(_ live: LiveConfiguration, kept: KeptState) {
         self.live = live
         tempo = kept.tempo.map(Tempo.init(beatsPerMinute:)) ?? tempo
@@ -46,7 +46,7 @@ package struct LiveConfiguration: Hashable, Sendable {
     package var outputs = OutputConfiguration()
     /// Shared quantum in beats, 0 to 64.
     package var quantum = Beats(4)
-    /// The tempos of the session that outputs go along with; nil for all.
+    /// The session tempos that outputs follow; nil for all.
     package var fence: TempoFence?
     /// Whether Link leaves the network while there is nothing to drive.
     package var deactivatesWhenIdle = false

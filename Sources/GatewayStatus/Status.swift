@@ -107,7 +107,9 @@ package struct Status: Codable, Hashable, Sendable {
         package var id: String
         package var name: String
         @Nullable package var profile: String?
-        /// `client:port` of the device, or the path of a raw line; nil while it is absent.
+        /// `client:port` of the device, or the path of a raw line; nil while absent.
+        ///
+        /// While an output of our own waits for subscribers, it is the number of that port.
         @Nullable package var port: String?
         package var connected: Bool
         package var enabled: Bool

@@ -49,8 +49,8 @@ extension EffectPerformer {
     ///
     /// - Parameters:
     ///   - events: from other threads.
-    ///   - lost: the present state if some news were lost. It comes first, so that a reply does not precede its effect,
-    ///     and replaces older news among the events.
+    ///   - lost: the present state if some changes were lost. It comes first, so that a reply does not precede its
+    ///     effect, and replaces older changes among the events.
     func take(_ events: [GatewayEvent], lost: GatewayEvent.Present?) {
         if let lost { take(.lost(lost)) }
         for event in events {

@@ -4,7 +4,7 @@ internal import ClockDispatch
 
 // Devices, ports and lines that come and go.
 extension GatewayEngine {
-    /// Numbers of the gateway's own clients, which are no machines.
+    /// Numbers of the gateway's own clients.
     var own: Set<Int> { clients.union(controls.client.map { [$0] } ?? []) }
 
     /// Updates outputs and inputs to match the present ports.
@@ -72,8 +72,8 @@ extension GatewayEngine {
         let isFreed = outputs.freeSlots(account, board.generation, &patchbay, &effects, at: now)
         var changed = isFreed
         changed = outputs.tendLines(account, board.generation, &effects, at: now) || changed
-        if outputs.takeLook(isSomethingTaken: patchbay.isSomethingTaken, at: now) {
-            effects.questions += outputs.driversToLookAt
+        if outputs.isDeviceCheckDue(isSomethingTaken: patchbay.isSomethingTaken, at: now) {
+            effects.questions += outputs.driverQuestions
             if patchbay.isSomethingTaken {
                 patchbay.retry()
                 portsChanged(at: now)

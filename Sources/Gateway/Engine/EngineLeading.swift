@@ -51,7 +51,7 @@ extension GatewayEngine {
         isStatusStale = true
         keepTempo()
         logFence(wasOutside: wasOutside)
-        // That Link was switched is told when the peer says so.
+        // A switch of Link is logged when the peer reports it.
         if mode != arbiter.mode, [mode, arbiter.mode].contains(.follow) {
             log(.notice, "leader changed", ["reason": "\(arbiter.reason)"])
         }
@@ -72,7 +72,7 @@ extension GatewayEngine {
         effects.link.append(.edit(edit, token))
     }
 
-    /// Switches Link; nobody is followed from before the peer is told to join until it has left.
+    /// Switches Link; no clock is followed from just before the peer joins until it has left.
     mutating func switchLink(on isOn: Bool, _ token: ReplyToken?, at now: HostTime) {
         // If nothing changes, nobody has to stop leading.
         guard !arbiter.isLinkSettled(on: isOn) else { return reply(.success(()), to: token) }

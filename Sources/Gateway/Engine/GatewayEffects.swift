@@ -18,7 +18,7 @@ struct GatewayEffects: Sendable {
     var closings: [Int32] = []
     /// Whether to close the port that receives buttons and pedals.
     var closesControls = false
-    /// What to try; ``GatewayEvent/answers(_:)`` must bring the results at once.
+    /// What to try; the results must follow at once as ``GatewayEvent/answers(_:)``.
     var questions: [GatewayQuestion] = []
     /// The state to save for the next run.
     var kept: (state: KeptState, change: WriteSchedule.Change)?
@@ -41,6 +41,6 @@ enum LinkRequest: Sendable {
 enum GatewayQuestion: Hashable, Sendable {
     case subscribe(SubscriptionGraph.Subscription)
     case openLine(OutputPlace, path: String, bitsPerSecond: Int)
-    case lookAtDriver(OutputPlace, PortDescription)
+    case readDriver(OutputPlace, PortDescription)
     case openControls
 }

@@ -36,12 +36,12 @@ struct GatewayEngine: Sendable {
     /// Numbers of the gateway's clients that exist from the start.
     let clients: Set<Int>
 
-    // Collected until no question is open.
+    // Collected until all questions are answered.
     var effects = GatewayEffects()
     var isBoardStale = false
     var isStatusStale = false
     var haveOutputsChanged = false
-    /// Results of commands that wait for open questions.
+    /// Results of commands that wait for the answers to questions.
     private var replies: [(token: ReplyToken, outcome: Result<Void, CommandError>)] = []
     /// The outputs as last logged.
     private var loggedOutputs: [Output]
@@ -104,7 +104,7 @@ struct GatewayEngine: Sendable {
         idleness = Idleness(at: now)
     }
 
-    /// Handles an event.
+    /// Processes an event.
     ///
     /// - Parameters:
     ///   - event: what has happened.
@@ -190,7 +190,7 @@ struct GatewayEngine: Sendable {
         tendLink(watchedAt: watchedAt, at: now)
     }
 
-    /// Adds what follows from the rest: the board, and the status once no question is open.
+    /// Adds the board if it changed, and the status once all questions are answered.
     private mutating func finish() {
         effects.portNames = outputs.takePortNames()
         if isBoardStale { publishBoard() }

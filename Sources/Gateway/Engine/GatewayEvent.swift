@@ -3,13 +3,13 @@ internal import BeatTime
 internal import ClockDispatch
 internal import LinkNetwork
 
-/// What the gateway's engine is told.
+/// An event for the gateway's engine.
 enum GatewayEvent: Sendable {
     /// The run begins; comes first, and once.
     case started
     /// The newest state of the Link peer; states in between may have been skipped.
     case link(LinkState)
-    /// News of the Link peer or of the raw device were lost; this is the present state.
+    /// Changes of the Link peer or of the raw device were lost; this is the present state.
     case lost(Present)
     /// What other machines' clocks sent, in order.
     case clocks([ClockInputEvent])
@@ -31,7 +31,7 @@ enum GatewayEvent: Sendable {
     /// watched the status.
     case turn(ClockAccount, watchedAt: HostTime)
 
-    /// The present state of what is otherwise told when it changes.
+    /// The present state of what otherwise reports its changes.
     struct Present: Sendable {
         var link: LinkState
         /// Nil without an input for clocks.

@@ -1,6 +1,6 @@
 internal import ALSASequencer
 
-/// How other machines' clocks are received.
+/// The port and the device through which other machines' clocks are received.
 struct ClockEntrance: Hashable, Sendable {
     /// The port `Clock In`; nil where there is no sequencer.
     var port: PortAddress?

@@ -5,7 +5,7 @@ internal import GatewayStatus
 internal import LoopGuard
 internal import MIDIClock
 
-/// The clocks that can be heard, and the one the user chose.
+/// The clocks that can be received, and the one the user chose.
 struct ClockSources: Hashable, Sendable {
     let choice: FollowChoice
     /// The one source that may be followed; nil if it is absent or the choice names none.
@@ -52,7 +52,7 @@ struct ClockSources: Hashable, Sendable {
         }
     }
 
-    /// Notes what the profiles say of the machines present.
+    /// Notes what the profiles say about the present machines.
     ///
     /// - Parameters:
     ///   - ports: those that can be heard, without our own.
@@ -93,13 +93,13 @@ struct ClockSources: Hashable, Sendable {
         }
     }
 
-    /// The machines that could lead if they did not pass on our clock.
+    /// The machines that could lead if they did not send our own clock back.
     func unsafeLeaders(driven: Set<ClockSource>) -> [ClockSource] {
         let candidates = subscribedByUser.union(leaders).union(chosen.map { [$0] } ?? [])
         return candidates.intersection(echoing).intersection(driven).sorted { "\($0)" < "\($1)" }
     }
 
-    /// The ways by which our outputs' clock may reach each source.
+    /// How our outputs' clock may reach each source.
     func paths(from outputs: [Output]) -> [ClockSource: LoopPath] {
         let ports = outputs.filter(\.hasPort).compactMap(\.source)
         return Dictionary(

@@ -5,12 +5,12 @@ internal import GatewayStatus
 internal import LoopGuard
 internal import MIDIClock
 
-/// The clocks that can be heard: subscribes the chosen port to `Clock In`, and lists the others.
+/// The clocks that can be received: subscribes the chosen port to `Clock In`, and lists the others.
 struct InputTable: Sendable {
     private(set) var sources: ClockSources
     /// How clocks are received; nil if they cannot be.
     var clockIn: ClockEntrance?
-    /// The heard machines that receive our clock.
+    /// Those of the machines whose clocks can be received that also receive ours.
     private(set) var driven: Set<ClockSource> = []
 
     /// A table without ports; ``update(_:_:own:_:profile:)`` finds them.
@@ -19,7 +19,7 @@ struct InputTable: Sendable {
         self.clockIn = clockIn
     }
 
-    /// Refuses a name that matches several ports; a port that is absent is waited for.
+    /// Refuses a name that matches several ports; a name that matches none may be that of an absent port.
     ///
     /// - Parameters:
     ///   - choice: the user's.
@@ -60,7 +60,7 @@ struct InputTable: Sendable {
         return sources != before
     }
 
-    /// Subscribes what `Clock In` should hear, and removes what it should not; the user's subscriptions stay.
+    /// Subscribes `Clock In` to the wanted sources, and removes our other subscriptions; the user's stay.
     private mutating func subscribe(_ patchbay: inout Patchbay, _ effects: inout GatewayEffects) {
         guard let port = clockIn?.port else {
             if case .port = sources.choice { sources.trouble = "there is no ALSA sequencer" }

@@ -4,7 +4,7 @@ internal import LinkNetwork
 internal import RealTime
 internal import Synchronization
 
-/// What crosses threads: events for the gateway thread, and the status it publishes.
+/// Connects the gateway thread with others: takes events for it, and holds the status that it publishes.
 final class GatewayExchange: Sendable {
     /// Receives a command's result; called on any thread.
     typealias Reply = @Sendable (Result<Void, CommandError>) -> Void

@@ -125,7 +125,7 @@ final class GatewayLoop: EffectPerformer {
             } catch {
                 return .notOpened(place, error.description)
             }
-        case .lookAtDriver(let place, let port): return .driver(place, DriverBuffer.behind(port))
+        case .readDriver(let place, let port): return .driver(place, DriverBuffer.behind(port))
         case .openControls:
             do throws(ALSAError) {
                 let input = try ControlInput(name: "Tactus Controls")

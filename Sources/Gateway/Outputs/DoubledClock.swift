@@ -5,7 +5,7 @@ internal import GatewayStatus
 /// A device that gets the clock twice, and so runs at double tempo.
 struct DoubledClock: Hashable, Sendable {
     var device: String
-    /// The outputs it hears, the one to keep first.
+    /// The outputs it receives from; the first is the one to keep.
     var outputs: [String]
     /// The sender of the subscription to remove.
     var sender: PortAddress
@@ -13,7 +13,7 @@ struct DoubledClock: Hashable, Sendable {
 
     /// Finds all such devices.
     ///
-    /// They are ports that hear several outputs, and recognized devices with several ports that hear one.
+    /// They are ports that receive from several outputs, and recognized devices of which several ports do so.
     ///
     /// - Parameters:
     ///   - outputs: in the order of their slots.

@@ -1,4 +1,4 @@
-/// Limits for nudging outputs together before one of them reaches the end of its range.
+/// How far several outputs can be nudged together before one of them leaves its range.
 struct NudgeRoom {
     /// Names of outputs, and their offsets in milliseconds.
     private let outputs: [(name: String, offset: Double)]

@@ -18,7 +18,7 @@ struct Output: Sendable {
     var request: OutputRequest
     /// The profile in use: the one asked for, or the one that recognized its device.
     var profile: Profile?
-    /// Why the user's settings contradict the profile.
+    /// How the user's settings contradict the profile; nil if they do not.
     private(set) var mistakes: String?
     /// Changes made while it runs.
     private(set) var adjustment = OutputAdjustment()
@@ -30,7 +30,7 @@ struct Output: Sendable {
     private(set) var offset = 0.0
     /// What a calibration adds to the offset, in milliseconds.
     private var shift = 0.0
-    /// What the output thread goes by; its offset is the sum.
+    /// The settings for the output thread; their offset is the sum of ``offset`` and ``shift``.
     private(set) var settings = OutputSettings()
     var sink = Sink.away
     /// The last realignment asked for.
@@ -66,7 +66,7 @@ struct Output: Sendable {
     var presence = Presence.here
 
     enum Target: Hashable, Sendable {
-        /// Whoever subscribes to a port with this name.
+        /// All devices and programs that subscribe to a port with this name.
         case subscribers(String)
         /// A port that the user named.
         case named(String)
@@ -116,7 +116,7 @@ struct Output: Sendable {
         return "\(plain)-\(number)"
     }
 
-    /// Whether exactly one device is meant to hear this output.
+    /// Whether this output is meant for exactly one device.
     var hasOneDevice: Bool {
         switch target {
         case .named, .numbered, .device: true
@@ -132,7 +132,7 @@ struct Output: Sendable {
     /// Whether it is no longer wanted and its slot is not free yet.
     var isLeaving: Bool { presence != .here && presence != .gone }
 
-    /// Whether it sends.
+    /// Whether the output sends.
     var isEnabled: Bool { presence == .here && adjustment.isEnabled != false }
 
     /// Whether it has, or will have, a sequencer port.
@@ -232,7 +232,7 @@ struct Output: Sendable {
     /// - Parameters:
     ///   - leader: the source of the leader's clock; nil if no machine leads.
     ///   - device: the raw device that is read, if any.
-    /// - Returns: false for an output that many may hear.
+    /// - Returns: true if it is; false for an output without a device of its own.
     func isDriving(_ leader: ClockSource?, device: String?) -> Bool {
         hasOneDevice && connectedTo != nil && isSameMachine(leader, device)
     }
@@ -288,7 +288,7 @@ struct Output: Sendable {
     /// Treats the first device that connects like one that returns and may play.
     mutating func expectPlaying() { connections = max(connections, 1) }
 
-    /// Treats its device like one that returns and may have played on.
+    /// Ends ``holdBack()``; a connected device is then treated like one that returns and may have played on.
     mutating func release() {
         guard isHeldBack else { return }
         isHeldBack = false

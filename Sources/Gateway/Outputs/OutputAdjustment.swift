@@ -21,9 +21,9 @@ package struct OutputAdjustment: Hashable, Sendable {
     /// A marked tick leaves up to 1 % of a tick early or late, at random, so that a calibration recognizes it when it
     /// comes back.
     package var markSeconds: Int?
-    /// Moves the ticks besides the offset, in milliseconds, until it is 0 again; never kept, nor shown as the offset.
+    /// Milliseconds by which ticks are sent later, in addition to the offset; it is not saved or shown.
     ///
-    /// A calibration moves the clock by it to see whether the sound follows.
+    /// A calibration moves the clock by it to check whether the sound follows, and then sets it to 0 again.
     package var shift: Double?
 
     package static let offsets = units(OutputSettings.offsets, of: 1_000)

@@ -12,7 +12,7 @@ package struct OutputConfiguration: Hashable, Sendable {
     package var library = ProfileLibrary()
     /// Tempos for devices whose profile does not say.
     package var tempos = TempoRange.all
-    /// What the session's tempo is folded into for all devices; nil for what each of them takes.
+    /// The range that the session's tempo is folded into for all devices; nil to use each device's own.
     package var fold: TempoRange?
 
     package init() {}
@@ -27,10 +27,10 @@ package struct OutputConfiguration: Hashable, Sendable {
         }
     }
 
-    /// Tells a request the tempos that count for all.
+    /// Adds the settings that apply to all outputs.
     func fit(_ request: inout OutputRequest) { (request.tempos, request.fold) = (tempos, fold) }
 
-    /// Whether any of it is on the sequencer.
+    /// Whether any output needs the sequencer.
     var needsSequencer: Bool {
         hasClockPort || connectsRecognised
             || outputs.contains { if case .raw = $0.address { false } else { true } }

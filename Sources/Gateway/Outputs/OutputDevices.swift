@@ -3,7 +3,7 @@ internal import BeatTime
 internal import ClockDispatch
 internal import ConfigurationFiles
 
-// Which devices hear which output.
+// Which devices receive from which output.
 extension OutputTable {
     /// Updates all sequencer outputs to match the present ports.
     ///
@@ -126,16 +126,16 @@ extension OutputTable {
     ///   - isSomethingTaken: whether another program has exclusive use of a device.
     ///   - now: the present time.
     /// - Returns: whether a check is due.
-    mutating func takeLook(isSomethingTaken: Bool, at now: HostTime) -> Bool {
+    mutating func isDeviceCheckDue(isSomethingTaken: Bool, at now: HostTime) -> Bool {
         let hasDrivers = all.contains { $0.presence == .here && $0.watchedPort != nil }
         return watch.isDue(isWanted: isSomethingTaken || hasDrivers, at: now)
     }
 
     /// Questions for the state of all drivers behind the outputs' devices.
-    var driversToLookAt: [GatewayQuestion] {
+    var driverQuestions: [GatewayQuestion] {
         all.indices.compactMap { slot in
             guard all[slot].presence == .here, let port = all[slot].watchedPort else { return nil }
-            return .lookAtDriver(place(slot), port)
+            return .readDriver(place(slot), port)
         }
     }
 

@@ -47,7 +47,7 @@ extension OutputTable {
     }
 
     private mutating func settle(_ slot: Int, _ request: OutputRequest) {
-        // A profile that recognized the device stays if it still exists; one the user no longer names is dropped.
+        // A profile that recognized the device stays if it still exists; one that the user no longer names does not.
         let recognised = all[slot].request.profile == nil ? all[slot].profile?.id : nil
         let profile = request.profile ?? recognised.flatMap { try? configuration.library.profile(id: $0) }
         guard request != all[slot].request || profile != all[slot].profile else { return }

@@ -10,7 +10,7 @@ package struct OutputRequest: Hashable, Sendable {
     package var overrides: ProfileOverrides
     /// Tempos for a device whose profile does not say.
     var tempos = TempoRange.all
-    /// What the session's tempo is folded into, as far as the device takes it.
+    /// The range that the session's tempo is folded into, as far as the device accepts it.
     var fold: TempoRange?
 
     package init(_ address: OutputAddress, profile: Profile? = nil, overrides: ProfileOverrides = ProfileOverrides()) {
@@ -31,6 +31,6 @@ package enum OutputAddress: Hashable, Sendable {
     /// A device node, FIFO or serial line; the speed matters only for serial lines.
     case raw(path: String, bitsPerSecond: Int)
 
-    /// The general port, which always exists.
+    /// The general port `Clock`, which exists unless the user switches it off.
     package static let clock = OutputAddress.virtual("Clock")
 }

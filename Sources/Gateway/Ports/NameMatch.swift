@@ -32,9 +32,9 @@ extension Named {
 
 /// What a name written by a user means: one thing, none, or several.
 ///
-/// One rule for outputs and ports, in commands, options, files, HTTP and OSC. A number means the thing that has it.
-/// Otherwise a full name counts, or else a part of a name that only one thing has. Case-insensitive; surrounding spaces
-/// are ignored.
+/// The same rule applies to outputs and ports, in commands, options, files, HTTP and OSC. A number means the thing that
+/// has it. Otherwise a full name counts, or else a part of a name that only one thing has. Case-insensitive;
+/// surrounding spaces are ignored.
 package enum NameMatch<Item: Named>: Sendable {
     case found(Item)
     case none

@@ -1,6 +1,6 @@
 internal import BeatTime
 
-/// When Link leaves the network, for users who want that: after it was unused for a while.
+/// Decides when Link leaves the network because it was unused for a while, if the user wants that.
 struct Idleness: Hashable, Sendable {
     /// Whether Link should take part.
     private(set) var isActive = true
@@ -12,7 +12,7 @@ struct Idleness: Hashable, Sendable {
     /// Microseconds without use before Link leaves; reloading a page or replugging a cable must not cost the session.
     static let idleTimeout: Int64 = 3_000_000
 
-    /// Idle from now on, until told otherwise.
+    /// Counts as used until now.
     init(at now: HostTime) { lastUse = now }
 
     /// Updates the state; call it after any change, and at ``next``.

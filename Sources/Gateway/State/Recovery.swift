@@ -1,10 +1,10 @@
 internal import BeatTime
 
-/// How long devices left playing by a crashed run wait until it is known whether to join a song.
+/// How long devices that a crashed run left playing get nothing, because it is not yet known what they should do.
 ///
-/// Such a device either plays on by itself, or stands still in the middle of a bar because it gets no clock. Ticks
-/// would only move it on at the wrong place, so it gets nothing at first. As soon as a session is joined it is treated
-/// like a device that returns: it gets a Stop, and enters at a bar if a song plays.
+/// Such a device either plays on by itself, or waits in the middle of a bar because it gets no clock. Ticks would only
+/// make it play on at the wrong place. As soon as a session is joined, or is known not to exist, the device is treated
+/// like one that returns: it gets a Stop, and enters at a bar if a song plays.
 struct Recovery: Hashable, Sendable {
     /// Latest end of the wait; nil if nothing waits.
     private(set) var deadline: HostTime?

@@ -23,7 +23,7 @@ struct StartedDevices: Hashable, Sendable {
     ///   - account: tells which devices may play, once a board without the song is in use.
     mutating func update(_ outputs: [Output], _ board: OutputBoard, _ account: ClockAccount) {
         awaitsStop = false
-        // What is known of an output is not known of the next one that is called so.
+        // A new output with the same ID starts without a history.
         let heard = Set(outputs.filter(\.isHeard).map(\.id))
         toldToPlay = toldToPlay.filter { heard.contains($0.key) }
         for (slot, output) in outputs.enumerated() where output.isHeard {
@@ -34,8 +34,8 @@ struct StartedDevices: Hashable, Sendable {
                 guard output.settings.start != .none, ids.count < OutputBoard.capacity else { continue }
                 ids.insert(output.id)
             } else if ids.contains(output.id) {
-                // Until a later board is in use, the account may be of before its Start; and until this one is, of
-                // before its output.
+                // Until a later board is in use, the account may date from before the device's Start, or even from
+                // before its output existed.
                 let told = toldToPlay[output.id, default: max(1, board.generation) - 1]
                 toldToPlay[output.id] = told
                 let isKnown = account.generationInUse > told

@@ -7,7 +7,7 @@ struct StateFolder: Sendable {
 
     var file: String { "\(path)/state.json" }
 
-    /// Longest file that can be ours, in bytes.
+    /// Longest file that is read, in bytes; ours are far shorter.
     private static let longest = 1 << 20
 
     /// Reads the file.

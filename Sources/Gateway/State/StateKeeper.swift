@@ -35,7 +35,7 @@ package final class StateKeeper: Sendable {
     /// Warnings for the user.
     var warnings: [Status.Warning] { writer.warnings }
 
-    /// Saves the newest state: within a second, or a minute if it is not a setting of the user.
+    /// Saves the newest state: within a second, or within a minute if the user did not set anything.
     ///
     /// Any thread; never waits for a disk.
     func keep(_ state: KeptState, _ change: WriteSchedule.Change) { writer.put(state, change) }

@@ -7,7 +7,7 @@ package import RealTime
 /// A new version is written beside the old one, forced to the disk, and then renamed. The writer holds the folder's
 /// lock, so that two programs do not mix their drafts.
 package enum WholeFile {
-    /// Replaces a file, keeping its owner and rights; creates it and its folder if missing.
+    /// Replaces a file, keeping its owner and permissions; creates it and its folder if missing.
     ///
     /// - Parameters:
     ///   - path: of the file itself; a link would be replaced.
@@ -18,7 +18,7 @@ package enum WholeFile {
         try makeFolder(folder)
         let descriptor = try checked("open \(folder)") { open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         defer { close(descriptor) }
-        // Some network disks have no locks; two programs should not write the same file there.
+        // The result is ignored, because some network disks have no locks.
         flock(descriptor, LOCK_EX)
         let draft = "\(path).new"
         do throws(SystemCallError) {

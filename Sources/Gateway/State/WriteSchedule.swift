@@ -1,6 +1,6 @@
 internal import RealTime
 
-/// When to write the state: soon, but rarely enough that turning a knob does not wear out a memory card.
+/// When to write the state: soon, but seldom enough that turning a knob does not wear out a memory card.
 struct WriteSchedule: Hashable, Sendable {
     /// When to write; nil if nothing has changed.
     private(set) var due: MonotonicTime?
@@ -14,8 +14,9 @@ struct WriteSchedule: Hashable, Sendable {
         case drift
     }
 
-    /// Nanoseconds between two writes, by kind of change; also the wait after a failed write.
+    /// Shortest time between two writes in nanoseconds, by kind of change.
     private static func pause(_ change: Change) -> Int64 { change == .setting ? 1_000_000_000 : 60_000_000_000 }
+    /// Wait after a failed write, in nanoseconds.
     private static let recovery: Int64 = 10_000_000_000
 
     /// Nothing to write yet; the first setting is written without delay.

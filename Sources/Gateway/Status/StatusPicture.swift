@@ -23,7 +23,7 @@ struct StatusPicture: Sendable {
     let inputWarnings: [Status.Warning]
     private let table: OutputTable
     private let controls: ControlTable
-    /// The session's tempo if it is outside of the fence.
+    /// The session's tempo if it is outside the fence.
     private let tempoOutside: Tempo?
 
     init(_ engine: GatewayEngine) {
@@ -41,7 +41,7 @@ struct StatusPicture: Sendable {
     /// The outputs by their slots; some may be gone.
     var outputs: [Output] { table.all }
 
-    /// What the machine allows, for the whole run.
+    /// Facts about the machine that do not change during a run.
     struct Machine: Sendable {
         /// The real-time priority asked for; 0 if none was.
         let priorityWanted: Int
@@ -137,7 +137,7 @@ struct StatusPicture: Sendable {
         }
     }
 
-    /// A warning for an output whose present device has not accepted what it was sent.
+    /// A warning if the present device of an output has not accepted what it was sent.
     private func stepWarning(slot: Int, _ counters: OutputThread) -> Status.Warning? {
         let output = outputs[slot]
         let step = counters.withCounters(of: slot) {

@@ -220,7 +220,7 @@ final class VirtualGateway: EffectPerformer {
             nextDescriptor += 1
             openLines[nextDescriptor] = path
             return .opened(place, nextDescriptor)
-        case .lookAtDriver(let place, let port):
+        case .readDriver(let place, let port):
             // What a stuck machine does not accept waits in its driver.
             let sent = machines[.port(port.address)]?.events.count ?? 0
             return .driver(place, DriverBuffer(sent: sent, waiting: sequencer.stuck.contains(port.address) ? 64 : 0))
