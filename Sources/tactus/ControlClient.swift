@@ -25,13 +25,13 @@ struct ControlClient {
         return (status, json)
     }
 
-    /// Sends a request whose answer is a value as JSON.
+    /// Sends a request, and reads its answer from JSON.
     ///
     /// - Parameters:
-    ///   - method: how it is sent.
+    ///   - method: the HTTP method.
     ///   - path: under `/api/v1/`.
     ///   - body: the JSON to send, if any.
-    /// - Returns: the value, and the very JSON that said so.
+    /// - Returns: the value, and its JSON as received.
     /// - Throws: as ``ask(_:_:method:)`` does.
     func answer<Value: Decodable>(
         _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil
@@ -42,10 +42,10 @@ struct ControlClient {
         do {
             answer = try await client.answer(to: request, body: body)
         } catch {
-            throw silence(error)
+            throw noAnswer(error)
         }
         guard answer.status == 200 else { throw refusal(answer) }
-        guard let value = try? JSON.value(Value.self, from: answer.body.utf8) else { throw stranger }
+        guard let value = try? JSON.value(Value.self, from: answer.body.utf8) else { throw notAGateway }
         return (value, answer.body)
     }
 
@@ -62,7 +62,7 @@ struct ControlClient {
                     return refused.count < HTTPClient.longest
                 }
                 for text in try events.read(bytes) {
-                    guard let status = try? JSON.value(Status.self, from: text) else { throw stranger }
+                    guard let status = try? JSON.value(Status.self, from: text) else { throw notAGateway }
                     receive(status)
                 }
                 return true
@@ -70,7 +70,7 @@ struct ControlClient {
         } catch let failure as Failure {
             throw failure
         } catch {
-            throw silence(error)
+            throw noAnswer(error)
         }
         guard code == 200 else {
             throw refusal(HTTPClient.Answer(status: code, body: String(decoding: refused, as: UTF8.self)))
@@ -85,14 +85,14 @@ struct ControlClient {
         return request
     }
 
-    private func silence(_ error: any Error) -> Failure {
+    private func noAnswer(_ error: any Error) -> Failure {
         Failure(.unavailable, "no gateway answers at \(url) (\(error)); start one with 'tactus run'")
     }
 
     private func refusal(_ answer: HTTPClient.Answer) -> Failure {
         guard let error = try? JSON.value([String: Problem].self, from: answer.body.utf8),
             let problem = error["error"]
-        else { return stranger }
+        else { return notAGateway }
         switch answer.status {
         case 401: return Failure(.noPermission, "\(url) wants a token; name its file with --token-file")
         case 403: return Failure(.noPermission, "\(url): \(problem.message)")
@@ -102,7 +102,7 @@ struct ControlClient {
         }
     }
 
-    private var stranger: Failure {
+    private var notAGateway: Failure {
         Failure(.unavailable, "what answers at \(url) is not a Tactus gateway of this kind")
     }
 }

@@ -13,10 +13,10 @@ enum Descriptors {
         }
     }
 
-    /// Raises the limit as far as it is allowed, and says whether that is enough.
+    /// Raises the limit as far as allowed; true if that is enough.
     static func areAtLeast(_ needed: Int) -> Bool { raisedLimit() >= needed }
 
-    /// Raises the limit as far as it is allowed.
+    /// Raises the limit as far as allowed.
     ///
     /// - Parameter needed: most descriptors that a run opens.
     /// - Throws: how to raise a limit that is too low.

@@ -8,15 +8,15 @@ import Glibc
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "See what this machine allows, and how to mend what is in the way.",
+        commandName: "doctor", abstract: "Check what keeps this machine from a precise clock, and how to fix it.",
         discussion: """
-            Looks at the sequencer and its timer, real-time permission and how late a thread wakes, the processors' \
-            governor, at the networks: multicast, Wi-Fi that naps, and who else speaks Link, and at the token that your \
-            configuration names. It takes about two seconds, needs no root, changes nothing, and disturbs nobody who \
-            plays. The gateway may be running.
+            Checks the sequencer and its timer, real-time permission and how late a thread wakes, the processors' \
+            governor, the networks (multicast, Wi-Fi power saving, other Link peers), and the token that your \
+            configuration names. It takes about two seconds, needs no root, changes nothing and disturbs no clock. The \
+            gateway may be running.
 
-            A problem is what does not work; a warning is what works, but worse. The exit code is 1 if there is a \
-            problem, else 0.
+            A problem means that something does not work; a warning means that it works less well. The exit code is 1 \
+            if there is a problem, else 0.
 
             EXAMPLES
               tactus doctor                            everything, in words

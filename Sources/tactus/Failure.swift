@@ -27,7 +27,7 @@ struct Failure: Error, Hashable {
 
 /// The final message and exit code after a command has failed.
 struct Ending: Hashable {
-    /// Whether it is what the user asked for, as with `--help`, and so goes to stdout.
+    /// Whether the user asked for it, as with `--help`; it then goes to stdout.
     var isResult: Bool
     var text: String
     var exitCode: Int32
@@ -41,7 +41,7 @@ struct Ending: Hashable {
         } else if Tactus.exitCode(for: error) == .success {
             self.init(isResult: true, text: Tactus.message(for: error), exitCode: 0)
         } else {
-            // The parser's messages are sentences, some of two lines; ours are one line in lower case.
+            // The parser's messages are sentences, some of them on two lines; ours are one line in lower case.
             var message = Tactus.message(for: error).split(whereSeparator: \.isNewline).joined(separator: "; ")
             if message.hasSuffix(".") { message.removeLast() }
             let text = "tactus: \(message.prefix(1).lowercased())\(message.dropFirst())"

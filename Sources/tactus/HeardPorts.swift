@@ -16,14 +16,14 @@ struct HeardPorts {
         ports = present.filter {
             $0.isReadable && $0.isUsable && !$0.clientName.hasPrefix("Tactus") && hear($0.address)
         }
-        return lines("has come", Self.added(to: old, in: ports), among: ports)
+        return lines("appeared", Self.added(to: old, in: ports), among: ports)
             + lines("is gone", Self.added(to: ports, in: old), among: old)
     }
 
     /// The ports listened to, as text.
     var line: String {
         let names = ports.map { $0.plainestName(among: ports) }.joined(separator: ", ")
-        return ports.isEmpty ? "nothing to listen to yet; connect what is to be pressed" : "listening to \(names)"
+        return ports.isEmpty ? "nothing to listen to yet; connect the device to press" : "listening to \(names)"
     }
 
     private func lines(_ what: String, _ changed: [PortDescription], among ports: [PortDescription]) -> [String] {

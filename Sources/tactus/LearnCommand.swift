@@ -9,12 +9,12 @@ struct LearnCommand: ParsableCommand {
         commandName: "learn",
         abstract: "Bind the next button, pedal or pad that is pressed to a command.",
         discussion: """
-            Listens to every port of this machine's sequencer, also to those that come while it waits, whether the \
-            gateway runs or not. It prints what to write into the configuration file; with --save it writes it there.
+            Listens to every port of this machine's sequencer, including those that appear while it waits; the gateway \
+            need not run. It prints what to write into the configuration file; with --save it writes it there.
 
             EXAMPLES
               tactus learn tap                   press the pedal; the line for the file is printed
-              tactus learn toggle-play --save    and written, after which 'tactus reload' takes it up
+              tactus learn toggle-play --save    the line is also written; 'tactus reload' then applies it
             """)
 
     @Argument(

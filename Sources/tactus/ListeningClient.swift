@@ -1,12 +1,12 @@
 import ALSASequencer
 import Gateway
 
-/// A sequencer client that hears other ports, and the one that subscribes it to them.
+/// A sequencer client that receives from other ports, and a second one that subscribes it to them.
 struct ListeningClient {
     let input: SequencerInput
     let control: SequencerControl
 
-    /// Opens both.
+    /// Opens both clients.
     ///
     /// - Parameters:
     ///   - name: as other programs list the client.
@@ -22,11 +22,11 @@ struct ListeningClient {
     ///
     /// - Parameters:
     ///   - name: its number, or a name that only it has.
-    ///   - ports: all there are.
+    ///   - ports: all ports.
     /// - Returns: the port.
     /// - Throws: when there is none, or several.
     static func sender(_ name: String, among ports: [PortDescription]) throws(Failure) -> PortDescription {
-        // The gateway's outputs are named like the devices they drive, and the device is meant.
+        // The gateway's outputs have the names of the devices they drive, but the user means the device.
         let senders = ports.filter { $0.isReadable && $0.isUsable }
         let others = senders.filter { $0.clientName != "Tactus" }
         do throws(UnclearName) {
@@ -37,7 +37,7 @@ struct ListeningClient {
         }
     }
 
-    /// Has the input hear a port.
+    /// Subscribes the input to a port.
     func hear(_ port: PortAddress) throws(Failure) {
         do {
             try control.subscribe(input.address, to: port)

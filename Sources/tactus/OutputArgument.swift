@@ -91,7 +91,7 @@ extension OutputAddress {
         return .raw(path: String(path), bitsPerSecond: rate)
     }
 
-    /// Refuses a path that exists but cannot be a MIDI line; a missing one is waited for.
+    /// Refuses a path that exists but cannot be a MIDI line; a missing one may appear later.
     private static func requireByteStream(_ path: String) throws(BadArgument) {
         guard let kind = Files.kind(of: path), kind != .byteStream else { return }
         let found = kind == .folder ? "a folder" : "an ordinary file"

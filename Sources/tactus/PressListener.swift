@@ -5,7 +5,7 @@ import Glibc
 import MIDIClock
 import RealTime
 
-/// Hears all presses at this machine's sequencer, including devices connected meanwhile.
+/// Waits for a press of a button on any device at this machine's sequencer, including newly connected ones.
 struct PressListener {
     private let input: ControlInput
     private let control: SequencerControl
@@ -57,7 +57,7 @@ struct PressListener {
 
     /// Subscribes the ports that exist now.
     ///
-    /// A port in exclusive use by another program cannot be the one pressed.
+    /// A port in exclusive use by another program is skipped, because its presses do not arrive here.
     private mutating func listen() -> [String] {
         heard.update(control.ports()) { [control, input] port in
             (try? control.subscribe(input.address, to: port)) != nil

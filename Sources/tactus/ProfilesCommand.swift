@@ -5,7 +5,7 @@ import Glibc
 
 struct ProfilesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "profiles", abstract: "List, show, check and export profiles: what is known of devices.",
+        commandName: "profiles", abstract: "List, show, check and export profiles: what is known about devices.",
         discussion: """
             A profile says how a device wants to be driven. Many are built in. A file of the same name in \
             /etc/tactus/profiles wins over the built-in profile, and one in ~/.config/tactus/profiles over both.
@@ -14,7 +14,7 @@ struct ProfilesCommand: ParsableCommand {
 
     /// Options for where profiles are searched.
     struct LibraryOptions: ParsableArguments {
-        @Option(help: ArgumentHelp("One more folder of profiles. Repeatable.", valueName: "dir"))
+        @Option(help: ArgumentHelp("Another folder of profiles. Repeatable.", valueName: "dir"))
         var profiles: [String] = []
 
         /// All profiles; mistakes in those left out go to stderr.
@@ -94,7 +94,7 @@ struct ProfilesCommand: ParsableCommand {
 
         @Argument(
             help: ArgumentHelp(
-                "The folder, which is made if there is none. No file in it is overwritten.", valueName: "dir"),
+                "The folder, which is created if missing. No file in it is overwritten.", valueName: "dir"),
             completion: .directory)
         var folder: String
 

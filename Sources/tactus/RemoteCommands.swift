@@ -10,8 +10,8 @@ struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show who leads, the tempo, the beat, the peers and the outputs.",
         discussion: """
-            With --watch it fills the terminal and goes on: keys play, tap, nudge and switch, as its last line says. It \
-            finds the gateway again after a restart. Where there is no terminal it prints a line each second.
+            With --watch it fills the terminal and keeps updating. Keys play, tap, nudge and switch; its last line lists \
+            them. It reconnects when the gateway restarts. Without a terminal it prints a line each second.
 
             EXAMPLES
               tactus status
@@ -42,7 +42,7 @@ struct LinkCommand: AsyncParsableCommand {
 
 struct StartStopSyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "start-stop-sync", abstract: "Share play and stop with the session, or keep them to yourself.")
+        commandName: "start-stop-sync", abstract: "Choose whether to share play and stop with the session.")
 
     @Argument(help: "on or off.") var state: Switch
     @OptionGroup var remote: RemoteOptions
@@ -67,7 +67,7 @@ struct PlayCommand: AsyncParsableCommand {
 
 struct StopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stop", abstract: "Stop the devices; the clock goes on, so that they stay in tempo.")
+        commandName: "stop", abstract: "Stop the devices; the clock continues, so that they stay in tempo.")
 
     @OptionGroup var remote: RemoteOptions
 
@@ -97,7 +97,7 @@ struct TapCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        // The time of this command tells the distance of taps better than its arrival at the gateway.
+        // The time of this command is more exact than that of its arrival at the gateway.
         let milliseconds = Double(HostTime.now().microseconds) / 1_000
         try await remote.ask("tap", #"{"milliseconds":\#(milliseconds)}"#) { "\(StatusText.tempo($0)) BPM" }
     }
@@ -105,7 +105,7 @@ struct TapCommand: AsyncParsableCommand {
 
 struct QuantumCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "quantum", abstract: "Set how many beats a bar has, on which plays and stops fall.")
+        commandName: "quantum", abstract: "Set how many beats a bar has; playing starts on a bar.")
 
     @Argument(
         help: ArgumentHelp("Beats, 0 to 64; 0 for no bars.", valueName: "beats"),
@@ -150,12 +150,12 @@ struct FollowCommand: AsyncParsableCommand {
 
 struct NudgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "nudge", abstract: "Send to one device, or to all, a little earlier or later; the session stays.",
+        commandName: "nudge", abstract: "Send to one device, or to all, a little earlier or later.",
         usage: "tactus nudge <ms> [<output>] [--url <url>] [--token-file <file>] [--json]",
         discussion: """
-            What is given is added to the offset there is, which stays within -500 to 500 ms; if it would leave that \
-            for any output, none is moved. Play the device beside others and nudge until they are together; the change \
-            glides, so nothing stumbles.
+            The time is added to the output's offset, which must stay within -500 to 500 ms; if any output would leave \
+            that range, none is moved. The session does not change. Play the device together with others and nudge it \
+            until they are in time. The change is gradual, so no device stumbles.
 
             EXAMPLES
               tactus nudge -2.5 tr-8s    two and a half milliseconds earlier
@@ -209,8 +209,9 @@ struct NudgeCommand: AsyncParsableCommand {
 
 struct RealignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "realign", abstract: "Have a device that lost its place find it again at the next bar.",
-        discussion: "Fails while nothing plays, and if the device is not connected; without a name those are left out.")
+        commandName: "realign", abstract: "Bring a device that lost its place back in step at the next bar.",
+        discussion:
+            "Fails if nothing plays, or if the device is not connected. Without a name, such devices are skipped.")
 
     @Flag(help: "At the next sixteenth, where the device knows song positions.") var now = false
 
@@ -220,14 +221,14 @@ struct RealignCommand: AsyncParsableCommand {
     func run() async throws {
         let path = output.map { "outputs/\($0.percentEncoded)/realign" }
         try await remote.ask(path ?? "realign", #"{"when":"\#(now ? "now" : "bar")"}"#) { _ in
-            "\(output ?? "every connected output") finds its place \(now ? "as soon as it can" : "at the next bar")"
+            "\(output ?? "every connected output") will realign \(now ? "as soon as it can" : "at the next bar")"
         }
     }
 }
 
 struct ReloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reload", abstract: "Read configuration and profiles again; all of it counts, or nothing.")
+        commandName: "reload", abstract: "Reload configuration and profiles; if anything is wrong, nothing changes.")
 
     @OptionGroup var remote: RemoteOptions
 

@@ -13,11 +13,11 @@ struct Run: AsyncParsableCommand {
         abstract: "Run the gateway until Ctrl-C.",
         discussion: """
             Takes part in the Link session of your network and sends MIDI clock to its sequencer port 'Clock' and to \
-            every device that a profile recognises, or to every --output instead. An output that is not there yet is \
-            waited for.
+            every device that a profile recognises, or to every --output instead. If an output is not there yet, it \
+            waits for it.
 
-            Ctrl-C ends it, with a Stop for every device that plays, and so does closing the terminal it was started on, \
-            unless with nohup. Without a terminal, as in a service, SIGHUP has it read configuration and profiles again.
+            Ctrl-C ends it, with a Stop for every device that plays. So does closing its terminal, unless it was started \
+            with nohup. Without a terminal, as in a service, SIGHUP makes it reload configuration and profiles.
 
             EXAMPLES
               tactus run --output TR-8S                a device, by part of its name
@@ -34,7 +34,7 @@ struct Run: AsyncParsableCommand {
     var config: String?
 
     @Option(
-        help: ArgumentHelp("One more folder of device profiles. Repeatable.", valueName: "dir"),
+        help: ArgumentHelp("Another folder of device profiles. Repeatable.", valueName: "dir"),
         completion: .directory)
     var profiles: [String] = []
 
@@ -63,13 +63,13 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Halve or double other tempos into it, for devices whose profiles name no tempos. (default: 20-999)",
+            "Halve or double other tempos to fit, for devices whose profiles name no tempos. (default: 20-999)",
             valueName: "low-high"), transform: TempoRange.init(argument:))
     var tempoRange: TempoRange?
 
     @Option(
         help: ArgumentHelp(
-            "Go along with the session's tempo only within; outside, hold the last tempo. (default: 20-999)",
+            "Follow the session's tempo only within this range; outside, hold the last tempo. (default: 20-999)",
             valueName: "low-high"), transform: TempoFence.init(argument:))
     var sessionTempo: TempoFence?
 
@@ -96,7 +96,7 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Take the clock to follow from a raw MIDI device, with the kernel's most exact stamps, such as hw:1,0.",
+            "Follow the clock of a raw MIDI device such as hw:1,0, with the kernel's most exact time stamps.",
             valueName: "hw:card,device"),
         transform: clockInDevice(argument:))
     var clockIn: String?
@@ -134,8 +134,8 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            How ticks leave: direct from the clock's own thread; backstop, where the sequencer's queue steps in when \
-            that thread is held up; queue, by the sequencer alone; or auto, what this machine allows. (default: auto)
+            How ticks are sent: direct, by the clock's own thread; backstop, by the sequencer's queue when that thread \
+            is held up; queue, by the sequencer alone; or auto, the best that this machine allows. (default: auto)
             """, valueName: "way"), completion: .list(DispatchChoice.allCases.map(\.rawValue)),
         transform: dispatchChoice(argument:))
     var dispatch = DispatchChoice.auto
@@ -143,7 +143,7 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Where switches, tempo and offsets are kept for the next run. \
+            Where switches, tempo and offsets are saved for the next run. \
             (default: tactus in $XDG_STATE_HOME, or ~/.local/state/tactus)
             """, valueName: "dir"), completion: .directory)
     var state: String?

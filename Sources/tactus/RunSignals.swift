@@ -1,10 +1,10 @@
 import Glibc
 import RealTime
 
-/// What signals ask of a running gateway, from its start.
+/// What signals make a gateway do, from its start.
 ///
-/// Machines must not play on without a clock, so every signal that would end the process is handled. Exceptions are
-/// SIGKILL, and a fault of the output thread itself.
+/// Machines must not play on without a clock. Every signal that would end the process is therefore handled, except
+/// SIGKILL and a fault of the output thread itself.
 struct RunSignals: Sendable {
     let stop: StopRequest
     let reload: ReloadRequests
@@ -37,7 +37,7 @@ enum HangUp: Hashable {
     /// It was started with `nohup`.
     case isIgnored
 
-    /// What it means for this process, before it is handled.
+    /// Finds out what it means for this process; call it before the signal is handled.
     init() {
         // Only a process with a controlling terminal can open it by this name.
         let terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)

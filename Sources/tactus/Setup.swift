@@ -15,7 +15,7 @@ struct Setup {
     let path: String?
     let file: ConfigurationFile
     let library: ProfileLibrary
-    /// What the token file held then; nil if there is none, or it cannot be read.
+    /// Contents of the token file at that time; nil if there is none, or it cannot be read.
     let token: String?
 
     /// Reads the configuration file and all profiles.
@@ -186,7 +186,7 @@ private struct ConfigurationReader {
         }
     }
 
-    /// The tempos of the session to go along with: the option's, or the file's.
+    /// The session tempos to follow: the option's, or the file's.
     mutating func fence(
         _ option: TempoFence?, _ written: Placed<TempoFence>?, outside: TempoFence.Outside?
     ) -> TempoFence? {

@@ -44,7 +44,7 @@ extension Setup {
         if logLevel != started.logLevel || logFormat != started.logFormat { changed.append("log") }
         let warnings = changed.map { section in
             Status.Warning(
-                code: "restart-needed", message: "'\(section)' has changed and counts from the next start on",
+                code: "restart-needed", message: "'\(section)' has changed, which takes effect after a restart",
                 fix: "end 'tactus run' and start it again")
         }
         guard path != started.path else { return warnings }

@@ -298,7 +298,7 @@ def test_calibrate_finds_no_delay_where_there_is_none(recorded, figure):
 def test_calibrate_keeps_nothing_where_the_spread_hides_which_tick_came_back(recorded):
     record = recorded("calibrating")
     code, text, error = record["scattered"]
-    assert (code, text) == (69, "") and "cannot be told" in error and "--seconds 24" in error
+    assert (code, text) == (69, "") and "the delay is not clear" in error and "--seconds 24" in error
     status, profiles = record["unchanged"]
     assert [output["offsetMilliseconds"] for output in status["outputs"]] == [0] * 4 and profiles == []
 

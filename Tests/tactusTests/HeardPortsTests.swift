@@ -24,10 +24,10 @@ struct HeardPortsTests {
             }
         }
         #expect(update().isEmpty)
-        #expect(heard.line == "nothing to listen to yet; connect what is to be pressed")
+        #expect(heard.line == "nothing to listen to yet; connect the device to press")
         let (pedal, pad) = (port(24, "FCB1010"), port(28, "Pad"))
-        #expect(update(pedal) == ["FCB1010 has come"])
-        #expect(update(pedal, pad) == ["Pad has come"])
+        #expect(update(pedal) == ["FCB1010 appeared"])
+        #expect(update(pedal, pad) == ["Pad appeared"])
         #expect(heard.line == "listening to FCB1010, Pad")
         // A port unplugged and replugged between two updates has lost its subscription.
         asked = []
@@ -44,7 +44,7 @@ struct HeardPortsTests {
             port(0, "Timer", of: "System"), port(20, "Synth", sends: false), port(128, "Clock", of: "Tactus"),
             port(24, "Pedal"),
         ]
-        #expect(heard.update(ports) { _ in true } == ["Pedal has come"])
+        #expect(heard.update(ports) { _ in true } == ["Pedal appeared"])
         #expect(heard.ports == [ports[3]])
     }
 
@@ -54,7 +54,7 @@ struct HeardPortsTests {
         let pedal = port(24, "Pedal")
         #expect(heard.update([pedal]) { _ in false }.isEmpty)
         #expect(heard.ports.isEmpty)
-        #expect(heard.update([pedal]) { _ in true } == ["Pedal has come"])
+        #expect(heard.update([pedal]) { _ in true } == ["Pedal appeared"])
     }
 
     @Test

@@ -16,52 +16,52 @@ struct ClockWatchTests {
 
     @Test
     mutating func `a run is ready when its clock runs, and not before`() {
-        #expect(watch.look(wakesAt: nil, at: time(0)) == nil)
-        #expect(watch.nextLook(after: time(0)) == time(0.005))
-        #expect(watch.look(wakesAt: nil, at: time(60)) == nil)
-        #expect(watch.look(wakesAt: time(61), at: time(60.005)) == .ready)
+        #expect(watch.check(wakesAt: nil, at: time(0)) == nil)
+        #expect(watch.nextCheck(after: time(0)) == time(0.005))
+        #expect(watch.check(wakesAt: nil, at: time(60)) == nil)
+        #expect(watch.check(wakesAt: time(61), at: time(60.005)) == .ready)
         // Whoever could not be told is told again.
-        #expect(watch.nextLook(after: time(60.005)) == time(60.01))
-        #expect(watch.look(wakesAt: time(61), at: time(60.01)) == .ready)
+        #expect(watch.nextCheck(after: time(60.005)) == time(60.01))
+        #expect(watch.check(wakesAt: time(61), at: time(60.01)) == .ready)
         watch.isReadyTold = true
-        #expect(watch.look(wakesAt: time(61), at: time(60.255)) == .alive)
-        #expect(watch.nextLook(after: time(60.255)) == time(60.505))
+        #expect(watch.check(wakesAt: time(61), at: time(60.255)) == .alive)
+        #expect(watch.nextCheck(after: time(60.255)) == time(60.505))
     }
 
     @Test
     mutating func `without a watchdog the watch ends once the clock runs`() {
         watch = ClockWatch(interval: nil)
-        #expect(watch.look(wakesAt: nil, at: time(0)) == nil)
-        #expect(watch.nextLook(after: time(0)) != nil)
-        #expect(watch.look(wakesAt: time(0), at: time(0)) == .ready)
+        #expect(watch.check(wakesAt: nil, at: time(0)) == nil)
+        #expect(watch.nextCheck(after: time(0)) != nil)
+        #expect(watch.check(wakesAt: time(0), at: time(0)) == .ready)
         watch.isReadyTold = true
-        #expect(watch.nextLook(after: time(0)) == nil)
+        #expect(watch.nextCheck(after: time(0)) == nil)
     }
 
     @Test
     mutating func `half a second past its own deadline the clock is hung, if a second look confirms it`() {
         watch.isReadyTold = true
-        #expect(watch.look(wakesAt: time(1), at: time(1.5)) == .alive)
+        #expect(watch.check(wakesAt: time(1), at: time(1.5)) == .alive)
         let late = time(1.5).advanced(byNanoseconds: 1)
-        #expect(watch.look(wakesAt: time(1), at: late) == nil)
-        #expect(watch.nextLook(after: late) == late.advanced(byNanoseconds: ClockWatch.lateInterval))
-        #expect(watch.look(wakesAt: time(1), at: time(1.75)) == .hung(overdue: 750_000_000))
-        #expect(watch.look(wakesAt: time(3), at: time(2)) == .alive)
+        #expect(watch.check(wakesAt: time(1), at: late) == nil)
+        #expect(watch.nextCheck(after: late) == late.advanced(byNanoseconds: ClockWatch.lateInterval))
+        #expect(watch.check(wakesAt: time(1), at: time(1.75)) == .hung(overdue: 750_000_000))
+        #expect(watch.check(wakesAt: time(3), at: time(2)) == .alive)
     }
 
     @Test
     mutating func `a clock that goes on after the whole process was stopped is not hung`() {
         watch.isReadyTold = true
-        #expect(watch.look(wakesAt: time(0.02), at: time(10)) == nil)
-        #expect(watch.look(wakesAt: time(10.02), at: time(10.05)) == .alive)
-        #expect(watch.look(wakesAt: time(10.02), at: time(20)) == nil)
+        #expect(watch.check(wakesAt: time(0.02), at: time(10)) == nil)
+        #expect(watch.check(wakesAt: time(10.02), at: time(10.05)) == .alive)
+        #expect(watch.check(wakesAt: time(10.02), at: time(20)) == nil)
     }
 
     @Test
     mutating func `a clock that hangs in its first turns is not ready`() {
-        #expect(watch.look(wakesAt: time(0), at: time(1)) == nil)
-        #expect(watch.look(wakesAt: time(0), at: time(1.05)) == .hung(overdue: 1_050_000_000))
-        #expect(watch.look(wakesAt: time(2), at: time(1.1)) == .ready)
+        #expect(watch.check(wakesAt: time(0), at: time(1)) == nil)
+        #expect(watch.check(wakesAt: time(0), at: time(1.05)) == .hung(overdue: 1_050_000_000))
+        #expect(watch.check(wakesAt: time(2), at: time(1.1)) == .ready)
     }
 
     /// Plays a minute in which the clock hangs once; returns when the run asks to be restarted.
@@ -72,11 +72,11 @@ struct ClockWatchTests {
             // The clock announces a deadline every 20 ms, as with ticks at 125 BPM.
             let isHanging = now >= hangsAt && now < hangsAt + forSeconds
             let wakesAt = (isHanging ? hangsAt : now) + 0.02
-            switch watch.look(wakesAt: time(wakesAt), at: time(now)) {
+            switch watch.check(wakesAt: time(wakesAt), at: time(now)) {
             case .hung: return now
             case .ready, .alive, nil: break
             }
-            now = Double((watch.nextLook(after: time(now)) ?? time(60)).nanoseconds - time(0).nanoseconds) / 1e9
+            now = Double((watch.nextCheck(after: time(now)) ?? time(60)).nanoseconds - time(0).nanoseconds) / 1e9
         }
         return nil
     }

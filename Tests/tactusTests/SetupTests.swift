@@ -70,7 +70,7 @@ struct SetupTests {
     }
 
     @Test
-    func `a new token counts from the next start on`() throws {
+    func `a new token takes effect after a restart`() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID())").path()
         defer { try? FileManager.default.removeItem(atPath: file) }
         try "0123456789abcdef".write(toFile: file, atomically: false, encoding: .utf8)
@@ -211,7 +211,7 @@ struct SetupTests {
                 try withSetup("version: 1\n" + new, options) { try $0.liveConfiguration(since: started).warnings }
             }.filter { $0.code == "restart-needed" }.map(\.message)
         }
-        let http = ["'http' has changed and counts from the next start on"]
+        let http = ["'http' has changed, which takes effect after a restart"]
         #expect(try waiting("", "http: { port: 9000 }") == http)
         #expect(try waiting("http: { port: 9000 }", "\n\nhttp: { port: 9000 }").isEmpty)
         #expect(try waiting("", "http: { port: 9000 }", "--http", "127.0.0.1:1").isEmpty)

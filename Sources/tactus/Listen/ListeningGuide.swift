@@ -5,7 +5,7 @@ import HTTPTypes
 import Listening
 import RealTime
 
-/// Guides through a calibration by listening, which the gateway carries out.
+/// Guides the user through a calibration by listening, which the gateway carries out.
 struct ListeningGuide {
     let client: ControlClient
     let output: Status.Output
@@ -15,18 +15,18 @@ struct ListeningGuide {
     let channel: Int
     /// The channel to compare with.
     let against: Int?
-    /// Milliseconds; nil if it is not known.
+    /// Latency of the sound card in milliseconds; nil if it is not known.
     let inputLatency: Double?
-    /// Whether somebody at a terminal is asked when the level is right.
+    /// Whether to wait at the terminal until the user confirms the level.
     let asks: Bool
 
-    /// How often it is asked how it stands.
+    /// Time between requests for the calibration's state.
     private static let interval = Duration.milliseconds(120)
 
-    /// Where it is heard, for people.
+    /// The channels listened to, as text.
     var place: String { "\(device), channel \(channel)\(against.map { ", against \($0)" } ?? "")" }
 
-    /// What opens it, for the gateway.
+    /// The request that starts the calibration.
     private struct Request: Encodable {
         var device: String
         var channel: Int
@@ -36,11 +36,11 @@ struct ListeningGuide {
 
     /// Listens until there is a result.
     ///
-    /// - Parameter view: shows how far it has come.
-    /// - Returns: the ID by which it is saved, and the result.
+    /// - Parameter view: shows the progress.
+    /// - Returns: the ID by which the result can be saved, and the result.
     /// - Throws: why there is no result, and what to do.
     func run(showing view: ListeningView) async throws -> (id: String, ListeningFigures) {
-        // A terminal that closes ends it in order, too, unless with nohup.
+        // Closing the terminal ends it cleanly too, unless it was started with nohup.
         let stop = try StopRequest(alsoOn: SignalSource.isIgnored(SIGHUP) ? [] : [SIGHUP])
         let request = Request(
             device: device, channel: channel, against: against,
@@ -73,7 +73,7 @@ struct ListeningGuide {
         return (report.id, result)
     }
 
-    /// Has the gateway set the output's offset to the result, and keep it in a profile.
+    /// Makes the gateway set the output's offset to the result, and save it in a profile.
     ///
     /// - Parameter id: what ``run(showing:)`` returned.
     /// - Returns: what was saved.
@@ -86,7 +86,7 @@ struct ListeningGuide {
         return saved
     }
 
-    /// Whether a line has come from the terminal, or none can come any more.
+    /// Whether the user has entered a line at the terminal, or the terminal is closed.
     private static func isEnterPressed() -> Bool {
         var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
         guard Glibc.poll(&waiting, 1, 0) > 0 else { return false }

@@ -2,11 +2,11 @@ import Essentials
 import Listening
 import SoundCalibration
 
-/// The delays of a machine, hit by hit, as a picture.
+/// A plot of a machine's delays, hit by hit.
 enum ListeningPlot {
     private static let (left, right, top, bottom) = (78.0, 900.0, 78.0, 338.0)
 
-    /// Draws it.
+    /// Draws the plot as SVG.
     static func svg(_ result: ListeningFigures, of name: String) -> String {
         let delays = result.hits.map(\.microseconds)
         let (first, last) = (delays.min() ?? 0, delays.max() ?? 0)

@@ -2,18 +2,18 @@ import Essentials
 import Listening
 import SoundCalibration
 
-/// What a calibration by listening says.
+/// The texts of a calibration by listening.
 enum ListeningText {
-    /// What to do before and meanwhile.
+    /// What the user must do before and during the measurement.
     static let instructions = [
-        "Set the machine to one short, dry sound on every beat and to nothing else, and have it follow MIDI clock.",
-        "It takes about 80 beats. Do not touch tempo or transport meanwhile. Ctrl-C ends it and leaves all as it was.",
+        "Set the machine to play one short, dry sound on every beat and nothing else, and to follow MIDI clock.",
+        "It takes about 80 beats. Do not touch tempo or transport meanwhile. Ctrl-C ends it and restores everything.",
     ]
 
     /// What to do once the level is right.
     static let question = "Set the level to -30 to -6 dB, then press Enter."
 
-    /// How far it has come, for a terminal.
+    /// The progress, for a terminal.
     static func lines(_ report: ListeningReport) -> [Line] {
         var lines = report.level.map { [row("level", meter($0))] } ?? []
         if let other = report.otherLevel { lines.append(row("compared", meter(other))) }
@@ -44,7 +44,7 @@ enum ListeningText {
 
     private static func row(_ name: String, _ text: Line) -> Line { Line(name.padded(to: 12), .faint) + text }
 
-    /// 60 dB in 30 characters.
+    /// A level meter: 60 dB in 30 characters.
     private static func meter(_ level: ListeningReport.Level) -> Line {
         guard let decibels = level.decibels else { return Line("silence", .caution) }
         let isClipped = level.clipped > 0
@@ -55,7 +55,7 @@ enum ListeningText {
             + Line(isClipped ? "  clips: turn it down" : "", .bad)
     }
 
-    /// What was found.
+    /// The result as text.
     ///
     /// - Parameters:
     ///   - result: the figures.
@@ -85,7 +85,7 @@ enum ListeningText {
         ] + (result.reference == .beat && !isLatencyKnown ? [latency] : [])
     }
 
-    /// What programs read: the figures, and beside them what was saved.
+    /// The result as JSON: the figures, and what was saved.
     struct Found: Encodable {
         var figures: ListeningFigures
         var saved: ListeningReport.Saved?
@@ -99,7 +99,7 @@ enum ListeningText {
         }
     }
 
-    /// The profile that a result was kept in, by its path on the gateway's machine.
+    /// The path of the profile that a result was saved in, on the gateway's machine.
     ///
     /// - Throws: why there is none.
     static func profile(of saved: ListeningReport.Saved) throws(Failure) -> String {
@@ -111,7 +111,7 @@ enum ListeningText {
                 + "written: \(why)")
     }
 
-    /// The shape of the delays from the earliest to the latest.
+    /// A bar chart of the delays, from the earliest to the latest.
     private static func histogram(_ result: ListeningFigures) -> String {
         let delays = result.hits.map(\.microseconds)
         guard let first = delays.min(), let last = delays.max(), last > first else { return "-" }

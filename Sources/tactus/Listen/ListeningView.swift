@@ -1,7 +1,7 @@
 import Glibc
 import Listening
 
-/// How a calibration by listening is shown while it goes on: in its place on a terminal, else by a line a step.
+/// Shows the progress of a calibration by listening: redrawn in place on a terminal, otherwise one line per step.
 struct ListeningView {
     private let isQuiet: Bool
     private var block: Block?
@@ -9,27 +9,27 @@ struct ListeningView {
     private let head: [Line]
 
     /// - Parameters:
-    ///   - isQuiet: to show nothing.
+    ///   - isQuiet: whether to show nothing.
     ///   - name: of the machine.
-    ///   - place: where it is heard.
+    ///   - place: the channels listened to.
     init(isQuiet: Bool, name: String, place: String) {
         self.isQuiet = isQuiet
         head = [Line("\(name), heard at \(place)", .strong)] + ListeningText.instructions.map { Line($0) }
         block = isQuiet ? nil : Terminal().map(Block.init)
     }
 
-    /// Takes in that the terminal has shown a new line of the user's.
+    /// Notes that the user has entered a line, which moved the cursor down.
     mutating func lineWasEntered() { block?.shift() }
 
     mutating func show(_ report: ListeningReport) {
-        // A card that cannot be opened is told, and nothing else.
+        // If the card cannot be opened, only the error is shown.
         guard !isQuiet, report.state != .opening, !report.state.isLast else { return }
         if block != nil {
             block?.show(head + ListeningText.lines(report))
         } else if report.state != lastState {
             if lastState == nil { for line in head { print(line.text) } }
             print(report.state == .level ? ListeningText.question : ListeningText.step(report.state))
-            fflush(nil)  // a reader of a pipe is not kept waiting
+            fflush(nil)  // so that the reader of a pipe gets the line at once
         }
         lastState = report.state
     }

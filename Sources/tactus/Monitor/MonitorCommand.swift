@@ -8,10 +8,10 @@ struct MonitorCommand: AsyncParsableCommand {
         commandName: "monitor",
         abstract: "Measure any MIDI clock: tempo, jitter, drift, lost and doubled ticks, transport.",
         discussion: """
-            Without a port it makes one, 'Tactus Monitor:Clock', that you subscribe anything to. It measures until the \
-            time is up or you press Ctrl-C. Jitter is how far ticks are from the straight line through the four beats \
-            around them, as this machine's kernel has stamped them; drift is against this machine's own clock, and with sound \
-            against the sound card's.
+            Without a port it creates one, 'Tactus Monitor:Clock', to which you can subscribe any clock. It measures \
+            until the time is up or you press Ctrl-C. Jitter is how far ticks are from the straight line through the \
+            four beats around them, by the kernel's time stamps. Drift is relative to this machine's clock, or with \
+            sound to the sound card's.
 
             EXAMPLES
               tactus monitor TR-8S                       what comes from a device
@@ -41,7 +41,7 @@ struct MonitorCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The tempo the clock is meant to have, for its drift. (default: a round one near by)", valueName: "bpm"),
+            "The tempo the clock should have, to compute its drift. (default: the nearest round one)", valueName: "bpm"),
         transform: Tempo.init(argument:))
     var tempo: Tempo?
 

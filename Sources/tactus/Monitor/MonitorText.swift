@@ -21,7 +21,7 @@ enum MonitorText {
             rows.append(Row(name: "silences", text: "\(figures.silences.count), \(longest)", tone: .caution))
         }
         if figures.ticks.overflows > 0 {
-            let text = "this machine could not keep up \(figures.ticks.overflows) times: what was lost may be its doing"
+            let text = "this machine could not keep up \(figures.ticks.overflows) times and may have lost ticks itself"
             rows.append(Row(name: "overflows", text: text, tone: .bad))
         }
         rows.append(transport(figures.transport))
@@ -74,11 +74,11 @@ enum MonitorText {
     static func rows(_ recording: RecordingFigures) -> [Row] {
         var rows = [Row(name: "level", text: level(recording))]
         if recording.clipped > 0 {
-            let text = "\(recording.clipped) times; record more softly"
+            let text = "\(recording.clipped) times; record at a lower level"
             rows.append(Row(name: "clipped", text: text, tone: .caution))
         }
         if recording.unreadable > 0 {
-            let text = "\(recording.unreadable) times the line left its rest for no MIDI byte"
+            let text = "\(recording.unreadable) times there was a signal that is no MIDI byte"
             rows.append(Row(name: "unreadable", text: text, tone: .caution))
         }
         if let other = recording.against { rows.append(Row(name: "difference", text: text(recording, other))) }

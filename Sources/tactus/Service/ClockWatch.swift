@@ -3,8 +3,8 @@ import RealTime
 /// Decides when the clock counts as running, and when as hung.
 ///
 /// A running clock wakes at the times it has announced, at most a second apart. A service manager restarts a program
-/// whose clock hangs. Since machines lose their clock during a restart, a late clock has half a second to come back, and
-/// must be found late twice: after the whole process was stopped, the first check may come before the clock's turn.
+/// whose clock hangs. Machines lose their clock during a restart, so a late clock has half a second to come back. It
+/// must also be found late twice: after the whole process was stopped, the first check may come before its turn.
 struct ClockWatch {
     /// What to report to the service manager.
     enum Report: Hashable {
@@ -31,13 +31,13 @@ struct ClockWatch {
     /// - Parameter interval: see ``interval``.
     init(interval: Int64?) { self.interval = interval }
 
-    /// Looks at the clock.
+    /// Checks the clock.
     ///
     /// - Parameters:
     ///   - wakesAt: when the clock is due to run next; nil if it has not run yet.
     ///   - now: the present time.
     /// - Returns: what to report now, if anything.
-    mutating func look(wakesAt: MonotonicTime?, at now: MonotonicTime) -> Report? {
+    mutating func check(wakesAt: MonotonicTime?, at now: MonotonicTime) -> Report? {
         guard let wakesAt else { return nil }
         let wasLate = isLate
         isLate = wakesAt.advanced(byNanoseconds: Self.longestDelay) < now
@@ -45,8 +45,8 @@ struct ClockWatch {
         return isReadyTold ? .alive : .ready
     }
 
-    /// When to look again; nil if never.
-    func nextLook(after now: MonotonicTime) -> MonotonicTime? {
+    /// When to check again; nil if never.
+    func nextCheck(after now: MonotonicTime) -> MonotonicTime? {
         let wait = isLate ? Self.lateInterval : isReadyTold ? interval : Self.startInterval
         return wait.map(now.advanced(byNanoseconds:))
     }

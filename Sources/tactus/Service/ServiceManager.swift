@@ -5,16 +5,16 @@ import Logging
 import RealTime
 import Synchronization
 
-/// The service manager that started this run, such as systemd: it is told how the run is doing.
+/// Reports the state of this run to the service manager that started it, such as systemd.
 ///
-/// Nothing that goes wrong here ends or delays a run; it is logged. Any thread may call it.
+/// Errors are logged; they never end or delay a run. Any thread may call it.
 final class ServiceManager: Sendable {
     private let socket: NotifySocket
     private let interval: Int64?
     private let log: Logger
     private let end: WakeUp
     private let watcher = Mutex<RealTimeThread?>(nil)
-    /// The error of the last sending, so that each is logged once.
+    /// The last error, so that a repeated one is logged only once.
     private let failure = Mutex<SystemCallError?>(nil)
 
     /// Most descriptors that it opens.
@@ -40,11 +40,11 @@ final class ServiceManager: Sendable {
         self.log = log
     }
 
-    /// Starts a thread that reports that the clock runs, and if asked for, that it still does.
+    /// Starts a thread that reports when the clock runs, and if the manager wants it, that it still does.
     ///
     /// - Parameters:
-    ///   - gateway: whose clock.
-    ///   - isRealTime: whether the thread goes before ordinary ones, so that load does not have the run restarted.
+    ///   - gateway: the owner of the clock.
+    ///   - isRealTime: whether the thread has a real-time priority, so that a busy machine does not cause a restart.
     func watch(_ gateway: Gateway, isRealTime: Bool) {
         do {
             let thread = try RealTimeThread(
@@ -63,31 +63,31 @@ final class ServiceManager: Sendable {
         var descriptors = [pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0)]
         while descriptors[0].revents == 0 {
             let now = MonotonicTime.now()
-            switch watch.look(wakesAt: gateway.clockWakesAt, at: now) {
+            switch watch.check(wakesAt: gateway.clockWakesAt, at: now) {
             case nil: break
             case .ready: watch.isReadyTold = send("READY=1")
             case .alive: send("WATCHDOG=1")
             case .hung(let overdue):
-                // Sooner than by its waiting in vain.
+                // Tells the manager now, instead of when its timeout ends.
                 if interval != nil { send("WATCHDOG=trigger") }
                 log.error("the clock hangs", metadata: ["milliseconds": "\(overdue / 1_000_000)"])
             }
-            guard let deadline = watch.nextLook(after: now) else { return }
+            guard let deadline = watch.nextCheck(after: now) else { return }
             poll(&descriptors, until: deadline)
         }
     }
 
-    /// Tells a line for people, as `systemctl status` shows it.
+    /// Reports a line for people, which `systemctl status` shows.
     func tell(_ line: String) { send("STATUS=\(line.withoutControls)") }
 
-    /// Tells that the run ends; the clock is no longer watched.
+    /// Reports that the run ends; the clock is no longer watched.
     func stop() {
         end.signal()
         watcher.withLock { $0.take() }?.join()
         send("STOPPING=1\nSTATUS=stopping")
     }
 
-    /// - Returns: false if the manager did not take it.
+    /// - Returns: false if it could not be sent.
     @discardableResult
     private func send(_ text: String) -> Bool {
         do {

@@ -1,19 +1,19 @@
-/// What a service manager such as systemd asks of this process, in its environment.
+/// What a service manager such as systemd wants from this process, according to the environment.
 ///
 /// See sd_notify(3) and sd_watchdog_enabled(3).
 struct ServiceRequest: Hashable {
-    /// Where it wants to be told; nil if it does not, or the address is of no use.
+    /// Where to send reports; nil if it wants none, or the address is invalid.
     var address: NotifyAddress?
-    /// Nanoseconds between two reports that the clock is alive; nil if it waits for none.
+    /// Nanoseconds between two reports that the clock is alive; nil if it wants none.
     var interval: Int64?
     /// What is wrong in the environment, for people.
     var problems: [String] = []
 
-    /// Time between two reports, in nanoseconds.
+    /// Limits of the time between two reports, in nanoseconds.
     ///
-    /// More often would keep the clock's processor busy; more seldom, a clock that hangs would be found late.
+    /// With shorter times the reports would keep a processor busy, with longer ones a hang would be found late.
     static let intervals: ClosedRange<Int64> = 10_000_000...250_000_000
-    /// Reports within the time that the manager waits, at least; it may miss some.
+    /// Number of reports within the manager's timeout, so that it may miss some.
     private static let reports: Int64 = 4
 
     /// - Parameters:
@@ -33,7 +33,7 @@ struct ServiceRequest: Hashable {
         if variable("NOTIFY_SOCKET") == nil { problems.append("WATCHDOG_USEC needs NOTIFY_SOCKET, which is not set") }
     }
 
-    /// Whether this process is to report; a report too many does no harm.
+    /// Whether this process should report; if in doubt it does, because an extra report does no harm.
     private mutating func isMeant(_ process: Int32, by text: String?) -> Bool {
         guard let text else { return true }
         guard let wanted = Int32(text) else {

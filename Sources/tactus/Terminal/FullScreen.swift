@@ -1,6 +1,6 @@
 import Glibc
 
-/// Full-screen use of the terminal: own screen, keys without Return, and everything restored afterwards.
+/// Full-screen use of the terminal: a separate screen, keys without Return, and everything restored afterwards.
 final class FullScreen {
     private let terminal: Terminal
     /// The previous keyboard settings; nil if stdin is no terminal.
@@ -13,14 +13,14 @@ final class FullScreen {
         self.terminal = terminal
         var settings = termios()
         former = isatty(STDIN_FILENO) == 1 && tcgetattr(STDIN_FILENO, &settings) == 0 ? settings : nil
-        take()
+        enter()
     }
 
     /// Whether keys can be read.
     var hasKeys: Bool { former != nil }
 
-    /// Switches to it again, after the program was stopped and continued.
-    func take() {
+    /// Switches to the full screen, also after the program was stopped and continued.
+    func enter() {
         if var settings = former {
             // Ctrl-C and the like stay signals, but Ctrl-Z and Ctrl-S would leave a screen that nobody updates.
             settings.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)

@@ -38,21 +38,23 @@ struct StatusWatch {
             if signal == SIGCONT { sink.yield(.resumed) } else { sink.finish() }
         }
         defer { signals.end() }
-        let (commands, orders) = AsyncStream<WatchKey>.makeStream(bufferingPolicy: .bufferingNewest(16))
+        let (commands, commandSink) = AsyncStream<WatchKey>.makeStream(bufferingPolicy: .bufferingNewest(16))
         let screen = FullScreen(on: terminal)
         defer { screen.restore() }
         let keyboard = try screen.hasKeys ? Keyboard { sink.yield(.pressed($0, at: $1)) } : nil
         defer { keyboard?.stop() }
-        let tasks = [Task { await listen(sink) }, Task { await obey(commands, sink) }, Task { await Self.tick(sink) }]
+        let tasks = [
+            Task { await listen(sink) }, Task { await sendCommands(commands, sink) }, Task { await Self.tick(sink) },
+        ]
         defer { for task in tasks { task.cancel() } }
 
         var watched = Watched(status: status)
         for await event in events {
             for key in watched.take(event) {
                 guard key != .quit else { return }
-                orders.yield(key)
+                commandSink.yield(key)
             }
-            if case .resumed = event { screen.take() }
+            if case .resumed = event { screen.enter() }
             if case .frame = event { screen.show(watched.picture(of: "\(client.url)").lines) }
         }
     }
@@ -67,7 +69,7 @@ struct StatusWatch {
 
         init(status: Status) { self.status = status }
 
-        /// Handles an event.
+        /// Processes an event.
         ///
         /// - Returns: the pressed keys that have a meaning.
         mutating func take(_ event: Event) -> [WatchKey] {
@@ -106,7 +108,7 @@ struct StatusWatch {
     }
 
     /// Sends commands one after the other, in order.
-    private func obey(_ commands: AsyncStream<WatchKey>, _ sink: AsyncStream<Event>.Continuation) async {
+    private func sendCommands(_ commands: AsyncStream<WatchKey>, _ sink: AsyncStream<Event>.Continuation) async {
         for await case .command(let path, let body) in commands {
             do {
                 let answer = try await client.ask(path, body)

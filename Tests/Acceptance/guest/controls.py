@@ -116,7 +116,7 @@ def learn_of_a_newcomer(record):
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr, text=True)
     try:
         until(lambda: "press it now" in errors.read_text(), "it listens")
-        for action, words in (("bind", "has come"), ("unbind", "is gone"), ("bind", "has come")):
+        for action, words in (("bind", "appeared"), ("unbind", "is gone"), ("bind", "appeared")):
             seen = len(errors.read_text())
             (DRIVER / action).write_text("snd_virmidi.0")
             until(lambda: f"{PORT} {words}\n" in errors.read_text()[seen:], f"the board {words}")
