@@ -33,14 +33,14 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     /// Fastest fall of the debt while a gradual tempo change is paid back, in microseconds per microsecond.
     ///
     /// At 1, the output would send all ticks at the same moment.
-    private static let deepestDip = 0.9
+    private static let fastestRepayment = 0.9
     /// Shortest time constant for jumps, in microseconds; gradual tempo changes choose their own.
     public static let shortestTimeConstant = 100_000.0
 
     public init() {}
 
-    /// True until something is owed for the first time.
-    public var isClear: Bool { decay == 0 }
+    /// True if nothing was ever owed.
+    public var isUnused: Bool { decay == 0 }
 
     /// The debt at a time, in microseconds; positive means the output sends later than the timeline says.
     ///
@@ -86,9 +86,9 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     public mutating func owe(slope added: Double, over timeConstant: Double, at time: HostTime) {
         (debt, slope) = state(at: time)
         origin = max(origin, time)
-        slope = min(max((1 + slope) * (1 + added) - 1, -Self.deepestDip), 1)
+        slope = min(max((1 + slope) * (1 + added) - 1, -Self.fastestRepayment), 1)
         decay = 1 / timeConstant
-        while dip > Self.deepestDip, decay > 1e-9 { decay *= 0.8 }
+        while repaymentSpeed > Self.fastestRepayment, decay > 1e-9 { decay *= 0.8 }
     }
 
     /// Debt and slope at a time.
@@ -106,7 +106,7 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     private var steepest: Double { max(abs(slope), abs(turningSlope)) }
 
     /// Fastest fall of the debt from `origin` on, as a positive number.
-    private var dip: Double { -min(slope, turningSlope) }
+    private var repaymentSpeed: Double { -min(slope, turningSlope) }
 
     /// The slope at its extreme after `origin`; 0 if there is none.
     ///

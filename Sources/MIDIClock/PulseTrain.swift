@@ -91,7 +91,7 @@ struct PulseTrain: BitwiseCopyable {
     }
 
     private func debt(at time: HostTime) -> Int64 {
-        guard !steps.isClear || !spread.isClear else { return 0 }
+        guard !steps.isUnused || !spread.isUnused else { return 0 }
         return roundedToInteger(steps.debt(at: time) + spread.debt(at: time))
     }
 
