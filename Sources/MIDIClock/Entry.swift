@@ -3,7 +3,7 @@ internal import BeatTime
 /// How, and at which pulse, a device enters a song.
 ///
 /// The profile decides the messages at the start of the song and later in it: see ``Cue``. With Song Position Pointer a
-/// device can enter at any sixteenth, otherwise only at a bar. A device never starts late.
+/// device can enter at any sixteenth, with Start or Continue alone only at a bar. A device never starts late.
 struct Entry: Hashable, BitwiseCopyable {
     /// Tick of beat 0 of the song.
     let startTick: Int64
