@@ -27,6 +27,11 @@ func tests(
         exclude: exclude, swiftSettings: strict)
 }
 
+/// The commit being built, for `--version`; nil outside of a Git repository, such as in a tarball.
+let commit = Context.gitInformation.map { git in
+    git.currentCommit.prefix(8) + (git.hasUncommittedChanges ? "-changed" : "")
+}
+
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -55,6 +60,8 @@ let package = Package(
         // No pkgConfig: it would be linked. SoundFile loads it when a recording is read.
         .systemLibrary(name: "CSndFile", providers: [.apt(["libsndfile1-dev"])]),
         .target(name: "CLinux"),
+        // By itself, so that a new commit has little compiled anew.
+        .target(name: "CCommit", cSettings: commit.map { [.define("COMMIT", to: String($0))] } ?? []),
         .plugin(name: "EmbedProfiles", capability: .buildTool(), path: "Packaging/EmbedProfiles"),
         .plugin(
             name: "ExtractExamples", capability: .buildTool(), path: "Tests/ExtractExamples"),
@@ -137,7 +144,8 @@ let package = Package(
             dependencies: [
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
                 "Doctor", "MIDIClock", "ALSASequencer", "AudioCapture", "Listening", "OnsetDetection",
-                "SoundCalibration", "SoundFile", "PlainHTTP", "Essentials", "RealTime", "BeatTime", "CLinux", logging,
+                "SoundCalibration", "SoundFile", "PlainHTTP", "Essentials", "RealTime", "BeatTime", "CCommit", "CLinux",
+                logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -218,7 +226,8 @@ let package = Package(
             of: "tactus",
             uses: [
                 "ALSASequencer", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "ControlServer",
-                "Doctor", "Essentials", "Gateway", "GatewayStatus", "Listening", "MIDIClock", "SoundCalibration",
+                "Doctor", "Essentials", "Gateway", "GatewayStatus", "Listening", "MIDIClock",
+                "SoundCalibration",
             ],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),

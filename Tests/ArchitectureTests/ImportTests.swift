@@ -74,6 +74,6 @@ struct ImportTests {
     func `every folder of the sources is accounted for`() throws {
         let folders = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path())
         let parts = Self.allowed.keys.filter { !$0.contains("/") }
-        #expect(Set(folders) == Set(parts).union(["tactus", "CALSA", "CLO", "CSndFile", "CYAML", "CLinux"]))
+        #expect(Set(folders) == Set(parts).union(["tactus", "CALSA", "CLO", "CSndFile", "CYAML", "CCommit", "CLinux"]))
     }
 }
