@@ -105,6 +105,7 @@ let package = Package(
                 "OnsetDetection", "RealTime", "SoundCalibration",
             ]),
         part("OpenSoundControl", uses: ["CLO"]),
+        part("DBus", uses: ["RealTime"]),
         part(
             "PlainHTTP",
             products: [
@@ -143,7 +144,7 @@ let package = Package(
             name: "tactus",
             dependencies: [
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
-                "Doctor", "MIDIClock", "ALSASequencer", "AudioCapture", "Listening", "OnsetDetection",
+                "DBus", "Doctor", "MIDIClock", "ALSASequencer", "AudioCapture", "Listening", "OnsetDetection",
                 "SoundCalibration", "SoundFile", "PlainHTTP", "Essentials", "RealTime", "BeatTime", "CCommit", "CLinux",
                 logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -198,6 +199,7 @@ let package = Package(
         tests(
             of: "Arbiter", uses: ["BeatTime", "GatewayStatus", "LinkSession", "MIDIClock", "Simulation"]),
         tests(of: "OpenSoundControl", uses: ["Simulation"]),
+        tests(of: "DBus"),
         tests(
             of: "PlainHTTP",
             products: [
@@ -226,7 +228,7 @@ let package = Package(
             of: "tactus",
             uses: [
                 "ALSASequencer", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "ControlServer",
-                "Doctor", "Essentials", "Gateway", "GatewayStatus", "Listening", "MIDIClock",
+                "DBus", "Doctor", "Essentials", "Gateway", "GatewayStatus", "Listening", "MIDIClock",
                 "SoundCalibration",
             ],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
