@@ -16,8 +16,10 @@ SEEDS ?= 1...10000
 SWIFT ?= swift
 RELEASE := .build/release/tactus
 # No debug information: it would be half of the executable, and time to write. Functions keep their names until
-# installation, but are not exported, so that the linker leaves out those that nobody calls.
-RELEASE_OPTIONS := -c release --static-swift-stdlib -debug-info-format none -Xlinker --no-export-dynamic
+# installation, but are not exported, so that the linker leaves out those that nobody calls. No path of this folder gets
+# in, so that the same sources give the same executable elsewhere.
+RELEASE_OPTIONS := -c release --static-swift-stdlib -debug-info-format none -Xlinker --no-export-dynamic \
+	-Xcc -ffile-prefix-map=$(CURDIR)=.
 # Manual pages and completion scripts, made by what the built program says of itself.
 DOCUMENTS := .build/documents
 FORMATTED := Sources Tests Package.swift Packaging Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
@@ -32,12 +34,14 @@ RESULTS := .build/results
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 
 .PHONY: help run build programs test check lint format unit network acceptance plan lab bench bench-full bench-micro mutants scenes
-.PHONY: tsan bench-follower bench-onsets link-trials listen-trials link-fuzz bad-links sizes documents docs install clean packages toolchain
+.PHONY: tsan bench-follower bench-onsets link-trials listen-trials link-fuzz bad-links sizes documents docs install uninstall
+.PHONY: deb dist deb-test clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
 
 run: build  ## install what is missing, build, run the gateway; ARGS='--tempo 100 …' are passed on
+	@echo "Tactus runs until Ctrl-C. Next, in a second terminal: $(RELEASE) status (or play, stop, doctor, --help)" >&2
 	@exec $(RELEASE) run $(ARGS)
 
 build: toolchain  ## the release executable
@@ -52,8 +56,9 @@ programs: toolchain
 
 documents:  ## manual pages and completion scripts of the release executable, into .build/documents
 	@rm -rf $(DOCUMENTS) && mkdir -p $(DOCUMENTS)
-	@Packaging/manual $(RELEASE) $(DOCUMENTS)/man1
+	@Packaging/manual $(RELEASE) $(DOCUMENTS)
 	@for shell in bash zsh fish; do $(RELEASE) --generate-completion-script $$shell >$(DOCUMENTS)/tactus.$$shell; done
+	@sed -i '1{/^#!/d}' $(DOCUMENTS)/tactus.bash
 
 test: packages $(VENV)  ## install what is missing, run every tier: lint, unit, simulation, network, acceptance, lab
 	@Tests/tiers $(RESULTS)
@@ -64,8 +69,8 @@ check: toolchain  ## lint, unit tests and simulation only
 	@$(MAKE) unit
 
 # Texts whose spelling is checked; what is skipped stands in .codespellrc, words of our own in Tests/vocabulary.
-SPELLED := Sources Tests Examples Benchmarks Packaging Profiles docs README.md CONTRIBUTING.md CHANGELOG.md Makefile \
-	Package.swift SECURITY.md .ci/run
+SPELLED := .github Sources Tests Examples Benchmarks Packaging Profiles docs README.md CONTRIBUTING.md CHANGELOG.md \
+	Makefile Package.swift SECURITY.md .ci/run
 
 lint: toolchain  ## is every Swift file as `make format` would leave it, and every word spelled right?
 	@Packaging/install-packages lint
@@ -187,18 +192,43 @@ sizes: build  ## executable, memory and time of a command on this machine; CLEAN
 # Where Debian's shells look, below /usr and below /usr/local.
 ZSH_COMPLETIONS := $(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 SHARE := $(DESTDIR)$(PREFIX)/share
-UNITS := $(DESTDIR)$(PREFIX)/lib/systemd
+LIB := $(DESTDIR)$(PREFIX)/lib
 
-install:  ## copy executable, manual, completions and systemd units under PREFIX (and DESTDIR)
+install:  ## copy executable, manual, completions, units and examples under PREFIX (and DESTDIR)
 	@test -x $(RELEASE) -a -d $(DOCUMENTS) || $(MAKE) build
 	install -D -s -m 755 $(RELEASE) '$(DESTDIR)$(PREFIX)/bin/tactus'
-	install -d '$(SHARE)/man/man1' '$(UNITS)/system' '$(UNITS)/user'
+	install -d '$(SHARE)'/man/man{1,5} '$(LIB)'/systemd/{system,user}
 	install -m 644 $(DOCUMENTS)/man1/*.1 '$(SHARE)/man/man1'
+	install -m 644 $(DOCUMENTS)/man5/*.5 '$(SHARE)/man/man5'
 	install -D -m 644 $(DOCUMENTS)/tactus.bash '$(SHARE)/bash-completion/completions/tactus'
 	install -D -m 644 $(DOCUMENTS)/tactus.zsh '$(SHARE)/zsh/$(ZSH_COMPLETIONS)/_tactus'
 	install -D -m 644 $(DOCUMENTS)/tactus.fish '$(SHARE)/fish/vendor_completions.d/tactus.fish'
-	sed 's|@PREFIX@|$(PREFIX)|' Packaging/tactus.service >'$(UNITS)/system/tactus.service'
-	sed 's|@PREFIX@|$(PREFIX)|' Packaging/tactus.user.service >'$(UNITS)/user/tactus.service'
+	sed 's|@PREFIX@|$(PREFIX)|' Packaging/tactus.service >'$(LIB)/systemd/system/tactus.service'
+	sed 's|@PREFIX@|$(PREFIX)|' Packaging/tactus.user.service >'$(LIB)/systemd/user/tactus.service'
+	install -D -m 644 Packaging/tactus.sysusers '$(LIB)/sysusers.d/tactus.conf'
+	install -D -m 644 Packaging/config.example.yaml '$(SHARE)/doc/tactus/examples/config.yaml'
+	install -m 644 Profiles/korg-volca.yaml '$(SHARE)/doc/tactus/examples/korg-volca.yaml'
+
+uninstall:  ## remove what `make install` copied; configuration and saved state stay
+	rm -f '$(DESTDIR)$(PREFIX)/bin/tactus' '$(SHARE)'/man/man1/tactus{,-*}.1 '$(SHARE)'/man/man5/tactus-{config,profile}.5 \
+		'$(SHARE)/bash-completion/completions/tactus' '$(SHARE)/zsh/$(ZSH_COMPLETIONS)/_tactus' \
+		'$(SHARE)/fish/vendor_completions.d/tactus.fish' '$(LIB)'/systemd/{system,user}/tactus.service \
+		'$(LIB)/sysusers.d/tactus.conf'
+	rm -rf '$(SHARE)/doc/tactus'
+
+deb: build  ## a Debian package, into .build/packages; the same sources give the same bytes
+	@Packaging/install-packages deb
+	Packaging/deb .build/packages
+	@ls .build/packages/*.deb
+
+dist: build  ## a tarball to unpack below /usr/local, with its checksum, into .build/packages
+	@Packaging/tarball .build/packages
+	@ls .build/packages/*.tar.xz
+
+deb-test: deb $(VENV)  ## the package in clean Debian 12 and 13, from installation to purge; as root
+	@Packaging/install-packages deb-test
+	@Tests/Lab/lab --prepare
+	.venv/bin/python -m pytest Tests/Packages $(ARGS)
 
 clean:  ## remove everything made here
 	rm -rf .build .lab .venv

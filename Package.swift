@@ -27,6 +27,11 @@ func tests(
         exclude: exclude, swiftSettings: strict)
 }
 
+/// The commit being built, for `--version`; nil outside of a Git repository, such as in a tarball.
+let commit = Context.gitInformation.map { git in
+    git.currentCommit.prefix(8) + (git.hasUncommittedChanges ? "-changed" : "")
+}
+
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -55,6 +60,8 @@ let package = Package(
         // No pkgConfig: it would be linked. SoundFile loads it when a recording is read.
         .systemLibrary(name: "CSndFile", providers: [.apt(["libsndfile1-dev"])]),
         .target(name: "CLinux"),
+        // By itself, so that a new commit has little compiled anew.
+        .target(name: "CCommit", cSettings: commit.map { [.define("COMMIT", to: String($0))] } ?? []),
         .plugin(name: "EmbedProfiles", capability: .buildTool(), path: "Packaging/EmbedProfiles"),
         .plugin(
             name: "ExtractExamples", capability: .buildTool(), path: "Tests/ExtractExamples"),
@@ -98,6 +105,7 @@ let package = Package(
                 "OnsetDetection", "RealTime", "SoundCalibration",
             ]),
         part("OpenSoundControl", uses: ["CLO"]),
+        part("DBus", uses: ["RealTime"]),
         part(
             "PlainHTTP",
             products: [
@@ -136,8 +144,9 @@ let package = Package(
             name: "tactus",
             dependencies: [
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
-                "Doctor", "MIDIClock", "ALSASequencer", "AudioCapture", "Listening", "OnsetDetection",
-                "SoundCalibration", "SoundFile", "PlainHTTP", "Essentials", "RealTime", "BeatTime", "CLinux", logging,
+                "DBus", "Doctor", "MIDIClock", "ALSASequencer", "AudioCapture", "Listening", "OnsetDetection",
+                "SoundCalibration", "SoundFile", "PlainHTTP", "Essentials", "RealTime", "BeatTime", "CCommit", "CLinux",
+                logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -190,6 +199,7 @@ let package = Package(
         tests(
             of: "Arbiter", uses: ["BeatTime", "GatewayStatus", "LinkSession", "MIDIClock", "Simulation"]),
         tests(of: "OpenSoundControl", uses: ["Simulation"]),
+        tests(of: "DBus"),
         tests(
             of: "PlainHTTP",
             products: [
@@ -218,7 +228,8 @@ let package = Package(
             of: "tactus",
             uses: [
                 "ALSASequencer", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "ControlServer",
-                "Doctor", "Essentials", "Gateway", "GatewayStatus", "Listening", "MIDIClock", "SoundCalibration",
+                "DBus", "Doctor", "Essentials", "Gateway", "GatewayStatus", "Listening", "MIDIClock",
+                "SoundCalibration",
             ],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),

@@ -9,6 +9,7 @@ import GatewayStatus
 import Glibc
 import Listening
 import Logging
+import RealTime
 
 // What `tactus run` does after reading its options.
 extension Run {
@@ -47,6 +48,7 @@ extension Run {
         let listening = listening(gateway)
         server?.serve(gateway, listening: listening)
         osc?.serve(gateway)
+        let announcer = Self.announcer(of: address)
 
         let liveLine = Task { await Self.showStatus(of: gateway, on: console) }
         let serviceLine = Task { await Self.tellStatus(of: gateway, to: manager) }
@@ -64,6 +66,7 @@ extension Run {
         liveLine.cancel()
         serviceLine.cancel()
         manager?.stop()
+        announcer?.stop()
         await liveLine.value
 
         // Before the gateway stops, because it must first undo the shift of the clock.
@@ -96,7 +99,7 @@ extension Run {
     /// Most descriptors that a run opens, even briefly.
     private static func descriptorsNeeded(_ live: LiveConfiguration, _ interfaces: [String], servesHTTP: Bool) -> Int {
         leastDescriptors + ServiceManager.descriptorsNeeded + Gateway.descriptorsNeeded(live, interfaces: interfaces)
-            + (servesHTTP ? ControlServer.descriptorsNeeded : 0)
+            + (servesHTTP ? ControlServer.descriptorsNeeded + PanelAnnouncer.descriptorsNeeded : 0)
     }
 
     /// Most descriptors that every run opens: standard streams, the runtime's, and files being read.
@@ -158,6 +161,18 @@ extension Run {
             }
         }
         return nil
+    }
+
+    /// Announces the panel by mDNS if others can reach it.
+    private static func announcer(of address: HTTPAddress?) -> PanelAnnouncer? {
+        guard let address, !address.isLoopback else { return nil }
+        let log = Logger(label: "tactus.announce")
+        do throws(SystemCallError) {
+            return try PanelAnnouncer(port: UInt16(address.port), log: log)
+        } catch {
+            log.warning("panel not announced", metadata: ["error": "\(error)"])
+            return nil
+        }
     }
 
     private static func listen(forOSCAt address: HTTPAddress) async throws(Failure) -> OSCServer {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CCommit
 import Essentials
 import GatewayStatus
 import Glibc
@@ -12,13 +13,19 @@ struct Tactus: AsyncParsableCommand {
             Start the gateway with 'tactus run' and leave it running; the other commands talk to it. It takes part in \
             the Link session of your network and sends MIDI clock, Start and Stop in phase with it.
             """,
-        version: Status.version,
+        version: version,
         subcommands: [
             Run.self, StatusCommand.self, LinkCommand.self, StartStopSyncCommand.self, PlayCommand.self,
             StopCommand.self, TempoCommand.self, TapCommand.self, QuantumCommand.self, FollowCommand.self,
             NudgeCommand.self, RealignCommand.self, ReloadCommand.self, LearnCommand.self, CalibrateCommand.self,
             MonitorCommand.self, PortsCommand.self, ProfilesCommand.self, DoctorCommand.self,
         ])
+
+    /// The version, and in brackets the commit if it is known.
+    private static var version: String {
+        let commit = String(cString: CCommit.commit())
+        return commit.isEmpty ? Status.version : "\(Status.version) (\(commit))"
+    }
 
     static func main() async {
         Descriptors.openClosedStreams()

@@ -1,4 +1,4 @@
-"""What `make install` installs: manual pages, completions and units. Also the program without an installation."""
+"""What `make install` installs, from manual pages to units. Also the program alone, and how a release is made."""
 
 import json
 import os
@@ -14,14 +14,27 @@ from rig.gateway import PROJECT, TACTUS, run_tactus
 pytestmark = pytest.mark.real("installation")
 
 
+def make(*targets, folder):
+    """Calls make for a system in the folder, with the program under test."""
+    subprocess.run(
+        ["make", *targets, f"DOCUMENTS={folder}/documents", f"DESTDIR={folder}", "PREFIX=/usr", f"RELEASE={TACTUS}"],
+        cwd=PROJECT, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=60)
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A folder into which everything is installed, with the program under test."""
+    """A folder into which everything is installed."""
     folder = tmp_path_factory.mktemp("system")
-    subprocess.run(
-        ["make", "documents", "install", f"DOCUMENTS={folder}/documents", f"DESTDIR={folder}", "PREFIX=/usr",
-         f"RELEASE={TACTUS}"], cwd=PROJECT, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=60)
+    make("documents", "install", folder=folder)
     return folder / "usr"
+
+
+def test_what_is_uninstalled_is_gone(tmp_path):
+    make("documents", "install", folder=tmp_path)
+    assert (tmp_path / "usr/bin/tactus").exists()
+    shutil.rmtree(tmp_path / "documents")
+    make("uninstall", folder=tmp_path)
+    assert [path for path in tmp_path.rglob("*") if not path.is_dir()] == []
 
 
 def test_the_program_carries_neither_tables_of_all_languages_nor_tls():
@@ -46,7 +59,7 @@ def parser():
 
 def text(page):
     """A manual page's text, without roff markup."""
-    plain = re.sub(r"\\f.|\\&", "", page.read_text()).replace("\\-", "-").replace("\\(aq", "'")
+    plain = re.sub(r"\\f.|\\&", "", page.read_text()).replace("\\-", "-").replace("\\(aq", "'").replace("\\(ga", "`")
     return " ".join(re.sub(r"^\.\w+", "", line) for line in plain.splitlines())
 
 
@@ -65,8 +78,18 @@ def test_each_command_has_a_page_that_names_its_options_and_examples(installed):
             assert line.strip() in page, (path, line)
 
 
+def test_the_files_have_pages_that_name_each_key(installed):
+    keys = re.findall(r"^\| `([a-z.-]+)` +\|.*\|.*\|.*\|", (PROJECT / "Profiles/README.md").read_text(), re.M)
+    page = text(installed / "share/man/man5/tactus-profile.5")
+    assert "clock.when" in keys and [key for key in keys if key not in page] == []
+    example = (PROJECT / "Packaging/config.example.yaml").read_text()
+    page = text(installed / "share/man/man5/tactus-config.5")
+    assert [line for line in example.splitlines() if " ".join(line.split()) not in " ".join(page.split())] == []
+    assert (installed / "share/doc/tactus/examples/config.yaml").read_text() == example
+
+
 def test_no_page_upsets_the_formatter(installed):
-    for page in sorted((installed / "share/man/man1").glob("*.1")):
+    for page in sorted((installed / "share/man").glob("man*/*")):
         command = ["groff", "-man", "-Tutf8", "-ww", "-z", page]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert done.stderr == "", page
@@ -170,3 +193,34 @@ def test_a_copied_executable_has_all_profiles(copied):
     assert all(line.endswith(" [built in]") for line in lines)
     assert "Roland TR-8S" in copied.said("show", "roland-tr-8s")
     assert all(profile["file"] is None for profile in json.loads(copied.said("list", "--json")))
+
+
+def test_a_release_has_a_version_a_date_and_a_tag(tmp_path):
+    clone = tmp_path / "clone"
+
+    def call(*command):
+        done = subprocess.run(
+            command, cwd=clone, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL,
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    # Of what lies here, committed or not.
+    clone.mkdir()
+    for name in ("Packaging/version", "Packaging/release", "CHANGELOG.md", "Sources/GatewayStatus/Status.swift"):
+        (clone / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PROJECT / name, clone / name)
+    before = call("Packaging/version").strip()
+    assert re.fullmatch(r"\d+\.\d+\.\d+", before), "outside of Git it is the version alone"
+    (tmp_path / ".gitconfig").write_text("[user]\nname = Tester\nemail = tester@example.org\n")
+    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "All"]):
+        call("git", *words)
+    assert re.fullmatch(re.escape(before) + r"\+\d{14}\.[0-9a-f]{8}", call("Packaging/version").strip())
+    notes = re.search(r"^## \[Unreleased\]\n(.*?)(?=^## \[|\Z)", (clone / "CHANGELOG.md").read_text(), re.M | re.S)[1]
+    call("Packaging/release", "987.0.1")
+    assert call("Packaging/version") == "987.0.1\n"
+    heads = r"^## \[Unreleased\]\n\n## \[987\.0\.1\] - \d{4}-\d\d-\d\d\n\n"
+    assert re.search(heads, (clone / "CHANGELOG.md").read_text(), re.M)
+    assert call("git", "tag", "--list", "--format=%(contents)").strip() == notes.strip()
+    (clone / "CHANGELOG.md").write_text("changed")
+    assert call("Packaging/version").endswith(".changed\n")

@@ -226,7 +226,7 @@ struct CommandLineTests {
         let ending = Ending(error)
         #expect(ending.isResult)
         #expect(ending.exitCode == 0)
-        #expect(ending.text.contains(line == "--version" ? "0.1.0" : "USAGE: tactus"))
+        #expect(ending.text.contains(line == "--version" ? Tactus.configuration.version : "USAGE: tactus"))
     }
 
     @Test

@@ -8,7 +8,7 @@ import Testing
 struct ExitTests {
     @Test
     func `a result goes to stdout`() throws {
-        #expect(try run("--version") == Outcome(stdout: "0.1.0\n", stderr: "", exitCode: 0))
+        #expect(try run("--version") == Outcome(stdout: Tactus.configuration.version + "\n", stderr: "", exitCode: 0))
     }
 
     @Test

@@ -1,3 +1,4 @@
+import DBus
 import Glibc
 import RealTime
 import Testing
@@ -158,7 +159,7 @@ struct ServiceRequestTests {
 @Suite
 struct NotifySocketTests {
     /// A socket at an address, as a service manager has it.
-    private func manager(_ address: NotifyAddress) throws -> Int32 {
+    private func manager(_ address: UnixAddress) throws -> Int32 {
         let descriptor = try checked("socket") {
             socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         }
@@ -175,7 +176,7 @@ struct NotifySocketTests {
 
     @Test(arguments: ["/tmp/tactus-notify-\(getpid())", "@tactus-notify-\(getpid())"])
     func `a text arrives at a path and at a name without a file`(text: String) throws {
-        let address = try #require(NotifyAddress(text))
+        let address = try #require(UnixAddress(text))
         let manager = try manager(address)
         defer {
             close(manager)
@@ -187,7 +188,7 @@ struct NotifySocketTests {
 
     @Test
     func `a manager that is gone is an error`() throws {
-        let address = try #require(NotifyAddress("/nonexistent/notify"))
+        let address = try #require(UnixAddress("/nonexistent/notify"))
         #expect(throws: SystemCallError.self) { try NotifySocket(address).send("READY=1") }
     }
 }

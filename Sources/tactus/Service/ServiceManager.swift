@@ -1,3 +1,4 @@
+import DBus
 import Essentials
 import Gateway
 import Glibc
@@ -33,7 +34,7 @@ final class ServiceManager: Sendable {
         }
     }
 
-    private init(_ address: NotifyAddress, interval: Int64?, log: Logger) throws(SystemCallError) {
+    private init(_ address: UnixAddress, interval: Int64?, log: Logger) throws(SystemCallError) {
         socket = try NotifySocket(address)
         end = try WakeUp()
         self.interval = interval

@@ -1,9 +1,11 @@
+import DBus
+
 /// What a service manager such as systemd wants from this process, according to the environment.
 ///
 /// See sd_notify(3) and sd_watchdog_enabled(3).
 struct ServiceRequest: Hashable {
     /// Where to send reports; nil if it wants none, or the address is invalid.
-    var address: NotifyAddress?
+    var address: UnixAddress?
     /// Nanoseconds between two reports that the clock is alive; nil if it wants none.
     var interval: Int64?
     /// What is wrong in the environment, for people.
@@ -21,7 +23,7 @@ struct ServiceRequest: Hashable {
     ///   - variable: a variable of the environment by its name.
     init(process: Int32, variable: (String) -> String?) {
         if let text = variable("NOTIFY_SOCKET") {
-            address = NotifyAddress(text)
+            address = UnixAddress(text)
             if address == nil { problems.append("NOTIFY_SOCKET is neither a path nor @ and a name: '\(text)'") }
         }
         guard let text = variable("WATCHDOG_USEC"), isMeant(process, by: variable("WATCHDOG_PID")) else { return }

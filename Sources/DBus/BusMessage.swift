@@ -1,0 +1,78 @@
+/// One value in a message; only the types that we send, and those that we want to read.
+package enum BusValue: Hashable, Sendable {
+    case uint16(UInt16)
+    case int32(Int32)
+    case uint32(UInt32)
+    case string(String)
+    case objectPath(String)
+    case signature(String)
+    /// A list of byte strings, such as the properties of a network service; never read.
+    case byteStrings([String])
+
+    package var text: String? {
+        switch self {
+        case .string(let text), .objectPath(let text), .signature(let text): text
+        default: nil
+        }
+    }
+}
+
+/// A message of D-Bus: a call, its answer, or a signal.
+///
+/// See the D-Bus specification, "Message Protocol". Only little-endian messages are made or read: that is what the bus
+/// of the machine itself has.
+package struct BusMessage: Hashable, Sendable {
+    package enum Kind: UInt8, Sendable {
+        case call = 1
+        case reply = 2
+        case error = 3
+        case signal = 4
+    }
+
+    package var kind: Kind
+    /// Number of this message among those of its sender; never 0.
+    package var serial: UInt32
+    /// The number of the call that this answers.
+    package var replyTo: UInt32?
+    package var destination: String?
+    package var sender: String?
+    package var path: String?
+    package var interface: String?
+    package var member: String?
+    /// What failed, such as `org.freedesktop.DBus.Error.ServiceUnknown`.
+    package var errorName: String?
+    /// The arguments; when read, those before the first of a type that is not a ``BusValue``.
+    package var body: [BusValue] = []
+
+    package init(kind: Kind, serial: UInt32) {
+        self.kind = kind
+        self.serial = serial
+    }
+
+    /// A call that starts no service: what is not running is not wanted.
+    package static func call(
+        _ member: String, of interface: String, at path: String, to destination: String, serial: UInt32,
+        _ body: [BusValue] = []
+    ) -> BusMessage {
+        var message = BusMessage(kind: .call, serial: serial)
+        message.member = member
+        message.interface = interface
+        message.path = path
+        message.destination = destination
+        message.body = body
+        return message
+    }
+
+    package func isSignal(_ member: String, of interface: String) -> Bool {
+        kind == .signal && self.member == member && self.interface == interface
+    }
+}
+
+/// Numbers that the specification gives to the fields of a header.
+enum HeaderField: UInt8 {
+    case path = 1
+    case interface, member, errorName, replySerial, destination, sender, signature
+}
+
+/// A message that is not what the specification says.
+package struct MalformedMessage: Error, Hashable {}

@@ -1,0 +1,106 @@
+"""The panel's announcement by mDNS, with the real Avahi on a bus of its own."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+from rig.wait import PATIENCE, until
+
+pytestmark = pytest.mark.real("network")
+
+BUS = "DBUS_SYSTEM_BUS_ADDRESS"
+BUS_CONFIGURATION = """
+<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type> <listen>{address}</listen> <auth>EXTERNAL</auth>
+  <policy context="default"> <allow own="*"/> <allow send_destination="*"/> <allow eavesdrop="true"/> </policy>
+</busconfig>
+"""
+AVAHI_CONFIGURATION = "[server]\nhost-name=stage\nallow-interfaces=lo\nuse-ipv6=no\n"
+# Its process number goes into /run, where only one Avahi has room; the real one may be there.
+AVAHI = """
+mount -t tmpfs tmp /run && mkdir /run/avahi-daemon
+exec setpriv --pdeathsig KILL avahi-daemon --no-drop-root --no-chroot --no-rlimits -f "$1"
+"""
+
+
+class Network:
+    """A bus and, when wanted, Avahi. Both end with the test."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.processes = []
+        self.avahi = None
+        (folder / "bus.conf").write_text(BUS_CONFIGURATION.format(address=os.environ[BUS]))
+        (folder / "avahi.conf").write_text(AVAHI_CONFIGURATION)
+        self.start("setpriv", "--pdeathsig", "KILL", "dbus-daemon", "--nofork", f"--config-file={folder}/bus.conf")
+        until((folder / "bus").exists, "the bus is there")
+
+    def start(self, *command):
+        with (self.folder / "log").open("ab") as log:
+            self.processes.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+        return self.processes[-1]
+
+    def start_avahi(self):
+        self.avahi = self.start("unshare", "--mount", "sh", "-ec", AVAHI, "sh", str(self.folder / "avahi.conf"))
+
+    def crash_avahi(self):
+        self.avahi.kill()
+        self.avahi.wait()
+
+    def found(self):
+        """What a browser in the network finds: name, host, port and properties of each panel."""
+        done = subprocess.run(
+            ["avahi-browse", "--parsable", "--terminate", "--resolve", "_http._tcp"], capture_output=True, text=True,
+            timeout=PATIENCE)
+        lines = [line.split(";") for line in done.stdout.splitlines() if line.startswith("=")]
+        return {(line[3].replace("\\032", " ").replace("\\035", "#"), line[6], int(line[8]), line[9]) for line in lines}
+
+    def stop(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def network(tmp_path, monkeypatch):
+    monkeypatch.setenv(BUS, f"unix:path={tmp_path}/bus")
+    network = Network(tmp_path)
+    yield network
+    network.stop()
+
+
+def panel(name, port):
+    return name, "stage.local", port, '"path=/"'
+
+
+def test_a_panel_open_to_the_network_is_announced_as_long_as_it_runs(network, start, tmp_path):
+    token = tmp_path / "token"
+    token.touch(0o600)
+    token.write_text("secret-of-the-test")
+
+    def gateway(port, *options):
+        return start("--no-link", *options, name=f"gateway{port}", port=port, token=token.read_text(), passing=(BUS,))
+
+    def opened(port):
+        return gateway(port, "--http", f"0.0.0.0:{port}", "--http-token-file", token)
+
+    gateway(8807)  # for this machine only: never announced
+    first = opened(8808)
+    network.start_avahi()
+    until(lambda: network.found() == {panel("Tactus on stage", 8808)}, "the panel is found once Avahi runs")
+    assert "Tactus on stage" in first.stderr
+    second = opened(8809)
+    both = {panel("Tactus on stage", 8808), panel("Tactus on stage #2", 8809)}
+    until(lambda: network.found() == both, "the second on this machine has another name")
+    network.crash_avahi()
+    network.start_avahi()
+    # Whichever is quicker has the plain name now.
+    until(lambda: {port for _, _, port, _ in network.found()} == {8808, 8809}, "a restarted Avahi is told again")
+    first.process.send_signal(signal.SIGTERM)
+    assert first.process.wait(timeout=PATIENCE) == 0
+    until(lambda: {port for _, _, port, _ in network.found()} == {8809}, "who has ended is announced no more")
+    assert second.process.poll() is None
