@@ -33,7 +33,7 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 
-.PHONY: help run build programs test check lint format unit network acceptance plan lab bench bench-full bench-micro mutants scenes
+.PHONY: help run build programs test check lint format unit network acceptance plan faults lab bench bench-full bench-micro mutants scenes
 .PHONY: tsan bench-follower bench-onsets link-trials listen-trials link-fuzz bad-links sizes documents docs install uninstall
 .PHONY: deb dist deb-test clean packages toolchain
 
@@ -118,6 +118,10 @@ acceptance: programs $(VENV)
 
 plan: programs $(VENV)  ## the cases asked of every Link program, against unmodified ones; prints the table of verdicts
 	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance -m case $(ARGS)
+
+faults: programs $(VENV)  ## provoke every fault in the lab; an hour; writes Benchmarks/reliability.md; ARGS='killed=3' for one
+	@Tests/Lab/lab --prepare
+	nice -n 5 Tests/Faults/faults $(ARGS)
 
 lab: export LAB_COMMAND = $(value CMD)
 lab: packages  ## one command in a kernel that has the sequencer: CMD='…', LAB_OPTIONS='--ppm 500' (Tests/Lab/lab --help)

@@ -19,7 +19,7 @@ INTERVAL = 60e6 / TEMPO / PER_BEAT
 BAR = 4 * PER_BEAT
 SCENES = [
     ["plugging", "calibrating", "recognising", "equal", "configuring", "remote", "leader"],
-    ["killed", "refusing", "unplugged", "silent"],
+    ["refusing", "unplugged", "silent"],
 ]
 BOOTS = [
     Boot({" ".join(scenes): ("devices.py", *scenes)}, ("--kernel-args", "transparent_hugepage=never"))
@@ -409,21 +409,3 @@ def test_a_machine_that_was_unplugged_is_told_with_what_it_will_do(recorded):
     assert record["realign"] == [1, "", f"tactus: {name} is not connected\n"]
     assert "output-away" not in codes(record["back"])
     assert "snd_seq" not in record["log"] and record["log"].count("device unplugged") == 1
-
-
-# A run that is killed.
-
-
-@pytest.mark.real("peer")
-def test_the_next_run_after_a_killed_one_enters_a_session_that_plays_on_at_its_bar(recorded, figure):
-    record = recorded("killed")
-    assert moves(record["before"]) == ["start"]
-    assert moves(record["after"]) == ["stop", "continue"]
-    assert record["after"][0][0] == "stop", "its machine is stopped before it hears a clock"
-    (sixteenths,) = record["positions"]
-    assert sixteenths > 0 and sixteenths % 16 == 0
-    late = first_tick_after(record["after"], "continue") - (record["top"] + sixteenths * 15e6 / TEMPO)
-    figure("its first tick from the session's bar", f"{late:.0f} us instruction-time", "1000 us")
-    assert abs(late) < 1_000
-    assert record["peer"] == [True, TEMPO], "the session is left alone"
-    assert record["status"]["playing"] is True

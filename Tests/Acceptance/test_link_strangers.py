@@ -5,7 +5,6 @@ import os
 import pathlib
 import random
 import resource
-import struct
 import subprocess
 import sys
 import time
@@ -13,44 +12,12 @@ import time
 import pytest
 
 from rig.clocks import raw_microseconds
+from rig.nonsense import broken, senseless
 from rig.rawpeer import ALIVE, BYE_BYE, GROUP, MEASUREMENT, PING, PONG, RESPONSE, RawPeer, entry, joined
 from rig.tracer import official
 from rig.wait import until
 
 pytestmark = pytest.mark.real("network")
-
-EXTREMES = [-2**63, -1, 0, 1, 2**53 + 1, 2**63 - 1]
-
-
-def broken(random, data):
-    """A valid message after random damage: cut off, with flipped bits, wrong lengths or extra bytes."""
-    data = bytearray(data)
-    for _ in range(random.randint(1, 4)):
-        place = random.randrange(len(data)) if data else 0
-        match random.randrange(5):
-            case 0 if data:
-                data[place] ^= 1 << random.randrange(8)
-            case 1:
-                del data[place:]
-            case 2:
-                data[place:place + 4] = b"\xff\xff\xff\xff"
-            case 3:
-                data[place:place + 8] = struct.pack(">q", random.choice(EXTREMES))
-            case 4:
-                data += random.randbytes(random.randrange(300))
-    return bytes(data)
-
-
-def senseless(raw, node):
-    """Well-formed messages with impossible values; some have our own peer's node ID."""
-    for number in EXTREMES:
-        for timeline in [(number, 0, 0), (500_000, number, 0), (500_000, 0, number), (number,) * 3]:
-            raw.node = node if number == 1 else b"SENSELES"
-            _, *rest = raw.payload()
-            yield raw.message(ALIVE, [entry(b"tmln", struct.pack(">qqq", *timeline)), *rest])
-            yield raw.message(RESPONSE, [*raw.payload(), entry(b"stst", struct.pack(">Bqq", 255, number, number))])
-        times = b"".join(entry(key, struct.pack(">q", number)) for key in (b"__gt", b"__ht", b"_pgt"))
-        yield MEASUREMENT + bytes([PONG]) + entry(b"sess", raw.session) + times
 
 
 def test_nonsense_of_all_kinds_stops_nothing(raw, ours, figure):

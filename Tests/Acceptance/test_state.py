@@ -166,25 +166,6 @@ def mounted(folder, *options):
         subprocess.run(["umount", "-l", folder], check=True)
 
 
-def test_a_full_disk_keeps_the_old_state_and_heals(start, tmp_path):
-    with mounted(tmp_path / "disk", "size=64k") as disk:
-        gateway = start("--no-link", "--state", disk / "kept")
-        gateway.post("tempo", {"bpm": 90})
-        until(lambda: (disk / "kept/state.json").exists(), "kept")
-        with contextlib.suppress(OSError), open(disk / "ballast", "wb", buffering=0) as ballast:
-            while True:
-                ballast.write(bytes(4096))
-        gateway.post("tempo", {"bpm": 91})
-        until(lambda: "state-not-kept" in warnings(gateway), "the warning")
-        assert kept(disk / "kept")["tempo"] == 90
-        assert [file.name for file in (disk / "kept").iterdir()] == ["state.json"]
-        (disk / "ballast").unlink()
-        gateway.post("tempo", {"bpm": 92})
-        until(lambda: "state-not-kept" not in warnings(gateway), "kept again")
-        assert kept(disk / "kept")["tempo"] == 92
-        gateway.stop()
-
-
 def test_a_read_only_disk_gives_what_it_has_and_is_a_warning(start, tmp_path):
     with mounted(tmp_path / "disk", "size=64k") as disk:
         gateway = start("--no-link", "--state", disk / "kept")

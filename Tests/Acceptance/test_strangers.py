@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import resource
-import selectors
 import signal
 import socket
 import subprocess
@@ -15,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from rig.events import EventStream
 from rig.gateway import PORT, request
+from rig.pipelines import Pipelines
 from rig.wait import until
 
 pytestmark = pytest.mark.real("network")
@@ -74,39 +74,6 @@ def test_a_thousand_half_open_connections_keep_nobody_out(gateway, figure):
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-class Flood:
-    """Connections that send requests for the panel without end, and read nothing."""
-
-    REQUEST = f"GET / HTTP/1.1\r\n{HEAD}\r\n".encode()
-
-    def __init__(self, stack):
-        self.stack = stack
-        self.selector = stack.enter_context(selectors.DefaultSelector())
-        self.sent = {}
-
-    def open(self, count):
-        for _ in range(count):
-            connection = self.stack.enter_context(socket.socket())
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            connection.connect(("127.0.0.1", PORT))
-            connection.setblocking(False)
-            self.sent[connection] = 0
-            self.selector.register(connection, selectors.EVENT_WRITE)
-
-    def send(self):
-        """Sends what the connections take, and returns how many are still open."""
-        for key, _ in self.selector.select(0.05):
-            connection, done = key.fileobj, self.sent[key.fileobj] % len(self.REQUEST)
-            try:
-                self.sent[connection] += connection.send((self.REQUEST * 1000)[done:])
-            except BlockingIOError:
-                pass
-            except OSError:
-                self.selector.unregister(connection)
-                del self.sent[connection]
-        return len(self.sent)
-
-
 def test_connections_that_pipeline_and_read_nothing_are_bounded_and_closed_and_delay_no_exit(start, figure):
     """They are closed ten seconds after their answers fit into no buffer any more."""
     gateway = start("--no-link")
@@ -119,7 +86,7 @@ def test_connections_that_pipeline_and_read_nothing_are_bounded_and_closed_and_d
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     with contextlib.ExitStack() as stack:
-        flood = Flood(stack)
+        flood = Pipelines(stack)
         before = memory()
         flood.open(120)
         until(lambda: flood.send() == 0, "every connection is closed")

@@ -29,10 +29,8 @@ from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import PROJECT, TACTUS, Gateway, environment  # noqa: E402
 from rig.guest import preload  # noqa: E402
 from rig.leader import START, STOP, Leader  # noqa: E402
-from rig.peer import Peer  # noqa: E402
 from rig.sequencer import NAMES, Observer  # noqa: E402
 from rig.usb import Gadget, make_sockets  # noqa: E402
-from rig.wait import until  # noqa: E402
 
 TEMPO = 120
 # At this tempo a bar lasts 0.39 s, so that many unplugs and returns take only seconds.
@@ -524,52 +522,10 @@ def unplugged():
     return record
 
 
-# Scene 9: a gateway that is killed while a session plays, and the next one.
-
-
-def killed():
-    make_cards(1)
-    line, peer = FramedLine(0), Peer(TEMPO, start_stop_sync=True)
-    time.sleep(1.5)  # the older session wins if it is at least half a second older
-    with tempfile.TemporaryDirectory() as folder:
-        options = ("--start-stop-sync", "--output", "VirMIDI 0-0", "--state", f"{folder}/state")
-
-        def kept():
-            state = pathlib.Path(folder, "state/state.json")
-            return state.exists() and json.loads(state.read_text()).get("playing")
-
-        with Gateway(*options, folder=f"{folder}/killed") as gateway:
-            preload(gateway.process.pid, "self")
-            gateway.wait_status(lambda status: status["link"]["peers"] == 1 and status["tempo"] == TEMPO, "joined")
-            top = peer.play()
-            gateway.wait_status(lambda status: status["transport"] == "playing", "the song plays")
-            until(kept, "what plays is kept", every=0.05)
-            gateway.kill()
-        line.read()
-        count, told = len(line.events), len(line.positions)
-        with Gateway(*options, folder=f"{folder}/next") as gateway:
-
-            def has_entered():
-                line.read()
-                return "continue" in [name for name, _ in line.events[count:]]
-
-            until(has_entered, "the machine plays", every=0.05)
-            time.sleep(0.5)
-            status, left = gateway.status(), [peer.playing, round(peer.tempo, 3)]
-            line.read()
-            record = {
-                "before": line.events[:count], "after": line.events[count:], "top": top, "status": status, "peer": left,
-                "positions": [value for value, _ in line.positions[told:]]}
-            gateway.stop()
-    peer.close()
-    line.close()
-    return record
-
-
 SCENES = {
     scene.__name__: scene
     for scene in (plugging, recognising, equal, configuring, remote, leader, calibrating, silent, refusing,
-                  unplugged, killed)
+                  unplugged)
 }
 
 if __name__ == "__main__":

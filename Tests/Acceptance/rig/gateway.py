@@ -58,12 +58,12 @@ def request(method, path, body=None, headers=None, port=PORT, timeout=PATIENCE):
 
 
 class Gateway:
-    """`tactus run` with the given arguments, from its first status to its exit."""
+    """`tactus run` with the given arguments, from its first status to its exit; `before` are words in front of it."""
 
     # The kernel kills it when its parent ends, so that no Link peer survives a killed test.
     COMMAND = ("setpriv", "--pdeathsig", "KILL", TACTUS)
 
-    def __init__(self, *arguments, folder, port=PORT, passing=(), token=None):
+    def __init__(self, *arguments, folder, port=PORT, passing=(), token=None, before=()):
         self.headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ class Gateway:
         self.stderr_path = self.folder / "stderr"
         self.stdout_path = self.folder / "stdout"
         self.started = time.monotonic()
-        command = [*self.COMMAND, "run", "--http", f"127.0.0.1:{port}", *map(str, arguments)]
+        command = [*before, *self.COMMAND, "run", "--http", f"127.0.0.1:{port}", *map(str, arguments)]
         with self.stdout_path.open("ab") as stdout, self.stderr_path.open("ab") as stderr:
             # In its own process session, like a service, because the test user may have a terminal.
             self.process = subprocess.Popen(

@@ -41,28 +41,34 @@ class Boot:
     libraries: dict = field(default_factory=dict)
 
 
+def command(boot, folder):
+    """The words that boot the lab and run the scripts, whose results go into `folder`, numbered.
+
+    The folder must be in the project, because the guest has its own /tmp.
+    """
+    pathlib.Path(folder).chmod(0o777)
+    scripts = [
+        [PYTHON, GUEST / script, f"{folder}/{number}.json", *arguments]
+        for number, (script, *arguments) in enumerate(boot.scripts.values())]
+    libraries = [
+        word for name, source in boot.libraries.items() for word in ("--env", f"{name}={compiled(source, folder)}")]
+    words = [
+        LAB, "--timeout", LONGEST, "--writable", folder, "--env", f"TACTUS={TACTUS}", *libraries, *boot.options, "--",
+        "sh", "-c", " && ".join(shlex.join(map(str, words)) for words in scripts)]
+    return [str(word) for word in words]
+
+
 def record(boot, running=None):
     """Boots the lab once, runs the scripts, and returns each one's result by name."""
-    # The folder is in the project, because the guest has its own /tmp.
     (PROJECT / ".lab").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=PROJECT / ".lab") as folder:
-        pathlib.Path(folder).chmod(0o777)
-        scripts = [
-            [PYTHON, GUEST / script, f"{folder}/{number}.json", *arguments]
-            for number, (script, *arguments) in enumerate(boot.scripts.values())]
-        line = " && ".join(shlex.join(map(str, words)) for words in scripts)
-        libraries = [
-            word for name, source in boot.libraries.items() for word in ("--env", f"{name}={compiled(source, folder)}")]
-        command = [
-            LAB, "--timeout", str(LONGEST), "--writable", folder, "--env", f"TACTUS={TACTUS}", *libraries,
-            *boot.options, "--", "sh", "-c", line]
+        words = command(boot, folder)
         process = subprocess.Popen(
-            [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True)
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if running is not None:
             running.add(process)
         out, error = process.communicate()  # needs no timeout, because the lab has its own
-        assert process.returncode == 0, f"{line} in the lab, exit {process.returncode}:\n{out}\n{error}"
+        assert process.returncode == 0, f"{words[-1]} in the lab, exit {process.returncode}:\n{out}\n{error}"
         return {
             name: json.loads((pathlib.Path(folder) / f"{number}.json").read_text())
             for number, name in enumerate(boot.scripts)}

@@ -56,19 +56,28 @@ class RawLine:
 
     @contextlib.contextmanager
     def full(self):
-        """Inside a `with` block the line accepts no bytes: its buffer is full and nothing reads it."""
+        """Inside a `with` block the line accepts no bytes: its buffer is full and nothing reads it.
+
+        What filled it is read here and not by the reader, whose real-time priority would keep others from the processor.
+        One such byte is kept, which tells what was received before and after.
+        """
         with self.reading:
             writer = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK)
+            filled = 0
             try:
-                with contextlib.suppress(BlockingIOError):
-                    while True:
-                        os.write(writer, bytes([SENSING]) * 4096)
-                with contextlib.suppress(BlockingIOError):
-                    while True:
-                        os.write(writer, bytes([SENSING]))
+                for size in (4096, 1):
+                    with contextlib.suppress(BlockingIOError):
+                        while True:
+                            filled += os.write(writer, bytes([SENSING]) * size)
                 yield
             finally:
                 os.close(writer)
+                while filled > 0:
+                    data = os.read(self.descriptor, 4096)
+                    filled -= data.count(SENSING)
+                    at = raw_microseconds()
+                    self.arrivals.extend((value, at) for value in data.translate(None, bytes([SENSING])))
+                self.arrivals.append((SENSING, raw_microseconds()))
 
     def wait_empty(self):
         """Waits until everything sent has been read. Call it after the sender has ended."""

@@ -1,0 +1,142 @@
+"""Faults of HTTP and OSC clients."""
+
+import contextlib
+import resource
+import signal
+import socket
+import time
+
+from rig.clocks import raw_microseconds
+from rig.events import EventStream
+from rig.gateway import PORT
+from rig.pipelines import Pipelines
+from rig.wait import until
+from stage import fault
+
+HEAD = f"Host: 127.0.0.1:{PORT}\r\n"
+
+
+def many(count):
+    """Raises this process's limit of descriptors, and returns `count` connections."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return [socket.create_connection(("127.0.0.1", PORT)) for _ in range(count)]
+
+
+@fault("120 connections send requests without end and read nothing; then SIGTERM", within=0.5)
+def pipelines(stage):
+    for round in stage.rounds():
+        gateway = stage.start(name=f"gateway {round.number}")
+        with contextlib.ExitStack() as stack:
+            flood = Pipelines(stack)
+            flood.open(120)
+            until(lambda: flood.send() == 0, "every connection is closed")
+            flood.open(120)
+            for _ in range(20):
+                flood.send()
+            round.expect(gateway.status()["mode"] == "internal", "others are not answered")
+            round.over()
+            stage.end(gateway, round, signal.SIGTERM)
+            round.recovered = raw_microseconds()
+
+
+@fault("500 clients send a byte now and then and end no request")
+def slow_clients(stage):
+    gateway = stage.start()
+    for round in stage.rounds():
+        connections = many(500)
+        for turn in range(15):
+            for connection in connections:
+                with contextlib.suppress(OSError):
+                    connection.send(b"GET /api/v1/status "[turn:turn + 1])
+            round.expect(gateway.status()["mode"] == "internal", "others are not answered")
+            time.sleep(0.5)
+        for connection in connections:
+            connection.close()
+
+
+@fault("90 event streams are never read, with 400 changes to tell")
+def streams_unread(stage):
+    gateway = stage.start()
+    for round in stage.rounds():
+        with contextlib.ExitStack() as stack:
+            for _ in range(90):
+                with contextlib.suppress(AssertionError, OSError):
+                    stack.enter_context(EventStream())
+            for number in range(400):
+                gateway.post("quantum", {"beats": 3 + number % 20})
+            round.expect(gateway.status()["quantum"] == 3 + 399 % 20, "others are not answered")
+            time.sleep(3)
+
+
+def bad_requests():
+    """Requests that are none, or must not be answered with 200."""
+    yield from (b"\r\n\r\n", b"\x00" * 200, b"GET\r\n\r\n", b"GET /api/v1/status HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00")
+    yield b"GET / HTTP/1.1\r\n" + b"X: " + b"y" * 200_000 + b"\r\n\r\n"
+    for head in (
+            "GET /api/v1/status HTTP/1.1\r\n\r\n",
+            f"GET /api/v1/status HTTP/1.1\r\n{HEAD}{HEAD}\r\n",
+            f"GET /api/v1/status HTTP/1.1\r\n{HEAD}Host: evil.example\r\n\r\n",
+            f"GET http://evil.example/api/v1/status HTTP/1.1\r\n{HEAD}\r\n",
+            "GET /api/v1/status HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+            f"GET /../../etc/passwd HTTP/1.1\r\n{HEAD}\r\n",
+            f"POST /api/v1/tempo HTTP/1.1\r\n{HEAD}Content-Length: 99999999999999999999\r\n\r\n",
+            f"POST /api/v1/tempo HTTP/1.1\r\n{HEAD}Content-Length: -1\r\n\r\n",
+            f"POST /api/v1/tempo HTTP/1.1\r\n{HEAD}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{{}}",
+            f"POST /api/v1/tempo HTTP/1.1\r\n{HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+            f"POST /api/v1/tempo HTTP/1.1\r\n{HEAD}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n1\r\n{{\r\n0\r\n\r\n",
+            f"POST /api/v1/tempo HTTP/1.1\r\n{HEAD}Origin: http://evil.example\r\nContent-Type: application/json\r\n"
+            'Content-Length: 11\r\n\r\n{"bpm":130}',
+            f"OPTIONS * HTTP/1.1\r\n{HEAD}\r\n", f"CONNECT evil.example:80 HTTP/1.1\r\n{HEAD}\r\n",
+            f"TRACE / HTTP/1.1\r\n{HEAD}\r\n"):
+        yield head.encode()
+    for body in (b"{", b'{"bpm":5}', b'{"bpm":1e999}', b'{"bpm":"NaN"}', b"[" * 5000, b'{"bpm":130', b"\xff\xfe", b"null"):
+        yield (f"POST /api/v1/tempo HTTP/1.1\r\n{HEAD}Content-Type: application/json\r\n"
+               f"Content-Length: {len(body)}\r\n\r\n").encode() + body
+
+
+@fault("requests that are none, are cut off, name other hosts or hold nonsense")
+def senseless_requests(stage):
+    gateway = stage.start()
+    for round in stage.rounds():
+        for sent in 20 * list(bad_requests()):
+            answer = b""
+            with socket.create_connection(("127.0.0.1", PORT), timeout=60) as connection, contextlib.suppress(OSError):
+                connection.sendall(sent)
+                connection.shutdown(socket.SHUT_WR)
+                while part := connection.recv(65536):
+                    answer += part
+            round.expect(not answer.startswith(b"HTTP/1.1 2"), f"200 for {sent[:100]!r}")
+        round.expect(abs(gateway.status()["tempo"] - 120) < 0.01, "the tempo has changed")
+
+
+@fault("100 000 OSC messages at once, half of them nonsense")
+def osc_flood(stage):
+    config = stage.configuration("osc: { enabled: true }\n")
+    gateway = stage.start("--config", config)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as controller:
+        good = b"/tactus/quantum\0,i\0\0" + (4).to_bytes(4, "big")
+        for round in stage.rounds():
+            for number in range(100_000):
+                controller.sendto(good if number % 2 else good[:number % len(good)], ("127.0.0.1", 8809))
+            round.over()
+            time.sleep(1)
+            round.expect(gateway.status()["mode"] == "internal", "it is not answered")
+
+
+@fault("somebody guesses the token as fast as answers come, for 3 s")
+def token_guessed(stage):
+    secret = stage.folder / "secret"
+    secret.write_text("Zm9vYmFyYmF6cXV4\n")
+    secret.chmod(0o600)
+    gateway = stage.start("--http-token-file", secret, token="Zm9vYmFyYmF6cXV4")
+    for round in stage.rounds():
+        codes, deadline = [], time.monotonic() + 3
+        while time.monotonic() < deadline:
+            codes.append(gateway.request("GET", "/api/v1/status", headers={"Authorization": f"Bearer {len(codes):016}"})[0])
+        round.over()
+        round.expect(200 not in codes, "a wrong token was accepted")
+        round.expect(429 in codes, "guesses are not slowed")
+        round.note(f"{codes.count(401)} guesses were examined")
+        until(lambda: gateway.request("GET", "/api/v1/status")[0] == 200, "the right token is accepted")
+        round.expect("wrong token" in gateway.stderr, "the log says nothing")
