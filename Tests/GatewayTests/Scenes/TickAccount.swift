@@ -62,7 +62,7 @@ struct TickAccount {
     private static func marks(_ nodes: [VirtualGateway]) -> [Machine: Mark] {
         var marks: [Machine: Mark] = [:]
         for (node, gateway) in nodes.enumerated() {
-            let board = gateway.clockThread.board
+            let board = gateway.outputThread.board
             for (receiver, slot) in gateway.receivers(on: board) where gateway.isReachable(receiver) {
                 guard let mark = mark(gateway.machines[receiver], slot, board) else { continue }
                 marks[Machine(node: node, receiver: receiver)] = mark
