@@ -164,7 +164,7 @@ def unlimited():
     pathlib.Path("/proc/sys/kernel/sched_rt_runtime_us").write_text("-1")
 
 
-@fault("a program of higher priority keeps the clock thread from the processor for 4 ms, 50 times")
+@fault("a program of higher priority keeps the output thread from the processor for 4 ms, 50 times")
 def starved_briefly(stage):
     """The queue steps in, so that nothing is lost and nothing late."""
     unlimited()
@@ -176,7 +176,7 @@ def starved_briefly(stage):
             time.sleep(0.0413)
 
 
-@fault("a program of higher priority keeps the clock thread from the processor for 3 s", within=AT_A_BAR)
+@fault("a program of higher priority keeps the output thread from the processor for 3 s", within=AT_A_BAR)
 def starved(stage):
     unlimited()
     gateway = stage.start()

@@ -20,7 +20,7 @@ struct OutputTable: Sendable {
     var withoutSlot = (named: 0, devices: 0)
     /// Devices that get the clock more than once.
     var doubledClocks: [DoubledClock] = []
-    /// Descriptors to close once the clock thread uses the first board without them.
+    /// Descriptors to close once the output thread uses the first board without them.
     var retired: [(slot: Int, descriptor: Int32, generation: UInt64)] = []
     /// When to check drivers.
     var watch = DeviceWatch()
@@ -165,7 +165,7 @@ struct OutputTable: Sendable {
         throw others.first ?? .notConnected(nil)
     }
 
-    /// Gives an output a slot; the clock thread creates its port.
+    /// Gives an output a slot; the output thread creates its port.
     ///
     /// - Returns: whether there was a free slot.
     mutating func add(_ target: Output.Target, name: String, _ request: OutputRequest) -> Bool {
@@ -208,11 +208,11 @@ struct OutputTable: Sendable {
 
     /// Retires outputs whose devices have been stopped, and frees their slots.
     ///
-    /// A slot is reused only after the clock thread has deleted its port. Otherwise the port's name could change while
+    /// A slot is reused only after the output thread has deleted its port. Otherwise the port's name could change while
     /// that thread reads it, and old subscribers would hear the next output.
     ///
     /// - Parameters:
-    ///   - account: the clock thread's last account.
+    ///   - account: the output thread's last account.
     ///   - published: generation of the last published board.
     ///   - patchbay: loses the subscriptions of retired outputs.
     ///   - effects: receives what must be done.
@@ -285,7 +285,7 @@ struct OutputTable: Sendable {
     /// Whether a device is connected to an output that stays.
     private func isDriven(_ place: String) -> Bool { all.contains { $0.presence == .here && $0.connectedTo == place } }
 
-    /// How long a Stop may take on its way once the clock thread has the board without the output, in microseconds.
+    /// How long a Stop may take on its way once the output thread has the board without the output, in microseconds.
     private static let stopGrace: Int64 = 200_000
     /// How long a device is offered its Stop again that has refused it, in microseconds.
     private static let longestStopGrace: Int64 = 1_000_000
