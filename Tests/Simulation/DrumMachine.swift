@@ -15,6 +15,11 @@ package struct DrumMachine: Sendable {
     }
 
     package private(set) var events: [Event] = []
+    /// How many ticks it has ever received.
+    package private(set) var tickCount = 0
+    /// How many messages it has ever received.
+    package var messageCount: Int { forgotten + events.count }
+    private var forgotten = 0
     package private(set) var isPlaying = false
     /// Position of the next tick, in ticks from the start of the song.
     package private(set) var songPosition: Int64 = 0
@@ -39,6 +44,7 @@ package struct DrumMachine: Sendable {
         switch message {
         case .timingClock:
             lastTick = time
+            tickCount += 1
             if isPlaying { songPosition += 1 }
         case .start: (songPosition, isPlaying) = (0, true)
         case .continue: isPlaying = true
@@ -51,6 +57,13 @@ package struct DrumMachine: Sendable {
 
     /// Forgets what was recorded, as if a new device had been plugged in.
     package mutating func replace() { self = DrumMachine() }
+
+    /// Forgets all but the newest messages, which are enough for its checks.
+    package mutating func forgetOldEvents() {
+        let count = max(0, events.count - 100)
+        events.removeFirst(count)
+        forgotten += count
+    }
 
     /// Forgets when the last tick came, as if the next came much later.
     package mutating func forgetLastTick() { lastTick = nil }

@@ -99,6 +99,9 @@ struct SceneConfiguration: Hashable {
 }
 
 /// A random sequence of steps.
+///
+/// A short scene heaps one fault on another. A long one is an ordinary day: everything is plugged in and plays, now and
+/// then something happens, and what is broken is soon repaired.
 struct RandomScene {
     struct Timed: Hashable {
         var step: SceneStep
@@ -109,6 +112,8 @@ struct RandomScene {
     let seed: UInt64
     let isLinkEnabled: Bool
     let start: SceneConfiguration
+    /// What happens before the steps.
+    private let opening: [Timed]
     var steps: [Timed]
 
     init(seed: UInt64, count: Int = 60) {
@@ -116,10 +121,35 @@ struct RandomScene {
         self.seed = seed
         isLinkEnabled = random.chance(0.5)
         start = SceneConfiguration(using: &random)
+        opening = []
         steps = (0..<count).map { _ in
             Timed(
                 step: SceneStep(using: &random),
                 wait: .random(in: 0...(random.chance(0.1) ? 3_000 : 300), using: &random))
+        }
+    }
+
+    /// A long scene.
+    init(seed: UInt64, hours: Double) {
+        var random = SeededGenerator(seed: seed).split("long")
+        self.seed = seed
+        isLinkEnabled = true
+        start = SceneConfiguration(using: &random)
+        let others: [SceneStep] = [.pedal(true), .line(true), .peer(.enableLink(true)), .command(.setPlaying(true))]
+        opening = ((0..<6).map { .plug($0) } + others).map { Timed(step: $0, wait: 100) }
+        steps = []
+        var left = Int64(hours * 3_600_000)
+        while left > 0 {
+            let step = SceneStep(using: &random)
+            let broken = Int64.random(in: 0...(random.chance(0.5) ? 500 : 20_000), using: &random)
+            let quiet = Int64.random(in: 0...40_000, using: &random)
+            if let repair = step.repair {
+                steps += [Timed(step: step, wait: broken), Timed(step: repair, wait: quiet)]
+                left -= broken
+            } else {
+                steps.append(Timed(step: step, wait: quiet))
+            }
+            left -= quiet
         }
     }
 
@@ -134,20 +164,39 @@ struct RandomScene {
     ///
     /// - Returns: the first broken promise; nil if there is none.
     func brokenPromise() -> BrokenPromise? {
+        var account = TickAccount()
+        return brokenPromise(&account)
+    }
+
+    /// The same, with an account of the ticks in the quiet times between steps.
+    func brokenPromise(_ account: inout TickAccount) -> BrokenPromise? {
         var world = GatewayWorld("random scene", seed: seed)
         do throws(BrokenPromise) {
-            try play(&world)
+            try play(&world, &account)
             return nil
         } catch {
             return error
         }
     }
 
+    /// The last steps of the scene before a time.
+    func last(_ count: Int, before end: WorldTime) -> RandomScene {
+        var scene = self
+        var time = opening.map(\.wait).reduce(0, +)
+        let happened = steps.prefix { timed in
+            defer { time += timed.wait }
+            return time * 1_000 <= end.microseconds
+        }
+        scene.steps = Array(happened.suffix(count))
+        return scene
+    }
+
     /// Plays the scene, and returns the gateway's log and the messages that each machine received.
     func account() -> [String] {
         var world = GatewayWorld("random scene", seed: seed)
         var lines: [String] = []
-        do throws(BrokenPromise) { try play(&world) } catch { lines = ["\(error.promise), at \(error.time)"] }
+        var account = TickAccount()
+        do throws(BrokenPromise) { try play(&world, &account) } catch { lines = ["\(error.promise), at \(error.time)"] }
         let gateway = world.nodes[0]
         lines += gateway.log.map { "\($0.text) \($0.metadata)" }
         for (receiver, machine) in gateway.machines {
@@ -198,7 +247,7 @@ struct RandomScene {
         return scene
     }
 
-    private func play(_ world: inout GatewayWorld) throws(BrokenPromise) {
+    private func play(_ world: inout GatewayWorld, _ account: inout TickAccount) throws(BrokenPromise) {
         do {
             var configuration = GatewayConfiguration()
             configuration.isLinkEnabled = isLinkEnabled
@@ -207,9 +256,9 @@ struct RandomScene {
             world.plugLeaders(into: 0)
             _ = try world.addNode(tempo: 97)
             var tokens: [ReplyToken] = []
-            for timed in steps {
+            for timed in opening + steps {
                 try perform(timed.step, in: &world, &tokens)
-                try run(&world, for: timed.wait)
+                try run(&world, for: timed.wait, &account)
             }
             for step in [.holdClockThread(false), .clog(nil), .line(true)] as [SceneStep] {
                 try perform(step, in: &world, &tokens)
@@ -224,6 +273,16 @@ struct RandomScene {
         } catch {
             throw BrokenPromise("\(error)", scenario: "random scene", seed: seed, time: .seconds(0), trace: Trace())
         }
+    }
+
+    /// Lets time pass after a step; what is left when the step has been dealt with is a stretch for the account.
+    private func run(_ world: inout GatewayWorld, for milliseconds: Int64, _ account: inout TickAccount) throws {
+        let settling = min(milliseconds, 6_000)
+        try run(&world, for: settling)
+        account.open(world.nodes)
+        try run(&world, for: milliseconds - settling)
+        if let fault = account.close(world.nodes) { throw world.broken(fault) }
+        for gateway in world.nodes { gateway.forgetOldEvents() }
     }
 
     private func run(_ world: inout GatewayWorld, for milliseconds: Int64) throws {
@@ -308,6 +367,23 @@ struct RandomScene {
 }
 
 extension SceneStep {
+    /// What ends the fault that this step is; nil if it is none, or ends by itself.
+    fileprivate var repair: SceneStep? {
+        switch self {
+        case .pull(let machine): .plug(machine)
+        case .take(let machine, true): .take(machine, false)
+        case .stick(let machine, true): .stick(machine, false)
+        case .line(false): .line(true)
+        case .clog: .clog(nil)
+        case .holdClockThread(true): .holdClockThread(false)
+        case .pullLeaders: .plugLeaders
+        case .network(false): .network(true)
+        case .pedal(false): .pedal(true)
+        case .refuseControls(true): .refuseControls(false)
+        default: nil
+        }
+    }
+
     /// Draws a step.
     init(using random: inout SeededGenerator) {
         let machine = Int.random(in: 0..<6, using: &random)

@@ -8,11 +8,7 @@ struct RandomSceneTests {
     @Test(arguments: Seeds.standing(1...40))
     func `whatever happens, machines stay in step, settings are kept and only one clock leads`(seed: UInt64) {
         let scene = RandomScene(seed: seed)
-        guard let promise = scene.brokenPromise() else { return }
-        let smaller = scene.shrunk { $0.brokenPromise()?.kind == promise.kind }
-        let steps = smaller.steps.map { "\($0.step), then \($0.wait) ms" }.joined(separator: "\n")
-        let account = smaller.account().joined(separator: "\n")
-        Issue.record("\(promise)\n\(smaller.steps.count) steps suffice:\n\(steps)\n\(account)")
+        if let promise = scene.brokenPromise() { scene.report(promise) }
     }
 
     @Test
@@ -24,6 +20,23 @@ struct RandomSceneTests {
         }
         #expect(found.steps.map(\.step) == [first.step, second.step])
     }
+}
+
+extension RandomScene {
+    /// Records that a promise was broken, with the few steps that suffice for it if they can be found.
+    func report(_ promise: BrokenPromise) {
+        func fails(_ scene: RandomScene) -> Bool { scene.brokenPromise()?.kind == promise.kind }
+        // Of a long scene, the last steps are often enough.
+        guard let tail = [30, 100, 300].lazy.map({ last($0, before: promise.time) }).first(where: fails) else {
+            Issue.record("\(promise)\nafter\n\(last(30, before: promise.time).text)")
+            return
+        }
+        let smaller = tail.shrunk(fails)
+        let account = smaller.account().joined(separator: "\n")
+        Issue.record("\(promise)\n\(smaller.steps.count) steps suffice:\n\(smaller.text)\n\(account)")
+    }
+
+    private var text: String { steps.map { "\($0.step), then \($0.wait) ms" }.joined(separator: "\n") }
 }
 
 extension BrokenPromise {

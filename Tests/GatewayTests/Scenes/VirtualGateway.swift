@@ -222,7 +222,7 @@ final class VirtualGateway: EffectPerformer {
             return .opened(place, nextDescriptor)
         case .readDriver(let place, let port):
             // What a stuck machine does not accept waits in its driver.
-            let sent = machines[.port(port.address)]?.events.count ?? 0
+            let sent = machines[.port(port.address)]?.messageCount ?? 0
             return .driver(place, DriverBuffer(sent: sent, waiting: sequencer.stuck.contains(port.address) ? 64 : 0))
         case .openControls:
             guard !refusesControls else { return .controlsNotOpened("Cannot allocate memory") }
@@ -320,6 +320,11 @@ final class VirtualGateway: EffectPerformer {
         if let fault, message != .stop, !hasMissed.contains(receiver) { broken.append("\(receiver) hears \(fault)") }
     }
 
+    /// Forgets what machines received long ago, so that a gateway can run for days.
+    func forgetOldEvents() {
+        for receiver in machines.keys { machines[receiver]?.forgetOldEvents() }
+    }
+
     /// Forgives what a stuck output thread has left out.
     private func excuseMachines() {
         tickWatch.excuseAll()
@@ -365,7 +370,7 @@ final class VirtualGateway: EffectPerformer {
     }
 
     /// The machines that hear the outputs of a board, and their slots.
-    private func receivers(on board: OutputBoard) -> [(receiver: Receiver, slot: Int)] {
+    func receivers(on board: OutputBoard) -> [(receiver: Receiver, slot: Int)] {
         (0..<board.count).flatMap { slot in
             let receivers: [Receiver] =
                 switch board.slots[slot].sink {
@@ -377,7 +382,7 @@ final class VirtualGateway: EffectPerformer {
         }
     }
 
-    private func isReachable(_ receiver: Receiver) -> Bool {
+    func isReachable(_ receiver: Receiver) -> Bool {
         switch receiver {
         case .port(let address): !sequencer.stuck.contains(address)
         case .line(let path): lineRooms[path] == nil
