@@ -11,7 +11,6 @@ ARGS ?=
 CMD ?=
 LAB_OPTIONS ?=
 UNIT_OPTIONS ?=
-SEEDS ?= 1...10000
 
 SWIFT ?= swift
 RELEASE := .build/release/tactus
@@ -25,7 +24,7 @@ DOCUMENTS := .build/documents
 FORMATTED := Sources Tests Package.swift Packaging Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
 	Benchmarks/Follower/Package.swift Benchmarks/Follower/Sources/bench-follower Benchmarks/Link/Package.swift \
 	Benchmarks/Onsets/Package.swift Benchmarks/Onsets/Sources/bench-onsets Benchmarks/Onsets/Sources/listen-trials \
-	Benchmarks/Link/Sources/link-trials Benchmarks/Link/Sources/link-fuzz Examples
+	Benchmarks/Link/Sources/link-trials Benchmarks/Fuzz/Package.swift Benchmarks/Fuzz/Sources/fuzz Examples
 # The system's own Python: one that a user installed at home cannot be read by the lab's unprivileged user.
 PYTHON ?= /usr/bin/python3
 VENV := .venv/.installed
@@ -33,9 +32,9 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 
-.PHONY: help run build programs test check lint format unit network acceptance plan lab bench bench-full bench-micro mutants scenes
-.PHONY: tsan bench-follower bench-onsets link-trials listen-trials link-fuzz bad-links sizes documents docs install uninstall
-.PHONY: deb dist deb-test clean packages toolchain
+.PHONY: help run build programs test check lint format unit network acceptance plan lab bench bench-full bench-micro mutants
+.PHONY: scenes soak soak-lab tsan asan bench-follower bench-onsets link-trials listen-trials link-fuzz fuzz bad-links sizes
+.PHONY: documents docs install uninstall deb dist deb-test clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
@@ -81,15 +80,26 @@ format: toolchain  ## lay out every Swift file
 	$(SWIFT) format format --in-place --recursive $(FORMATTED)
 
 # Tests simulate hours: of what they run through, fast code is made (Package.swift).
-unit network scenes: export TACTUS_FAST_TESTS := 1
+unit network scenes soak asan: export TACTUS_FAST_TESTS := 1
 unit: toolchain
 	timeout 1200 $(SWIFT) test $(UNIT_OPTIONS) --skip '$(OUTSIDE)'
 
 mutants: toolchain  ## break one decision after another, and see whether `make check` notices; an hour or two
 	Tests/mutants $(ARGS)
 
+scenes: SEEDS ?= 1...10000
 scenes: toolchain  ## ten thousand random scenes of whole gateways; SEEDS=7 plays one again; an hour or less
 	SIM_SEED=$(SEEDS) timeout 7200 $(SWIFT) test --filter 'GatewayTests.RandomSceneTests'
+
+soak: SEEDS ?= 1...2
+soak: HOURS ?= 24
+soak: toolchain  ## whole gateways in virtual time for two days, with faults, a quarter of an hour; SEEDS=7 HOURS=1
+	HOURS=$(HOURS) SIM_SEED=$(SEEDS) timeout 14400 $(SWIFT) test --filter 'GatewayTests.LongSceneTests'
+
+soak-lab: export MINUTES ?= 30
+soak-lab: programs $(VENV)  ## 300 BPM for half an hour, while peers, devices and panels come and go, in the lab; MINUTES=10
+	@Tests/Lab/lab --prepare
+	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance/soak.py $(ARGS)
 
 # Building may fetch packages; the tests themselves, real Link sockets among them, see no network but their own.
 network: toolchain
@@ -110,6 +120,15 @@ tsan: toolchain  ## the Swift tests of everything that has threads, under the th
 		-Xlinker $(CURDIR)/$(TSAN)/sanitized-mutex.o
 	timeout 1200 Tests/in-namespace $(SWIFT) test --skip-build --sanitize thread --scratch-path $(TSAN) --skip '$(VALUES)' \
 		|| failed=1; ! cat $(TSAN)/report.* 2>/dev/null && [ -z "$${failed:-}" ]
+
+# Leaks are not looked for: what lives as long as the program is meant to stay, and `make soak-lab` sees what grows.
+ASAN := .build/asan
+asan: export ASAN_OPTIONS := handle_segv=0 detect_leaks=0 log_path=$(CURDIR)/$(ASAN)/report
+asan: toolchain  ## all Swift tests, under the address sanitizer, and C under that of undefined behaviour
+	@mkdir -p $(ASAN) && rm -f $(ASAN)/report.*
+	timeout 3600 $(SWIFT) build --build-tests --sanitize address -Xcc -fsanitize=undefined --scratch-path $(ASAN)
+	timeout 3600 Tests/in-namespace $(SWIFT) test --skip-build --sanitize address -Xcc -fsanitize=undefined \
+		--scratch-path $(ASAN) || failed=1; ! cat $(ASAN)/report.* 2>/dev/null && [ -z "$${failed:-}" ]
 
 acceptance: programs $(VENV)
 	@mkdir -p $(RESULTS)
@@ -175,14 +194,17 @@ bad-links: programs $(VENV)  ## our clock beside official ones, wired and over n
 	Tests/Lab/lab --prepare
 	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance/bad_links.py $(ARGS)
 
-# RUNS=100000 for a short look.
-RUNS ?= 10000000
-link-fuzz: toolchain  ## ten million datagrams and deeds that the compiler's fuzzer thinks up, against the Link engine
-	FUZZ=1 $(SWIFT) build -c release --package-path Benchmarks/Link --scratch-path Benchmarks/Link/.build-fuzz \
-		--product link-fuzz
-	$(PYTHON) Benchmarks/Link/corpus unpack Tests/LinkSessionTests/Corpus/link-stories.txt Benchmarks/Link/.build-fuzz/corpus
-	Benchmarks/Link/.build-fuzz/release/link-fuzz -runs=$(RUNS) -max_len=2048 -rss_limit_mb=512 \
-		Benchmarks/Link/.build-fuzz/corpus
+# RUNS=100000 for a short look. What it finds is kept: `Benchmarks/Fuzz/corpus pack` makes test inputs of it.
+link-fuzz: RUNS ?= 10000000
+link-fuzz: fuzz-link  ## ten million datagrams and deeds that the compiler's fuzzer thinks up, against the Link engine
+fuzz: RUNS ?= 1000000
+fuzz: fuzz-osc fuzz-profile fuzz-configuration  ## a million packets or files each, against the readers of OSC and YAML
+
+FUZZ := Benchmarks/Fuzz
+fuzz-%: toolchain
+	$(SWIFT) build -c release --package-path $(FUZZ)
+	$(PYTHON) $(FUZZ)/corpus unpack Tests/HostileInputTests/Corpus/$*.txt $(FUZZ)/.build/$*
+	$(FUZZ)/.build/release/fuzz $* -runs=$(RUNS) -max_len=2048 -rss_limit_mb=512 $(FUZZ)/.build/$*
 
 # CLEAN=1 builds a clean clone, too, which needs the network for packages.
 sizes: build  ## executable, memory and time of a command on this machine; CLEAN=1: and time of a clean build

@@ -164,6 +164,9 @@ let package = Package(
             name: "Simulation", dependencies: ["BeatTime", "LinkSession", "MIDIClock"], path: "Tests/Simulation",
             swiftSettings: strict),
         .target(
+            name: "HostileInput", dependencies: ["ConfigurationFiles", "OpenSoundControl", "Simulation"],
+            path: "Tests/HostileInput", swiftSettings: strict),
+        .target(
             name: "SoundTrials",
             dependencies: ["BeatTime", "MIDIClock", "OnsetDetection", "Simulation", "SoundCalibration"],
             path: "Tests/SoundTrials", swiftSettings: strict),
@@ -171,7 +174,7 @@ let package = Package(
             name: "clock-probe", dependencies: ["ALSASequencer", "BeatTime", "Essentials", "MIDIClock", "RealTime"],
             path: "Tests/ClockProbe", swiftSettings: strict),
         tests(of: "BeatTime", uses: ["TestVectors"]),
-        tests(of: "LinkSession", uses: ["BeatTime", "Simulation", "TestVectors"], exclude: ["Corpus"]),
+        tests(of: "LinkSession", uses: ["BeatTime", "Simulation", "TestVectors"]),
         tests(of: "LinkNetwork", uses: ["BeatTime", "LinkSession", "RealTime"]),
         tests(of: "RealTime", uses: ["BeatTime"]),
         tests(of: "Essentials"),
@@ -194,7 +197,10 @@ let package = Package(
         tests(of: "ClockDispatch", uses: ["ALSASequencer", "BeatTime", "MIDIClock", "RealTime", "Simulation"]),
         tests(of: "ClockMeter", uses: ["BeatTime", "MIDIClock", "Simulation"]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
-        tests(of: "ConfigurationFiles", uses: ["BeatTime", "MIDIClock", "Simulation"], exclude: ["Corpus"]),
+        tests(
+            of: "ConfigurationFiles", uses: ["BeatTime", "HostileInput", "MIDIClock", "Simulation"], exclude: ["Corpus"]
+        ),
+        tests(of: "HostileInput", uses: ["BeatTime", "LinkSession", "Simulation"], exclude: ["Corpus"]),
         tests(of: "LoopGuard", uses: ["BeatTime", "MIDIClock", "Simulation"]),
         tests(
             of: "Arbiter", uses: ["BeatTime", "GatewayStatus", "LinkSession", "MIDIClock", "Simulation"]),
@@ -244,7 +250,7 @@ let package = Package(
 // one with such flags.
 let simulated: Set = [
     "Arbiter", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "Gateway", "LinkSession", "Listening",
-    "LoopGuard", "MIDIClock", "OnsetDetection", "Simulation", "SoundCalibration", "SoundTrials",
+    "HostileInput", "LoopGuard", "MIDIClock", "OnsetDetection", "Simulation", "SoundCalibration", "SoundTrials",
 ]
 if Context.environment["TACTUS_FAST_TESTS"] != nil {
     for target in package.targets where simulated.contains(target.name.replacing("Tests", with: "")) {
