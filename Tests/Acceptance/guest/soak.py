@@ -22,6 +22,7 @@ from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import Gateway  # noqa: E402
 from rig.guest import preload  # noqa: E402
 from rig.peer import Peer  # noqa: E402
+from rig.wait import until  # noqa: E402
 
 TEMPO = 300
 CARDS = 4  # the last stays plugged in
@@ -98,8 +99,13 @@ class Churn:
 
 def rest(gateway):
     """A sample with all devices connected, no peer and no panel, after the time that connections may idle."""
-    gateway.wait_status(
-        lambda status: all(output["connected"] for output in status["outputs"]) and not status["link"]["peers"], "rest")
+
+    def is_whole():
+        status = gateway.status()
+        connected = [output["connected"] for output in status["outputs"] if output["name"].startswith("VirMIDI")]
+        return connected == [True] * CARDS and not status["link"]["peers"]
+
+    until(is_whole, "all devices are connected, and no peer is there", every=0.5)
     time.sleep(30)
     return sample(gateway.process.pid)
 
