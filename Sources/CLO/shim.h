@@ -1,5 +1,5 @@
 // liblo for Swift: the reading of messages. What it gives as a union is wrapped here, because an argument may end
-// before the union does, and need not be aligned as it is.
+// before the union does, and need not be aligned as it is. So it is passed as a `void *`, which promises neither.
 #ifndef CLO_SHIM_H
 #define CLO_SHIM_H
 
@@ -7,7 +7,7 @@
 #include <string.h>
 
 /// The value of a numeric or boolean argument; 0 if it is none, and then `value` is left as it is.
-static inline int clo_number(char type, const lo_arg *argument, double *value) {
+static inline int clo_number(char type, const void *argument, double *value) {
     int32_t whole;
     int64_t wide;
     float single;
@@ -23,8 +23,8 @@ static inline int clo_number(char type, const lo_arg *argument, double *value) {
 }
 
 /// The text of an argument; NULL if it is none.
-static inline const char *clo_text(char type, const lo_arg *argument) {
-    return type == LO_STRING || type == LO_SYMBOL ? (const char *)argument : NULL;
+static inline const char *clo_text(char type, const void *argument) {
+    return type == LO_STRING || type == LO_SYMBOL ? argument : NULL;
 }
 
 #endif

@@ -5,10 +5,13 @@
 The record is judged on the host, by soak.py there.
 """
 
+import collections
+import contextlib
 import json
 import os
 import pathlib
 import random
+import re
 import select
 import sys
 import tempfile
@@ -31,12 +34,20 @@ SAMPLED = 10  # seconds from one sample to the next
 PATHS = ["/", "/panel.js", "/panel.css", "/api/v1/status", "/metrics", "/healthz", "/nothing"]
 
 
+def opened(process):
+    """What the descriptors of a process are, without numbers."""
+    for number in os.listdir(f"/proc/{process}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            yield re.sub(r"[0-9]+", "N", os.readlink(f"/proc/{process}/fd/{number}"))
+
+
 def sample(process):
     """What the process uses now: kilobytes of memory, descriptors, threads."""
     words = dict(line.split(":", 1) for line in pathlib.Path(f"/proc/{process}/status").read_text().splitlines())
+    kinds = collections.Counter(opened(process))
     return {
-        "memory": int(words["VmRSS"].split()[0]), "descriptors": len(os.listdir(f"/proc/{process}/fd")),
-        "threads": int(words["Threads"])}
+        "memory": int(words["VmRSS"].split()[0]), "descriptors": kinds.total(), "threads": int(words["Threads"]),
+        "kinds": kinds}
 
 
 class Churn:
@@ -95,6 +106,7 @@ class Churn:
             self.streams.pop()[0].close()
         for card in self.away:
             plug(card)
+        self.away = set()
 
 
 def rest(gateway):
@@ -118,8 +130,13 @@ def record(minutes):
     with tempfile.TemporaryDirectory() as folder, Gateway("--tempo", TEMPO, *outputs, folder=folder) as gateway:
         preload(gateway.process.pid, "self")
         gateway.post("transport", {"playing": True})
-        began = rest(gateway)
         churn = Churn(gateway)
+        # Some things are made at first use and stay.
+        for _ in range(40):
+            churn.step()
+            time.sleep(0.3)
+        churn.end()
+        began = rest(gateway)
         start = time.monotonic()
         while (now := time.monotonic() - start) < 60 * minutes:
             if now >= len(samples) * SAMPLED:
