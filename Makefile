@@ -242,12 +242,14 @@ uninstall:  ## remove what `make install` copied; configuration and saved state 
 		'$(LIB)/sysusers.d/tactus.conf'
 	rm -rf '$(SHARE)/doc/tactus'
 
-deb: build  ## a Debian package, into .build/packages; the same sources give the same bytes
+deb: build  ## a Debian package, into .build/packages; the same commit gives the same bytes
 	@Packaging/install-packages deb
+	@rm -f .build/packages/*.deb
 	Packaging/deb .build/packages
 	@ls .build/packages/*.deb
 
 dist: build  ## a tarball to unpack below /usr/local, with its checksum, into .build/packages
+	@rm -f .build/packages/*.tar.xz*
 	@Packaging/tarball .build/packages
 	@ls .build/packages/*.tar.xz
 
