@@ -1,7 +1,9 @@
 import BeatTime
+import Glibc
 import LinkNetwork
 import LinkSession
 import RealTime
+import Synchronization
 
 /// What an audio callback does with a session: it captures, asks, changes and commits.
 enum AudioCallback {
@@ -12,11 +14,19 @@ enum AudioCallback {
     static func run(_ count: Int) throws {
         let peer = try LinkPeer(tempo: Tempo(beatsPerMinute: 120))
         let link = peer.realTime
+        let hasBegun = Flag()
         let thread = try RealTimeThread(name: "audio-callback", priority: 0) {
+            // By then nobody else holds what the thread frees at its end, so it always frees the same.
+            while !hasBegun.isSet.load(ordering: .acquiring) { sched_yield() }
             for number in 1...count { call(link, number) }
         }
+        hasBegun.isSet.store(true, ordering: .releasing)
         thread.join()
         peer.close()
+    }
+
+    private final class Flag: Sendable {
+        let isSet = Atomic(false)
     }
 
     private static func call(_ link: RealTimeSession, _ number: Int) {
