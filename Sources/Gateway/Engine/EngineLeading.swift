@@ -12,6 +12,7 @@ extension GatewayEngine {
     /// Takes a new state of the Link peer.
     mutating func linkChanged(to state: LinkState, at now: HostTime) {
         effects.log += state.changes(since: link)
+        for entry in state.sessionChanges(since: link) { logFromNetwork(entry, at: now) }
         link = state
         decide(at: now) { $0.linkChanged(LinkView(state), at: $1) }
     }
@@ -50,7 +51,7 @@ extension GatewayEngine {
         }
         isStatusStale = true
         keepTempo()
-        logFence(wasOutside: wasOutside)
+        logFence(wasOutside: wasOutside, at: now)
         // A switch of Link is logged when the peer reports it.
         if mode != arbiter.mode, [mode, arbiter.mode].contains(.follow) {
             log(.notice, "leader changed", ["reason": "\(arbiter.reason)"])
@@ -58,11 +59,12 @@ extension GatewayEngine {
     }
 
     /// Logs that the session's tempo has left the fence, or is inside again.
-    private mutating func logFence(wasOutside: Bool) {
+    private mutating func logFence(wasOutside: Bool, at now: HostTime) {
         if let tempo = arbiter.tempoOutside, !wasOutside {
-            log(.warning, "the session's tempo is outside of --session-tempo", ["tempo": "\(tempo.beatsPerMinute)"])
+            let text: Logger.Message = "the session's tempo is outside of --session-tempo"
+            logFromNetwork(LogEntry(.warning, text, ["tempo": "\(tempo.beatsPerMinute)"]), at: now)
         } else if wasOutside, arbiter.tempoOutside == nil {
-            log(.notice, "outputs go along with the session's tempo again")
+            logFromNetwork(LogEntry(.notice, "outputs go along with the session's tempo again"), at: now)
         }
     }
 

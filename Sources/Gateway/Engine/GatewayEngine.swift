@@ -45,6 +45,7 @@ struct GatewayEngine: Sendable {
     private var replies: [(token: ReplyToken, outcome: Result<Void, CommandError>)] = []
     /// The outputs as last logged.
     private var loggedOutputs: [Output]
+    private var networkLog = LogAllowance()
 
     /// Longest wait for a session and for ports before `--play` starts, in microseconds.
     private static let settlingTime: Int64 = 1_500_000
@@ -150,6 +151,7 @@ struct GatewayEngine: Sendable {
         let stop = started.awaitsStop ? now.advanced(byMicroseconds: Self.stopCheck) : nil
         let deadlines = [
             ready, stop, arbiter.nextDeadline, recovery.deadline, idleness.next, outputs.nextDeadline(after: now),
+            networkLog.deadline,
         ]
         return deadlines.compactMap(\.self).min()
     }
@@ -188,6 +190,7 @@ struct GatewayEngine: Sendable {
         }
         playIfReady(at: now)
         tendLink(watchedAt: watchedAt, at: now)
+        logLeftOut(at: now)
     }
 
     /// Adds the board if it changed, and the status once all questions are answered.
@@ -228,5 +231,19 @@ struct GatewayEngine: Sendable {
 
     mutating func log(_ level: Logger.Level, _ text: Logger.Message, _ metadata: Logger.Metadata = [:]) {
         effects.log.append(LogEntry(level, text, metadata))
+    }
+
+    /// Logs what anybody on the network can cause, at a limited rate.
+    mutating func logFromNetwork(_ entry: LogEntry, at now: HostTime) {
+        logLeftOut(at: now)
+        if networkLog.takes(at: now) { effects.log.append(entry) }
+    }
+
+    /// Logs how many such lines were left out, and how things are now.
+    private mutating func logLeftOut(at now: HostTime) {
+        guard let count = networkLog.takeLeftOut(at: now) else { return }
+        log(
+            .notice, "too much happened in the session to log all of it",
+            ["lines left out": "\(count)", "peers now": "\(link.peerCount)"])
     }
 }

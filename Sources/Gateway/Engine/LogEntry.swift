@@ -26,13 +26,12 @@ extension Logger {
 }
 
 extension LinkState {
-    /// The changes to log.
+    /// The changes of the session to log, which anybody on the network can cause.
     ///
     /// - Parameter old: the state before.
     /// - Returns: a line for each change.
-    func changes(since old: LinkState) -> [LogEntry] {
+    func sessionChanges(since old: LinkState) -> [LogEntry] {
         var entries: [LogEntry] = []
-        if old.isEnabled != isEnabled { entries.append(.init(.notice, isEnabled ? "Link enabled" : "Link disabled")) }
         if old.peerCount != peerCount { entries.append(.init(.info, "peers changed", ["count": "\(peerCount)"])) }
         if old.peerCount == 0, peerCount > 0 {
             entries.append(
@@ -40,6 +39,17 @@ extension LinkState {
                     .notice, "session joined",
                     ["session": "\(sessionID)", "tempo": "\(sessionState.tempo.beatsPerMinute)"]))
         }
+        if old.peerCount > 0, peerCount == 0 { entries.append(.init(.notice, "no peers left, going on alone")) }
+        return entries
+    }
+
+    /// The other changes to log.
+    ///
+    /// - Parameter old: the state before.
+    /// - Returns: a line for each change.
+    func changes(since old: LinkState) -> [LogEntry] {
+        var entries: [LogEntry] = []
+        if old.isEnabled != isEnabled { entries.append(.init(.notice, isEnabled ? "Link enabled" : "Link disabled")) }
         for failure in failures where !old.failures.contains(failure) {
             entries.append(.init(.warning, "Link cannot use a network interface", ["error": "\(failure)"]))
         }
@@ -47,7 +57,6 @@ extension LinkState {
             entries.append(
                 .init(.warning, "more Link peers are announced than can be real", ["address": "\(crowdingAddress)"]))
         }
-        if old.peerCount > 0, peerCount == 0 { entries.append(.init(.notice, "no peers left, going on alone")) }
         return entries
     }
 }

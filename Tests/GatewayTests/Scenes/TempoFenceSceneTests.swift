@@ -142,4 +142,20 @@ struct TempoFenceSceneTests {
                 "the session's tempo is outside of --session-tempo", "outputs go along with the session's tempo again",
             ])
     }
+
+    @Test
+    func `peers and tempos that come and go fill no log`() throws {
+        var (world, peer, ours) = try world(1, fence: fence(70, 150))
+        let before = world.nodes[ours].log.count
+        for round in 0..<60 {
+            setTempo(round.isMultiple(of: 2) ? 300 : 100, at: peer, &world)
+            if round.isMultiple(of: 4) { world.setLink(round.isMultiple(of: 8), at: peer) }
+            try world.run(until: 7 + Double(round) / 2)
+        }
+        try world.run(until: 60)
+        let told = world.nodes[ours].log.dropFirst(before)
+        #expect(told.count < 36)
+        let left = told.filter { "\($0.text)".hasPrefix("too much happened") }
+        #expect(!left.isEmpty && left.allSatisfy { $0.metadata["lines left out"] != nil })
+    }
 }
