@@ -8,10 +8,10 @@ package enum Files {
 
     package static func isFolder(_ path: String) -> Bool { kind(of: path) == .folder }
 
-    /// Whether users other than its owner and group may read a file.
-    package static func isReadableByOthers(_ path: String) -> Bool {
+    /// Whether users other than its owner and group may read the file behind a descriptor.
+    package static func isReadableByOthers(_ descriptor: Int32) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IROTH != 0
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IROTH != 0
     }
 
     /// The kind of a file.

@@ -44,57 +44,68 @@ extension HTTPAddress {
     }
 }
 
-extension BearerToken {
-    /// Reads the token from a file.
-    init(file: String) throws(Failure) {
-        let bytes: [UInt8]
-        do {
-            bytes = try Files.bytes(of: file, atMost: 1 << 16)
-        } catch  where error.code == EACCES {
-            throw Failure(.noPermission, "token file \(file): no permission to read it")
-        } catch {
-            throw Failure(.usage, "token file \(file): not a readable text file")
+/// A token file as it was when it was read.
+struct TokenFile {
+    let path: String
+    /// The token, or why there is none.
+    let token: Result<BearerToken, Failure>
+    /// Whether users other than its owner and group may read it.
+    let isReadableByOthers: Bool
+
+    /// Reads a file once, so that it may be a pipe, and all that is said of it is about the same file.
+    init(_ path: String) {
+        self.path = path
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let isRefused = errno == EACCES
+            token = .failure(
+                isRefused
+                    ? Failure(.noPermission, "token file \(path): no permission to read it") : Self.unreadable(path))
+            isReadableByOthers = false
+            return
         }
-        guard let contents = String(validating: bytes, as: UTF8.self) else {
-            throw Failure(.usage, "token file \(file): not a readable text file")
+        defer { close(descriptor) }
+        isReadableByOthers = Files.isReadableByOthers(descriptor)
+        guard let bytes = try? Files.bytes(from: descriptor, atMost: 1 << 16),
+            let contents = String(validating: bytes, as: UTF8.self)
+        else {
+            token = .failure(Self.unreadable(path))
+            return
         }
-        guard let token = BearerToken(contents) else {
-            throw Failure(.usage, "token file \(file): holds one word and nothing else, such as 32 random letters")
-        }
-        self = token
+        token =
+            BearerToken(contents).map(Result.success)
+            ?? .failure(
+                Failure(.usage, "token file \(path): holds one word and nothing else, such as 32 random letters"))
     }
-}
 
-/// What makes a token easy to get, as warnings.
-enum WeakToken {
-    /// Shortest token without a warning.
-    static let shortest = 16
-
-    /// The warnings about a token's file; none if it cannot be read.
-    static func warnings(about file: String) -> [Status.Warning] {
-        guard let token = try? BearerToken(file: file) else { return [] }
-        return warnings(
-            about: file, length: token.text.utf8.count, isReadableByOthers: Files.isReadableByOthers(file))
+    private static func unreadable(_ path: String) -> Failure {
+        Failure(.usage, "token file \(path): not a readable text file")
     }
 
-    static func warnings(about file: String, length: Int, isReadableByOthers: Bool) -> [Status.Warning] {
+    /// What makes the token easy to get, as warnings; none if there is no token.
+    var warnings: [Status.Warning] {
+        guard let length = try? token.get().text.utf8.count else { return [] }
         var warnings: [Status.Warning] = []
-        if length < shortest {
+        if length < Self.shortest {
             warnings.append(
                 Status.Warning(
                     code: "weak-token",
-                    message: "the token in \(file) can be guessed: it has \(length) characters, fewer than \(shortest)",
-                    fix: "head -c 12 /dev/urandom | base64 > \(file), then start 'tactus run' again"))
+                    message:
+                        "the token in \(path) can be guessed: it has \(length) characters, fewer than \(Self.shortest)",
+                    fix: "head -c 12 /dev/urandom | base64 > \(path), then start 'tactus run' again"))
         }
         if isReadableByOthers {
             warnings.append(
                 Status.Warning(
-                    code: "weak-token", message: "every user of this machine can read the token in \(file)",
-                    fix: "chmod 640 \(file), let its group be one that Tactus has, such as audio, then 'tactus reload'")
+                    code: "weak-token", message: "every user of this machine can read the token in \(path)",
+                    fix: "chmod 640 \(path), let its group be one that Tactus has, such as audio, then 'tactus reload'")
             )
         }
         return warnings
     }
+
+    /// Shortest token without a warning.
+    private static let shortest = 16
 }
 
 extension FollowChoice {

@@ -36,10 +36,11 @@ struct DoctorCommand: ParsableCommand {
 extension DoctorCommand {
     /// Findings about the token file that a configuration names; none if it names none, or cannot be read.
     static func tokenFindings(configuration: String?) -> [Finding] {
-        guard let configuration, let file = (try? ConfigurationFile(contentsOf: configuration))?.http.tokenFile?.value,
-            (try? BearerToken(file: file)) != nil
+        guard let configuration, let path = (try? ConfigurationFile(contentsOf: configuration))?.http.tokenFile?.value
         else { return [] }
-        return Finding.token(in: file, WeakToken.warnings(about: file).map { ($0.message, $0.fix) })
+        let file = TokenFile(path)
+        guard case .success = file.token else { return [] }
+        return Finding.token(in: path, file.warnings.map { ($0.message, $0.fix) })
     }
 }
 

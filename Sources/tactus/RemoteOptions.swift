@@ -36,7 +36,7 @@ struct RemoteOptions: ParsableArguments {
     var client: ControlClient {
         get throws {
             var token: BearerToken?
-            if let tokenFile { token = try BearerToken(file: tokenFile) }
+            if let tokenFile { token = try TokenFile(tokenFile).token.get() }
             return ControlClient(url: url, token: token)
         }
     }

@@ -18,7 +18,7 @@ extension Run {
         let signals = try Self.signals()
         let (setup, live, interfaces, address) = try plan()
         let oscAddress = try Self.configured { () throws(Mistakes) in try setup.oscAddress() }
-        let token = try setup.tokenFile.map(BearerToken.init(file:))
+        let token = try setup.token?.token.get()
         let console = Console()
         let (format, level) = (setup.logFormat.format, setup.logLevel)
         LoggingSystem.bootstrap { label in
@@ -131,7 +131,7 @@ extension Run {
 
     private func address(_ setup: Setup) throws(Failure) -> HTTPAddress? {
         let address = try Self.configured { () throws(Mistakes) in try setup.address() }
-        if let address, !address.isLoopback, setup.tokenFile == nil {
+        if let address, !address.isLoopback, setup.token == nil {
             throw Failure(.usage, "--http \(address) lets others in; give it a secret with --http-token-file FILE")
         }
         return address

@@ -15,8 +15,8 @@ struct Setup {
     let path: String?
     let file: ConfigurationFile
     let library: ProfileLibrary
-    /// Contents of the token file at that time; nil if there is none, or it cannot be read.
-    let token: String?
+    /// The token file as it was then; nil if none is named.
+    let token: TokenFile?
 
     /// Reads the configuration file and all profiles.
     ///
@@ -27,8 +27,7 @@ struct Setup {
         path = options.config ?? Folders.configuration
         file = try path.map(ConfigurationFile.init(contentsOf:)) ?? ConfigurationFile()
         library = ProfileLibrary(adding: options.profiles)
-        let tokenFile = options.httpTokenFile ?? file.http.tokenFile?.value
-        token = tokenFile.flatMap { try? BearerToken(file: $0).text }
+        token = (options.httpTokenFile ?? file.http.tokenFile?.value).map(TokenFile.init)
     }
 
     /// The settings that can change while the gateway runs.
@@ -53,7 +52,7 @@ struct Setup {
         live.controls = file.controls
         for control in file.controls { reader.check(control) }
         live.warnings = profileWarnings
-        if !options.noHttp { live.warnings += tokenFile.map(WeakToken.warnings(about:)) ?? [] }
+        if !options.noHttp { live.warnings += token?.warnings ?? [] }
         try reader.finish(outputs: live.outputs.outputs.count)
         return live
     }
@@ -80,7 +79,7 @@ struct Setup {
         guard !options.noHttp else { return nil }
         if let address = options.http { return address }
         let address = try Self.address(file.http.address, port: file.http.port?.value ?? 8808)
-        if let written = file.http.address, address?.isLoopback == false, tokenFile == nil {
+        if let written = file.http.address, address?.isLoopback == false, token == nil {
             let secret = "'\(written.value)' lets others in; 'token-file' is to name a file with a secret for them"
             throw Mistakes([written.mistake(secret)])
         }
@@ -101,8 +100,6 @@ struct Setup {
         guard file.osc.isEnabled == true else { return nil }
         return try Self.address(file.osc.address, port: file.osc.port?.value ?? 8809)
     }
-
-    var tokenFile: String? { options.httpTokenFile ?? file.http.tokenFile?.value }
 
     /// Names of the networks that Link may use.
     func interfaces() throws(Mistakes) -> [String] {

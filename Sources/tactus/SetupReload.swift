@@ -37,7 +37,7 @@ extension Setup {
     private func waiting(since started: Setup) throws(Mistakes) -> [Status.Warning] {
         var changed: [String] = []
         if try interfaces() != started.interfaces() { changed.append("link: interfaces") }
-        if try address() != started.address() || tokenFile != started.tokenFile || token != started.token {
+        if try address() != started.address() || token?.path != started.token?.path || secret != started.secret {
             changed.append("http")
         }
         if osc != started.osc { changed.append("osc") }
@@ -55,6 +55,8 @@ extension Setup {
                 fix: "put it back, or name it with --config, then 'tactus reload'")
         ]
     }
+
+    private var secret: String? { try? token?.token.get().text }
 
     /// The file's settings for Open Sound Control.
     private var osc: [String?] {

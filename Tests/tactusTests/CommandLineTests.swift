@@ -234,12 +234,12 @@ struct CommandLineTests {
         let file = FileManager.default.temporaryDirectory.appending(path: "tactus-token-\(UUID())").path()
         defer { try? FileManager.default.removeItem(atPath: file) }
         try "correct-horse\n".write(toFile: file, atomically: false, encoding: .utf8)
-        #expect(try BearerToken(file: file).text == "correct-horse")
+        #expect(try TokenFile(file).token.get().text == "correct-horse")
         try "".write(toFile: file, atomically: false, encoding: .utf8)
-        let empty = #expect(throws: Failure.self) { try BearerToken(file: file) }
+        let empty = #expect(throws: Failure.self) { try TokenFile(file).token.get() }
         #expect(empty?.status == .usage)
         #expect(empty?.text == "token file \(file): holds one word and nothing else, such as 32 random letters")
-        let missing = #expect(throws: Failure.self) { try BearerToken(file: "/nonexistent/token") }
+        let missing = #expect(throws: Failure.self) { try TokenFile("/nonexistent/token").token.get() }
         #expect(missing?.text == "token file /nonexistent/token: not a readable text file")
     }
 }

@@ -70,6 +70,18 @@ struct SetupTests {
     }
 
     @Test
+    func `a token is read once, so it may come through a pipe`() throws {
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data("short".utf8))
+        try pipe.fileHandleForWriting.close()
+        let path = "/proc/self/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+        let (text, codes) = try withSetup("version: 1\n", ["--http-token-file", path]) { setup throws in
+            (try setup.token?.token.get().text, try setup.liveConfiguration().warnings.map(\.code))
+        }
+        #expect(text == "short" && codes == ["weak-token"])
+    }
+
+    @Test
     func `a new token takes effect after a restart`() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID())").path()
         defer { try? FileManager.default.removeItem(atPath: file) }
@@ -105,7 +117,7 @@ struct SetupTests {
             #expect(try setup.oscAddress()?.description == "192.168.7.2:8809")
             #expect(try setup.address() == HTTPAddress("[::1]:9000"))
             #expect(try setup.interfaces() == ["eth0"])
-            #expect(setup.tokenFile == "/etc/token")
+            #expect(setup.token?.path == "/etc/token")
             #expect(setup.logLevel == .debug)
             #expect(setup.logFormat == .json)
         }
