@@ -77,7 +77,7 @@ let package = Package(
         part("LoopGuard", uses: ["BeatTime", "MIDIClock"]),
         part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "LoopGuard", "GatewayStatus"]),
         part(
-            "ConfigurationFiles", uses: ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CYAML"],
+            "ConfigurationFiles", uses: ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CYAML", "CLinux"],
             plugins: ["EmbedProfiles"]),
         part(
             "ClockMeter", uses: ["BeatTime", "MIDIClock"],

@@ -3,6 +3,7 @@
 
 #include <asm/termbits.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -91,6 +92,8 @@ int clinux_address_changes(void) {
     errno = reason;
     return -1;
 }
+
+int clinux_hold_file(const char *path) { return open(path, O_PATH | O_CLOEXEC); }
 
 void clinux_return_free_memory(void) { malloc_trim(0); }
 

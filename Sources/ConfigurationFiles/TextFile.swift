@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Essentials
 internal import Glibc
 internal import RealTime
@@ -5,27 +6,36 @@ internal import RealTime
 /// Reads files without waiting for pipes or filling memory, and writes them completely or not at all.
 enum TextFile {
     /// The contents of an ordinary file; of one that is too long, only enough to detect that.
-    static func bytes(of path: String) throws(Mistakes) -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - path: of the file.
+    ///   - folder: if given, no link may lead out of it.
+    /// - Returns: its bytes.
+    /// - Throws: when it cannot be read, or lies outside of the folder.
+    static func bytes(of path: String, within folder: String? = nil) throws(Mistakes) -> [UInt8] {
         let place = Place(file: path, line: 1, column: 1)
+        // What is at the path may change at any time. So the file is held first, which neither waits for a pipe nor wakes
+        // a device, then examined, and then that same file is read.
+        let held = clinux_hold_file(path)
+        guard held >= 0 else { throw Mistakes(place, reason(path, errno)) }
+        defer { close(held) }
+        if let folder, !isInside(held, folder) {
+            throw Mistakes(
+                place, "this is a link out of the folder, which root does not follow; put the file itself here")
+        }
         var status = stat()
-        guard stat(path, &status) == 0 else { throw Mistakes(place, reason(path, errno)) }
-        guard status.isFile else { throw Mistakes(place, "this is no ordinary file") }
+        guard fstat(held, &status) == 0, status.isFile else { throw Mistakes(place, "this is no ordinary file") }
         do throws(SystemCallError) {
-            return try Files.bytes(of: path, atMost: SourceText.longest + 1)
+            return try Files.bytes(of: Files.path(of: held), atMost: SourceText.longest + 1)
         } catch {
             throw Mistakes(place, reason(path, error.code))
         }
     }
 
-    /// The contents of an ordinary file that no link leads out of a folder.
-    static func bytes(of path: String, within folder: String) throws(Mistakes) -> [UInt8] {
-        let (target, home) = (Files.target(of: path), Files.target(of: folder))
-        if Files.exists(path), !target.hasPrefix(home.hasSuffix("/") ? home : home + "/") {
-            throw Mistakes(
-                Place(file: path, line: 1, column: 1),
-                "this is a link out of the folder, which root does not follow; put the file itself here")
-        }
-        return try bytes(of: path)
+    /// Whether a file that is held is below a folder.
+    private static func isInside(_ held: Int32, _ folder: String) -> Bool {
+        let home = Files.target(of: folder)
+        return Files.link(Files.path(of: held))?.hasPrefix(home.hasSuffix("/") ? home : home + "/") == true
     }
 
     private static func reason(_ path: String, _ code: Int32) -> String {

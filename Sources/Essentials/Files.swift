@@ -40,6 +40,9 @@ package enum Files {
         return fstat(descriptor, &status) == 0 ? "\(status.st_dev):\(status.st_ino)" : nil
     }
 
+    /// A path to the file behind a descriptor, whatever is at its own path by now.
+    package static func path(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
+
     /// The contents of a file.
     ///
     /// - Parameters:

@@ -15,7 +15,7 @@ struct ImportTests {
             "GatewayStatus": [],
             "LoopGuard": ["BeatTime", "MIDIClock"],
             "Arbiter": ["BeatTime", "LinkSession", "MIDIClock", "LoopGuard", "GatewayStatus"],
-            "ConfigurationFiles": ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CYAML", "Glibc"],
+            "ConfigurationFiles": ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CYAML", "CLinux", "Glibc"],
             "RealTime": ["BeatTime", "CLinux", "Glibc", "Synchronization"],
             "Essentials": ["RealTime", "Glibc", "FoundationEssentials"],
             "LinkNetwork": ["BeatTime", "RealTime", "LinkSession", "CLinux", "Glibc", "Synchronization"],

@@ -1,6 +1,8 @@
-import ConfigurationFiles
 import Glibc
+import Synchronization
 import Testing
+
+@testable import ConfigurationFiles
 
 @Suite struct ProfileLibraryTests {
     @Test func `all profiles of all folders are found, and later folders win`() throws {
@@ -100,6 +102,40 @@ import Testing
                     "this is a link out of the folder, which root does not follow; put the file itself here"
                 ])
             #expect(library(followsLinks: true).profiles.map(\.id) == ["away", "good", "inside"])
+        }
+    }
+
+    private final class End: Sendable {
+        let isReached = Atomic(false)
+    }
+
+    @Test func `root follows no link that is made while it looks`() async throws {
+        let folder = try Folder()
+        try folder.write("home/secret.yaml", "version: 1\nname: Secret")
+        try folder.write("own/good.yaml", "version: 1\nname: Box")
+        let root = folder.root
+        let end = End()
+        await withTaskGroup { group in
+            group.addTask {
+                while !end.isReached.load(ordering: .relaxed) {
+                    for target in ["good.yaml", "../home/secret.yaml"] {
+                        _ = symlink(target, "\(root)/next")
+                        rename("\(root)/next", "\(root)/own/link.yaml")
+                    }
+                }
+            }
+            var (inside, outside) = (0, 0)
+            while inside < 1_000 || outside < 1_000 {
+                do throws(Mistakes) {
+                    let text = try TextFile.bytes(of: "\(root)/own/link.yaml", within: "\(root)/own")
+                    #expect(text.count == "version: 1\nname: Box".utf8.count)
+                    inside += 1
+                } catch {
+                    outside += error.description.contains("out of the folder") ? 1 : 0
+                }
+                await Task.yield()
+            }
+            end.isReached.store(true, ordering: .relaxed)
         }
     }
 

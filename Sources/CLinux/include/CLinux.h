@@ -33,6 +33,8 @@ int clinux_address_changes(void);
 /// Whether a wireless interface, given by its number, uses power saving: 1 or 0.
 /// Negative if unknown, as for interfaces that are not wireless.
 int clinux_wifi_power_save(unsigned int interface);
+/// Opens a file only to examine it, close-on-exec: neither waits for a pipe nor wakes a device.
+int clinux_hold_file(const char *path);
 /// Returns freed memory to the system.
 void clinux_return_free_memory(void);
 /// Raises the soft limit of open descriptors to the hard limit and returns it; -1 if the limit cannot be read.
