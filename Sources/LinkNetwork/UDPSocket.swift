@@ -33,21 +33,20 @@ struct UDPSocket: ~Copyable {
         return socket
     }
 
-    /// A socket that receives what is sent to the group on an address's network.
+    /// A socket that receives what is sent to the group on an address's network, and nothing else.
     static func receivingGroup(on local: LocalAddress) throws(SystemCallError) -> UDPSocket {
         let socket = try open(on: local)
         let group = group(for: local.address)
         // Every Link program on a host binds this port, which works only if each of them sets this option.
         try socket.set(SOL_SOCKET, SO_REUSEADDR, Int32(1))
+        // Bound to any address, it would also receive what anybody, on any network, sends straight to this host's port.
+        try socket.bind(to: group)
         switch local.address {
         case .v4(let bits):
-            try socket.bind(to: Endpoint(address: .v4(0), port: group.port))
             let membership = ip_mreq(
                 imr_multiaddr: in_addr(s_addr: group4.bigEndian), imr_interface: in_addr(s_addr: bits.bigEndian))
             try socket.set(Int32(IPPROTO_IP), IP_ADD_MEMBERSHIP, membership)
         case .v6:
-            // Bind to the group on this interface: membership alone would also let in datagrams from other interfaces.
-            try socket.bind(to: group)
             let membership = ipv6_mreq(ipv6mr_multiaddr: in6_addr(group.address), ipv6mr_interface: local.index)
             try socket.set(Int32(IPPROTO_IPV6), IPV6_ADD_MEMBERSHIP, membership)
         }

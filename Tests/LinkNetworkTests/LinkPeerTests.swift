@@ -124,7 +124,7 @@ struct LinkPeerTests {
     }
 
     @Test
-    func `empty and malformed datagrams are counted, and sockets keep receiving`() async throws {
+    func `empty and malformed datagrams to the group are counted, and sockets keep receiving`() async throws {
         let witness = Witness()
         let peer = try LinkPeer(tempo: tempo(120), isEnabled: true, onChange: witness.onChange)
         try await witness.see { !$0.interfaces.isEmpty }
@@ -141,7 +141,8 @@ struct LinkPeerTests {
         let answer = stranger.receive(withinMilliseconds: 50_000)
         #expect(answer?.count == 107)
         await withCheckedContinuation { done in peer.setStartStopSync(true, whenDone: { done.resume() }) }
-        #expect(peer.state.refusedDatagrams == 2 * 101 + 1, "and the alive that says nothing")
+        // Those sent straight to the port, which may come from any network, are not received.
+        #expect(peer.state.refusedDatagrams == 101 + 1, "and the alive that says nothing")
         peer.close()
     }
 
