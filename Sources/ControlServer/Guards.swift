@@ -75,7 +75,8 @@ struct TokenRequired: RouterMiddleware {
             $0.judge(header, from: context.client, by: token, at: .now)
         }
         if let logged {
-            log.warning("wrong token", metadata: ["address": "\(context.client)", "since the last line": "\(logged)"])
+            log.warning(
+                "wrong token", metadata: ["address": "\(context.client.address)", "since the last line": "\(logged)"])
         }
         switch verdict {
         case .right: return try await next(request, context)

@@ -35,8 +35,8 @@ extension OSCMessage {
         }
     }
 
-    /// The address, shortened for a log.
-    private var name: String { String(address.prefix(60)) }
+    /// The address, shortened for a log; not in characters, since one of those may be of any length.
+    private var name: String { String(address.unicodeScalars.prefix(60)) }
 
     private var isPressed: Bool { arguments.first != .number(0) }
 

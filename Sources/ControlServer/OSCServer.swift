@@ -87,6 +87,7 @@ private final class ComplaintLog: Sendable {
     private let gate = Mutex(ComplaintGate())
 
     func note(_ complaint: String, _ log: Logger) {
+        let complaint = ComplaintGate.shortened(complaint)
         guard gate.withLock({ $0.lets(complaint, at: .now) }) else { return }
         log.notice("OSC message refused", metadata: ["error": "\(complaint)"])
     }
@@ -95,6 +96,17 @@ private final class ComplaintLog: Sendable {
 /// Limits the rate of log messages, and suppresses repeated ones.
 struct ComplaintGate {
     private var last: (text: String, time: ContinuousClock.Instant)?
+
+    /// Longest text, in Unicode scalars: it quotes what a stranger sent.
+    static let longest = 200
+
+    /// A text that is too long, with `...` for the rest.
+    static func shortened(_ text: String) -> String {
+        // Not in characters, since one of those may be of any length.
+        let scalars = text.unicodeScalars
+        guard scalars.count > longest else { return text }
+        return String(scalars.prefix(longest - 3)) + "..."
+    }
 
     /// Whether to log a text: the last one was long enough ago, and longer if it was the same.
     mutating func lets(_ text: String, at now: ContinuousClock.Instant) -> Bool {

@@ -13,12 +13,11 @@ let maximumBody = 64 * 1024
 /// A request's context, with the address it came from.
 struct ClientContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The client's address without its port; empty if it has left already.
-    let client: String
+    let client: Client
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
-        client = source.channel.remoteAddress?.ipAddress ?? ""
+        client = Client(source.channel.remoteAddress)
     }
 }
 

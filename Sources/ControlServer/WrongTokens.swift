@@ -1,25 +1,37 @@
-/// The wrong tokens of each address: whether one more may be tried, and when to log them.
+/// The wrong tokens of each client: whether one more may be tried, and when to log them.
 ///
-/// An address may try a few at once and then one a second, so guessing takes longer than anyone lives. Another address is
-/// not slowed. A wrong token that is sent again, as by a browser with an old one, is no new guess.
+/// A client may try a few at once and then one a second, so guessing takes longer than anyone lives. Others are not
+/// slowed. A wrong token that is sent again, as by a browser with an old one, is no new guess.
+///
+/// Since a client can have any number of IPv6 addresses, those with the same prefix count as one. In a local network
+/// others have that prefix, too. So that nobody who guesses keeps them out, an address that has shown the right token
+/// counts for itself from then on.
 struct WrongTokens {
-    /// Wrong tokens that an address may try at once.
+    /// Wrong tokens that a client may try at once.
     static let atOnce = 10.0
-    /// Most addresses that are remembered; the one that was wrong least recently is forgotten first.
-    static let mostAddresses = 256
-    /// Shortest time between two lines about one address.
+    /// Most clients that are remembered; the one that was wrong least recently is forgotten first.
+    static let mostClients = 256
+    /// Most addresses that are remembered because they had the right token; the first of them is forgotten first.
+    static let mostTrusted = 256
+    /// Shortest time between two lines about one client.
     static let quiet = Duration.seconds(60)
-    /// Most lines in that time, about all addresses together.
+    /// Most lines in that time, about all clients together.
     static let mostLines = 10
 
     enum Verdict: Hashable {
         case right
         case wrong
-        /// Not compared, because the address has tried too many.
+        /// Not compared, because the client has tried too many.
         case refused
     }
 
-    private struct Address {
+    /// Whose wrong tokens are counted together.
+    private enum Key: Hashable {
+        case network(ClientNetwork)
+        case trusted(Client)
+    }
+
+    private struct Record {
         /// Tokens that may be tried now.
         var tries = WrongTokens.atOnce
         /// When it was last wrong.
@@ -31,25 +43,29 @@ struct WrongTokens {
         var logged: ContinuousClock.Instant?
     }
 
-    private var addresses: [String: Address] = [:]
+    private var records: [Key: Record] = [:]
+    /// Addresses that have shown the right token, in the order in which they first did.
+    private var trusted: [Client] = []
     private var lines = 0
     private var linesBegan: ContinuousClock.Instant?
 
-    /// Addresses that are remembered.
-    var count: Int { addresses.count }
+    /// Clients that are remembered for wrong tokens.
+    var count: Int { records.count }
 
-    /// Judges what an address shows.
+    /// Judges what a client shows.
     ///
     /// - Parameters:
     ///   - shown: the request's `Authorization` header.
-    ///   - address: of the client.
+    ///   - client: who shows it.
     ///   - token: the right one.
     ///   - now: the present time.
-    /// - Returns: the verdict, and how many wrong tokens of this address to log now, if any.
+    /// - Returns: the verdict, and how many wrong tokens of this client to log now, if any.
     mutating func judge(
-        _ shown: String, from address: String, by token: BearerToken, at now: ContinuousClock.Instant
+        _ shown: String, from client: Client, by token: BearerToken, at now: ContinuousClock.Instant
     ) -> (verdict: Verdict, logged: Int?) {
-        var record = addresses[address] ?? Address(last: now)
+        let isTrusted = trusted.contains(client)
+        let key = isTrusted ? Key.trusted(client) : .network(client.network)
+        var record = records[key] ?? Record(last: now)
         let seconds = (now - record.last) / .seconds(1)
         let tries = min(Self.atOnce, record.tries + seconds)
         let isRepeated = record.token == shown.hashValue
@@ -59,6 +75,7 @@ struct WrongTokens {
         } else if tries < 1 {
             verdict = .refused
         } else if token.matches(shown) {
+            if !isTrusted { trust(client) }
             return (.right, nil)
         } else {
             verdict = .wrong
@@ -69,23 +86,28 @@ struct WrongTokens {
         record.unlogged += 1
         let logged = mayLog(record, at: now) ? record.unlogged : nil
         if logged != nil { (record.unlogged, record.logged) = (0, now) }
-        remember(record, of: address)
+        remember(record, of: key)
         return (verdict, logged)
     }
 
-    private mutating func mayLog(_ record: Address, at now: ContinuousClock.Instant) -> Bool {
+    private mutating func trust(_ client: Client) {
+        if trusted.count >= Self.mostTrusted { trusted.removeFirst() }
+        trusted.append(client)
+    }
+
+    private mutating func mayLog(_ record: Record, at now: ContinuousClock.Instant) -> Bool {
         if let logged = record.logged, now - logged < Self.quiet { return false }
         if linesBegan.map({ now - $0 >= Self.quiet }) ?? true { (linesBegan, lines) = (now, 0) }
         lines += 1
         return lines <= Self.mostLines
     }
 
-    private mutating func remember(_ record: Address, of address: String) {
-        if addresses[address] == nil, addresses.count >= Self.mostAddresses,
-            let oldest = addresses.min(by: { $0.value.last < $1.value.last })
+    private mutating func remember(_ record: Record, of key: Key) {
+        if records[key] == nil, records.count >= Self.mostClients,
+            let oldest = records.min(by: { $0.value.last < $1.value.last })
         {
-            addresses[oldest.key] = nil
+            records[oldest.key] = nil
         }
-        addresses[address] = record
+        records[key] = record
     }
 }

@@ -54,6 +54,17 @@ struct OSCTests {
     }
 
     @Test
+    func `a complaint that quotes a long text is shortened, even if that is a single character`() {
+        let accents = String(repeating: "\u{301}", count: 60_000)
+        for text in ["a" + accents, String(repeating: "a", count: 300)] {
+            #expect(ComplaintGate.shortened(text).unicodeScalars.count == 200)
+            let error = #expect(throws: OSCError.self) { try OSCMessage("/" + text).command() }
+            #expect(error?.description.unicodeScalars.count ?? 0 < 100)
+        }
+        #expect(ComplaintGate.shortened("nothing is called /a") == "nothing is called /a")
+    }
+
+    @Test
     func `repeated complaints are suppressed, and at most one is logged in ten seconds`() {
         var gate = ComplaintGate()
         let start = ContinuousClock.now

@@ -1,3 +1,4 @@
+import NIOCore
 import Testing
 
 @testable import ControlServer
@@ -9,10 +10,14 @@ struct WrongTokensTests {
     private let start = ContinuousClock.now
     private var wrong = WrongTokens()
 
+    private static func client(_ address: String) -> Client { Client(try? SocketAddress(ipAddress: address, port: 1)) }
+
+    private static func client(_ number: Int) -> Client { client("10.1.\(number / 256).\(number % 256)") }
+
     private mutating func judge(
-        _ word: String, from address: String = "192.168.7.2", after seconds: Double = 0
+        _ word: String, from client: Client = Self.client("192.168.7.2"), after seconds: Double = 0
     ) -> WrongTokens.Verdict {
-        wrong.judge("Bearer \(word)", from: address, by: token, at: start + .seconds(seconds)).verdict
+        wrong.judge("Bearer \(word)", from: client, by: token, at: start + .seconds(seconds)).verdict
     }
 
     @Test
@@ -28,7 +33,7 @@ struct WrongTokensTests {
     mutating func `the right token is not even compared for who guesses, and others are not slowed`() {
         for number in 0..<11 { _ = judge("guess\(number)") }
         #expect(judge("correct-horse-battery") == .refused)
-        #expect(judge("correct-horse-battery", from: "192.168.7.3") == .right)
+        #expect(judge("correct-horse-battery", from: Self.client("192.168.7.3")) == .right)
         #expect(judge("correct-horse-battery", after: 1) == .right)
     }
 
@@ -40,12 +45,39 @@ struct WrongTokensTests {
 
     @Test
     mutating func `no more than 256 addresses are remembered, those that were wrong last`() {
-        for number in 0..<11 { _ = judge("guess\(number)", from: "first") }
-        for number in 0..<255 { _ = judge("guess", from: "\(number)", after: 0.1) }
+        let first = Self.client("192.168.7.1")
+        for number in 0..<11 { _ = judge("guess\(number)", from: first) }
+        for number in 0..<255 { _ = judge("guess", from: Self.client(number), after: 0.1) }
         #expect(wrong.count == 256)
-        #expect(judge("guess11", from: "first", after: 0.2) == .refused)
-        for number in 255..<10_000 { _ = judge("guess", from: "\(number)", after: 0.3) }
+        #expect(judge("guess11", from: first, after: 0.2) == .refused)
+        for number in 255..<10_000 { _ = judge("guess", from: Self.client(number), after: 0.3) }
         #expect(wrong.count == 256)
+    }
+
+    @Test
+    mutating func `IPv6 addresses with one prefix guess together`() {
+        for number in 0..<10 { #expect(judge("guess\(number)", from: Self.client("2001:db8:7::\(number)")) == .wrong) }
+        #expect(judge("guess10", from: Self.client("2001:db8:7::10")) == .refused)
+        #expect(judge("guess11", from: Self.client("2001:db8:7:1::")) == .wrong)
+    }
+
+    @Test
+    mutating func `who has had the right token is not kept out by neighbours that guess`() {
+        let (panel, other) = (Self.client("2001:db8:7::a"), Self.client("2001:db8:7::b"))
+        #expect(judge("correct-horse-battery", from: panel) == .right)
+        for number in 0..<11 { _ = judge("guess\(number)", from: Self.client("2001:db8:7::\(number)")) }
+        #expect(judge("correct-horse-battery", from: other) == .refused)
+        #expect(judge("correct-horse-battery", from: panel) == .right)
+        // Nor may it guess more than others.
+        for number in 0..<10 { #expect(judge("guess\(number)", from: panel) == .wrong) }
+        #expect(judge("correct-horse-battery", from: panel) == .refused)
+    }
+
+    @Test
+    mutating func `IPv4 addresses that reach an IPv6 server are told apart`() {
+        for number in 0..<11 { _ = judge("guess\(number)", from: Self.client("::ffff:192.168.7.2")) }
+        #expect(judge("correct-horse-battery", from: Self.client("::ffff:192.168.7.3")) == .right)
+        #expect(judge("correct-horse-battery", from: Self.client("192.168.7.2")) == .refused)
     }
 
     @Test
@@ -54,7 +86,7 @@ struct WrongTokensTests {
             seconds.flatMap { second in
                 (0..<100).compactMap { number in
                     wrong.judge(
-                        "Bearer \(second)-\(number)", from: "192.168.7.2", by: token, at: start + .seconds(second)
+                        "Bearer \(second)-\(number)", from: Self.client(1), by: token, at: start + .seconds(second)
                     ).logged
                 }
             }
@@ -67,7 +99,7 @@ struct WrongTokensTests {
         var lines = 0
         for number in 0..<1_000 {
             let now = start + .seconds(Double(number) / 10)
-            if wrong.judge("Bearer x", from: "\(number)", by: token, at: now).logged != nil { lines += 1 }
+            if wrong.judge("Bearer x", from: Self.client(number), by: token, at: now).logged != nil { lines += 1 }
         }
         #expect(lines == 20)
     }
