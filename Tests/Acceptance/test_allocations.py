@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from rig.gateway import LINK_PROBE
-from rig.labs import Boot, compiled
+from rig.labs import LIBRARY, Boot, compiled
 
 BOOTS = [Boot({"sixty-four": ("allocations.py",)}, libraries={"COUNTER": "allocations.c"})]
 
@@ -27,7 +27,7 @@ def test_sixty_four_outputs_play_without_one_allocation(recordings, figure):
 
 @pytest.mark.real("process")
 def test_an_audio_callback_captures_and_commits_without_one_allocation(tmp_path, figure):
-    counter = compiled("allocations.c", tmp_path)
+    counter = compiled("allocations.c", tmp_path, *LIBRARY)
 
     def allocations(times):
         """Number of allocations on the callback's thread, and on all others."""

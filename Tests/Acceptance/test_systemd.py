@@ -1,21 +1,35 @@
-"""The system's unit under systemd, which is process 1 of a namespace in the lab, on a read-only root."""
+"""Both units under systemd, which is process 1 of a namespace in the lab, on a read-only root."""
 
+import json
 import os
 import re
 
 import pytest
 
+from guest import sandbox
+from rig.gateway import PROJECT
 from rig.labs import Boot
 
 pytestmark = pytest.mark.real("permission")
 
-BOOTS = [Boot({"service": ("service.py",)})]
+BOOTS = [Boot({"service": ("service.py",)}, programs={"FORBIDDEN": "forbidden.c"})]
 TICK = 60 / 120 / 24  # seconds
+UNITS = {kind: (PROJECT / "Packaging" / name).read_text()
+         for kind, name in (("system", "tactus.service"), ("user", "tactus.user.service"))}
+# What the two units say of a service's life, and what the first one grants.
+OTHERS = re.compile(
+    "(Type|Exec.*|TimeoutStopSec|Watchdog.*|Restart.*|SupplementaryGroups|StateDirectory|Limit.*|DeviceAllow)=.*"
+    "|SystemCallFilter=prlimit64 .*")
 
 
 @pytest.fixture
 def scene(recordings):
-    return recordings["service"]
+    return recordings["service"]["system"]
+
+
+@pytest.fixture
+def user_scene(recordings):
+    return recordings["service"]["user"]
 
 
 def test_the_clock_runs_when_the_unit_is_active(scene):
@@ -54,3 +68,80 @@ def test_the_log_says_that_the_clock_hung(scene):
 
 def test_a_stopped_unit_has_ended_well(scene):
     assert scene["end"] == ["inactive", "success"]
+
+
+@pytest.mark.parametrize("kind", UNITS)
+def test_every_directive_has_something_that_it_forbids(kind):
+    section = UNITS[kind].partition("[Service]")[2].partition("[Install]")[0]
+    lines = [line for line in section.splitlines() if line and not line.startswith("#")]
+    untried = [line for line in lines if not OTHERS.fullmatch(line) and line != sandbox.GENTLE]
+    assert set(untried) <= set(sandbox.FORBIDDEN)
+    assert sandbox.GENTLE in lines
+
+
+@pytest.mark.parametrize("directive", sandbox.FORBIDDEN)
+def test_a_directive_forbids_what_can_be_done_without_it(scene, directive):
+    alone = scene["tried alone"]
+    free = alone["nobody" if directive in sandbox.OF_NOBODY else "root"]
+    for attempt in sandbox.FORBIDDEN[directive]:
+        assert free[attempt] == "done" and alone[directive][attempt] != "done", attempt
+
+
+def test_a_forbidden_system_call_is_an_error_and_no_end(scene):
+    alone = scene["tried alone"]
+    assert alone["SystemCallFilter=@system-service"]["mount_disk"] == "killed"
+    assert alone["gentle"]["mount_disk"] == "EPERM"
+
+
+@pytest.mark.parametrize("kind", UNITS)
+def test_a_unit_forbids_what_its_directives_do_and_nothing_that_is_needed(recordings, kind):
+    tried = recordings["service"][kind]["tried"]
+    forbidden = sandbox.forbidden_by(UNITS[kind])
+    assert {name: tried[name] for name in forbidden if tried[name] == "done"} == {}
+    granted = sandbox.GRANTED[kind]
+    assert {name: tried[name] for name in granted} == dict.fromkeys(granted, "done")
+
+
+def test_the_users_unit_forbids_what_its_user_may_do(user_scene):
+    free, tried = user_scene["tried plainly"], user_scene["tried"]
+    for attempt in sandbox.ORDINARY:
+        assert free[attempt] == "done" and tried[attempt] != "done", attempt
+
+
+def test_what_is_calibrated_and_nudged_is_kept_over_a_restart(scene):
+    calibrated = scene["calibrated"]
+    assert (calibrated["code"], calibrated["stderr"]) == (0, "")
+    measured = json.loads(calibrated["stdout"])["offsetMilliseconds"]
+    (profile,) = calibrated["saved"].values()
+    assert f"offset: {measured}" in profile
+    before, after = scene["offsets"]
+    assert next(iter(before.values())) == 3 and before["virmidi-0-0"] == measured
+    assert after == before
+
+
+def test_a_users_unit_is_active_when_its_clock_runs(user_scene):
+    assert re.match(r"\w+, 120 BPM, ", user_scene["status"])
+    assert user_scene["reloaded"] == "active"
+    assert user_scene["end"] == ["inactive", "success"]
+
+
+def apart(entrance):
+    """How far a machine's place in its song is from the session's bar, at most, in seconds."""
+    return max(abs((beat - place / 24 + 2) % 4 - 2) * 0.5 for place, beat in entrance)
+
+
+def test_a_users_run_that_hangs_is_restarted_and_enters_the_session_at_a_bar(user_scene, figure):
+    assert user_scene["restarts"] == 1 and user_scene["stop"] < 13e6
+    for name in ("entered", "entered again"):
+        entrance = user_scene[name]
+        assert entrance[0][0] % 96 == 0, "the first tick begins a bar of the song"
+        figure("seconds from the session's bar", f"{apart(entrance):.5f}", 0.002)
+        assert apart(entrance) < 0.002
+
+
+def test_the_panel_answers_to_a_name_that_the_machine_got_meanwhile(user_scene):
+    assert user_scene["renamed"] == 200
+
+
+def test_where_users_may_make_no_namespaces_the_readme_helps(user_scene):
+    assert user_scene["without namespaces"] in ([217, "active"], [218, "active"])

@@ -1,8 +1,8 @@
-"""In the lab, as root: runs the unit under systemd, which is process 1 of a namespace, and hangs its clock.
+"""In the lab, as root: runs both units under systemd, which is process 1 of a namespace, and hangs their clocks.
 
     service.py RESULT.json
 
-The root file system is read-only, as the lab has it.
+The root file system is read-only, as the lab has it. The environment variable FORBIDDEN names the compiled `forbidden.c`.
 """
 
 import json
@@ -12,18 +12,25 @@ import shutil
 import stat
 import subprocess
 import sys
+from types import SimpleNamespace
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+from guest import listening, sandbox  # noqa: E402
+from rig.cards import MODULES, make_cards  # noqa: E402
 from rig.clocks import raw_microseconds  # noqa: E402
 from rig.gateway import PROJECT, TACTUS, request  # noqa: E402
+from rig.guest import awake, preload  # noqa: E402
+from rig.peer import Peer  # noqa: E402
 from rig.rawline import STOP, RawLine  # noqa: E402
 from rig.wait import until  # noqa: E402
 
-UNITS = pathlib.Path("/run/systemd/system")
 PROGRAM = "/run/prefix/bin/tactus"
-LOG = pathlib.Path("/run/tactus.log")
 FOLDER = pathlib.Path("/tmp/midi")
+# Of whom nobody knows but the lab.
+USER, NUMBER, HOME = "musician", 1234, pathlib.Path("/run/home")
+TOKEN = "a-word-that-nobody-guesses"
+NOT_AT_BOOT = "[Unit]\nDefaultDependencies=no\n"
 found = {}
 
 # In the initial root, which is not the guest's. A user namespace cannot be made in another root than the namespace's.
@@ -39,28 +46,21 @@ def shell(command):
         ["sh", "-ec", command], check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True).stdout
 
 
-class Systemd:
-    """systemd as process 1 of a namespace, with nothing to run at first."""
+class Manager:
+    """A systemd with a unit of ours; `control` gives it a command."""
 
-    def __init__(self):
-        shell("mount -t tmpfs none /var/lib; mount -t cgroup2 none /sys/fs/cgroup")
-        UNITS.mkdir(parents=True)
-        (UNITS / "lab.target").write_text("[Unit]\nDefaultDependencies=no\n")
-        pathlib.Path("/tmp/boot").write_text(BOOT)
-        self.launcher = subprocess.Popen(
-            ["chroot", "/proc/1/root", "/bin/busybox", "unshare", "-m", "/bin/busybox", "sh", "/host/tmp/boot"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until(lambda: pathlib.Path("/run/systemd/private").exists(), "systemd runs", every=0.1)
-        children = f"/proc/{self.launcher.pid}/task/{self.launcher.pid}/children"
-        self.number = int(pathlib.Path(children).read_text())
-        self.inside = ["nsenter", f"--target={self.number}", "--mount", "--pid", "--root", "--"]
+    def __init__(self, folder, log, before):
+        self.folder, self.log, self.before = pathlib.Path(folder), pathlib.Path(log), before
+        self.folder.mkdir(parents=True)
+        (self.folder / "lab.target").write_text(NOT_AT_BOOT)
+
+    def call(self, *words):
+        return subprocess.run([*self.before, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
     def control(self, *words):
-        done = subprocess.run(
-            [*self.inside, "systemctl", "--no-ask-password", *words], stdin=subprocess.DEVNULL, capture_output=True,
-            text=True)
+        done = self.call(*words)
         if done.returncode != 0:
-            log = LOG.read_text(errors="replace") if LOG.exists() else ""
+            log = self.log.read_text(errors="replace") if self.log.exists() else ""
             raise SystemExit(f"{words}: {done.stdout} {done.stderr}\n{self.state()}\n{log}")
         return done.stdout
 
@@ -74,20 +74,84 @@ class Systemd:
 
     def state(self):
         """What systemd says of the unit, for an error."""
-        words = [*self.inside, "systemctl", "status", "--no-pager", "tactus"]
-        return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
+        return self.call("status", "--no-pager", "tactus").stdout
+
+    def install(self, unit, arguments, *lines):
+        """Makes the unit known, with arguments for its run and lines of its own, and with what the lab needs."""
+        text = (PROJECT / "Packaging" / unit).read_text().replace("@PREFIX@/bin/tactus", PROGRAM)
+        (self.folder / "tactus.service").write_text(text.replace("tactus run", f"tactus run {arguments}"))
+        (self.folder / "tactus.service.d").mkdir()
+        # A first start waits for files of the host, which may take minutes of the lab's time.
+        lines = "\n".join(["[Service]", "TimeoutStartSec=infinity", f"StandardError=append:{self.log}", *lines])
+        (self.folder / "tactus.service.d/lab.conf").write_text(f"{NOT_AT_BOOT}{lines}\n")
+
+    def tried(self):
+        """What comes of each attempt of `sandbox` in the unit's place."""
+        drop_in = self.folder / "tactus.service.d/tries.conf"
+        drop_in.write_text(sandbox.drop_in("in-unit"))
+        self.control("daemon-reload")
+        self.control("start", "tactus")
+        drop_in.unlink()
+        self.control("daemon-reload")
+        file = sandbox.FOLDER / "in-unit"
+        found = sandbox.attempts(file.name)
+        file.unlink()
+        return found
+
+    def reloaded(self):
+        """Has the run read its files again; returns the unit's state then."""
+        self.control("reload", "tactus")
+        until(lambda: "configuration and profiles read again" in self.log.read_text(), "the reload")
+        return self.shown("ActiveState")
 
 
-def install():
-    """Makes the unit known, with what the README says to add for a FIFO in /tmp, and with what the lab needs."""
-    unit = (PROJECT / "Packaging/tactus.service").read_text().replace("@PREFIX@/bin/tactus", PROGRAM)
-    unit = unit.replace("tactus run", "tactus run --no-link --output raw:/tmp/midi/clock")
-    (UNITS / "tactus.service").write_text(unit)
-    (UNITS / "tactus.service.d").mkdir()
-    # A first start waits for files of the host, which may take minutes of the lab's time.
-    (UNITS / "tactus.service.d/lab.conf").write_text(
-        "[Unit]\nDefaultDependencies=no\n"
-        f"[Service]\nBindPaths=/tmp/midi\nTimeoutStartSec=infinity\nStandardError=append:{LOG}\n")
+class Systemd(Manager):
+    """systemd as process 1 of a namespace, with nothing to run at first."""
+
+    def __init__(self):
+        shell("mount -t tmpfs none /var/lib; mount -t cgroup2 none /sys/fs/cgroup")
+        super().__init__("/run/systemd/system", "/run/tactus.log", ())
+        pathlib.Path("/tmp/boot").write_text(BOOT)
+        self.launcher = subprocess.Popen(
+            ["chroot", "/proc/1/root", "/bin/busybox", "unshare", "-m", "/bin/busybox", "sh", "/host/tmp/boot"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with awake():
+            until(lambda: pathlib.Path("/run/systemd/private").exists(), "systemd runs", every=0.1)
+        children = f"/proc/{self.launcher.pid}/task/{self.launcher.pid}/children"
+        self.number = int(pathlib.Path(children).read_text())
+        self.inside = ["nsenter", f"--target={self.number}", "--mount", "--pid", "--root", "--"]
+        self.before = [*self.inside, "systemctl", "--no-ask-password"]
+
+
+class UserManager(Manager):
+    """The systemd of a user, as the system's starts it: with the groups and limits that `tactus doctor` asks for."""
+
+    UNIT = f"""{NOT_AT_BOOT}
+[Service]
+Type=notify
+User={USER}
+SupplementaryGroups=audio
+Environment=XDG_RUNTIME_DIR=/run/user/{NUMBER}
+LimitRTPRIO=95
+LimitMEMLOCK=64M
+Delegate=yes
+TimeoutStartSec=infinity
+ExecStart=/lib/systemd/systemd --user --unit=lab.target
+"""
+
+    def __init__(self, systemd):
+        who = ["setpriv", f"--reuid={NUMBER}", f"--regid={NUMBER}", "--clear-groups", "--"]
+        super().__init__(
+            HOME / ".config/systemd/user", HOME / "tactus.log",
+            [*systemd.inside, *who, "env", f"XDG_RUNTIME_DIR=/run/user/{NUMBER}", "systemctl", "--user"])
+        self.systemd = systemd
+        (systemd.folder / "manager.service").write_text(self.UNIT)
+
+    def start(self):
+        pathlib.Path(f"/run/user/{NUMBER}").mkdir()
+        shell(f"chown -R {NUMBER}:{NUMBER} {HOME} /run/user/{NUMBER}")
+        self.systemd.control("daemon-reload")
+        self.systemd.control("start", "manager")
 
 
 def threads(process):
@@ -119,6 +183,7 @@ def play(line):
 
 def restarted(manager, line, hang):
     """Plays, hangs the run, and returns how long its machine then waits for its Stop, and for its clock again."""
+    line.forget()
     play(line)
     before = manager.shown("NRestarts")
     line.wait_ticks(48)  # so that what plays is kept
@@ -159,38 +224,150 @@ def starve(systemd):
     return hang
 
 
+def offsets():
+    """Of the outputs, in milliseconds, by their IDs."""
+    return {one["id"]: one["offsetMilliseconds"] for one in request("GET", "/api/v1/status")[1]["outputs"]}
+
+
+def calibrated(manager):
+    """What `tactus calibrate --listen --save` says, and what the run has saved, where it may."""
+    request("POST", "/api/v1/tempo", {"bpm": listening.TEMPO})
+    gateway = SimpleNamespace(folder=pathlib.Path("/tmp/calibrating/gateway"), status=lambda: None)
+    machines = [listening.Machine(0, "click", 6_000, 300, 1), listening.Machine(1, "click", 0, 100, 2)]
+    record = listening.calibrate(gateway, machines, "--against", "2", "--json", "--save")
+    request("POST", "/api/v1/tempo", {"bpm": 120})
+    saved = pathlib.Path("/var/lib/tactus-profiles").glob("*.yaml")
+    return {**record, "saved": {path.name: path.read_text() for path in saved}}
+
+
 def examine(manager, line):
-    install()
-    manager.control("daemon-reload")
-    manager.control("start", "tactus")
+    """The system's unit, with what the README says to add for a FIFO in /tmp."""
+    outputs = " ".join(f'--output "{name}"' for name in ("raw:/tmp/midi/clock", *listening.OUTPUTS))
+    manager.install("tactus.service", f"--no-link {outputs}", "BindPaths=/tmp/midi")
+    trials = sandbox.trials()
+    for name, text in trials.items():
+        (manager.folder / f"{name}.service").write_text(text)
+    with awake():
+        manager.control("daemon-reload")
+        manager.control("start", "tactus")
     started = raw_microseconds()
     scene = {"first tick": (line.wait_ticks(1, 0)[0] - started) / 1e6, "status": manager.shown("StatusText")}
+    # What systemd does when a run hangs may not be loaded yet.
+    preload(manager.process(), manager.number, "self")
     scene["rights"] = rights(manager.process())
     profiles = pathlib.Path("/var/lib/tactus-profiles").stat()
     scene["profiles"] = [profiles.st_uid, stat.S_IMODE(profiles.st_mode)]
-    manager.control("reload", "tactus")
-    until(lambda: "configuration and profiles read again" in LOG.read_text(), "the reload")
-    scene["reloaded"] = manager.shown("ActiveState")
+    scene["reloaded"] = manager.reloaded()
+    scene["calibrated"] = calibrated(manager)
+    request("POST", "/api/v1/nudge", {"milliseconds": 3, "output": next(iter(offsets()))})
+    scene["offsets"] = [offsets()]
     scene["frozen"] = restarted(manager, line, freeze)
+    scene["offsets"].append(offsets())
     # Real-time threads may use the whole processor.
     pathlib.Path("/proc/sys/kernel/sched_rt_runtime_us").write_text("-1")
     scene["starved"] = restarted(manager, line, starve(manager))
     manager.control("stop", "tactus")
     scene["end"] = [manager.shown("ActiveState"), manager.shown("Result")]
-    scene["log"] = LOG.read_text()
-    found.update(scene)
+    scene["log"] = manager.log.read_text()
+    scene["tried"] = manager.tried()
+    manager.control("start", *trials)
+    scene["tried alone"] = sandbox.tried_alone()
+    found["system"] = scene
+
+
+def entrance(line, peer, since):
+    """Where the machine is in its song, and where the session is, for each of its first ticks from `since` on."""
+    line.wait_ticks(96, since)
+    return [(place, peer.beat(at)) for place, at in line.song if at >= since]
+
+
+def examine_user(systemd, line):
+    """The user's unit, beside two official Link peers that play.
+
+    Two, since one that is left alone for seconds begins a new session, in which nothing plays.
+    """
+    manager = UserManager(systemd)
+    (HOME / "token").write_text(TOKEN)
+    (HOME / "token").chmod(0o600)
+    manager.install(
+        "tactus.user.service",
+        f"--start-stop-sync --output raw:{line.path} --http 0.0.0.0:8808 --http-token-file {HOME}/token")
+    (manager.folder / "plain.service").write_text(sandbox.trial("plain"))
+    with awake():
+        manager.start()
+    scene = {}
+    with Peer(120, start_stop_sync=True) as peer, Peer(120, start_stop_sync=True) as other:
+        until(lambda: peer.peers == other.peers == 1, "the peers see each other")
+        with awake():
+            manager.control("start", "tactus")
+        scene["status"] = manager.shown("StatusText")
+        until(lambda: peer.peers == 2, "the peer sees the run")
+        peer.play()
+        began = line.wait_playing(raw_microseconds())
+        scene["entered"] = entrance(line, peer, began)
+        line.forget()
+        before = raw_microseconds()
+        freeze(manager.process())
+        scene["stop"] = line.wait_for(STOP, before) - before
+        scene["entered again"] = entrance(line, peer, line.wait_playing(before))
+        until(lambda: manager.shown("ActiveState") == "active", "it is active again")
+        scene["restarts"] = int(manager.shown("NRestarts"))
+        scene["reloaded"] = manager.reloaded()
+        shell("hostname stage")
+        scene["renamed"] = request(
+            "GET", "/api/v1/status", headers={"Host": "stage:8808", "Authorization": f"Bearer {TOKEN}"})[0]
+        manager.control("stop", "tactus")
+    scene["end"] = [manager.shown("ActiveState"), manager.shown("Result")]
+    scene["log"] = manager.log.read_text()
+    scene["tried"] = manager.tried()
+    manager.control("start", "plain")
+    scene["tried plainly"] = sandbox.attempts("plain")
+    scene["without namespaces"] = without_namespaces(manager)
+    found["user"] = scene
+
+
+def without_namespaces(manager):
+    """How the user's unit ends where users may make no namespaces, and what the README's lines make of it."""
+    pathlib.Path("/proc/sys/user/max_user_namespaces").write_text("0")
+    manager.call("start", "tactus")
+    ended = int(manager.shown("ExecMainStatus"))
+    manager.call("stop", "tactus")
+    (manager.folder / "tactus.service.d/namespaces.conf").write_text(lines_of_readme("PrivateUsers=no"))
+    manager.control("daemon-reload")
+    manager.control("start", "tactus")
+    helped = manager.shown("ActiveState")
+    manager.control("stop", "tactus")
+    return [ended, helped]
+
+
+def lines_of_readme(word):
+    """The drop-in of the README that contains a word."""
+    blocks = (PROJECT / "README.md").read_text().split("\n\n")
+    (block,) = [block for block in blocks if block.lstrip().startswith("[Service]") and word in block]
+    return "\n".join(line.strip() for line in block.splitlines()) + "\n"
 
 
 def main():
     pathlib.Path(PROGRAM).parent.mkdir(parents=True)
     shutil.copy(TACTUS, PROGRAM)
     FOLDER.mkdir()
+    make_cards(2)
+    shell(f"/bin/busybox insmod {MODULES}/snd-aloop.ko")
     shell("chgrp audio /dev/snd/*; chmod 660 /dev/snd/*")
+    # Where the kernel is Ubuntu's, users may otherwise make no namespaces.
+    restriction = pathlib.Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+    if restriction.exists():
+        restriction.write_text("0")
+    accounts = pathlib.Path("/run/passwd")
+    accounts.write_text(f"{pathlib.Path('/etc/passwd').read_text()}{USER}:x:{NUMBER}:{NUMBER}::{HOME}:/bin/sh\n")
+    shell(f"mount --bind {accounts} /etc/passwd")
     with RawLine(FOLDER / "clock") as line:
         shell(f"chgrp audio {line.path}; chmod 660 {line.path}")
+        sandbox.prepare()
         systemd = Systemd()
         try:
             examine(systemd, line)
+            examine_user(systemd, line)
         finally:
             systemd.launcher.kill()
             pathlib.Path(sys.argv[1]).write_text(json.dumps(found))

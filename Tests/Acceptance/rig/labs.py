@@ -21,24 +21,30 @@ LONGEST = 2400
 KERNELS = subprocess.run([LAB, "--kernels"], check=True, capture_output=True, text=True).stdout.split()
 
 
-def compiled(source, folder):
-    """Compiles a C file of `guest/` into a library to preload."""
-    library = (pathlib.Path(folder) / source).with_suffix(".so")
-    compile_c(GUEST / source, library, "-shared", "-fPIC", "-O1")
-    library.chmod(0o755)
-    return library
+# The compiler's options for a library to preload.
+LIBRARY = ("-shared", "-fPIC")
+
+
+def compiled(source, folder, *options):
+    """Compiles a C file of `guest/` into a program, or with `LIBRARY` into a library."""
+    target = (pathlib.Path(folder) / source).with_suffix("")
+    compile_c(GUEST / source, target, *options, "-O1")
+    target.chmod(0o755)
+    return target
 
 
 @dataclass(frozen=True)
 class Boot:
     """One boot of the lab: scripts to run one after another, and options for the lab.
 
-    `libraries` are C files that scripts may preload; each is found through the environment variable that is its key.
+    `libraries` are C files that scripts may preload, `programs` such that they may run; each is found through the
+    environment variable that is its key.
     """
 
     scripts: dict  # by name: the script and its arguments
     options: tuple = ()
     libraries: dict = field(default_factory=dict)
+    programs: dict = field(default_factory=dict)
 
 
 def command(boot, folder):
@@ -50,10 +56,11 @@ def command(boot, folder):
     scripts = [
         [PYTHON, GUEST / script, f"{folder}/{number}.json", *arguments]
         for number, (script, *arguments) in enumerate(boot.scripts.values())]
-    libraries = [
-        word for name, source in boot.libraries.items() for word in ("--env", f"{name}={compiled(source, folder)}")]
+    files = {name: compiled(source, folder, *LIBRARY) for name, source in boot.libraries.items()}
+    files |= {name: compiled(source, folder) for name, source in boot.programs.items()}
+    variables = [word for name, file in files.items() for word in ("--env", f"{name}={file}")]
     words = [
-        LAB, "--timeout", LONGEST, "--writable", folder, "--env", f"TACTUS={TACTUS}", *libraries, *boot.options, "--",
+        LAB, "--timeout", LONGEST, "--writable", folder, "--env", f"TACTUS={TACTUS}", *variables, *boot.options, "--",
         "sh", "-c", " && ".join(shlex.join(map(str, words)) for words in scripts)]
     return [str(word) for word in words]
 

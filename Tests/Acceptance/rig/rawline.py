@@ -90,6 +90,11 @@ class RawLine:
 
         until(is_empty, "the line is read to its end")
 
+    def forget(self):
+        """Forgets what has arrived so far, so that waiting does not search it again and again."""
+        with self.reading:
+            self.arrivals.clear()
+
     def times(self, value, since=0):
         """The arrival times of all bytes `value` from `since` on, in microseconds of RAW."""
         return [at for byte, at in list(self.arrivals) if byte == value and at >= since]
