@@ -11,7 +11,7 @@ from rig.clocks import raw_microseconds
 from rig.gateway import Gateway, environment, request, run_tactus
 from rig.guest import preload
 from rig.wait import until
-from stage import AT_A_BAR, BAR, fault
+from stage import AT_A_BAR, BAR, INTERVAL, fault
 
 
 def kept(folder):
@@ -30,9 +30,7 @@ def killed(stage):
         top = peer.play()
         until(lambda: kept(state), "what plays is kept", every=0.05)
         time.sleep(1)
-        stage.look(round)
-        stage.measure(gateway)
-        stage.judged = float("inf")
+        stage.leave(gateway, round)
         gateway.kill()
         time.sleep(1)
         round.over()
@@ -72,9 +70,7 @@ def signals(stage):
 def stopped_by(stage, round, gateway, number, code):
     """Ends a gateway that plays; its machine must be stopped, and nothing come after that."""
     stage.play(gateway)
-    stage.look(round)
-    stage.measure(gateway)
-    stage.judged = float("inf")
+    stage.leave(gateway, round)
     round.over()
     gateway.process.send_signal(number)
     ended = gateway.process.wait()
@@ -121,13 +117,13 @@ def frozen(stage):
         settle(stage, round, first)
 
 
-def settle(stage, round, first, interval=60e6 / 120 / 24):
+def settle(stage, round, first):
     """Finds when the machine was in its place again, and has only what comes later judged."""
     after = [tick for tick in stage.untouched.ticks if tick.at > round.ended]
     wrong = [
         tick.at for tick in after
-        if not tick.plays or tick.place is None or abs(tick.at - first.at - tick.place * interval) > 2000]
-    round.recovered = wrong[-1] + interval if wrong else after[0].at
+        if not tick.plays or tick.place is None or abs(tick.at - first.at - tick.place * INTERVAL) > 2000]
+    round.recovered = wrong[-1] + INTERVAL if wrong else after[0].at
     round.figures["first tick"] = (after[0].at - round.ended) / 1000
     stage.judged = round.recovered + 1
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from rig.rawline import CLOCK, CONTINUE, POSITION, START, STOP
 
 PER_BEAT = 24
+# An output that a fault does not touch is at most so far from an even clock, in microseconds of instruction-time.
+ON_TIME = 1000
 NAMES = {CLOCK: "clock", START: "start", CONTINUE: "continue", STOP: "stop", POSITION: "position"}
 
 
@@ -70,17 +72,25 @@ def parsed(arrivals):
     return events
 
 
-def evenness(times, interval):
-    """Compares tick times with the even clock of this interval that fits them best."""
+def evenness(times, interval, begin, end):
+    """Compares tick times between `begin` and `end` with the even clock of this interval that fits them best.
+
+    A clock that begins later, ends earlier or is silent throughout has lost ticks, too.
+    """
+
+    def missing(since, until):
+        return int(max(0, (until - since - ON_TIME) / interval))
+
     if not times:
-        return Evenness(0, 0, 0, 0.0)
+        return Evenness(0, missing(begin, end), 0, 0.0)
     steps = [round((at - times[0]) / interval) for at in times]
     start = statistics.median(at - step * interval for at, step in zip(times, steps))
     # Once more from there, in case that the first tick was far off.
     steps = [round((at - start) / interval) for at in times]
     distinct = len(set(steps))
     worst = max(abs(at - start - step * interval) for at, step in zip(times, steps))
-    return Evenness(len(times), max(steps) - min(steps) + 1 - distinct, len(times) - distinct, worst)
+    lost = missing(begin, times[0]) + max(steps) - min(steps) + 1 - distinct + missing(times[-1], end)
+    return Evenness(len(times), lost, len(times) - distinct, worst)
 
 
 def likeness(output, model, interval):

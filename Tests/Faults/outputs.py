@@ -26,6 +26,13 @@ def has(status, code):
     return [warning["message"] for warning in status["warnings"] if warning["code"] == code]
 
 
+def client(stage, name):
+    """Another program at the sequencer, until the fault ends."""
+    made = SequencerClient(name)
+    stage.stack.callback(made.close)
+    return made
+
+
 def connected(status, part):
     return all(output["connected"] for output in status["outputs"] if part in output["name"])
 
@@ -132,8 +139,7 @@ def subscription_removed(stage):
     device = stage.card()
     gateway = stage.start("--output", "VirMIDI 1-0")
     stage.play(gateway)
-    other = SequencerClient("Patch bay")
-    stage.stack.callback(other.close)
+    other = client(stage, "Patch bay")
     for round in stage.rounds():
         ports = [port for port in other.list_ports() if port.name.strip() == "VirMIDI 1-0"]
         source = next(port for port in ports if port.client_name == "Tactus")
@@ -252,8 +258,7 @@ def clients_taken(stage):
 def port_flooded(stage):
     gateway = stage.start()
     stage.play(gateway)
-    other = SequencerClient("Chatty")
-    stage.stack.callback(other.close)
+    other = client(stage, "Chatty")
     port = next(port for port in other.list_ports() if port.client_name == "Tactus In")
     out = other.create_port("Out", caps=PortCaps.READ, type=PortType.MIDI_GENERIC)
     for round in stage.rounds():
@@ -268,8 +273,7 @@ def port_flooded(stage):
 def queues_stopped(stage):
     gateway = stage.start()
     stage.play(gateway)
-    other = SequencerClient("Meddler")
-    stage.stack.callback(other.close)
+    other = client(stage, "Meddler")
     for round in stage.rounds():
         refused = 0
         for queue in range(8):

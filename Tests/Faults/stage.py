@@ -9,7 +9,7 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 
-from judge import evenness, likeness, machine, parsed
+from judge import ON_TIME, evenness, likeness, machine, parsed
 from rig.cards import ahead_of_everyone, make_cards, plug, pull
 from rig.clocks import raw_microseconds
 from rig.framed import FramedLine
@@ -23,8 +23,6 @@ TEMPO = 120
 INTERVAL = 60e6 / TEMPO / 24
 BAR = 4 * 60 / TEMPO  # seconds
 AT_A_BAR = BAR + 0.5  # seconds, until a machine is placed again
-# An output that a fault does not touch is at most so far from an even clock, in microseconds of instruction-time.
-ON_TIME = 1000
 MEMORY = 64.0  # MB
 
 
@@ -200,11 +198,15 @@ class Stage:
         until(lambda: {"start", "continue"} & set(self.untouched.messages(since)), "the untouched output plays", every=0.05)
         time.sleep(seconds)
 
-    def end(self, gateway, round, sign=signal.SIGINT):
-        """Judges the clock up to now, and ends a gateway, whose last ticks are not judged."""
+    def leave(self, gateway, round):
+        """Judges the clock up to now, and nothing from then on: the gateway is about to end."""
         self.look(round)
         self.measure(gateway)
         self.judged = float("inf")
+
+    def end(self, gateway, round, sign=signal.SIGINT):
+        """Ends a gateway in order."""
+        self.leave(gateway, round)
         gateway.stop(sign)
 
     def configuration(self, text):
@@ -265,7 +267,7 @@ class Stage:
         times = [tick.at for tick in self.untouched.ticks if since <= tick.at < now]
         edges = [since, *(at for pair in round.moved for at in pair), now]
         for begin, end in zip(edges[::2], edges[1::2]):
-            round.parts.append(evenness([at for at in times if begin <= at < end], INTERVAL))
+            round.parts.append(evenness([at for at in times if begin <= at < end], INTERVAL, begin, end))
 
     def judge_untouched(self, round, found):
         """No fault may take a tick from the untouched output, double one there, or make one late."""

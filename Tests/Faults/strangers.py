@@ -26,7 +26,7 @@ BEAT = 60_000_000 // TEMPO  # microseconds
 
 
 @contextlib.contextmanager
-def running(stage, module, *words):
+def running(module, *words):
     """Runs a module of the rig inside a `with` block, from its first line on."""
     process = subprocess.Popen(
         [sys.executable, "-m", f"rig.{module}", *map(str, words)], cwd=ACCEPTANCE, stdin=subprocess.PIPE,
@@ -246,8 +246,9 @@ for name, title, conditions in (
     bad_network(name, title, *conditions)
 
 
-@fault("the network cable is pulled for 10 s, beside an official peer", within=3)
-def network_pulled(stage):
+@contextlib.contextmanager
+def cabled(stage):
+    """A gateway and an official peer on another host, which count each other; gives network, peer and gateway."""
     with hosts(1) as (network, (other,)):
         peer = official(TEMPO, other.enter)
         stage.stack.callback(peer.kill)
@@ -255,6 +256,13 @@ def network_pulled(stage):
         time.sleep(2)
         gateway = stage.start("--interface", "eth0", link=True)
         gateway.wait_status(lambda status: status["link"]["peers"] == 1, "it counts the official peer")
+        yield network, peer, gateway
+        peer.kill()
+
+
+@fault("the network cable is pulled for 10 s, beside an official peer", within=3)
+def network_pulled(stage):
+    with cabled(stage) as (network, peer, gateway):
         for round in stage.rounds():
             network.unplug(1)
             time.sleep(10)
@@ -266,18 +274,11 @@ def network_pulled(stage):
             time.sleep(1)
             apart = from_beats(stage, peer, raw_microseconds() - 1_000_000)
             round.expect(apart < 1000, f"{apart:.0f} us from the official peer's beats")
-        peer.kill()
 
 
 @fault("the computer gets another address, beside an official peer", within=2)
 def address_changed(stage):
-    with hosts(1) as (_, (other,)):
-        peer = official(TEMPO, other.enter)
-        stage.stack.callback(peer.kill)
-        peer.enable()
-        time.sleep(2)
-        gateway = stage.start("--interface", "eth0", link=True)
-        gateway.wait_status(lambda status: status["link"]["peers"] == 1, "it counts the official peer")
+    with cabled(stage) as (_, peer, gateway):
         before = "10.1.0.1"
         for round in stage.rounds():
             after = f"10.1.0.{100 + round.number}"
@@ -294,7 +295,6 @@ def address_changed(stage):
             time.sleep(1)
             round.moved.append((since, raw_microseconds() - 500_000))
             before = after
-        peer.kill()
 
 
 # Crowds.
@@ -306,7 +306,7 @@ def crowd(kind, title):
         with RawPeer(node=b"EAR_ONLY") as ear:
             alive = ear.alive()
         for round in stage.rounds():
-            with running(stage, "crowd", kind, alive.source[1], alive.session.hex()):
+            with running("crowd", kind, alive.source[1], alive.session.hex()):
                 time.sleep(2)
                 name = f"OLDER{round.number:03}".encode()
                 with RawPeer(node=name, session=name, tempo=BEAT, age=1000.0 * round.number) as older:

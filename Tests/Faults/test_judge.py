@@ -16,7 +16,7 @@ def playing(times, place=0):
 
 
 def test_an_even_clock_has_no_fault():
-    assert evenness(even(100), INTERVAL) == Evenness(100, 0, 0, 0)
+    assert evenness(even(100), INTERVAL, 1_000_000, 3_000_000) == Evenness(100, 0, 0, 0)
 
 
 @pytest.mark.parametrize("first", [0, 700])
@@ -25,7 +25,13 @@ def test_each_lost_doubled_and_late_tick_is_counted(first):
     times[0] += first
     del times[50:53]
     times.insert(20, times[20] + 300)
-    assert evenness(times, INTERVAL) == Evenness(98, 3, 1, max(first, 300))
+    assert evenness(times, INTERVAL, 1_000_000, 3_000_000) == Evenness(98, 3, 1, max(first, 300))
+
+
+@pytest.mark.parametrize("heard, lost", [(slice(0), 99), (slice(10, 100), 10), (slice(0, 90), 10)])
+def test_a_clock_that_is_silent_begins_late_or_ends_early_has_lost_ticks(heard, lost):
+    times = even(100)[heard]
+    assert evenness(times, INTERVAL, 990_000, 2_990_000).lost == lost
 
 
 def test_a_machine_counts_its_song_from_start_position_and_continue():
