@@ -105,7 +105,7 @@ let package = Package(
                 "OnsetDetection", "RealTime", "SoundCalibration",
             ]),
         part("OpenSoundControl", uses: ["CLO"]),
-        part("DBus", uses: ["RealTime"]),
+        part("DBus", uses: ["Essentials", "RealTime"]),
         part(
             "PlainHTTP",
             products: [

@@ -1,3 +1,4 @@
+package import Essentials
 package import RealTime
 
 internal import Glibc

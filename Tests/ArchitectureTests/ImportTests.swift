@@ -38,7 +38,7 @@ struct ImportTests {
                 "BeatTime", "MIDIClock", "Essentials", "ALSASequencer", "AudioCapture", "OnsetDetection",
                 "SoundCalibration", "RealTime", "GatewayStatus", "Gateway", "Glibc", "Synchronization",
             ],
-            "DBus": ["RealTime", "Glibc"],
+            "DBus": ["Essentials", "RealTime", "Glibc"],
             "OpenSoundControl": ["CLO"],
             "PlainHTTP": [
                 "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOPosix", "Glibc",

@@ -262,14 +262,14 @@ struct OutputTable: Sendable {
     /// Prepares an output for its device, which may play on from the output that had it before.
     mutating func takeOver(_ slot: Int, _ place: String) {
         let isLeft = all.contains { $0.isLeaving && $0.lastPlace == place }
-        if unstopped.remove(place) != nil || isLeft || mayHaveCrashed(slot) { all[slot].expectPlaying() }
+        if unstopped.remove(place) != nil || isLeft || mayHaveLeftPlaying(slot) { all[slot].expectPlaying() }
     }
 
     /// Whether an output may have got a device that a crashed run had left playing at another output.
     ///
-    /// That output is gone then, by another configuration or because outputs came in another order. A Stop that a device
+    /// That output is gone then, because the configuration or the order of outputs has changed. A Stop that a device
     /// does not need does no harm.
-    private func mayHaveCrashed(_ slot: Int) -> Bool {
+    private func mayHaveLeftPlaying(_ slot: Int) -> Bool {
         guard all[slot].hasOneDevice else { return false }
         return !leftPlaying.intersection(crashed).isSubset(of: all.filter { $0.presence == .here }.map(\.id))
     }

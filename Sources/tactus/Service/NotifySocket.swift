@@ -1,4 +1,4 @@
-import DBus
+import Essentials
 import Glibc
 import RealTime
 

@@ -1,4 +1,3 @@
-import DBus
 import Essentials
 import Gateway
 import Glibc

@@ -1,4 +1,4 @@
-import DBus
+import Essentials
 
 /// What a service manager such as systemd wants from this process, according to the environment.
 ///

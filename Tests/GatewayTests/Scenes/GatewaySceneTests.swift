@@ -172,11 +172,11 @@ struct GatewaySceneTests {
         scene.command(.configure(try Self.configuration([:], .virtual("Other")).live))
         scene.run(for: 150)
         #expect(scene.sequencer.subscriptions.contains { $0.receiver.client == 24 })
-        scene.isClockThreadStuck = true
+        scene.isOutputThreadStuck = true
         scene.run(for: 1_000)
         scene.command(.configure(try Self.configuration([:], .virtual("Other"), .virtual("Third")).live))
         #expect(scene.output("Third")?.source?.port == 3)
-        scene.isClockThreadStuck = false
+        scene.isOutputThreadStuck = false
         scene.run(for: 1_000)
         #expect(!scene.sequencer.subscriptions.contains { $0.receiver.client == 24 })
         scene.command(
@@ -190,11 +190,11 @@ struct GatewaySceneTests {
     func `a machine is disconnected only after its Stop was sent, even if the output thread hangs`() throws {
         var scene = try Self.playing()
         #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == true)
-        scene.isClockThreadStuck = true
+        scene.isOutputThreadStuck = true
         scene.command(.configure(try Self.configuration([:]).live))
         scene.run(for: 2_000)
         #expect(scene.sequencer.subscriptions.contains { $0.receiver.client == 24 })
-        scene.isClockThreadStuck = false
+        scene.isOutputThreadStuck = false
         scene.run(for: 2_000)
         #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == false && scene.broken.isEmpty)
     }
@@ -301,10 +301,10 @@ struct GatewaySceneTests {
         scene.run(for: 300)
         #expect(scene.output("/dev/midi")?.connectedTo == "/dev/midi" && scene.openLines.count == 1)
         scene.breakLine(1)
-        scene.isClockThreadStuck = true
+        scene.isOutputThreadStuck = true
         scene.run(for: 2_000)
         #expect(scene.openLines.count == 1 && scene.output("/dev/midi")?.connectedTo == nil)
-        scene.isClockThreadStuck = false
+        scene.isOutputThreadStuck = false
         scene.run(for: 1_000)
         #expect(scene.openLines.count == 1 && scene.output("/dev/midi")?.connectedTo == "/dev/midi")
         #expect(scene.broken.isEmpty)

@@ -288,7 +288,7 @@ struct GatewayWorld {
     }
 
     private mutating func runClock(_ node: Int) {
-        guard !nodes[node].isClockThreadStuck else {
+        guard !nodes[node].isOutputThreadStuck else {
             return wakeClock(of: node, at: now.advanced(byMicroseconds: 1_000))
         }
         let ports = nodes[node].outputThread.ports

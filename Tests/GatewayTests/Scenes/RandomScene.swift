@@ -24,7 +24,7 @@ enum SceneStep: Hashable {
     case breakLine
     /// Limits how many bytes the line takes at once; nil removes the limit.
     case clog(Int?)
-    case holdClockThread(Bool)
+    case holdOutputThread(Bool)
     /// One of two leaders sends its clock for some seconds, with or without Start.
     case lead(Int, beatsPerMinute: Int, seconds: Int, starts: Bool)
     case plugLeaders
@@ -260,7 +260,7 @@ struct RandomScene {
                 try perform(timed.step, in: &world, &tokens)
                 try run(&world, for: timed.wait, &account)
             }
-            for step in [.holdClockThread(false), .clog(nil), .line(true)] as [SceneStep] {
+            for step in [.holdOutputThread(false), .clog(nil), .line(true)] as [SceneStep] {
                 try perform(step, in: &world, &tokens)
             }
             world.nodes[0].sequencer.taken = []
@@ -312,7 +312,7 @@ struct RandomScene {
                 gateway.outputThread.breakLine(slot)
             }
         case .clog(let room): gateway.lineRooms["/dev/midi"] = room
-        case .holdClockThread(let isHeld): gateway.isClockThreadStuck = isHeld
+        case .holdOutputThread(let isHeld): gateway.isOutputThreadStuck = isHeld
         case .lead(let number, let tempo, let seconds, let starts):
             let now = Double(world.now.microseconds) / 1e6
             world.playLeader(
@@ -375,7 +375,7 @@ extension SceneStep {
         case .stick(let machine, true): .stick(machine, false)
         case .line(false): .line(true)
         case .clog: .clog(nil)
-        case .holdClockThread(true): .holdClockThread(false)
+        case .holdOutputThread(true): .holdOutputThread(false)
         case .pullLeaders: .plugLeaders
         case .network(false): .network(true)
         case .pedal(false): .pedal(true)
@@ -398,7 +398,7 @@ extension SceneStep {
             case 8: .line(isOn)
             case 9: .breakLine
             case 10: .clog(isOn ? nil : Int.random(in: 0...2, using: &random))
-            case 11: .holdClockThread(random.chance(0.3))
+            case 11: .holdOutputThread(random.chance(0.3))
             case 12:
                 .lead(
                     machine % 2, beatsPerMinute: .random(in: 60...200, using: &random),

@@ -7,10 +7,7 @@ import ClockDispatch
 struct SilenceWatch {
     /// A change of any of these begins the wait for a tick anew.
     private struct Circumstances: Hashable {
-        var slot: Int
-        var occupant: UInt32
-        var connections: UInt32
-        var settings: OutputSettings
+        var output: OutputCircumstances
         /// Whether messages reach the machine, and its output sends ticks.
         var isExpected: Bool
     }
@@ -66,8 +63,7 @@ struct SilenceWatch {
         // Without a song, such an output is silent until some ticks before the machine's Start.
         let hasClock = settings.isClockAlwaysOn || board.transport.isPlaying && isPlaying
         let circumstances = Circumstances(
-            slot: slot, occupant: output.occupant, connections: output.connections, settings: settings,
-            isExpected: isReachable && output.isEnabled && hasClock)
+            output: OutputCircumstances(of: slot, on: board), isExpected: isReachable && output.isEnabled && hasClock)
         let gap = Self.gap(settings, board.map.line)
         guard var record = records[receiver], record.circumstances == circumstances, circumstances.isExpected else {
             records[receiver] = Record(

@@ -10,11 +10,7 @@ struct StepWatch {
     /// A change of any of these gives a machine time until the next bar line.
     private struct Circumstances: Hashable {
         var transport: PlannedTransport
-        var slot: Int
-        var occupant: UInt32
-        var connections: UInt32
-        var settings: OutputSettings
-        var isEnabled: Bool
+        var output: OutputCircumstances
         var realigning: OutputBoard.Realigning
         var isReachable: Bool
         var hasBegun: Bool
@@ -53,8 +49,8 @@ struct StepWatch {
         let output = board.slots[slot]
         let (settings, transport) = (output.settings, board.transport)
         let circumstances = Circumstances(
-            transport: transport, slot: slot, occupant: output.occupant, connections: output.connections,
-            settings: settings, isEnabled: output.isEnabled, realigning: output.realigning, isReachable: isReachable,
+            transport: transport, output: OutputCircumstances(of: slot, on: board), realigning: output.realigning,
+            isReachable: isReachable,
             hasBegun: board.map.line.position(at: now) >= Double(transport.startTick))
         // With `divide: 3` a bar takes three times as long; a folded tempo may make it up to four times as long.
         let fold = settings.tempos == .all ? 1 : 4

@@ -6,7 +6,8 @@ import Simulation
 /// Counts the ticks of machines over stretches of time in which nobody does anything.
 ///
 /// Every machine must get each tick of the session once. ``TickWatch`` compares the numbers that the planner gives to
-/// ticks; this needs only what has arrived, and so judges lines, too.
+/// ticks; this needs only what has arrived, and so judges lines, too. It counts up to the last tick that has arrived:
+/// whether ticks still come is up to ``SilenceWatch``.
 struct TickAccount {
     /// How many stretches have been judged, of one machine each.
     private(set) var stretches = 0
@@ -21,12 +22,8 @@ struct TickAccount {
 
     /// A change of any of these allows a machine any number of ticks.
     private struct Circumstances: Hashable {
-        var slot: Int
-        var occupant: UInt32
-        var connections: UInt32
-        var settings: OutputSettings
+        var output: OutputCircumstances
         var transport: PlannedTransport
-        var isEnabled: Bool
         var tempoChanges: UInt32
         var jumps: UInt32
     }
@@ -72,17 +69,15 @@ struct TickAccount {
     }
 
     private static func mark(_ machine: DrumMachine?, _ slot: Int, _ board: OutputBoard) -> Mark? {
-        let (output, map) = (board.slots[slot], board.map)
-        let settings = output.settings
+        let (settings, map) = (board.slots[slot].settings, board.map)
         // Others have ticks of their own.
         guard settings.multiply == 1, settings.divide == 1, settings.swing == 500, settings.tempos == .all, let machine,
             let last = machine.events.last(where: { $0.message == .timingClock })
         else { return nil }
         return Mark(
             circumstances: Circumstances(
-                slot: slot, occupant: output.occupant, connections: output.connections, settings: settings,
-                transport: board.transport, isEnabled: output.isEnabled, tempoChanges: map.tempoChanges,
-                jumps: map.jumps),
+                output: OutputCircumstances(of: slot, on: board), transport: board.transport,
+                tempoChanges: map.tempoChanges, jumps: map.jumps),
             count: machine.tickCount,
             number: map.line.nearestTick(to: HostTime(microseconds: last.at - settings.offset)))
     }

@@ -9,19 +9,14 @@ struct TickWatch {
     ///
     /// Tempo changes and small moves of the grid are not among them: outputs glide after those, or catch up.
     private struct Circumstances: Hashable {
-        var occupant: UInt32
-        var connections: UInt32
+        var output: OutputCircumstances
         var sink: Sink
-        var isEnabled: Bool
-        var settings: OutputSettings
         /// Counts jumps of the song position, for example on joining a session.
         var jumps: UInt32
 
         init(of slot: Int, on board: OutputBoard) {
-            jumps = board.map.jumps
-            let slot = board.slots[slot]
-            (occupant, connections, sink) = (slot.occupant, slot.connections, slot.sink)
-            (isEnabled, settings) = (slot.isEnabled, slot.settings)
+            output = OutputCircumstances(of: slot, on: board)
+            (sink, jumps) = (board.slots[slot].sink, board.map.jumps)
         }
     }
 
@@ -90,7 +85,7 @@ struct TickWatch {
         let tick = planned.place.tick
         var next = Record(tick, of: message.slot, on: board)
         defer { records[message.slot] = next }
-        guard var last = records[message.slot], last.circumstances.occupant == slot.occupant else { return nil }
+        guard var last = records[message.slot], last.circumstances.output.occupant == slot.occupant else { return nil }
         last.take(message.slot, of: board)
         // Gliding over half a tick takes a few hundred ticks.
         (next.glidingTicks, next.debt) = (max(0, last.glidingTicks - 1), last.debt * 0.99)

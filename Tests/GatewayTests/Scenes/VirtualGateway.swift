@@ -42,9 +42,9 @@ final class VirtualGateway: EffectPerformer {
     /// Promises that were not kept.
     private(set) var broken: [String] = []
     /// Whether the output thread is held up.
-    var isClockThreadStuck = false {
+    var isOutputThreadStuck = false {
         didSet {
-            stuckSince = isClockThreadStuck ? now : nil
+            stuckSince = isOutputThreadStuck ? now : nil
             excuseMachines()
         }
     }
@@ -339,7 +339,7 @@ final class VirtualGateway: EffectPerformer {
         for (receiver, slot) in receivers(on: board) {
             let promise = stepWatch.fault(
                 of: receiver, machines[receiver] ?? DrumMachine(), slot, board,
-                isReachable: isReachable(receiver) && !isClockThreadStuck, at: now)
+                isReachable: isReachable(receiver) && !isOutputThreadStuck, at: now)
             if let promise { broken.append(promise) }
         }
     }
@@ -420,7 +420,7 @@ final class VirtualGateway: EffectPerformer {
             $0.receiver == subscription.receiver && $0.sender.client == Self.outputs && $0 != subscription
         }
         let receiver = Receiver.port(subscription.receiver)
-        // A machine that accepts messages again is sent its Stop up to a quarter of a second later, by a output thread
+        // A machine that accepts messages again is sent its Stop up to a quarter of a second later, by an output thread
         // that is not held up.
         let wasStuck = lastStuck[receiver].map { $0.microseconds(to: stuckSince ?? now) < 300_000 } ?? false
         guard leaving.contains(slot), !isDrivenAgain, !wasStuck else { return }
