@@ -17,6 +17,15 @@ package struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether another program is using what was asked for.
     package var isTaken: Bool { code == -EBUSY || code == -EAGAIN }
 
+    /// What the user can do if a client could not be opened; a command or a request.
+    package var openingFix: String {
+        switch code {
+        case -EACCES: "join the group audio and log in again"
+        case -ENOMEM: "close other MIDI programs, since the sequencer has no client left"
+        default: "load the sequencer with 'sudo modprobe snd-seq'"
+        }
+    }
+
     /// Whether the port or its device no longer exists.
     package var isGone: Bool { [-ENODEV, -ENXIO, -ENOENT, -EINVAL].contains(code) }
 }

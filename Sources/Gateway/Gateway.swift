@@ -66,7 +66,7 @@ package final class Gateway: Sendable {
         ) { output.run() }
         machine = StatusPicture.Machine(
             priorityWanted: configuration.realtimePriority, scheduling: outputThread.scheduling,
-            isProcessLocked: LockedMemory.lockProcess(), sequencerTrouble: clients.trouble?.description)
+            isProcessLocked: LockedMemory.lockProcess(), sequencerTrouble: clients.trouble)
         self.output = output
         let exchange = GatewayExchange(StatusPicture(engine), mailbox: mailbox)
         self.exchange = exchange

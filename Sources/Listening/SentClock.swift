@@ -17,7 +17,7 @@ struct SentClock {
             input = try SequencerInput(name: "Tactus Calibrate", portName: "Calibrate")
             control = try SequencerControl(name: "Tactus Calibrate Control")
         } catch {
-            throw ListeningProblem(.system, "\(error); load the sequencer with 'sudo modprobe snd-seq'")
+            throw ListeningProblem(.system, "\(error); \(error.openingFix)")
         }
         let ports = control.ports()
         guard let sender = control.port(of: output, among: ports) else {

@@ -11,9 +11,6 @@ func openSequencer<Opened>(_ open: () throws(ALSAError) -> Opened) throws(Failur
     do {
         return try open()
     } catch {
-        if error.code == -EACCES {
-            throw Failure(.noPermission, "\(error); join the group audio and log in again")
-        }
-        throw Failure(.system, "\(error); load the sequencer with 'sudo modprobe snd-seq'")
+        throw Failure(error.code == -EACCES ? .noPermission : .system, "\(error); \(error.openingFix)")
     }
 }

@@ -96,6 +96,12 @@ class Output:
             lambda: next((at for found, at, _ in self.events if found == name and at >= since), None), f"a {name}", every=0.05)
 
 
+def heard(output, since, interval):
+    """Compares an output with an even clock from a time up to now."""
+    now = raw_microseconds()
+    return evenness([tick.at for tick in output.ticks if since <= tick.at < now], interval, since, now)
+
+
 @dataclass
 class Round:
     """One time that the fault is provoked."""
@@ -177,8 +183,11 @@ class Stage:
         time.sleep(1.5)  # the older session wins if it is at least half a second older
         return self.peer
 
-    def start(self, *options, link=False, name="gateway", device="VirMIDI 0-0", **more):
-        """Starts a gateway that drives the untouched output; waits until it runs, and is in the peer's session."""
+    def start(self, *options, link=False, name="gateway", device="VirMIDI 0-0", beside=False, **more):
+        """Starts a gateway that drives the untouched output; waits until it runs, and is in the peer's session.
+
+        With `beside`, another gateway drives that output already.
+        """
         words = ["--tempo", TEMPO, "--no-clock-port", *(() if link else ("--no-link",))]
         words += [word for word in ("--output", device) if device]
         gateway = Gateway(*words, *options, folder=self.folder / name, **more)
@@ -189,7 +198,8 @@ class Stage:
             gateway.wait_status(lambda status: status["link"]["peers"] >= 1, "it counts the official peer")
             until(lambda: self.peer.peers >= 1, "the official peer counts it")
         time.sleep(1)
-        self.judged = raw_microseconds()
+        if not beside:
+            self.judged = raw_microseconds()
         return gateway
 
     def play(self, gateway, seconds=1):

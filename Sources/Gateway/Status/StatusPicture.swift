@@ -48,7 +48,7 @@ struct StatusPicture: Sendable {
         let scheduling: Scheduling
         let isProcessLocked: Bool
         /// Why there is no sequencer although one was wanted.
-        let sequencerTrouble: String?
+        let sequencerTrouble: ALSAError?
     }
 
     /// The status at a moment.
@@ -96,9 +96,8 @@ struct StatusPicture: Sendable {
         let message = "ticks leave by direct dispatch and may be late under load: "
         guard let failure = thread.queueFailure else {
             let fix =
-                machine.sequencerTrouble == nil
-                ? "only sequencer ports have a queue; leave --dispatch out for raw outputs"
-                : "sudo modprobe snd-seq snd-hrtimer, then start again"
+                machine.sequencerTrouble.map { "\($0.openingFix), then start again" }
+                ?? "only sequencer ports have a queue; leave --dispatch out for raw outputs"
             return [.init(code: "dispatch", message: message + "there is no sequencer and so no queue", fix: fix)]
         }
         return [
@@ -237,7 +236,7 @@ extension StatusPicture.Machine {
                 .init(
                     code: "no-sequencer",
                     message: "no ALSA sequencer, so only raw outputs can be heard (\(sequencerTrouble))",
-                    fix: "sudo modprobe snd-seq, then start again"))
+                    fix: "\(sequencerTrouble.openingFix), then start again"))
         }
         if priorityWanted > 0, scheduling != .fifo {
             warnings.append(
