@@ -20,7 +20,7 @@ public struct SessionState: Hashable, Sendable, BitwiseCopyable {
     /// The host time at which the last start or stop takes effect.
     public package(set) var timeForIsPlaying: HostTime
     /// Whether there was at least one peer when the state was captured.
-    public package(set) var isConnected: Bool
+    public let isConnected: Bool
 
     private(set) var original: Captured
     /// Number of sessions joined before the capture; a timeline is meaningless in another session.
@@ -42,7 +42,7 @@ public struct SessionState: Hashable, Sendable, BitwiseCopyable {
         self.joinsBefore = joinsBefore
     }
 
-    /// A state that was not captured, as a starting point.
+    /// A state that was not captured, for tests of the arithmetic.
     package init(timeline: HostTimeline, isConnected: Bool) {
         self.init(
             Captured(timeline: timeline, isPlaying: false, timeForIsPlaying: timeline.timeOrigin),
@@ -64,7 +64,7 @@ public struct SessionState: Hashable, Sendable, BitwiseCopyable {
         return state
     }
 
-    /// This state after the changes to another were committed.
+    /// This state with the changes made to another captured state, except a timeline of another session.
     package func taking(changesOf other: SessionState) -> SessionState {
         var state = self
         if other.hasTimelineChanged, other.joinsBefore == joinsBefore { state.timeline = other.timeline }
@@ -83,7 +83,7 @@ public struct SessionState: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-// Reading. Times are when the sound leaves the device.
+// Reading. Here and below, a time is when something is heard; a program adds its output latency to the present time.
 extension SessionState {
     /// The session's tempo.
     public var tempo: Tempo { timeline.tempo }
@@ -106,25 +106,25 @@ extension SessionState {
     ///
     /// - Parameters:
     ///   - tempo: clamped to Link's range.
-    ///   - time: when the change takes effect.
+    ///   - time: the beat at this time stays; the tempo itself changes at the commit, for all times.
     public mutating func setTempo(_ tempo: Tempo, at time: HostTime) {
         let changed = HostTimeline(tempo: tempo.clamped, beatOrigin: timeline.beats(at: time), timeOrigin: time)
         timeline.timeOrigin = changed.time(of: timeline.beatOrigin)
         timeline.tempo = changed.tempo
     }
 
-    /// Moves a beat to a time: exactly when alone, else to the next time with the shared phase.
+    /// Moves a beat to a time; with peers, to the next time that has the beat's phase on the shared grid.
     public mutating func requestBeat(_ beat: Beats, at time: HostTime, quantum: Beats) {
         guard isConnected else { return forceBeat(beat, at: time, quantum: quantum) }
         let next = self.beat(at: time, quantum: quantum).nextMatch(phaseOf: beat, quantum: quantum)
         forceBeat(beat, at: self.time(ofBeat: next, quantum: quantum), quantum: quantum)
     }
 
-    /// Moves a beat exactly to a time, even if that moves all peers' grid.
+    /// Moves a beat to a time, at most a microsecond late, even if that moves all peers' grid.
     public mutating func forceBeat(_ beat: Beats, at time: HostTime, quantum: Beats) {
         moveGrid(beat, to: time, quantum: quantum)
-        // Rounding may leave the beat a microbeat late, and a program waiting for a downbeat would miss it: better
-        // early.
+        // Rounding may put the beat a microsecond or two before `time`, where a program waiting for a downbeat would miss
+        // it. Better a microsecond late.
         if self.beat(at: time, quantum: quantum) > beat {
             moveGrid(beat, to: time.advanced(byMicroseconds: 1), quantum: quantum)
         }

@@ -2,11 +2,11 @@ internal import BeatTime
 
 /// Where an output's pulses fall among the ticks, after multiplying, dividing, folding and swing.
 ///
-/// Pulse 0 is the beginning of the song; a device counts 24 pulses as one of its beats. Multiplied pulses include the
-/// session's ticks, and swing does not move the session's eighths.
+/// Pulse 0 is the beginning of the song; a device counts 24 pulses as one of its beats. Without a divider
+/// and swing, every tick of the session is also a pulse. Swing does not move the eighths, counted from pulse 0.
 struct PulseGrid: Hashable, BitwiseCopyable {
     /// The tick of pulse 0.
-    var origin: Int64
+    let origin: Int64
     private(set) var multiply: Int64
     private(set) var divide: Int64
     private(set) var swing: Int64
@@ -24,18 +24,18 @@ struct PulseGrid: Hashable, BitwiseCopyable {
             settings.multiply.clamped(to: OutputSettings.multipliers),
             settings.divide.clamped(to: OutputSettings.divisors))
         (multiply, divide) = requested
-        // The next smaller divisor keeps the pulses a subset of those asked for.
+        // Only a factor of the requested multiplier keeps the pulses a subset of the requested ones.
         while multiply > 1, tickLength * divide < multiply * Self.closest || requested.multiply % multiply != 0 {
             multiply -= 1
         }
-        // The pulses of the short sixteenth are (2 - swing/50 %) of a straight gap apart.
-        let room = 1_000 - Self.closest * 500 * multiply / max(1, tickLength * divide)
-        swing = min(settings.swing.clamped(to: OutputSettings.swings), max(500, room))
+        // The pulses of the short sixteenth are (1 000 - swing) / 500 of a straight gap apart.
+        let mostSwing = 1_000 - Self.closest * 500 * multiply / max(1, tickLength * divide)
+        swing = min(settings.swing.clamped(to: OutputSettings.swings), max(500, mostSwing))
     }
 
     /// Shortest planned distance of pulses, in microseconds.
     ///
-    /// After a late pulse the distance may shrink to four fifths of it, a little more than two bytes on a DIN line.
+    /// After a late pulse, four fifths of it are allowed: 700 us. Two bytes on a DIN line take 640 us.
     private static let closest: Int64 = 875
 
     /// Where a pulse falls.
@@ -72,7 +72,7 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         return whole - (-rest).floorDivided(by: divide * 1_000_000)
     }
 
-    /// Pulses in one of the device's sixteenths, which are the places where it can enter the song.
+    /// Pulses in one of the device's sixteenths, the unit of Song Position Pointer.
     static let pulsesPerSixteenth: Int64 = 6
 
     /// The first pulse at or after the beginning of a bar of the song.
@@ -80,8 +80,8 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         pulse(atOrAfter: TickPlace(tick: origin &+ bar &* transport.ticksPerBar))
     }
 
-    /// Number of the device's sixteenths after which its bars and the session's begin together again.
-    private func sixteenthsPerBar(_ transport: PlannedTransport) -> Int64 {
+    /// Number of the device's sixteenths until a bar of the device and one of the session begin together again.
+    private func sixteenthsPerCycle(_ transport: PlannedTransport) -> Int64 {
         let ticks = multiply * transport.ticksPerBar
         let pulses = ticks / Self.commonDivisor(ticks, divide)
         // The device's bar has as many pulses as the session's has ticks, and a whole number of sixteenths.
@@ -97,11 +97,11 @@ struct PulseGrid: Hashable, BitwiseCopyable {
 
     /// A pulse's song position in sixteenths, 0 to 16383.
     ///
-    /// It wraps after the largest whole number of bars that fits, so bars stay aligned.
+    /// It restarts at 0 after the largest number of cycles that fits, so bars stay aligned.
     func songPosition(ofPulse pulse: Int64, _ transport: PlannedTransport) -> UInt16 {
-        let sixteenthsPerBar = min(sixteenthsPerBar(transport), 16_384)
-        let cycle = 16_384 / sixteenthsPerBar * sixteenthsPerBar
-        return UInt16(truncatingIfNeeded: pulse / Self.pulsesPerSixteenth % cycle)
+        let cycle = min(sixteenthsPerCycle(transport), 16_384)
+        let end = 16_384 / cycle * cycle
+        return UInt16(truncatingIfNeeded: pulse / Self.pulsesPerSixteenth % end)
     }
 }
 

@@ -35,4 +35,4 @@ def test_two_gateways_share_tempo_play_and_stop_both_ways(tmp_path, start):
             receiver.wait_status(lambda status: not status["playing"], "the other stops")
             line.wait_for(STOP, since=since)
         two.stop()
-        until(lambda: one.status()["link"]["peers"] == 0, "the bye-bye is heard")
+        until(lambda: one.status()["link"]["peers"] == 0, "it is no longer counted")

@@ -31,17 +31,18 @@ struct RecoveredDeviceTests {
         stage.run(milliseconds: 299)
         #expect(stage.kernel.delivered.isEmpty, "it hears nothing until it is known what to do")
         stage.run(milliseconds: 3_000)
-        // The last message belongs to the end of the run.
+        // At its end, `run` stops a playing device.
         let messages = stage.messages().map(\.message)
         return isPlaying ? messages.dropLast() : messages
     }
 
     @Test
-    func `a playing song is entered at a bar, after a Stop`() {
+    func `a playing song is entered at a bar, after a Stop`() throws {
         let messages = told(isPlaying: true)
         #expect(messages.first == .stop)
         let words = messages.filter { $0 != .timingClock }
-        #expect(words.count == 3 && words.last == .continue)
+        try #require(words.count == 3)
+        #expect(words.last == .continue)
         guard case .songPosition(let sixteenths) = words[1] else {
             Issue.record("no song position but \(words)")
             return
@@ -58,6 +59,7 @@ struct RecoveredDeviceTests {
 
     @Test
     func `a device that does not support Stop gets none`() {
-        #expect(told(isPlaying: false) { $0.sendsStop = false }.allSatisfy { $0 == .timingClock })
+        let messages = told(isPlaying: false) { $0.sendsStop = false }
+        #expect(messages.count > 100 && messages.allSatisfy { $0 == .timingClock })
     }
 }

@@ -17,9 +17,9 @@ struct RecoveryTests {
     @Test
     func `joining a session ends the wait at once`() {
         var recovery = Recovery(isNeeded: true, at: Self.start)
-        let early = recovery.ends(isLinkOn: true, isConnected: false, at: after(milliseconds: 100))
-        let joined = recovery.ends(isLinkOn: true, isConnected: true, at: after(milliseconds: 200))
-        let again = recovery.ends(isLinkOn: true, isConnected: true, at: after(milliseconds: 201))
+        let early = recovery.endIfOver(isLinkOn: true, isConnected: false, at: after(milliseconds: 100))
+        let joined = recovery.endIfOver(isLinkOn: true, isConnected: true, at: after(milliseconds: 200))
+        let again = recovery.endIfOver(isLinkOn: true, isConnected: true, at: after(milliseconds: 201))
         #expect(!early && joined && !again)
         #expect(recovery.deadline == nil)
     }
@@ -28,18 +28,18 @@ struct RecoveryTests {
     func `without peers the wait ends after 1.5 seconds`() {
         var recovery = Recovery(isNeeded: true, at: Self.start)
         #expect(recovery.deadline == after(milliseconds: 1_500))
-        let early = recovery.ends(isLinkOn: true, isConnected: false, at: after(milliseconds: 1_499))
-        let due = recovery.ends(isLinkOn: true, isConnected: false, at: after(milliseconds: 1_500))
+        let early = recovery.endIfOver(isLinkOn: true, isConnected: false, at: after(milliseconds: 1_499))
+        let due = recovery.endIfOver(isLinkOn: true, isConnected: false, at: after(milliseconds: 1_500))
         #expect(!early && due)
     }
 
     @Test
     func `there is no wait without Link, nor if nothing was left playing`() {
         var recovery = Recovery(isNeeded: true, at: Self.start)
-        let offline = recovery.ends(isLinkOn: false, isConnected: false, at: Self.start)
+        let offline = recovery.endIfOver(isLinkOn: false, isConnected: false, at: Self.start)
         #expect(offline)
         recovery = Recovery(isNeeded: false, at: Self.start)
-        let needless = recovery.ends(isLinkOn: true, isConnected: true, at: after(milliseconds: 2_000))
+        let needless = recovery.endIfOver(isLinkOn: true, isConnected: true, at: after(milliseconds: 2_000))
         #expect(!needless && recovery.deadline == nil)
     }
 

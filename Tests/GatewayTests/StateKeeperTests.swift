@@ -8,7 +8,8 @@ import Testing
 /// What the next run finds on a real disk.
 @Suite
 struct StateKeeperTests {
-    private let directory = URL.temporaryDirectory.appending(path: "tactus-\(UUID().uuidString)/state").path()
+    private let parent = URL.temporaryDirectory.appending(path: "tactus-\(UUID().uuidString)").path()
+    private var directory: String { "\(parent)/state" }
     private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private var state: KeptState {
@@ -19,7 +20,7 @@ struct StateKeeperTests {
 
     private func keeper() throws -> StateKeeper { try StateKeeper(directory: directory, log: log) }
 
-    private func removeAll() { try? FileManager.default.removeItem(atPath: directory) }
+    private func removeAll() { try? FileManager.default.removeItem(atPath: parent) }
 
     private func put(_ contents: String) throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -56,7 +57,7 @@ struct StateKeeperTests {
     }
 
     @Test(arguments: ["", "{\"version\":1,\"link\":7}", "{\"version\":9,\"link\":true}"])
-    func `an unreadable file is renamed with a warning, each under its own name, and none is lost`(
+    func `every unreadable file is renamed to an unused name, with a warning`(
         contents: String
     ) throws {
         defer { removeAll() }
@@ -88,6 +89,7 @@ struct StateKeeperTests {
         #expect(mkfifo("\(directory)/state.json", 0o600) == 0)
         let second = try keeper()
         #expect(second.warnings.map(\.code) == ["state-unreadable"])
+        #expect(FileManager.default.fileExists(atPath: "\(directory)/state.json.unreadable-2"))
         second.keep(state, .setting)
         second.close()
         let third = try keeper()

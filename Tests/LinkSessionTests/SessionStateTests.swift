@@ -50,7 +50,7 @@ struct SessionStateTests {
     }
 
     @Test
-    func `a forced beat is never late`() {
+    func `a forced beat is never early`() {
         #expect(vectors.force.count == 5)
         for vector in vectors.force {
             var state = state(

@@ -29,7 +29,7 @@ struct MonitorTextTests {
         let texts = Dictionary(uniqueKeysWithValues: rows.map { ($0.name, $0.text) })
         #expect(texts["tempo"]?.hasPrefix("120.00") == true)
         let drift = try #require(texts["drift"]?.split(separator: " ").first.flatMap { Double($0) })
-        #expect((14...18).contains(drift), "a period of 20 833 us is 16 ppm short of 120 BPM")
+        #expect((14...18).contains(drift), "a period of 20 833 us is a tempo 16 ppm above 120 BPM")
         #expect(texts["jitter"]?.hasPrefix("deviation 50.") == true)
         #expect(texts["intervals"]?.contains("20.73 to 20.93 ms") == true)
         #expect(texts["one to next"]?.hasPrefix("rms 200 us") == true)
@@ -38,7 +38,7 @@ struct MonitorTextTests {
     }
 
     @Test
-    func `the live view says whose clock it is, how it is, and what came last`() {
+    func `the live view shows the clock's name, its state and the last transport message`() {
         let lines = MonitorText.view(Self.figures, of: "TR-8S\u{1B}[2J (24:0)", hint: "Ctrl-C ends it").map(\.text)
         #expect(lines.first == "TR-8S [2J (24:0)   locked   0:00:10")
         #expect(lines.last == "Ctrl-C ends it")
@@ -47,7 +47,7 @@ struct MonitorTextTests {
     }
 
     @Test
-    func `a clock that has not come yet is waited for`() {
+    func `before the first message, all texts say that no clock has come`() {
         let figures = ClockMeter(start: HostTime(microseconds: 0)).figures()
         let lines = MonitorText.view(figures, of: "TR-8S", hint: "").map(\.text)
         #expect(lines.first == "TR-8S   waiting for a clock   0:00:00")
@@ -64,7 +64,7 @@ struct MonitorTextTests {
     }
 
     @Test
-    func `the plot is well-formed, needs nothing else, and a name cannot break out of it`() throws {
+    func `the plot is well-formed, refers to no other file, and escapes the clock's name`() throws {
         let svg = MonitorPlot.svg(Self.figures, of: "<script>&\"\u{7}")
         let parser = XMLParser(data: Data(svg.utf8))
         let elements = Elements()
@@ -76,7 +76,7 @@ struct MonitorTextTests {
     }
 
     @Test
-    func `programs get numbers under names that stay`() throws {
+    func `the JSON report has numbers under fixed keys`() throws {
         let report = MonitorReport(name: "TR-8S (24:0)", stamps: .kernel, figures: Self.figures)
         let object = try JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any]
         let json = try #require(object)
@@ -95,7 +95,7 @@ struct MonitorTextTests {
     }
 
     @Test
-    func `a port to measure is named as elsewhere, and none is one of its own`() throws {
+    func `the port to measure is named as in other commands; without a name the monitor opens its own`() throws {
         func port(_ words: String...) throws -> MonitoredPort? {
             guard case .port(let port) = (try Tactus.parseAsRoot(["monitor"] + words) as? MonitorCommand)?.source else {
                 return nil
@@ -112,7 +112,7 @@ struct MonitorTextTests {
         }
     }
 
-    /// The elements of a document.
+    /// Collects the names of all elements that a parser finds.
     private final class Elements: NSObject, XMLParserDelegate {
         var names: Set<String> = []
 

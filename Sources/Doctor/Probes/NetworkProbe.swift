@@ -11,13 +11,14 @@ extension NetworkFacts {
         var facts = NetworkFacts()
         facts.interfaces = interfaces(tree)
         facts.firewall = firewall(tree)
-        let holders = PortHolders.programs(holding: port, tree)
+        let holders = PortHolders.programs(holding: linkPort, tree)
         facts.listen(holders)
         return facts
     }
 
-    private static let port: UInt16 = 20808
-    /// Listening time in milliseconds; a peer sends four times a second, or less if it has much to answer.
+    /// Link's UDP port.
+    private static let linkPort: UInt16 = 20808
+    /// Listening time in milliseconds; a peer sends every 250 ms, or less often while it answers others.
     private static let listeningTime: Int64 = 1_500
 
     private mutating func listen(_ holders: [Program]) {
@@ -32,10 +33,10 @@ extension NetworkFacts {
                 .free(holders)
             }
         for index in interfaces.indices {
-            let heard = survey.networks.filter { $0.name == interfaces[index].name }
-            interfaces[index].trouble = heard.compactMap(\.trouble).first?.description
-            let answers = heard.compactMap(\.hearsItself)
-            interfaces[index].hearsItself = answers.isEmpty ? nil : answers.allSatisfy(\.self)
+            let addresses = survey.networks.filter { $0.name == interfaces[index].name }
+            interfaces[index].trouble = addresses.compactMap(\.trouble).first?.description
+            let probesReturned = addresses.compactMap(\.hearsItself)
+            interfaces[index].hearsItself = probesReturned.isEmpty ? nil : probesReturned.allSatisfy(\.self)
         }
         crowd = survey.crowd?.description
         let own = Set(survey.networks.map(\.address))

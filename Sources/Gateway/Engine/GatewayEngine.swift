@@ -183,7 +183,7 @@ struct GatewayEngine: Sendable {
         if let deadline = arbiter.nextDeadline, deadline <= now { decide(at: now) { $0.timePassed(to: $1) } }
         if started.awaitsStop { keepStarted() }
         tendOutputs(at: now)
-        if recovery.ends(isLinkOn: arbiter.wantsLink, isConnected: arbiter.isConnected, at: now) {
+        if recovery.endIfOver(isLinkOn: arbiter.wantsLink, isConnected: arbiter.isConnected, at: now) {
             // The state of the session is now known, so devices that a crashed run left playing can be told what to do.
             outputs.release()
             outputsChanged()

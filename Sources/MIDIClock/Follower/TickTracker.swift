@@ -61,6 +61,8 @@ struct TickTracker: Sendable {
 
     /// Longest gap, in ticks, that counts as lost ticks; a longer one is a pause.
     static let mostLost = 96.0
+    /// Most late arrivals in a row that are held back; then a new line begins.
+    static let mostHeld = 96
 
     /// The newest tick used for the line; exists when there is a fit.
     var newest: StampedTick { ring[0] }
@@ -105,7 +107,7 @@ struct TickTracker: Sendable {
         if let period = recent.regularPeriod(noise: jitter.deviation),
             unplaced >= RecentArrivals.regular - 1 || period < 0.62 * fit.period || period > 1.55 * fit.period
         {
-            recount(period, not: fit.period)
+            recount(period: period, former: fit.period)
             return
         }
         var error = expectedError(at: time, fit)

@@ -11,7 +11,7 @@ extension TickTracker {
             leaveOut()
             return
         }
-        // In the burst after a stall, lateness falls with each arrival, so neither of the first two applies.
+        // In the burst after a stall, lateness falls with each arrival, so neither of the next two branches applies.
         if let missing = lostTicks(error, fit) {
             renumbering = .shifted(from: nextNumber &- Int64(late.count), by: missing)
             for age in 0..<min(late.count, heard.count) { heard[age].number &+= missing }
@@ -19,7 +19,7 @@ extension TickTracker {
             comeBack(late.lastTime, time)
         } else if late.count >= 3, abs(error - late.lastError) < 0.3 * fit.period {
             resumeElsewhere(late.lastTime, time, fit)
-        } else if late.count < Int(Self.mostLost) {
+        } else if late.count < Self.mostHeld {
             hold(time, error: error)
         } else {
             late.end()
@@ -30,9 +30,9 @@ extension TickTracker {
     /// Number of lost ticks, if the last two arrivals agree.
     func lostTicks(_ error: Double, _ fit: TickFit) -> Int64? {
         let guess = (error / fit.period).rounded()
-        let missing = ((error + swungBack(by: guess, fit, from: nextNumber)) / fit.period).rounded()
-        let newest = error + swungBack(by: missing, fit, from: nextNumber)
-        let before = late.lastError + swungBack(by: missing, fit, from: nextNumber &- 1)
+        let missing = ((error + swingDifference(from: nextNumber, ahead: guess, fit)) / fit.period).rounded()
+        let newest = error + swingDifference(from: nextNumber, ahead: missing, fit)
+        let before = late.lastError + swingDifference(from: nextNumber &- 1, ahead: missing, fit)
         let line = jitter.equivalent * (fit.phaseDeviation + fit.periodDeviation * missing)
         let drift = Self.gateWidth * (jitter.deviation + line)
         guard fit.count >= Self.reliable, missing <= Self.mostLost, drift < 0.3 * fit.period else { return nil }
@@ -45,12 +45,12 @@ extension TickTracker {
     }
 
     /// Swing of a tick minus swing of a later one, in microseconds.
-    private func swungBack(by ticks: Double, _ fit: TickFit, from number: Int64) -> Double {
+    private func swingDifference(from number: Int64, ahead ticks: Double, _ fit: TickFit) -> Double {
         guard abs(ticks) <= Self.mostLost else { return 0 }
         return (swing.lateness(of: number) - swing.lateness(of: number &+ Int64(ticks))) * fit.period
     }
 
-    /// Counts lost ticks.
+    /// Skips the numbers of lost ticks, and counts them.
     mutating func skip(_ missing: Int64) {
         isLossUnknown = false
         nextNumber &+= missing
@@ -66,9 +66,9 @@ extension TickTracker {
         append(at: time, correction: 0)
     }
 
-    /// Continues where the leader does: it paused or was moved, and no tick was lost.
+    /// Continues after the leader has paused or was moved; no tick was lost.
     ///
-    /// If the tempo is the same, the line is shifted; otherwise it starts over.
+    /// If the tempo is the same, the line through the newest 24 ticks is shifted; otherwise a new line begins.
     mutating func resumeElsewhere(_ before: Int64, _ time: Int64, _ fit: TickFit) {
         let interval = Double(time &- before)
         if abs(interval - fit.period) > max(0.1 * fit.period, 2 * gate(fit)) {
@@ -81,14 +81,15 @@ extension TickTracker {
     }
 
     /// Counts each of the last arrivals as a tick of another tempo, since they are evenly spaced but off the line.
-    mutating func recount(_ period: Double, not former: Double) {
+    mutating func recount(period: Double, former: Double) {
         late.end()
         outliers.end()
         recent.count(each: period, not: former)
         let first = recent.oldest
         while ring.count > 0, ring[0].number >= first.number { ring.removeNewest() }
         while heard.count > 0, heard[0].number >= first.number { heard.removeNewest() }
-        if ring.count > 0, !isNear(ring[0], first.time, number: first.number) { forget() }
+        if ring.count > 0, !canFollow(ring[0], at: first.time, number: first.number) { forget() }
+        // Arrivals that were left out as extra are ticks now.
         extra = max(0, extra &- (recent.newest.number &- nextNumber))
         nextNumber = first.number
         for arrival in recent.all {
@@ -99,8 +100,8 @@ extension TickTracker {
         refit()
     }
 
-    /// Whether a tick with that number can have arrived at a time, at any tempo.
-    func isNear(_ tick: StampedTick, _ time: Int64, number: Int64) -> Bool {
+    /// Whether an arrival with a later number can follow a tick: after it, and no later than at the slowest tempo.
+    private func canFollow(_ tick: StampedTick, at time: Int64, number: Int64) -> Bool {
         let longest = Self.plausiblePeriod.upperBound * Double(number &- tick.number)
         return time > tick.time && Double(time &- tick.time) < longest
     }
