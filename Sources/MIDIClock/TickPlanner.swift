@@ -188,10 +188,13 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         if change.jump == .slid, device != .stopped, plan.transport.isPlaying, nextPulse > 0 {
             device = .playing(startTick: plan.transport.startTick)
         }
-        var isBroken = change.jump == .broken
-        // Late after a stall. Keeping the distance of pulses does not count as lateness.
         let aim = aim(map)
+        // Keeping the distance of pulses does not count as lateness.
         let lateness = aim.due.microseconds(to: max(now, aim.gapEnd))
+        // A grid that has jumped may have the next pulse just before now. It is sent late then, not skipped.
+        let isDue = (0...train.gap(map.line) / 2).contains(lateness)
+        var isBroken = change.jump == .broken && !isDue
+        // Late after a stall.
         if isRunning, lateness > train.catchUpLimit(map.line) { isBroken = true }
         // Far ahead, after the tempo fell without notice.
         if isClockOn, train.due(nextPulse - 7, on: map) > now { isBroken = true }

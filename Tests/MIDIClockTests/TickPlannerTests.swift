@@ -143,6 +143,20 @@ struct TickPlannerTests {
     }
 
     @Test
+    func `a grid that jumps to just behind the next tick loses no tick`() {
+        var device = DeviceUnderClock(now: 1)
+        var score = stopped(line(beatsPerMinute: 120))
+        device.run(score, until: 1_000_100)
+        score.map.step(byMicroseconds: -9_000)
+        device.run(score, until: 1_012_000)
+        // This is too much to glide over, and puts tick 49 to 9 ms ago.
+        score.map.step(byMicroseconds: -9_000)
+        device.run(score, until: 2_000_000)
+        let next = score.map.line.firstTick(atOrAfter: HostTime(microseconds: 2_000_000))
+        #expect(Int64(device.ticks.count) == next - 1)
+    }
+
+    @Test
     func `after a short stall ticks are caught up one by one`() {
         var device = DeviceUnderClock(now: 1)
         let line = line(beatsPerMinute: 120)

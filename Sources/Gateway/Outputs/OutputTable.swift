@@ -270,7 +270,7 @@ struct OutputTable: Sendable {
     /// That output is gone then, because the configuration or the order of outputs has changed. A Stop that a device
     /// does not need does no harm.
     private func mayHaveLeftPlaying(_ slot: Int) -> Bool {
-        guard all[slot].hasOneDevice else { return false }
+        guard !all[slot].takesSubscribers else { return false }
         return !leftPlaying.intersection(crashed).isSubset(of: all.filter { $0.presence == .here }.map(\.id))
     }
 

@@ -260,6 +260,22 @@ struct GatewaySceneTests {
     }
 
     @Test
+    func `a killed run's line is stopped by the next run, which knows its output by another name`() throws {
+        let line = OutputAddress.raw(path: "/dev/midi", bitsPerSecond: 31_250)
+        var scene = GatewayScene(try Self.configuration([:], line))
+        scene.lines = ["/dev/midi"]
+        scene.command(.configure(try Self.configuration([:]).live))
+        // The old output is still leaving, so the new one gets another ID.
+        scene.command(.configure(try Self.configuration([:], line).live))
+        scene.command(.setPlaying(true))
+        scene.run(for: 3_000)
+        #expect(scene.kept.playing == ["dev-midi-2"])
+        scene.kill(try Self.configuration([:], line).live)
+        scene.run(for: 3_000)
+        #expect(scene.machines[.line("/dev/midi")]?.isPlaying == false && scene.broken == [])
+    }
+
+    @Test
     func `a command is answered when the status shows it`() throws {
         var scene = GatewayScene(try Self.configuration())
         let offset = scene.command(.adjust(output: "Clock", OutputAdjustment(offset: 12)))
