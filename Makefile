@@ -75,8 +75,9 @@ check: toolchain  ## lint, unit tests and simulation only
 SPELLED := .github Sources Tests Examples Benchmarks Packaging Profiles docs README.md CONTRIBUTING.md CHANGELOG.md \
 	Makefile Package.swift SECURITY.md .ci/run
 
-lint: toolchain  ## is every Swift file as `make format` would leave it, and every word spelled right?
+lint: toolchain  ## is every Swift file as `make format` would leave it, every word spelled right, every link valid?
 	@Packaging/install-packages lint
+	Tests/documents
 	codespell $(SPELLED)
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)
 
