@@ -36,6 +36,9 @@ NOT_RUN = [
     ("docs/releasing.md", "sudo tar", "changes the system"),
 ]
 
+# Code within the text: between as many backquotes on both sides.
+INLINE = r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)"
+
 
 @dataclass(frozen=True)
 class Block:
@@ -102,12 +105,12 @@ def prose(page):
 
 def inline_code(page):
     """What stands in backquotes within the text."""
-    return [" ".join(code.split()) for code in re.findall(r"`([^`]+)`", prose(page))]
+    return [" ".join(code.split()) for _, code in re.findall(INLINE, prose(page), re.S)]
 
 
 def links(page):
     """The targets of a page's links and pictures."""
-    return re.findall(r"\]\(<?([^)\s>]+)>?\)", re.sub(r"`[^`\n]*`", "", prose(page)))
+    return re.findall(r"\]\(<?([^)\s>]+)>?\)", re.sub(INLINE, "", prose(page), flags=re.S))
 
 
 def anchors(page):
