@@ -115,7 +115,9 @@ def run(block, home):
             ["sh", "-ec", block.text], cwd=FOLDER, env=environment, stdin=subprocess.DEVNULL, stdout=output,
             stderr=subprocess.STDOUT, start_new_session=True)
         if block.is_endless:
-            until(lambda: answers() or process.poll() is not None, f"a gateway runs: {said}")
+            until(
+                lambda: answers() or process.poll() is not None, f"a gateway runs after {block.place}", every=0.01,
+                within=120)
             if process.poll() is None:
                 os.kill(int(LAST.read_text()), signal.SIGINT)
         return [process.wait(), said.read_text(errors="replace")]
