@@ -1,4 +1,4 @@
-"""In the lab: runs the commands of README.md and docs/*.md as they are written, each page in a home of its own.
+"""In the lab: runs the commands of README.md and docs/*.md as they are written, page after page.
 
     documentation.py RESULT.json
 
@@ -6,6 +6,7 @@ A gateway plays beside them, with an output TR-8S. It ends before a command that
 and the output of each block, and is judged on the host, by test_documentation.py.
 """
 
+import contextlib
 import itertools
 import json
 import os
@@ -25,6 +26,7 @@ from rig.guest import preload  # noqa: E402
 from rig.wait import until  # noqa: E402
 
 STAGE = pathlib.Path("/tmp/stage")
+HOME = STAGE / "home"
 # Where commands run: as the project's folder, but one may write there.
 FOLDER = STAGE / "project"
 # The process number of the last `tactus`.
@@ -34,6 +36,7 @@ CONFIGURATION = "version: 1\nosc: { enabled: true, address: 127.0.0.1, port: 880
 
 def prepare():
     FOLDER.mkdir(parents=True)
+    HOME.mkdir()
     for path in PROJECT.iterdir():
         (FOLDER / path.name).symlink_to(path)
     (STAGE / "config.yaml").write_text(CONFIGURATION)
@@ -104,11 +107,11 @@ def answers():
         return False
 
 
-def run(block, home):
+def run(block):
     """Runs a block to its end, or until Ctrl-C; returns the exit code and what it said."""
     environment = {
-        "HOME": str(home), "PATH": f"{STAGE}/bin:{os.environ['PATH']}", "LC_ALL": "C.UTF-8",
-        "XDG_RUNTIME_DIR": str(home)}
+        "HOME": str(HOME), "PATH": f"{STAGE}/bin:{os.environ['PATH']}", "LC_ALL": "C.UTF-8",
+        "XDG_RUNTIME_DIR": str(HOME)}
     said = STAGE / "said"
     with said.open("wb") as output:
         process = subprocess.Popen(
@@ -126,21 +129,16 @@ def run(block, home):
 def main():
     prepare()
     record = {}
-    for page, blocks in itertools.groupby(commands(), key=lambda block: block.page):
-        home = STAGE / page.replace("/", "-")
-        home.mkdir()
-        for number, (is_endless, group) in enumerate(itertools.groupby(blocks, key=lambda block: block.is_endless)):
-            if is_endless:
-                record |= {block.place: run(block, home) for block in group}
-                continue
-            with Companion(home / f"companion-{number}") as companion:
-                for block in group:
-                    companion.play()
-                    if "tactus learn" in block.text:
-                        with Pedal():
-                            record[block.place] = run(block, home)
-                    else:
-                        record[block.place] = run(block, home)
+    for number, ((is_endless, _), blocks) in enumerate(
+            itertools.groupby(commands(), key=lambda block: (block.is_endless, block.page))):
+        if is_endless:
+            record |= {block.place: run(block) for block in blocks}
+            continue
+        with Companion(STAGE / f"companion-{number}") as companion:
+            for block in blocks:
+                companion.play()
+                with Pedal() if "tactus learn" in block.text else contextlib.nullcontext():
+                    record[block.place] = run(block)
     pathlib.Path(sys.argv[1]).write_text(json.dumps(record))
 
 
