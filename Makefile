@@ -34,7 +34,7 @@ OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 
 .PHONY: help run build programs test check lint format unit network acceptance plan faults lab bench bench-full bench-micro
 .PHONY: mutants scenes soak soak-lab tsan asan bench-follower bench-onsets link-trials listen-trials link-fuzz fuzz bad-links
-.PHONY: sizes documents docs install uninstall deb dist deb-test clean packages toolchain
+.PHONY: sizes documents machines docs install uninstall deb dist deb-test clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
@@ -59,6 +59,10 @@ documents:  ## manual pages and completion scripts of the release executable, in
 	@for shell in bash zsh fish; do $(RELEASE) --generate-completion-script $$shell >$(DOCUMENTS)/tactus.$$shell; done
 	@sed -i '1{/^#!/d}' $(DOCUMENTS)/tactus.bash
 
+machines: build  ## docs/machines.md, from the profiles
+	@Packaging/machines $(RELEASE) >docs/machines.md.new
+	@mv docs/machines.md.new docs/machines.md
+
 test: packages $(VENV)  ## install what is missing, run every tier: lint, unit, simulation, network, acceptance, lab
 	@Tests/tiers $(RESULTS)
 
@@ -71,8 +75,9 @@ check: toolchain  ## lint, unit tests and simulation only
 SPELLED := .github Sources Tests Examples Benchmarks Packaging Profiles docs README.md CONTRIBUTING.md CHANGELOG.md \
 	Makefile Package.swift SECURITY.md .ci/run
 
-lint: toolchain  ## is every Swift file as `make format` would leave it, and every word spelled right?
+lint: toolchain  ## is every Swift file as `make format` would leave it, every word spelled right, every link valid?
 	@Packaging/install-packages lint
+	Tests/documents
 	codespell $(SPELLED)
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)
 

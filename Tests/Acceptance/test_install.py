@@ -88,6 +88,11 @@ def test_the_files_have_pages_that_name_each_key(installed):
     assert (installed / "share/doc/tactus/examples/config.yaml").read_text() == example
 
 
+def test_the_page_of_machines_says_what_the_profiles_say():
+    made = subprocess.run([PROJECT / "Packaging/machines", TACTUS], check=True, capture_output=True, text=True, timeout=60)
+    assert (PROJECT / "docs/machines.md").read_text() == made.stdout, "run `make machines`"
+
+
 def test_no_page_upsets_the_formatter(installed):
     for page in sorted((installed / "share/man").glob("man*/*")):
         command = ["groff", "-man", "-Tutf8", "-ww", "-z", page]

@@ -19,6 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from guest import listening, sandbox  # noqa: E402
 from rig.cards import MODULES, make_cards  # noqa: E402
 from rig.clocks import raw_microseconds  # noqa: E402
+from rig.documents import block  # noqa: E402
 from rig.gateway import PROJECT, TACTUS, request  # noqa: E402
 from rig.guest import awake, preload  # noqa: E402
 from rig.peer import Peer  # noqa: E402
@@ -241,7 +242,7 @@ def calibrated(manager):
 
 
 def examine(manager, line):
-    """The system's unit, with what the README says to add for a FIFO in /tmp."""
+    """The system's unit, with what the documentation says to add for a FIFO in /tmp."""
     outputs = " ".join(f'--output "{name}"' for name in ("raw:/tmp/midi/clock", *listening.OUTPUTS))
     manager.install("tactus.service", f"--no-link {outputs}", "BindPaths=/tmp/midi")
     trials = sandbox.trials()
@@ -327,12 +328,12 @@ def examine_user(systemd, line):
 
 
 def without_namespaces(manager):
-    """How the user's unit ends where users may make no namespaces, and what the README's lines make of it."""
+    """How the user's unit ends where users may make no namespaces, and what the documentation's lines make of it."""
     pathlib.Path("/proc/sys/user/max_user_namespaces").write_text("0")
     manager.call("start", "tactus")
     ended = int(manager.shown("ExecMainStatus"))
     manager.call("stop", "tactus")
-    (manager.folder / "tactus.service.d/namespaces.conf").write_text(lines_of_readme("PrivateUsers=no"))
+    (manager.folder / "tactus.service.d/namespaces.conf").write_text(documented("PrivateUsers=no"))
     manager.control("daemon-reload")
     manager.control("start", "tactus")
     helped = manager.shown("ActiveState")
@@ -340,11 +341,9 @@ def without_namespaces(manager):
     return [ended, helped]
 
 
-def lines_of_readme(word):
-    """The drop-in of the README that contains a word."""
-    blocks = (PROJECT / "README.md").read_text().split("\n\n")
-    (block,) = [block for block in blocks if block.lstrip().startswith("[Service]") and word in block]
-    return "\n".join(line.strip() for line in block.splitlines()) + "\n"
+def documented(word):
+    """The documented drop-in that contains a word."""
+    return block("docs/getting-started.md", word).text
 
 
 def main():
