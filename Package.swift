@@ -136,10 +136,10 @@ let package = Package(
             ],
             // Compiled in: one file is to be installed, and nothing beside it.
             resources: [
-                "panel.html", "panel.css", "gateway.js", "ring.js", "outputs.js", "follow.js", "listen.js", "panel.js",
-            ].map {
-                .embedInCode("Panel/\($0)")
-            }),
+                "Panel/panel.html", "Panel/panel.css", "Panel/gateway.js", "Panel/ring.js", "Panel/outputs.js",
+                "Panel/follow.js", "Panel/listen.js", "Panel/panel.js",
+                "openapi.yaml",  // a link to the file in docs
+            ].map { .embedInCode($0) }),
         .executableTarget(
             name: "tactus",
             dependencies: [
@@ -224,6 +224,7 @@ let package = Package(
             ],
             products: [
                 logging,
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

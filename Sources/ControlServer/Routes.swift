@@ -56,6 +56,10 @@ extension Router where Context == ClientContext {
             if let trouble = try serving.running().clockTrouble() { throw RequestError.late(trouble) }
             return try jsonResponse(["status": "ok"])
         }
+        // The description of all these paths; it is also served while the gateway is starting.
+        serve("/api/v1/openapi.yaml", .get) { _, _ in
+            textResponse(ByteBuffer(bytes: PackageResources.openapi_yaml), type: "application/yaml")
+        }
     }
 }
 
@@ -164,7 +168,7 @@ extension Serving {
 }
 
 extension Router where Context == ClientContext {
-    /// Adds a path with one method or several; other methods get 405.
+    /// Adds a path with one method or several; all other methods in use get 405.
     ///
     /// - Parameters:
     ///   - path: where.
@@ -177,7 +181,7 @@ extension Router where Context == ClientContext {
     ) {
         on(path, method: method) { request, context in try await answer(request, context) }
         let served = [method] + others
-        for other in [HTTPRequest.Method.get, .head, .post, .put, .patch, .delete, .options]
+        for other in [HTTPRequest.Method.get, .head, .post, .put, .patch, .delete, .options, .trace, .query]
         where !served.contains(other == .head ? .get : other) {
             on(path, method: other) { _, _ -> Response in throw RequestError.methodNotAllowed(served) }
         }

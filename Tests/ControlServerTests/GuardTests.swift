@@ -58,7 +58,9 @@ struct GuardTests {
                 let answer = try await client.get("/api/v1/status", headers: ["Authorization": header])
                 #expect(answer.status == 401, "\(header)")
             }
-            for path in ["/api/v1/nonsense", "/api/v1/events", "/api/v1/ports", "/metrics", "/healthz"] {
+            for path in [
+                "/api/v1/nonsense", "/api/v1/events", "/api/v1/ports", "/api/v1/openapi.yaml", "/metrics", "/healthz",
+            ] {
                 let answer = try await client.get(path)
                 #expect(answer.status == 401, "\(path)")
             }
