@@ -187,8 +187,9 @@ def test_sighup_brings_an_edited_offset_into_force_without_a_seam(recorded, figu
     record = recorded("configuring")
     edited, other, marks = record["lines"][0], ticks(record["lines"][2]), record["marks"]
     assert moves(edited) == ["start", "stop"]
-    gaps = [b - a for a, b in zip(ticks(edited), ticks(edited)[1:])]
-    assert all(abs(gap - INTERVAL) < 0.01 * INTERVAL for gap in gaps)
+    seam = max(abs(b - a - INTERVAL) for a, b in zip(ticks(edited), ticks(edited)[1:]))
+    figure("the edited output, two ticks farthest from their distance", f"{seam:.0f} us instruction-time", "1000 us")
+    assert seam < 1_000
     untouched = record["lines"][2]
     worst = unevenness(ticks(untouched))
     figure("an output that was not touched, farthest from an even clock", f"{worst:.0f} us instruction-time", "1000 us")
