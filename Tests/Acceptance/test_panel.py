@@ -53,13 +53,13 @@ def line_output(status):
 
 
 def test_it_shows_the_session_as_link_has_it_said(panel, peer):
-    panel.shows("#links", "1 Link")
+    panel.shows("#links", "Link \u00b7 1 peer")
     panel.shows("#mode", "Link leads")
     panel.shows("#reason", "Link is enabled")
     with Peer(130) as another:
         until(lambda: another.peers == 2, "the third has come")
-        panel.shows("#links", "2 Links")
-    panel.shows("#links", "1 Link")
+        panel.shows("#links", "Link \u00b7 2 peers")
+    panel.shows("#links", "Link \u00b7 1 peer")
     assert panel.title() == "Tactus"
 
 
@@ -71,7 +71,7 @@ def test_the_link_switch_leaves_the_session_and_joins_it(panel, peer):
     assert panel.locator("#link").get_attribute("aria-checked") == "false"
     panel.touch("#link")
     until(lambda: peer.peers == 1, "the peer sees the gateway come")
-    panel.shows("#links", "1 Link")
+    panel.shows("#links", "Link \u00b7 1 peer")
     assert panel.locator("#link").get_attribute("aria-checked") == "true"
 
 
@@ -86,6 +86,18 @@ def test_start_stop_sync_shares_play_and_stop_both_ways(panel, peer, line):
     peer.stop()
     panel.shows("#transport", "Stopped")
     panel.shows("#playWord", "Play")
+
+
+def test_what_waits_for_its_bar_can_be_cancelled(panel, gateway, line):
+    gateway.post("quantum", {"beats": 16})
+    gateway.wait_status(lambda status: status["quantum"] == 16 and 1 < status["phase"] < 8, "the bar has just begun")
+    panel.touch("#play")
+    panel.shows("#transport", re.compile("Starts in \\d+"))
+    panel.shows("#playWord", "Cancel")
+    panel.touch("#play")
+    panel.shows("#transport", "Stopped")
+    panel.shows("#playWord", "Play")
+    assert not line.times(START) and not line.times(CONTINUE)
 
 
 def test_tempo_by_steps_by_typing_and_by_taps(panel, peer, gateway):
@@ -421,6 +433,9 @@ def test_a_plain_tap_on_every_control_does_its_work(browser, stage):
                 panel.keyboard.press("Escape")
                 until(lambda: panel.locator("dialog[open]").count() == 0, "and Escape closes it")
                 kind = "DIALOG"
+            elif control.get_attribute("class") == "copy":
+                panel.shows("#told", "Copied.")
+                kind = "COPY"
             elif kind == "BUTTON":
                 until(lambda: panel.evaluate("1") and commands, f"{name} gives a command")
             elif kind == "A":
@@ -464,6 +479,20 @@ def test_a_refusal_is_told_in_plain_words(browser, stage):
         panel.shows("#tempo", "128.0")
 
 
+COLORS = """() => ["--edge", "--ground", "--card", "--raised"].map(
+    name => getComputedStyle(document.documentElement).getPropertyValue(name).trim())"""
+
+
+def contrast(first, second):
+    """The contrast ratio of two colors such as `#39414b`, as WCAG defines it."""
+    lights = []
+    for color in (first, second):
+        parts = [int(color[place:place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05)
+    return max(lights) / min(lights)
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_every_size_is_readable_touchable_and_kept_as_a_picture(browser, stage, size, figure):
     for scheme in ("dark", "light"):
@@ -473,7 +502,7 @@ def test_every_size_is_readable_touchable_and_kept_as_a_picture(browser, stage, 
 def is_fit(browser, size, scheme, figure):
     with Panel(browser, size, scheme) as panel:
         panel.shows("#transport", "Playing")
-        panel.shows("#links", "2 Links")
+        panel.shows("#links", "Link \u00b7 2 peers")
         figure("picture", panel.picture(f"{size}-{scheme}", whole=True))
         small = panel.evaluate("""() => [...document.querySelectorAll("button, input, select, a")].filter(e => e.offsetParent)
             .map(e => [e.id || e.className, e.getBoundingClientRect()])
@@ -485,5 +514,7 @@ def is_fit(browser, size, scheme, figure):
             for selector in hurried:
                 box = panel.locator(selector).bounding_box()
                 assert box["y"] + box["height"] <= SIZES[size][1], f"{selector} is not seen without scrolling"
+        edge, *grounds = panel.evaluate(COLORS)
+        assert all(contrast(edge, ground) >= 3 for ground in grounds), "the edges of controls are hard to see"
         findings = Axe().run(panel.page)
         assert findings.violations_count == 0, findings.generate_report()

@@ -70,7 +70,9 @@ struct RefusalTableTests {
         let folder = Self.project.appending(path: "Sources/Listening")
         let files =
             try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            + [Self.project.appending(path: "Sources/tactus/OwnProfile.swift")]
+            + ["Sources/tactus/OwnProfile.swift", "Sources/ALSASequencer/ALSAError.swift"].map {
+                Self.project.appending(path: $0)
+            }
         // Joins string literals that are split with `+`.
         let program = try files.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
             .replacing(/"\s*\+ "/, with: "")

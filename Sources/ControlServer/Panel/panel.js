@@ -74,21 +74,21 @@ function showTransport({ playing, transport, startsInBeats }) {
   document.body.classList.toggle("pending", transport === "pending");
   const words = { stopped: "Stopped", playing: "Playing", pending: `Starts in ${Math.ceil(startsInBeats ?? 0)}` };
   write(part.transport, words[transport]);
-  write(part.playWord, playing ? "Stop" : "Play");
+  write(part.playWord, transport === "pending" ? "Cancel" : playing ? "Stop" : "Play");
   part.playSign.setAttribute("d", playing ? "M6 6h12v12H6z" : "M7 4.5v15L20 12z");
 }
 
 function showLink({ enabled, active, connected, peers, startStopSync }) {
   part.link.setAttribute("aria-checked", enabled);
   part.sync.setAttribute("aria-checked", startStopSync);
-  write(part.links, enabled && connected ? `${peers} ${peers === 1 ? "Link" : "Links"}` : "Link");
+  write(part.links, enabled && connected ? `Link \u00b7 ${peers} ${peers === 1 ? "peer" : "peers"}` : "Link");
   write(part.linkNote, !enabled ? "Off" : !active ? "On; joins when an output is connected or the song plays" : connected ? "In time with others on this network" : "On, no other Link program yet");
 }
 
 function showFollower({ state, source, tempo, jitterMicroseconds, refused }) {
   const name = source ?? "A clock";
   write(part.follower, {
-    disabled: "Off while Link is on", off: "Nobody is followed", waiting: "No clock is heard",
+    disabled: "Ignored while Link is on", off: "Nobody is followed", waiting: "No clock is heard",
     settling: `${name} is not steady yet`, locked: `Following ${name}`, lost: `${name} has fallen silent; its tempo continues`,
   }[state]);
   const quality = jitterMicroseconds === null ? "" : jitterMicroseconds < 500 ? "steady" : jitterMicroseconds < 2000 ? "fair" : "shaky";
@@ -107,9 +107,16 @@ function showWarnings(warnings) {
   part.warned.hidden = warnings.length === 0;
   write(part.warned, warnings.length === 1 ? "1 warning" : `${warnings.length} warnings`);
   list(part.warningList, warnings, "li", (item, warning) => {
-    if (!item.firstChild) item.append(document.createElement("b"), document.createElement("p"));
+    if (!item.firstChild) {
+      item.append(document.createElement("b"), document.createElement("p"), document.createElement("button"));
+      item.lastChild.type = "button";
+      item.lastChild.className = "copy";
+      item.lastChild.textContent = "Copy";
+      item.lastChild.addEventListener("click", () => copy(item.children[1].textContent));
+    }
     write(item.firstChild, warning.message.charAt(0).toUpperCase() + warning.message.slice(1));
-    write(item.lastChild, warning.fix);  // often a command, to be typed as it stands
+    write(item.children[1], warning.fix);  // often a command, to be typed as it stands
+    item.lastChild.setAttribute("aria-label", `Copy: ${warning.fix}`);
   });
 }
 
@@ -117,6 +124,22 @@ function showMachine({ version, realtime, link }) {
   const scheduling = realtime.scheduling === "fifo" ? `real-time priority ${realtime.priority}` : "no real-time priority";
   const networks = link.interfaces.length ? ` \u00b7 Link on ${link.interfaces.join(", ")}` : "";
   write(part.machine, `Tactus ${version} \u00b7 ticks leave by ${realtime.dispatch} \u00b7 ${scheduling}${networks}`);
+}
+
+/** Copies a text. Over plain HTTP from another computer, browsers allow that only by a selection. */
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const field = document.createElement("textarea");
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    const isCopied = document.execCommand("copy");
+    field.remove();
+    if (!isCopied) return tell("Not copied: this browser does not allow it.");
+  }
+  tell("Copied.");
 }
 
 /** Updates a list so that it has one item for each value. */
@@ -141,7 +164,7 @@ function showReach(isReached) {
   if (isBack) findPorts();
   if (isReached) return;
   position.forget();
-  write(part.lost, "No connection to the gateway. The machines may still be playing. Trying again\u2026");
+  write(part.lost, "No connection to the gateway. Your machines are probably still playing. Trying again\u2026");
 }
 
 function askForToken(wasWrong) {
