@@ -4,6 +4,7 @@ import ControlServer
 import Essentials
 import Gateway
 import GatewayStatus
+import Glibc
 import RealTime
 
 struct StatusCommand: AsyncParsableCommand {
@@ -13,18 +14,43 @@ struct StatusCommand: AsyncParsableCommand {
             With --watch it fills the terminal and keeps updating. Keys play, tap, nudge and switch; its last line lists \
             them. It reconnects when the gateway restarts. Without a terminal it prints a line each second.
 
+            With --qr it prints a QR code of the panel's address instead, as --url and --token-file give them; the token \
+            is in the part of the address that browsers do not send.
+
             EXAMPLES
               tactus status
               tactus status --watch
               tactus status --json | jq .tempo
+              tactus status --qr --url http://rack.local:8808 --token-file token.txt
             """)
 
     @Flag(help: "Keep showing it, on the whole terminal, with keys to play.") var watch = false
+    @Flag(help: "Print a QR code that opens the panel on a phone.") var qr = false
     @OptionGroup var remote: RemoteOptions
 
+    func validate() throws {
+        if qr, watch || remote.json { throw ValidationError("--qr goes with neither --watch nor --json") }
+    }
+
     func run() async throws {
+        guard !qr else { return try await printCode() }
         guard !watch else { return try await StatusWatch(client: remote.client, isJSON: remote.json).run() }
         try await remote.ask("status") { StatusText.lines($0).joined(separator: "\n") }
+    }
+
+    private func printCode() async throws {
+        let client = try remote.client
+        // So that the code works: somebody answers there, and takes the token.
+        _ = try await client.ask("status", nil)
+        guard !remote.url.isLoopback else {
+            throw Failure(
+                .usage,
+                "\(remote.url) is this machine only; name it with --url as others reach it, and if they cannot: "
+                    + PanelAddress.onlyHere)
+        }
+        let lines = try PanelAddress.code(
+            remote.url.description, token: client.token, isTerminal: isatty(STDOUT_FILENO) == 1)
+        print(lines.joined(separator: "\n"))
     }
 }
 

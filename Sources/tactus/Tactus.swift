@@ -55,7 +55,7 @@ struct Tactus: AsyncParsableCommand {
                 throw Failure(.system, "the result cannot be written: \(String(cString: strerror(errno)))")
             }
         } catch {
-            let ending = Ending(error)
+            let ending = Ending(error, isJSON: CommandLine.arguments.contains("--json"))
             write("\(ending.text)\n", to: ending.isResult ? STDOUT_FILENO : STDERR_FILENO)
             Glibc.exit(ending.exitCode)
         }

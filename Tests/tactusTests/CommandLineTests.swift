@@ -176,6 +176,8 @@ struct CommandLineTests {
         ("realign tr-8s volca", "unexpected argument 'volca'"),
         ("profiles show", "missing expected argument '<name>'"),
         ("run --http 127.0.0.1:9000 --no-http", "--http and --no-http exclude each other"),
+        ("run --qr --no-http", "--qr and --no-http exclude each other"),
+        ("status --qr --watch", "--qr goes with neither --watch nor --json"),
         ("run --clock-in hw:1,0 --follow TR-8S", "--clock-in and --follow exclude each other"),
         ("follow", "missing expected argument '<port>'"),
         (
