@@ -83,6 +83,7 @@ let package = Package(
             "ClockMeter", uses: ["BeatTime", "MIDIClock"],
             products: [.product(name: "Histogram", package: "hdrhistogram-swift")]),
         part("OnsetDetection"),
+        part("QRCode"),
         part("SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection"]),
         part("SoundFile", uses: ["CSndFile"]),
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "Essentials", "MIDIClock"]),
@@ -145,7 +146,8 @@ let package = Package(
             dependencies: [
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
                 "DBus", "Doctor", "MIDIClock", "ALSASequencer", "AudioCapture", "Listening", "OnsetDetection",
-                "SoundCalibration", "SoundFile", "PlainHTTP", "Essentials", "RealTime", "BeatTime", "CCommit", "CLinux",
+                "SoundCalibration", "SoundFile", "PlainHTTP", "QRCode", "Essentials", "RealTime", "BeatTime", "CCommit",
+                "CLinux",
                 logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -180,6 +182,7 @@ let package = Package(
         tests(of: "Essentials"),
         tests(of: "ALSASequencer"),
         tests(of: "OnsetDetection", uses: ["Simulation"]),
+        tests(of: "QRCode"),
         tests(of: "AudioCapture", uses: ["CALSA"]),
         tests(
             of: "SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection", "Simulation", "SoundTrials"]),

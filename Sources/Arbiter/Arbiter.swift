@@ -45,6 +45,8 @@ package struct Arbiter: Sendable {
     private var switchingsAsked: UInt64
     /// How many edits the Link peer was asked for, and how many it must have made before its state counts.
     private var edits: (asked: UInt64, awaited: UInt64)
+    /// The last tempo that the Link peer was asked for, and the number of that edit.
+    private var tempoAsked: (tempo: Tempo, edit: UInt64)?
 
     /// Begins with the Link peer's first state.
     ///
@@ -100,13 +102,20 @@ package struct Arbiter: Sendable {
     /// A timeline handed over counts from now on. States from before the peer had it are ignored.
     package mutating func asked(for edit: SessionEdit, at now: HostTime) {
         edits.asked &+= 1
+        if case .setTempo(let tempo) = edit { tempoAsked = (tempo.clamped, edits.asked) }
         guard case .goOn = edit else { return }
+        tempoAsked = nil
         edits.awaited = edits.asked
         edit.apply(to: &link.state, at: now)
     }
 
     /// Whether the Link peer has been asked for an edit that its state does not show yet.
     package var awaitsEdit: Bool { link.edits < edits.asked }
+
+    /// The session's tempo once the Link peer has made every edit that it was asked for.
+    package var expectedTempo: Tempo {
+        if let tempoAsked, link.edits < tempoAsked.edit { tempoAsked.tempo } else { link.state.timeline.tempo }
+    }
 
     /// Sets which machines can be heard, and which may lead while Link is off.
     ///

@@ -2,7 +2,7 @@
 package struct Place: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The file's name as it was given.
     package var file: String
-    /// Counted from 1.
+    /// Counted from 1; 0 means the whole file.
     package var line: Int
     /// Counted from 1, in Unicode scalars.
     package var column: Int
@@ -13,8 +13,11 @@ package struct Place: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.column = column
     }
 
-    /// `FILE:LINE:COLUMN`, which editors and terminals follow.
-    package var description: String { "\(file):\(line):\(column)" }
+    /// The file as a whole, such as one that is missing.
+    static func whole(_ file: String) -> Place { Place(file: file, line: 0, column: 0) }
+
+    /// `FILE:LINE:COLUMN`, which editors and terminals follow; only the file if it is all of it.
+    package var description: String { line == 0 ? file : "\(file):\(line):\(column)" }
 
     package static func < (left: Place, right: Place) -> Bool {
         (left.file, left.line, left.column) < (right.file, right.line, right.column)

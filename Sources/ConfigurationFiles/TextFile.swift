@@ -13,7 +13,7 @@ enum TextFile {
     /// - Returns: its bytes.
     /// - Throws: when it cannot be read, or lies outside of the folder.
     static func bytes(of path: String, within folder: String? = nil) throws(Mistakes) -> [UInt8] {
-        let place = Place(file: path, line: 1, column: 1)
+        let place = Place.whole(path)
         // What is at the path may change at any time. So the file is held first, which neither waits for a pipe nor wakes
         // a device, then examined, and then that same file is read.
         let held = clinux_hold_file(path)
@@ -64,7 +64,7 @@ enum TextFile {
     /// The sorted names of a folder's files without hidden ones; nil if there is no such folder.
     static func names(in folder: String) throws(Mistakes) -> [String]? {
         guard Files.exists(folder) else { return nil }
-        let place = Place(file: folder, line: 1, column: 1)
+        let place = Place.whole(folder)
         guard Files.isFolder(folder) else {
             throw Mistakes(place, "profiles are kept in a folder; this is a file")
         }

@@ -29,6 +29,13 @@ struct CommandBody {
         try self.init(keys, in: body.readableBytes > 0 ? body : ByteBuffer(string: "{}"))
     }
 
+    /// The one of several keys that is given; the first if none is.
+    func only(of keys: [String]) throws(RequestError) -> String {
+        let given = keys.filter { scalars[$0] != nil }
+        guard given.count < 2 else { throw .badValue("\(given.joined(separator: ", ")): only one of these") }
+        return given.first ?? keys[0]
+    }
+
     /// The value of a key, even if it is missing.
     func required(_ key: String) -> CommandValue { CommandValue(key: key, scalar: scalars[key] ?? .other) }
 

@@ -19,6 +19,10 @@ extension OSCMessage {
         case "/tactus/stop": isPressed ? .setPlaying(false) : nil
         case "/tactus/toggle-play": isPressed ? .togglePlaying : nil
         case "/tactus/tap": isPressed ? .tap(at: nil) : nil
+        case "/tactus/tempo-step": .stepTempo(by: try number(in: -979...979, "BPM from -979 to 979"))
+        case "/tactus/half-tempo": isPressed ? .scaleTempo(by: 0.5) : nil
+        case "/tactus/double-tempo": isPressed ? .scaleTempo(by: 2) : nil
+        case "/tactus/undo": isPressed ? .undo : nil
         case "/tactus/toggle-link": isPressed ? .toggleLink : nil
         case "/tactus/realign": isPressed ? .realign(output: output(0), .atBar) : nil
         case "/tactus/link": .enableLink(try number(in: -1...1, "1 or 0") != 0)

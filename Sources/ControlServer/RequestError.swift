@@ -74,6 +74,8 @@ struct RequestError: Error, HTTPResponseError {
             case .notConnected: (.conflict, "not-connected")
             case .notPlaying: (.conflict, "not-playing")
             case .notPlaceable: (.conflict, "not-placeable")
+            case .nothingToUndo: (.conflict, "nothing-to-undo")
+            case .changedSince: (.conflict, "changed-since")
             case .badConfiguration: (.unprocessableContent, "bad-configuration")
             case .busy: (.serviceUnavailable, "busy")
             }

@@ -69,8 +69,8 @@ extension Router where Context == ClientContext {
         command("/api/v1/link", "enabled", serving) { .enableLink(try $0.boolean()) }
         command("/api/v1/start-stop-sync", "enabled", serving) { .enableStartStopSync(try $0.boolean()) }
         command("/api/v1/transport", "playing", serving) { .setPlaying(try $0.boolean()) }
-        command("/api/v1/tempo", "bpm", serving) {
-            .setTempo(Tempo(beatsPerMinute: try $0.number(in: Tempo.allowed)))
+        serve("/api/v1/tempo", .post) { request, _ in
+            try await serving.perform(try tempoChange(try await request.body.collect(upTo: maximumBody)))
         }
         serve("/api/v1/tap", .post) { request, _ in
             try await serving.perform(.tap(at: try tapTime(try await request.body.collect(upTo: maximumBody))))
@@ -78,11 +78,11 @@ extension Router where Context == ClientContext {
         command("/api/v1/follow", "source", serving) { .follow(try $0.followChoice()) }
         command("/api/v1/quantum", "beats", serving) { .setQuantum(Beats(try $0.number(in: 0...64))) }
         serve("/api/v1/nudge", .post) { request, _ in
-            let body = try CommandBody(
-                ["milliseconds", "output"], in: try await request.body.collect(upTo: maximumBody))
-            let nudge = try body.required("milliseconds").number(in: OutputAdjustment.nudges)
-            let output = try body.optional("output")?.text()
-            return try await serving.perform(.adjust(output: output, OutputAdjustment(nudge: nudge)))
+            try await serving.perform(try nudge(try await request.body.collect(upTo: maximumBody)))
+        }
+        serve("/api/v1/undo", .post) { request, _ in
+            _ = try CommandBody(optional: [], in: try await request.body.collect(upTo: maximumBody))
+            return try await serving.perform(.undo)
         }
         serve("/api/v1/realign", .post) { request, _ in
             let when = try Realignment(try await request.body.collect(upTo: maximumBody))
@@ -114,6 +114,36 @@ extension Router where Context == ClientContext {
 private func tapTime(_ body: ByteBuffer) throws(RequestError) -> HostTime? {
     guard let time = try CommandBody(optional: ["milliseconds"], in: body).optional("milliseconds") else { return nil }
     return HostTime(microseconds: Int64(try time.number(in: 0...1e15) * 1_000))
+}
+
+/// `{"bpm":128}` sets the tempo, `{"step":-1}` adds to it, and `{"scale":2}` or 0.5 doubles or halves it.
+private func tempoChange(_ body: ByteBuffer) throws(RequestError) -> Command {
+    let body = try CommandBody(["bpm", "step", "scale"], in: body)
+    switch try body.only(of: ["bpm", "step", "scale"]) {
+    case "step": return .stepTempo(by: try body.required("step").number(in: -979...979))
+    case "scale":
+        let factor = try body.required("scale").number(in: 0.5...2)
+        guard [0.5, 2].contains(factor) else { throw .badValue("scale: 0.5 or 2") }
+        return .scaleTempo(by: factor)
+    default: return .setTempo(Tempo(beatsPerMinute: try body.required("bpm").number(in: Tempo.allowed)))
+    }
+}
+
+/// `{"milliseconds":1}` adds to offsets, `{"set":-3}` sets them, and `{"reset":true}` resets them to the configured ones.
+private func nudge(_ body: ByteBuffer) throws(RequestError) -> Command {
+    let body = try CommandBody(["milliseconds", "set", "reset", "output"], in: body)
+    let output = try body.optional("output")?.text()
+    switch try body.only(of: ["milliseconds", "set", "reset"]) {
+    case "set":
+        let offset = try body.required("set").number(in: OutputAdjustment.offsets)
+        return .adjust(output: output, OutputAdjustment(offset: offset))
+    case "reset":
+        guard try body.required("reset").boolean() else { throw .badValue("reset: true") }
+        return .adjust(output: output, OutputAdjustment(resetsOffset: true))
+    default:
+        let nudge = try body.required("milliseconds").number(in: OutputAdjustment.nudges)
+        return .adjust(output: output, OutputAdjustment(nudge: nudge))
+    }
 }
 
 extension Realignment {

@@ -13,6 +13,10 @@ package enum Command: Hashable, Sendable {
     case togglePlaying
     /// Sets the tempo in BPM, 20...999. The caller must reject other values.
     case setTempo(Tempo)
+    /// Adds to the tempo, in BPM; several such commands add up, whoever sends them.
+    case stepTempo(by: Double)
+    /// Multiplies the tempo, such as by 2 or 0.5.
+    case scaleTempo(by: Double)
     /// One of several taps in the wanted tempo, at a time on any clock; nil is now.
     case tap(at: HostTime?)
     /// Sets whose clock to follow when Link is off.
@@ -25,6 +29,8 @@ package enum Command: Hashable, Sendable {
     case realign(output: String?, Realignment)
     /// Applies a new configuration; unchanged parts keep running.
     case configure(LiveConfiguration)
+    /// Takes the last change back: of tempo, quantum, switches, the clock to follow, or outputs. Again redoes it.
+    case undo
 }
 
 /// Why a command was not carried out.
@@ -41,6 +47,10 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     case notPlaying(String?)
     /// The device of the named output cannot be placed in a song.
     case notPlaceable(String)
+    /// No change is known that could be taken back.
+    case nothingToUndo
+    /// What the last change set has been changed by others since; says what.
+    case changedSince(String)
     /// Configuration or profiles are wrong; every mistake with its position.
     case badConfiguration([String])
     /// Too many commands are waiting.
@@ -54,7 +64,9 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .notLeader: "'tactus link on' or 'tactus follow off' first"
         case .outOfRange(_, let possible): possible
-        case .unclearName, .notConnected, .notPlaying, .notPlaceable, .badConfiguration, .busy: nil
+        case .unclearName, .notConnected, .notPlaying, .notPlaceable, .nothingToUndo, .changedSince, .badConfiguration,
+            .busy:
+            nil
         }
     }
 
@@ -67,6 +79,8 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notConnected(let output): output.map { "\($0) is not connected" } ?? "nothing is connected"
         case .notPlaying(let output): output.map { "\($0) is not playing" } ?? "nothing is playing"
         case .notPlaceable(let output): "\(output) cannot be told its place in the song, by its profile"
+        case .nothingToUndo: "there is nothing to undo"
+        case .changedSince(let change): "nothing was undone: \(change)"
         case .badConfiguration(let mistakes): mistakes.joined(separator: "\n")
         case .busy: "too many commands are waiting"
         }

@@ -38,12 +38,14 @@ package struct Status: Codable, Hashable, Sendable {
     package var outputs: [Output]
     package var realtime: Realtime
     package var warnings: [Warning]
+    /// What undo would do now, such as `tempo back to 120 BPM`; nil if there is nothing to undo.
+    @Nullable package var undo: String?
 
     package init(
         version: String, pid: Int? = nil, mode: Mode, reason: String, tempo: Double, beat: Double, phase: Double,
         quantum: Double, playing: Bool, transport: TransportPhase, startsInBeats: Double?, link: Link,
         follower: Follower,
-        outputs: [Output], realtime: Realtime, warnings: [Warning]
+        outputs: [Output], realtime: Realtime, warnings: [Warning], undo: String? = nil
     ) {
         self.version = version
         self.pid = pid
@@ -61,6 +63,7 @@ package struct Status: Codable, Hashable, Sendable {
         self.outputs = outputs
         self.realtime = realtime
         self.warnings = warnings
+        self.undo = undo
     }
 
     package enum TransportPhase: String, Codable, Sendable {

@@ -38,6 +38,9 @@ final class Console: Sendable {
         }
     }
 
+    /// Writes a line to stdout, before the live line is shown first; drops it if nobody reads.
+    func tell(_ line: String) { state.withLock { _ in _ = Self.write(line + "\n", to: STDOUT_FILENO) } }
+
     /// Writes a line to stderr, above the live line.
     func log(_ line: String) {
         state.withLock { state in

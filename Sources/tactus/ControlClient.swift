@@ -94,11 +94,13 @@ struct ControlClient {
             let problem = error["error"]
         else { return notAGateway }
         switch answer.status {
-        case 401: return Failure(.noPermission, "\(url) wants a token; name its file with --token-file")
-        case 403: return Failure(.noPermission, "\(url): \(problem.message)")
-        case 422: return Failure(.badFile, problem.message)
-        case 400: return Failure(.usage, problem.message)
-        default: return Failure(.refused, problem.message)
+        case 401:
+            return Failure(
+                .noPermission, "\(url) wants a token; name its file with --token-file", code: problem.code)
+        case 403: return Failure(.noPermission, "\(url): \(problem.message)", code: problem.code)
+        case 422: return Failure(.badFile, problem.message, code: problem.code)
+        case 400: return Failure(.usage, problem.message, code: problem.code)
+        default: return Failure(.refused, problem.message, code: problem.code)
         }
     }
 

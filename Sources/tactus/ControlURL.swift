@@ -13,6 +13,9 @@ struct ControlURL: Hashable, CustomStringConvertible {
     /// The path above the server's own paths, without a slash at the end.
     let path: String
 
+    /// Whether it means the machine that it is used on.
+    var isLoopback: Bool { host == "localhost" || HTTPAddress(host: host, port: port)?.isLoopback == true }
+
     private init(description: String, host: String, port: Int, path: String) {
         self.description = description
         self.host = host

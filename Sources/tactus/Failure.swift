@@ -1,4 +1,5 @@
 import ArgumentParser
+import Essentials
 
 /// An error that ends a command: one line for people, and an exit code for scripts.
 struct Failure: Error, Hashable {
@@ -14,14 +15,35 @@ struct Failure: Error, Hashable {
         /// The system refused something.
         case system = 71
         case noPermission = 77
+
+        /// A stable word for programs.
+        fileprivate var code: String {
+            switch self {
+            case .refused: "refused"
+            case .usage: "usage"
+            case .badFile: "bad-file"
+            case .unavailable: "unavailable"
+            case .system: "system"
+            case .noPermission: "no-permission"
+            }
+        }
     }
 
     var status: Status
     var text: String
+    /// A stable word for programs.
+    var code: String
 
-    init(_ status: Status, _ text: String) {
+    /// Makes a failure.
+    ///
+    /// - Parameters:
+    ///   - status: decides the exit code.
+    ///   - text: for people.
+    ///   - code: the gateway's word for it; nil for that of the status.
+    init(_ status: Status, _ text: String, code: String? = nil) {
         self.status = status
         self.text = text
+        self.code = code ?? status.code
     }
 }
 
@@ -46,6 +68,26 @@ struct Ending: Hashable {
             if message.hasSuffix(".") { message.removeLast() }
             let text = "tactus: \(message.prefix(1).lowercased())\(message.dropFirst())"
             self.init(isResult: false, text: text, exitCode: Failure.Status.usage.rawValue)
+        }
+    }
+
+    /// The ending as text, or an error as JSON: `{"error":{"code":"…","exitCode":64,"message":"…"}}`.
+    init(_ error: any Error, isJSON: Bool) {
+        self.init(error)
+        guard isJSON, !isResult else { return }
+        let code = (error as? Failure)?.code ?? Failure.Status.usage.code
+        let told = ErrorInJSON(
+            error: .init(code: code, exitCode: exitCode, message: String(text.dropFirst("tactus: ".count))))
+        text = (try? JSON.text(told)) ?? text
+    }
+
+    private struct ErrorInJSON: Encodable {
+        var error: Content
+
+        struct Content: Encodable {
+            var code: String
+            var exitCode: Int32
+            var message: String
         }
     }
 

@@ -5,7 +5,12 @@ import Gateway
 
 struct PortsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ports", abstract: "List the MIDI ports of this machine, as --output and --follow take them.")
+        commandName: "ports", abstract: "List the MIDI ports of this machine, as --output and --follow take them.",
+        discussion: """
+            EXAMPLES
+              tactus ports
+              tactus ports --json | jq -r '.[].name'
+            """)
 
     @Flag(help: "Print the ports as JSON.")
     var json = false

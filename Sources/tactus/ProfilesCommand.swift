@@ -9,6 +9,10 @@ struct ProfilesCommand: ParsableCommand {
         discussion: """
             A profile says how a device wants to be driven. Many are built in. A file of the same name in \
             /etc/tactus/profiles wins over the built-in profile, and one in ~/.config/tactus/profiles over both.
+
+            EXAMPLES
+              tactus profiles list
+              tactus profiles show korg-volca
             """,
         subcommands: [List.self, Show.self, Check.self, Export.self])
 
@@ -26,7 +30,13 @@ struct ProfilesCommand: ParsableCommand {
     }
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List all profiles, and where each comes from.")
+        static let configuration = CommandConfiguration(
+            abstract: "List all profiles, and where each comes from.",
+            discussion: """
+                EXAMPLES
+                  tactus profiles list
+                  tactus profiles list --json | jq -r '.[].id'
+                """)
 
         @OptionGroup var options: LibraryOptions
         @Flag(help: "Print the profiles as JSON.") var json = false
@@ -43,7 +53,13 @@ struct ProfilesCommand: ParsableCommand {
     }
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show what a profile says.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show what a profile says.",
+            discussion: """
+                EXAMPLES
+                  tactus profiles show korg-volca
+                  tactus profiles show korg-volca --json | jq .clock
+                """)
 
         @Argument(help: ArgumentHelp("As 'tactus profiles list' names it.", valueName: "name")) var id: String
         @OptionGroup var options: LibraryOptions
@@ -61,25 +77,68 @@ struct ProfilesCommand: ParsableCommand {
     }
 
     struct Check: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Check profiles of your own, file by file.")
+        static let configuration = CommandConfiguration(
+            abstract: "Check profiles of your own, file by file.",
+            discussion: """
+                EXAMPLES
+                  tactus profiles check my-synth.yaml
+                  tactus profiles check my-synth.yaml --json | jq '.[].mistakes'
+                """)
 
         @Argument(help: "Files to check.", completion: .file(extensions: ["yaml"])) var files: [String]
+        @Flag(help: "Print what is found as JSON.") var json = false
 
         func run() throws {
-            var wrong = 0
-            for file in files {
-                do throws(Mistakes) {
-                    let profile = try Profile(contentsOf: file)
-                    for warning in profile.warnings { complain("\(file): warning: \(warning)") }
-                    print("\(file): \(profile.name), no mistake".withoutControls)
-                } catch {
-                    wrong += 1
-                    complain(error.description)
-                }
+            let results = files.map(Result.init)
+            if json {
+                print(try JSON.text(results))
+            } else {
+                for result in results { result.tell() }
             }
+            let wrong = results.count { !$0.mistakes.isEmpty }
             guard wrong == 0 else {
                 throw Failure(
                     .badFile, "\(wrong) of \(files.count) \(files.count == 1 ? "file" : "files") cannot be used")
+            }
+        }
+
+        /// What is found in a file.
+        private struct Result: Encodable {
+            var file: String
+            /// The device's name; empty if the file cannot be used.
+            var name = ""
+            var warnings: [String] = []
+            var mistakes: [Row] = []
+
+            /// A mistake; line and column are 0 if it is about the whole file.
+            struct Row: Encodable {
+                var file: String
+                var line, column: Int
+                var message: String
+            }
+
+            init(_ file: String) {
+                self.file = file
+                do throws(Mistakes) {
+                    let profile = try Profile(contentsOf: file)
+                    (name, warnings) = (profile.name, profile.warnings)
+                } catch {
+                    mistakes = error.all.map {
+                        Row(file: $0.place.file, line: $0.place.line, column: $0.place.column, message: $0.message)
+                    }
+                }
+            }
+
+            /// Prints it for people.
+            func tell() {
+                guard mistakes.isEmpty else {
+                    for row in mistakes {
+                        complain("\(Mistake(Place(file: row.file, line: row.line, column: row.column), row.message))")
+                    }
+                    return
+                }
+                for warning in warnings { complain("\(file): warning: \(warning)") }
+                print("\(file): \(name), no mistake".withoutControls)
             }
         }
     }
@@ -90,6 +149,9 @@ struct ProfilesCommand: ParsableCommand {
             discussion: """
                 To change one, copy its file to ~/.config/tactus/profiles. Copy only what you change, because a copy \
                 wins over the built-in profile of every later version, too.
+
+                EXAMPLES
+                  tactus profiles export ~/tactus-profiles
                 """)
 
         @Argument(
@@ -97,6 +159,7 @@ struct ProfilesCommand: ParsableCommand {
                 "The folder, which is created if missing. No file in it is overwritten.", valueName: "dir"),
             completion: .directory)
         var folder: String
+        @Flag(help: "Print as JSON how many files were written, and how many were there already.") var json = false
 
         func run() throws {
             let written: Int
@@ -112,8 +175,17 @@ struct ProfilesCommand: ParsableCommand {
                 throw Failure(status, error.description.withoutControls)
             }
             let rest = BuiltInProfile.all.count - written
+            guard !json else {
+                return print(try JSON.text(Exported(folder: folder, written: written, unchanged: rest)))
+            }
             let unchanged = rest > 0 ? ", \(rest) were there already" : ""
             print("\(written) profiles written to \(folder)\(unchanged)".withoutControls)
+        }
+
+        /// The JSON result.
+        private struct Exported: Encodable {
+            var folder: String
+            var written, unchanged: Int
         }
     }
 }

@@ -4,6 +4,7 @@ import ControlServer
 import Essentials
 import Gateway
 import GatewayStatus
+import Glibc
 import RealTime
 
 struct StatusCommand: AsyncParsableCommand {
@@ -13,24 +14,56 @@ struct StatusCommand: AsyncParsableCommand {
             With --watch it fills the terminal and keeps updating. Keys play, tap, nudge and switch; its last line lists \
             them. It reconnects when the gateway restarts. Without a terminal it prints a line each second.
 
+            With --qr it prints a QR code of the panel's address instead, as --url and --token-file give them; the token \
+            is in the part of the address that browsers do not send.
+
             EXAMPLES
               tactus status
               tactus status --watch
               tactus status --json | jq .tempo
+              tactus status --qr --url http://rack.local:8808 --token-file token.txt
             """)
 
     @Flag(help: "Keep showing it, on the whole terminal, with keys to play.") var watch = false
+    @Flag(help: "Print a QR code that opens the panel on a phone.") var qr = false
     @OptionGroup var remote: RemoteOptions
 
+    func validate() throws {
+        if qr, watch || remote.json { throw ValidationError("--qr goes with neither --watch nor --json") }
+    }
+
     func run() async throws {
+        guard !qr else { return try await printCode() }
         guard !watch else { return try await StatusWatch(client: remote.client, isJSON: remote.json).run() }
         try await remote.ask("status") { StatusText.lines($0).joined(separator: "\n") }
+    }
+
+    private func printCode() async throws {
+        let client = try remote.client
+        // So that the code works: somebody answers there, and takes the token.
+        _ = try await client.ask("status", nil)
+        guard !remote.url.isLoopback else {
+            throw Failure(
+                .usage,
+                "\(remote.url) is this machine only; name it with --url as others reach it, and if they cannot: "
+                    + PanelAddress.onlyHere)
+        }
+        let lines = try PanelAddress.code(
+            remote.url.description, token: client.token, isTerminal: isatty(STDOUT_FILENO) == 1)
+        print(lines.joined(separator: "\n"))
     }
 }
 
 struct LinkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "link", abstract: "Join the Link session of your network, or leave it.")
+        commandName: "link", abstract: "Join the Link session of your network, or leave it.",
+        discussion: """
+            The machines play on. Without Link, the gateway keeps its own tempo, or follows another machine's clock.
+
+            EXAMPLES
+              tactus link on
+              tactus link off
+            """)
 
     @Argument(help: "on or off.") var state: Switch
     @OptionGroup var remote: RemoteOptions
@@ -42,7 +75,14 @@ struct LinkCommand: AsyncParsableCommand {
 
 struct StartStopSyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "start-stop-sync", abstract: "Choose whether to share play and stop with the session.")
+        commandName: "start-stop-sync", abstract: "Choose whether to share play and stop with the session.",
+        discussion: """
+            With it on, play and stop act on all peers that have it on, and theirs act here. The tempo is always shared.
+
+            EXAMPLES
+              tactus start-stop-sync on
+              tactus start-stop-sync off
+            """)
 
     @Argument(help: "on or off.") var state: Switch
     @OptionGroup var remote: RemoteOptions
@@ -56,7 +96,12 @@ struct StartStopSyncCommand: AsyncParsableCommand {
 
 struct PlayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "play", abstract: "Start the devices, on the next bar if others are in the session.")
+        commandName: "play", abstract: "Start the devices, on the next bar if others are in the session.",
+        discussion: """
+            EXAMPLES
+              tactus play
+              tactus play --json | jq .startsInBeats    how many beats are left until the start
+            """)
 
     @OptionGroup var remote: RemoteOptions
 
@@ -67,7 +112,11 @@ struct PlayCommand: AsyncParsableCommand {
 
 struct StopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stop", abstract: "Stop the devices; the clock continues, so that they stay in tempo.")
+        commandName: "stop", abstract: "Stop the devices; the clock continues, so that they stay in tempo.",
+        discussion: """
+            EXAMPLES
+              tactus stop
+            """)
 
     @OptionGroup var remote: RemoteOptions
 
@@ -78,21 +127,89 @@ struct StopCommand: AsyncParsableCommand {
 
 struct TempoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tempo", abstract: "Set the tempo, for everyone in the session.")
+        commandName: "tempo", abstract: "Set or change the tempo, for everyone in the session.",
+        usage: "tactus tempo <bpm>|--half|--double [--url <url>] [--token-file <file>] [--json]",
+        discussion: """
+            A number with a sign is a step. Steps add up: five steps by several people are five steps.
+
+            EXAMPLES
+              tactus tempo 128.5
+              tactus tempo +1
+              tactus tempo -0.1
+              tactus tempo --double
+              tactus tempo --half
+            """)
 
     @Argument(
-        help: ArgumentHelp("Beats per minute, 20 to 999.", valueName: "bpm"), transform: Tempo.init(argument:))
-    var tempo: Tempo
+        parsing: .allUnrecognized,
+        help: ArgumentHelp(
+            "Beats per minute, 20 to 999; or a step, with its sign, such as +1 or -0.5.", valueName: "bpm"))
+    var words: [String] = []
+    @Flag(help: "Halve the tempo.") var half = false
+    @Flag(help: "Double the tempo.") var double = false
+    @OptionGroup var remote: RemoteOptions
+
+    func validate() throws { _ = try change() }
+
+    /// The body of the request.
+    private func change() throws -> String {
+        let words = words.filter { $0 != "--" }
+        switch (words.count, half, double) {
+        case (0, true, false): return #"{"scale":0.5}"#
+        case (0, false, true): return #"{"scale":2}"#
+        case (1, false, false):
+            guard let sign = words[0].first, "+-".contains(sign) else {
+                do throws(BadArgument) {
+                    return #"{"bpm":\#(try Tempo(argument: words[0]).beatsPerMinute)}"#
+                } catch {
+                    throw ValidationError("the value '\(words[0])' is invalid for '<bpm>': \(error)")
+                }
+            }
+            guard let step = signedDecimal(words[0]), abs(step) <= 979 else {
+                throw ValidationError("a step is -979 to 979 BPM, such as +1 or -0.5")
+            }
+            return #"{"step":\#(step)}"#
+        default:
+            throw ValidationError("give one of a tempo such as 128.5, a step such as +1 or -0.5, --half and --double")
+        }
+    }
+
+    func run() async throws {
+        try await remote.ask("tempo", try change()) { "\(StatusText.tempo($0)) BPM" }
+    }
+}
+
+struct UndoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "undo", abstract: "Take the last change back; once more redoes it.",
+        discussion: """
+            That is the last change of tempo, quantum, Link, start/stop sync, the clock to follow, or an output's \
+            settings, whoever made it through this gateway. Changes of the same setting within two seconds count as \
+            one. A tempo that another peer has changed since stays as it is.
+
+            EXAMPLES
+              tactus tempo 90 && tactus undo
+              tactus status --json | jq .undo    what it would do now
+            """)
+
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        try await remote.ask("tempo", #"{"bpm":\#(tempo.beatsPerMinute)}"#) { "\(StatusText.tempo($0)) BPM" }
+        try await remote.ask("undo", "{}") { status in
+            (["undone"] + (status.undo.map { ["once more: \($0)"] } ?? [])).joined(separator: "; ").withoutControls
+        }
     }
 }
 
 struct TapCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tap", abstract: "Tap the tempo: give this command on the beat, twice or more.")
+        commandName: "tap", abstract: "Tap the tempo: give this command on the beat, twice or more.",
+        discussion: """
+            The tempo is the average of up to eight taps. More than three seconds without one start over.
+
+            EXAMPLES
+              tactus tap
+            """)
 
     @OptionGroup var remote: RemoteOptions
 
@@ -105,7 +222,12 @@ struct TapCommand: AsyncParsableCommand {
 
 struct QuantumCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "quantum", abstract: "Set how many beats a bar has; playing starts on a bar.")
+        commandName: "quantum", abstract: "Set how many beats a bar has; playing starts on a bar.",
+        discussion: """
+            EXAMPLES
+              tactus quantum 3
+              tactus quantum 0    no bars: playing starts on the next beat
+            """)
 
     @Argument(
         help: ArgumentHelp("Beats, 0 to 64; 0 for no bars.", valueName: "beats"),
@@ -122,7 +244,14 @@ struct QuantumCommand: AsyncParsableCommand {
 
 struct FollowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "follow", abstract: "Choose whose MIDI clock leads while Link is off.")
+        commandName: "follow", abstract: "Choose whose MIDI clock leads while Link is off.",
+        discussion: """
+            EXAMPLES
+              tactus follow MPC     a port, by part of its name
+              tactus follow 24:0    or by its number
+              tactus follow auto
+              tactus follow off
+            """)
 
     @Argument(
         help: ArgumentHelp(
@@ -151,7 +280,7 @@ struct FollowCommand: AsyncParsableCommand {
 struct NudgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nudge", abstract: "Send to one device, or to all, a little earlier or later.",
-        usage: "tactus nudge <ms> [<output>] [--url <url>] [--token-file <file>] [--json]",
+        usage: "tactus nudge <ms>|--set <ms>|--reset [<output>] [--url <url>] [--token-file <file>] [--json]",
         discussion: """
             The time is added to the output's offset, which must stay within -500 to 500 ms; if any output would leave \
             that range, none is moved. The session does not change. Play the device together with others and nudge it \
@@ -160,32 +289,52 @@ struct NudgeCommand: AsyncParsableCommand {
             EXAMPLES
               tactus nudge -2.5 tr-8s    two and a half milliseconds earlier
               tactus nudge 1             everything a millisecond later
+              tactus nudge --set -3      every offset is -3 ms now
+              tactus nudge --reset       offsets are as configured again
             """)
 
     @Argument(
         parsing: .allUnrecognized,
         help: ArgumentHelp(
             "Milliseconds, negative for earlier; and the output as 'tactus status' names it or a part of its name, else all.",
-            valueName: "ms output"))
-    var words: [String]
+            valueName: "ms"))
+    var words: [String] = []
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Set the offset itself, -500 to 500 milliseconds.", valueName: "ms"))
+    var set: String?
+    @Flag(help: "Reset the offset to the configured one.") var reset = false
     @OptionGroup var remote: RemoteOptions
 
     func validate() throws { _ = try parts() }
 
-    private func parts() throws -> (milliseconds: Double, output: String?) {
+    /// The request's key and its value, and the output.
+    private func parts() throws -> (key: String, value: JSONValue, output: String?) {
         let words = words.filter { $0 != "--" }
-        guard (1...2).contains(words.count), let milliseconds = signedDecimal(words[0]),
+        guard set == nil || !reset else { throw ValidationError("--set and --reset exclude each other") }
+        if set != nil || reset {
+            guard words.count < 2 else {
+                throw ValidationError("only an output's name follows \(reset ? "--reset" : "--set <ms>")")
+            }
+            guard let set else { return ("reset", .boolean(true), words.first) }
+            guard let offset = signedDecimal(set), OutputAdjustment.offsets.contains(offset) else {
+                throw ValidationError("an offset is milliseconds from -500 to 500, such as --set -3")
+            }
+            return ("set", .number(offset), words.first)
+        }
+        guard !words.isEmpty else { throw ValidationError("missing expected argument '<ms>'") }
+        guard words.count < 3, let milliseconds = signedDecimal(words[0]),
             OutputAdjustment.nudges.contains(milliseconds)
         else {
             throw ValidationError(
                 "a nudge is milliseconds from -1000 to 1000, then the output's name if only one is meant")
         }
-        return (milliseconds, words.count == 2 ? words[1] : nil)
+        return ("milliseconds", .number(milliseconds), words.count == 2 ? words[1] : nil)
     }
 
     func run() async throws {
-        let (milliseconds, output) = try parts()
-        var body: [String: JSONValue] = ["milliseconds": .number(milliseconds)]
+        let (key, value, output) = try parts()
+        var body = [key: value]
         if let output { body["output"] = .text(output) }
         try await remote.ask("nudge", try JSON.text(body)) { status in
             let moved = output.flatMap { try? [NameMatch.resolve($0, among: status.outputs)] } ?? status.outputs
@@ -196,12 +345,14 @@ struct NudgeCommand: AsyncParsableCommand {
     private enum JSONValue: Encodable {
         case number(Double)
         case text(String)
+        case boolean(Bool)
 
         func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             switch self {
             case .number(let value): try container.encode(value)
             case .text(let value): try container.encode(value)
+            case .boolean(let value): try container.encode(value)
             }
         }
     }
@@ -210,8 +361,13 @@ struct NudgeCommand: AsyncParsableCommand {
 struct RealignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "realign", abstract: "Bring a device that lost its place back in step at the next bar.",
-        discussion:
-            "Fails if nothing plays, or if the device is not connected. Without a name, such devices are skipped.")
+        discussion: """
+            Fails if nothing plays, or if the device is not connected. Without a name, such devices are skipped.
+
+            EXAMPLES
+              tactus realign                every device
+              tactus realign tr-8s --now    one of them, as soon as possible
+            """)
 
     @Flag(help: "At the next sixteenth, where the device knows song positions.") var now = false
 
@@ -228,7 +384,14 @@ struct RealignCommand: AsyncParsableCommand {
 
 struct ReloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reload", abstract: "Reload configuration and profiles; if anything is wrong, nothing changes.")
+        commandName: "reload", abstract: "Reload configuration and profiles; if anything is wrong, nothing changes.",
+        discussion: """
+            Outputs that have not changed keep running. Some keys of the configuration need a restart; the answer then \
+            says so.
+
+            EXAMPLES
+              tactus reload
+            """)
 
     @OptionGroup var remote: RemoteOptions
 

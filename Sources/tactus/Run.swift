@@ -25,6 +25,7 @@ struct Run: AsyncParsableCommand {
               tactus run --output 24:0 --output 28:0   two ports of 'tactus ports'
               tactus run --output raw:/dev/ttyAMA0     a small board's serial port
               tactus run --no-link --follow MPC        follow another machine's clock
+              tactus run --http 0.0.0.0:8808 --http-token-file token.txt --qr
             """)
 
     @Option(
@@ -115,6 +116,9 @@ struct Run: AsyncParsableCommand {
         transform: HTTPAddress.init(argument:))
     var http: HTTPAddress?
 
+    @Flag(help: "Print a QR code that opens the panel on a phone, token included; see --http.")
+    var qr = false
+
     @Flag(help: "Serve no HTTP; the other commands do not work then.")
     var noHttp = false
 
@@ -161,6 +165,7 @@ struct Run: AsyncParsableCommand {
     func validate() throws {
         if output.count > 63 { throw ValidationError("there are \(output.count) --output; 63 is the most") }
         if noHttp, http != nil { throw ValidationError("--http and --no-http exclude each other") }
+        if noHttp, qr { throw ValidationError("--qr and --no-http exclude each other") }
         if clockIn != nil, let follow, follow != .auto {
             throw ValidationError("--clock-in and --follow exclude each other")
         }

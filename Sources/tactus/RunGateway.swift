@@ -49,6 +49,7 @@ extension Run {
         server?.serve(gateway, listening: listening)
         osc?.serve(gateway)
         let announcer = Self.announcer(of: address)
+        await tellStart(of: gateway, at: address, token: token, on: console)
 
         let liveLine = Task { await Self.showStatus(of: gateway, on: console) }
         let serviceLine = Task { await Self.tellStatus(of: gateway, to: manager) }
@@ -161,6 +162,25 @@ extension Run {
             }
         }
         return nil
+    }
+
+    /// Prints where the panel is and what the outputs are, and with --qr a code of the panel's address.
+    private func tellStart(
+        of gateway: Gateway, at address: HTTPAddress?, token: BearerToken?, on console: Console
+    ) async {
+        // Changes nothing; but the gateway has seen the ports when it has answered.
+        try? await gateway.perform(.adjust(output: nil, OutputAdjustment()))
+        let urls = address.map { PanelAddress.urls(of: $0) } ?? []
+        for line in StartText.lines(gateway.status(), panel: urls, wantsToken: token != nil) { console.tell(line) }
+        guard qr, let address, let url = urls.first else { return }
+        // A service's output is kept in a log, where a token does not belong.
+        guard console.isLive else { return console.tell("No QR code: this is no terminal") }
+        guard !address.isLoopback else { return console.tell("No QR code: \(PanelAddress.onlyHere)") }
+        do throws(Failure) {
+            for line in try PanelAddress.code(url, token: token, isTerminal: true) { console.tell(line) }
+        } catch {
+            console.tell("No QR code: \(error.text)")
+        }
     }
 
     /// Announces the panel by mDNS if others can reach it.

@@ -12,13 +12,20 @@ struct Tactus: AsyncParsableCommand {
         discussion: """
             Start the gateway with 'tactus run' and leave it running; the other commands talk to it. It takes part in \
             the Link session of your network and sends MIDI clock, Start and Stop in phase with it.
+
+            EXAMPLES
+              tactus run       start the gateway; Ctrl-C ends it
+              tactus status    in another terminal: who leads, the tempo, the outputs
+              tactus play
+              tactus tempo +1
+              tactus doctor    what keeps this machine from a precise clock
             """,
         version: version,
         subcommands: [
             Run.self, StatusCommand.self, LinkCommand.self, StartStopSyncCommand.self, PlayCommand.self,
             StopCommand.self, TempoCommand.self, TapCommand.self, QuantumCommand.self, FollowCommand.self,
-            NudgeCommand.self, RealignCommand.self, ReloadCommand.self, LearnCommand.self, CalibrateCommand.self,
-            MonitorCommand.self, PortsCommand.self, ProfilesCommand.self, DoctorCommand.self,
+            NudgeCommand.self, RealignCommand.self, UndoCommand.self, ReloadCommand.self, LearnCommand.self,
+            CalibrateCommand.self, MonitorCommand.self, PortsCommand.self, ProfilesCommand.self, DoctorCommand.self,
         ])
 
     /// The version, and in brackets the commit if it is known.
@@ -48,7 +55,7 @@ struct Tactus: AsyncParsableCommand {
                 throw Failure(.system, "the result cannot be written: \(String(cString: strerror(errno)))")
             }
         } catch {
-            let ending = Ending(error)
+            let ending = Ending(error, isJSON: CommandLine.arguments.contains("--json"))
             write("\(ending.text)\n", to: ending.isResult ? STDOUT_FILENO : STDERR_FILENO)
             Glibc.exit(ending.exitCode)
         }

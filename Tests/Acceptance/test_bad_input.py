@@ -58,7 +58,7 @@ def test_files_that_cannot_be_what_they_are_named_for(tmp_path):
 
 @pytest.mark.real("network")
 def test_commands_without_a_gateway_or_where_something_else_answers():
-    for command in (["status", "--json"], ["link", "on"], ["follow", "off"], ["play"], ["tempo", "120"]):
+    for command in (["status"], ["link", "on"], ["follow", "off"], ["play"], ["tempo", "120"]):
         refused(UNAVAILABLE, *command, naming=str(PORT))
     with socket.create_server(("127.0.0.1", 0)) as server:
 

@@ -40,6 +40,7 @@ struct ImportTests {
             ],
             "DBus": ["Essentials", "RealTime", "Glibc"],
             "OpenSoundControl": ["CLO"],
+            "QRCode": [],
             "PlainHTTP": [
                 "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOPosix", "Glibc",
             ],

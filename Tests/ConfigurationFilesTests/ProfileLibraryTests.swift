@@ -32,7 +32,7 @@ import Testing
                 "own/bad.yaml:1:1: 'name' is missing; it is what people call the device",
                 "own/bad.yaml:2:1: unknown key 'nmae'; did you mean 'name'?",
                 "own/bad.yaml:3:18: 'offset' is 'x'; it takes milliseconds from -500 to 500",
-                "own/folder.yaml:1:1: this is no ordinary file",
+                "own/folder.yaml: this is no ordinary file",
             ])
         #expect(library.warnings == ["\(folder.root)/own/short.yml: not read; a profile's name ends in .yaml"])
     }

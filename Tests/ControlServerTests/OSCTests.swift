@@ -22,6 +22,10 @@ struct OSCTests {
         (OSCMessage("/tactus/link", [.number(1)]), .enableLink(true)),
         (OSCMessage("/tactus/start-stop-sync", [.number(1)]), .enableStartStopSync(true)),
         (OSCMessage("/tactus/tempo", [.number(128.5)]), .setTempo(Tempo(beatsPerMinute: 128.5))),
+        (OSCMessage("/tactus/tempo-step", [.number(-0.5)]), .stepTempo(by: -0.5)),
+        (OSCMessage("/tactus/half-tempo"), .scaleTempo(by: 0.5)),
+        (OSCMessage("/tactus/double-tempo", [.number(1)]), .scaleTempo(by: 2)),
+        (OSCMessage("/tactus/undo"), .undo),
         (OSCMessage("/tactus/quantum", [.number(3)]), .setQuantum(Beats(3))),
         (OSCMessage("/tactus/nudge", [.number(-2)]), .adjust(output: nil, OutputAdjustment(nudge: -2))),
         (
@@ -34,7 +38,9 @@ struct OSCTests {
         #expect(try message.command() == command)
     }
 
-    @Test(arguments: ["play", "stop", "toggle-play", "tap", "toggle-link", "realign"])
+    @Test(arguments: [
+        "play", "stop", "toggle-play", "tap", "toggle-link", "realign", "half-tempo", "double-tempo", "undo",
+    ])
     func `releasing a button does nothing`(name: String) throws {
         #expect(try OSCMessage("/tactus/\(name)", [.number(0)]).command() == nil)
     }
@@ -43,6 +49,7 @@ struct OSCTests {
         OSCMessage("/tactus/tempo"), OSCMessage("/tactus/tempo", [.text("128")]),
         OSCMessage("/tactus/tempo", [.number(19.9)]), OSCMessage("/tactus/tempo", [.number(.nan)]),
         OSCMessage("/tactus/tempo", [.number(.infinity)]), OSCMessage("/tactus/quantum", [.number(65)]),
+        OSCMessage("/tactus/tempo-step"), OSCMessage("/tactus/tempo-step", [.number(980)]),
         OSCMessage("/tactus/nudge", [.number(1e300)]), OSCMessage("/tactus/link"),
         OSCMessage("/tactus/link", [.other]), OSCMessage("/tactus/follow", [.text("")]), OSCMessage("/tactus/follow"),
         OSCMessage("/tactus/dance"), OSCMessage("/"), OSCMessage("/tactus/" + String(repeating: "x", count: 60_000)),

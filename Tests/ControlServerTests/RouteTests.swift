@@ -15,7 +15,7 @@ struct RouteTests {
                 object.keys.sorted() == [
                     "beat", "follower", "link", "mode", "outputs", "phase", "pid", "playing", "quantum", "realtime",
                     "reason",
-                    "startsInBeats", "tempo", "transport", "version", "warnings",
+                    "startsInBeats", "tempo", "transport", "undo", "version", "warnings",
                 ])
             let link = try #require(object["link"] as? [String: Any])
             #expect(
@@ -48,6 +48,56 @@ struct RouteTests {
             let keeping = try await status(after: "start-stop-sync", #"{"enabled":false}"#)
             #expect(keeping.link.startStopSync == false)
             #expect(keeping.tempo == 128.5)
+        }
+    }
+
+    @Test
+    func `the tempo is stepped, doubled and halved, and the last change is undone`() async throws {
+        try await ServedGateway().serve { client in
+            func answer(_ path: String, _ body: String) async throws -> ServedGateway.Answer {
+                try await client.post("/api/v1/\(path)", body)
+            }
+            let before = try await client.get("/api/v1/status")
+            #expect(before.body.contains(#""undo":null"#))
+            let steps = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<5 { group.addTask { try await answer("tempo", #"{"step":1}"#).status } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(steps == [200, 200, 200, 200, 200])
+            #expect(try await client.get("/api/v1/status").gatewayStatus().tempo == 125)
+            #expect(try await answer("tempo", #"{"scale":2}"#).gatewayStatus().tempo == 250)
+            #expect(try await answer("tempo", #"{"scale":0.5}"#).gatewayStatus().tempo == 125)
+            let far = try await answer("tempo", #"{"step":900}"#)
+            #expect(far.status == 400)
+            #expect((far.object["error"] as? [String: String])?["code"] == "out-of-range")
+            let quantum = try await answer("quantum", #"{"beats":3}"#).gatewayStatus()
+            #expect(quantum.undo == "quantum back to 4 beats")
+            let undone = try await answer("undo", "").gatewayStatus()
+            #expect(undone.quantum == 4 && undone.undo == "quantum back to 3 beats")
+        }
+    }
+
+    @Test
+    func `without a change an undo is refused`() async throws {
+        try await ServedGateway().serve { client in
+            let refused = try await client.post("/api/v1/undo", "{}")
+            #expect(refused.status == 409)
+            #expect(
+                refused.object["error"] as? [String: String]
+                    == ["code": "nothing-to-undo", "message": "there is nothing to undo"])
+        }
+    }
+
+    @Test
+    func `an offset is set and reset by the nudge route, for one output or all`() async throws {
+        try await ServedGateway().serve { client in
+            func offset(after body: String) async throws -> Double? {
+                try await client.post("/api/v1/nudge", body).gatewayStatus().outputs.first?.offsetMilliseconds
+            }
+            let one = try await offset(after: #"{"set":-3.5,"output":"drums"}"#)
+            let all = try await offset(after: #"{"set":12}"#)
+            let reset = try await offset(after: #"{"reset":true,"output":"drums"}"#)
+            #expect(one == -3.5 && all == 12 && reset == 0)
         }
     }
 
@@ -112,10 +162,10 @@ struct RouteTests {
     }
 
     @Test(arguments: [
-        ("tempo", "{bpm:1}", "the body is to be one JSON object with the key bpm"),
-        ("tempo", "", "the body is to be one JSON object with the key bpm"),
-        ("tempo", "[120]", "the body is to be one JSON object with the key bpm"),
-        ("tempo", #"{"bpm":120} {}"#, "the body is to be one JSON object with the key bpm"),
+        ("tempo", "{bpm:1}", "the body is to be one JSON object with any of the keys bpm, step, scale"),
+        ("tempo", "", "the body is to be one JSON object with any of the keys bpm, step, scale"),
+        ("tempo", "[120]", "the body is to be one JSON object with any of the keys bpm, step, scale"),
+        ("tempo", #"{"bpm":120} {}"#, "the body is to be one JSON object with any of the keys bpm, step, scale"),
         ("tempo", "{}", "bpm: 20 to 999"),
         ("tempo", #"{"bpm":19.999}"#, "bpm: 20 to 999"),
         ("tempo", #"{"bpm":999.001}"#, "bpm: 20 to 999"),
@@ -123,7 +173,16 @@ struct RouteTests {
         ("tempo", #"{"bpm":"120"}"#, "bpm: 20 to 999"),
         ("tempo", #"{"bpm":true}"#, "bpm: 20 to 999"),
         ("tempo", #"{"bpm":null}"#, "bpm: 20 to 999"),
-        ("tempo", #"{"bpm":120,"quantum":4}"#, "quantum: unknown; the key here is bpm"),
+        ("tempo", #"{"bpm":120,"quantum":4}"#, "quantum: unknown; the keys here are bpm, step, scale"),
+        ("tempo", #"{"step":"+1"}"#, "step: -979 to 979"),
+        ("tempo", #"{"step":980}"#, "step: -979 to 979"),
+        ("tempo", #"{"scale":1.5}"#, "scale: 0.5 or 2"),
+        ("tempo", #"{"scale":4}"#, "scale: 0.5 to 2"),
+        ("tempo", #"{"bpm":120,"step":1}"#, "bpm, step: only one of these"),
+        ("nudge", #"{"set":501}"#, "set: -500 to 500"),
+        ("nudge", #"{"reset":false}"#, "reset: true"),
+        ("nudge", #"{"set":1,"reset":true}"#, "set, reset: only one of these"),
+        ("undo", #"{"times":2}"#, "times: unknown; there is no key here"),
         ("link", #"{"enabled":1}"#, "enabled: true or false"),
         ("start-stop-sync", #"{"enabled":"on"}"#, "enabled: true or false"),
         ("transport", #"{"enabled":true}"#, "enabled: unknown; the key here is playing"),

@@ -125,6 +125,8 @@ struct CommandLineTests {
     private static let quantum = "a quantum is a number of beats from 0 to 64, such as 4"
     private static let nudge =
         "a nudge is milliseconds from -1000 to 1000, then the output's name if only one is meant"
+    private static let oneTempo =
+        "give one of a tempo such as 128.5, a step such as +1 or -0.5, --half and --double"
     private static let address = "an address is numbers and a port, such as 127.0.0.1:8808 or [::1]:8808"
 
     private static let wrong: [(String, String)] = [
@@ -162,13 +164,20 @@ struct CommandLineTests {
             "the value '132-118' is invalid for '--session-tempo <low-high>': "
                 + "it takes two tempos from 20 to 999, the lower first, such as 118-132"
         ),
-        ("nudge", "missing expected argument '<ms output> ...'"),
+        ("nudge", "missing expected argument '<ms>'"),
+        ("nudge --set", "missing value for '--set <ms>'"),
+        ("nudge --set 501", "an offset is milliseconds from -500 to 500, such as --set -3"),
+        ("nudge --set -3 tr-8s volca", "only an output's name follows --set <ms>"),
+        ("nudge --reset tr-8s volca", "only an output's name follows --reset"),
+        ("nudge --set 1 --reset", "--set and --reset exclude each other"),
         ("nudge soon", nudge),
         ("nudge 1001", nudge),
         ("nudge -2 tr-8s volca", nudge),
         ("realign tr-8s volca", "unexpected argument 'volca'"),
         ("profiles show", "missing expected argument '<name>'"),
         ("run --http 127.0.0.1:9000 --no-http", "--http and --no-http exclude each other"),
+        ("run --qr --no-http", "--qr and --no-http exclude each other"),
+        ("status --qr --watch", "--qr goes with neither --watch nor --json"),
         ("run --clock-in hw:1,0 --follow TR-8S", "--clock-in and --follow exclude each other"),
         ("follow", "missing expected argument '<port>'"),
         (
@@ -191,9 +200,15 @@ struct CommandLineTests {
                 + "a network interface has a name such as eth0 or wlan0"
         ),
         ("run --output Drums --output drums", "--output drums is given twice"),
-        ("tempo", "missing expected argument '<bpm>'"),
+        ("tempo", oneTempo),
+        ("tempo 128 --half", oneTempo),
+        ("tempo --half --double", oneTempo),
+        ("tempo 128 129", oneTempo),
+        ("tempo +1 +1", oneTempo),
+        ("tempo +980", "a step is -979 to 979 BPM, such as +1 or -0.5"),
+        ("tempo -x", "a step is -979 to 979 BPM, such as +1 or -0.5"),
+        ("undo 2", "unexpected argument '2'"),
         ("tempo fast", "the value 'fast' is invalid for '<bpm>': \(tempo)"),
-        ("tempo 128 129", "unexpected argument '129'"),
         ("link", "missing expected argument '<state>'"),
         ("link maybe", "the value 'maybe' is invalid for '<state>'. Please provide one of 'on' and 'off'"),
         ("start-stop-sync 1", "the value '1' is invalid for '<state>'. Please provide one of 'on' and 'off'"),

@@ -36,6 +36,41 @@ struct ExitTests {
         }
     }
 
+    @Test
+    func `with --json an error is JSON on stderr, with the same exit code`() throws {
+        let refused = try run("status", "--json", "--url", "http://127.0.0.1:1")
+        #expect(refused.exitCode == 69 && refused.stdout.isEmpty)
+        #expect(
+            refused.stderr.hasPrefix(#"{"error":{"code":"unavailable","exitCode":69,"message":"no gateway answers"#))
+        let wrong = try run("tempo", "nan", "--json")
+        #expect(wrong.exitCode == 64 && wrong.stdout.isEmpty)
+        #expect(
+            wrong.stderr.hasPrefix(#"{"error":{"code":"usage","exitCode":64,"message":"the value 'nan' is invalid"#))
+    }
+
+    @Test
+    func `a missing configuration file or profile is told without a line and a column`() throws {
+        for arguments in [["run", "--config", "/nonexistent/my.yaml"], ["profiles", "check", "/nonexistent/my.yaml"]] {
+            let outcome = try run(arguments)
+            #expect(outcome.exitCode == 65)
+            #expect(outcome.stderr.contains("/nonexistent/my.yaml: there is no such file\n"))
+        }
+    }
+
+    @Test
+    func `profiles are checked and exported in JSON, too`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tactus-export-\(UUID())").path()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let written = try run("profiles", "export", folder, "--json")
+        #expect(written.exitCode == 0)
+        #expect(written.stdout.contains(#""unchanged":0,"written":"#))
+        let checked = try run("profiles", "check", folder + "/korg-volca.yaml", "/nonexistent/my.yaml", "--json")
+        #expect(checked.exitCode == 65)
+        let rows = try JSONSerialization.jsonObject(with: Data(checked.stdout.utf8)) as? [[String: Any]] ?? []
+        #expect(rows.map { $0["name"] as? String } == ["Korg Volca (beats, sample, keys, bass)", ""])
+        #expect(rows.map { ($0["mistakes"] as? [Any])?.count } == [0, 1])
+    }
+
     private struct Outcome: Equatable {
         var stdout: String
         var stderr: String

@@ -2,6 +2,7 @@ internal import ALSASequencer
 internal import Arbiter
 internal import BeatTime
 internal import ConfigurationFiles
+internal import Essentials
 internal import Logging
 internal import MIDIClock
 
@@ -15,6 +16,12 @@ extension GatewayEngine {
     ///   - now: the present time.
     /// - Throws: why it is refused; nothing has changed then.
     mutating func perform(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandError) {
+        let before = setting(of: command)
+        try carryOut(command, token, at: now)
+        if let before { noteChange(from: before, by: command, at: now) }
+    }
+
+    private mutating func carryOut(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandError) {
         switch command {
         case .enableLink(let isOn):
             keep { $0.link = isOn }
@@ -31,9 +38,20 @@ extension GatewayEngine {
             if let leader = arbiter.leaderName { throw .notLeader(leader) }
             keep { $0.tempo = KeptState.rounded(tempo) }
             edit(.setTempo(tempo), for: token, at: now)
+        case .stepTempo(let step):
+            if let leader = arbiter.leaderName { throw .notLeader(leader) }
+            try perform(.setTempo(try tempo { $0 + step }), token, at: now)
+        case .scaleTempo(let factor):
+            if let leader = arbiter.leaderName { throw .notLeader(leader) }
+            try perform(.setTempo(try tempo { $0 * factor }), token, at: now)
         case .tap(let time):
             if let leader = arbiter.leaderName { throw .notLeader(leader) }
-            guard let tempo = tapping.tapped(at: time ?? now) else { return reply(.success(()), to: token) }
+            guard let tempo = tapping.tapped(at: time ?? now) else {
+                undoing.end()
+                return reply(.success(()), to: token)
+            }
+            undoing.isTapping = true
+            defer { undoing.isTapping = false }
             try perform(.setTempo(tempo), token, at: now)
         case .follow(let choice):
             try inputs.requireClear(choice, among: patchbay.list.senders(except: own))
@@ -53,9 +71,7 @@ extension GatewayEngine {
             reply(.success(()), to: token)
         case .adjust(let name, let adjustment):
             try outputs.adjust(name, adjustment, marking: arbiter.line, at: now)
-            keepOffsets()
-            outputsChanged()
-            sourcesChanged(at: now)
+            adjusted(at: now)
             reply(.success(()), to: token)
         case .realign(let name, let when):
             let transport = arbiter.transport
@@ -63,7 +79,27 @@ extension GatewayEngine {
             try outputs.realign(name, when, isPlaying: isPlaying)
             outputsChanged()
             reply(.success(()), to: token)
+        case .undo: try undo(token, at: now)
         }
+    }
+
+    /// A tempo computed from the present one, in BPM and to a thousandth.
+    private func tempo(_ compute: (Double) -> Double) throws(CommandError) -> Tempo {
+        let present = arbiter.expectedTempo.asStated
+        let tempo = (compute(present.beatsPerMinute) * 1_000).rounded() / 1_000
+        guard Tempo.allowed.contains(tempo) else {
+            throw .outOfRange(
+                "the tempo stays at \(present.text) BPM, because \(shortest(tempo, atMost: 3)) is not allowed",
+                possible: "a tempo is 20 to 999 BPM")
+        }
+        return Tempo(beatsPerMinute: tempo)
+    }
+
+    /// Updates the rest after settings of outputs have changed.
+    mutating func adjusted(at now: HostTime) {
+        keepOffsets()
+        outputsChanged()
+        sourcesChanged(at: now)
     }
 
     private mutating func setQuantum(_ quantum: Beats, at now: HostTime) {
@@ -77,6 +113,7 @@ extension GatewayEngine {
     private mutating func configure(_ new: LiveConfiguration, at now: HostTime) {
         let old = configuration
         configuration = new
+        undoing.clear()
         log(.notice, "configuration and profiles read again")
         for warning in new.warnings where !old.warnings.contains(warning) { effects.log.append(LogEntry(warning)) }
         if new.quantum != old.quantum {

@@ -28,6 +28,7 @@ struct GatewayEngine: Sendable {
     /// When to start playing at the latest, if asked to play once ready; else nil.
     var playsOnceReady: HostTime?
     var tapping = TapTempo()
+    var undoing = Undoing()
     /// The devices that the next run must stop if this one crashes.
     var started: StartedDevices
     var recovery: Recovery

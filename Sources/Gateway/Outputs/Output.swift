@@ -219,11 +219,20 @@ struct Output: Sendable {
         let wasEnabled = isEnabled
         adjustment.take(change)
         shift = change.shift ?? shift
+        if change.resetsOffset { liveOffset = nil }
         if let offset = change.offset(from: offset) {
             liveOffset = Replacement(offset, insteadOf: configuredOffset)
         }
         settle()
         // It joins like a newly connected device.
+        if isEnabled, !wasEnabled { connections &+= 1 }
+    }
+
+    /// Restores the live changes of an earlier time.
+    mutating func restore(_ adjustment: OutputAdjustment, _ offset: Replacement<Double>?) {
+        let wasEnabled = isEnabled
+        (self.adjustment, liveOffset) = (adjustment, offset)
+        settle()
         if isEnabled, !wasEnabled { connections &+= 1 }
     }
 

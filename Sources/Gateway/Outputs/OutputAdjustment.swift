@@ -6,6 +6,8 @@ package struct OutputAdjustment: Hashable, Sendable {
     package var offset: Double?
     /// Added to the offset, in milliseconds; the sum must stay within ``offsets``.
     package var nudge: Double?
+    /// Whether the offset goes back to the configured one, which need not be 0.
+    package var resetsOffset = false
     /// Pulses per tick.
     package var multiply: Int?
     /// Ticks per pulse.
@@ -41,12 +43,13 @@ package struct OutputAdjustment: Hashable, Sendable {
     }
 
     package init(
-        offset: Double? = nil, nudge: Double? = nil, multiply: Int? = nil, divide: Int? = nil, swing: Double? = nil,
-        range: ClosedRange<Double>? = nil, isEnabled: Bool? = nil, markSeconds: Int? = nil,
-        shift: Double? = nil
+        offset: Double? = nil, nudge: Double? = nil, resetsOffset: Bool = false, multiply: Int? = nil,
+        divide: Int? = nil, swing: Double? = nil, range: ClosedRange<Double>? = nil, isEnabled: Bool? = nil,
+        markSeconds: Int? = nil, shift: Double? = nil
     ) {
         self.offset = offset
         self.nudge = nudge
+        self.resetsOffset = resetsOffset
         self.multiply = multiply
         self.divide = divide
         self.swing = swing
@@ -59,6 +62,16 @@ package struct OutputAdjustment: Hashable, Sendable {
     private func tempos(_ range: ClosedRange<Double>) -> TempoRange? {
         TempoRange(
             lowest: Int64((range.lowerBound * 1_000).rounded()), highest: Int64((range.upperBound * 1_000).rounded()))
+    }
+
+    /// The settings it changes, by name and in a fixed order; not the marks and the shift, which end by themselves.
+    var settings: [String] {
+        let changes = [
+            ("offset", offset != nil || nudge != nil || resetsOffset), ("multiply", multiply != nil),
+            ("divide", divide != nil), ("swing", swing != nil), ("tempo range", range != nil),
+            ("switch", isEnabled != nil),
+        ]
+        return changes.filter(\.1).map(\.0)
     }
 
     /// The resulting offset.

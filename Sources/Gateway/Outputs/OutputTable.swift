@@ -126,6 +126,40 @@ struct OutputTable: Sendable {
         }
     }
 
+    /// The live changes of one output or of all, to restore them later; none if the name is unclear.
+    func liveChanges(of name: String?) -> [LiveChanges] {
+        ((try? slots(of: name)) ?? []).map { slot in
+            let output = all[slot]
+            return LiveChanges(
+                occupant: output.occupant, name: output.name, adjustment: output.adjustment,
+                liveOffset: output.liveOffset, offset: output.offset)
+        }
+    }
+
+    /// The present live changes of the outputs that still are those of an earlier time.
+    func liveChanges(ofSame outputs: [LiveChanges]) -> [LiveChanges] {
+        let occupants = Set(outputs.map(\.occupant))
+        return liveChanges(of: nil).filter { occupants.contains($0.occupant) }
+    }
+
+    /// Restores live changes of an earlier time, where the output is still the same.
+    mutating func restore(_ outputs: [LiveChanges]) {
+        for slot in all.indices where all[slot].presence == .here {
+            guard let before = outputs.first(where: { $0.occupant == all[slot].occupant }) else { continue }
+            all[slot].restore(before.adjustment, before.liveOffset)
+        }
+    }
+
+    /// An output's settings as changed while it runs.
+    struct LiveChanges: Hashable, Sendable {
+        var occupant: UInt32
+        var name: String
+        var adjustment: OutputAdjustment
+        var liveOffset: Replacement<Double>?
+        /// The resulting offset, in milliseconds.
+        var offset: Double
+    }
+
     /// Updates ``offsets`` from the present outputs; those of others are kept, up to the limit.
     mutating func keepOffsets() {
         let here = all.filter { $0.presence == .here }

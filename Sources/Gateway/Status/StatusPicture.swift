@@ -25,6 +25,8 @@ struct StatusPicture: Sendable {
     private let controls: ControlTable
     /// The session's tempo if it is outside the fence.
     private let tempoOutside: Tempo?
+    /// What an undo would do; nil if there is nothing to undo.
+    let undo: String?
 
     init(_ engine: GatewayEngine) {
         configuration = engine.configuration
@@ -36,6 +38,7 @@ struct StatusPicture: Sendable {
         table = engine.outputs
         controls = engine.controls
         tempoOutside = engine.arbiter.tempoOutside
+        undo = engine.undoText
     }
 
     /// The outputs by their slots; some may be gone.
@@ -79,7 +82,7 @@ struct StatusPicture: Sendable {
             warnings: machine.warnings + warnings + configuration.warnings + table.warnings + inputWarnings
                 + controls.warnings + dispatchWarning(counters, machine)
                 + slots.compactMap { stepWarning(slot: $0, counters) }
-                + slots.compactMap { droppedWarning(slot: $0, counters) })
+                + slots.compactMap { droppedWarning(slot: $0, counters) }, undo: undo)
     }
 
     /// Slots of the outputs that are wanted.

@@ -47,6 +47,7 @@ struct CommandWatch {
         case (.setTempo, .setTempo), (.setPlaying, .setPlaying), (.setPlaying, .togglePlaying): true
         case (.setQuantum, .setQuantum), (.follow, .follow), (_, .configure), (.adjust, .adjust): true
         case (.enableStartStopSync, .enableStartStopSync): true
+        case (_, .undo), (.setTempo, .stepTempo), (.setTempo, .scaleTempo): true
         default: false
         }
     }
@@ -64,6 +65,8 @@ struct CommandWatch {
         case .setTempo(let new): tempo = (new, token)
         case .enableLink(let isOn): link = isOn
         case .toggleLink: link = nil
+        case .stepTempo, .scaleTempo: tempo = nil
+        case .undo: (link, startStopSync, follow, quantum, tempo) = (nil, nil, nil, nil, nil)
         case .enableStartStopSync(let isOn): startStopSync = isOn
         case .follow(let choice): follow = choice
         case .setQuantum(let beats): quantum = beats
@@ -123,7 +126,7 @@ struct CommandWatch {
                 isFollowing
                     || doneByLink.contains(token)
                         && (peer.isPlaying != isPlaying || status.leadership.transport.isPlaying == isPlaying)
-            case .toggleLink, .togglePlaying, .tap, .realign: true
+            case .toggleLink, .togglePlaying, .tap, .stepTempo, .scaleTempo, .realign, .undo: true
             }
         return isShown ? nil : "the reply to \(command) comes before the status shows it"
     }

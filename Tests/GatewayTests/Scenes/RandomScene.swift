@@ -417,7 +417,9 @@ extension SceneStep {
 
     private static func command(using random: inout SeededGenerator) -> Command {
         let isOn = random.chance(0.5)
-        return switch Int.random(in: 0..<12, using: &random) {
+        return switch Int.random(in: 0..<14, using: &random) {
+        case 12: .stepTempo(by: isOn ? 1 : -0.5)
+        case 13: .undo
         case 0: .enableLink(isOn)
         case 1: .toggleLink
         case 2: .enableStartStopSync(isOn)

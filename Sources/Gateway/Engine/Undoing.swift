@@ -1,0 +1,205 @@
+internal import Arbiter
+internal import BeatTime
+internal import Essentials
+internal import LinkNetwork
+
+/// The last change by a command, so that it can be taken back.
+///
+/// Changes of the same setting within ``runTime`` count as one, and so does a run of taps. There is one level: undoing
+/// twice redoes.
+struct Undoing: Sendable {
+    private(set) var last: Change?
+    /// Whether the next change of the tempo comes from a tap.
+    var isTapping = false
+    /// Whether a newer change of the same setting is part of the last one.
+    private var isOpen = false
+    private var wasTapped = false
+
+    /// Longest time between changes that are undone together, in microseconds.
+    private static let runTime: Int64 = 2_000_000
+
+    struct Change: Hashable, Sendable {
+        /// What the setting was.
+        var before: Setting
+        /// What it was set to; the time is when.
+        var after: Setting
+        var at: HostTime
+    }
+
+    /// A setting that a command can change, with a value.
+    enum Setting: Hashable, Sendable {
+        case tempo(Tempo)
+        case quantum(Beats)
+        case follow(FollowChoice)
+        case link(Bool)
+        case startStopSync(Bool)
+        /// The outputs that the command means, and the names of the settings that it changes.
+        case outputs([OutputTable.LiveChanges], changing: [String])
+
+        /// Whether a setting is the same one, with whatever value.
+        func isSame(as other: Setting) -> Bool {
+            switch (self, other) {
+            case (.tempo, .tempo), (.quantum, .quantum), (.follow, .follow), (.link, .link),
+                (.startStopSync, .startStopSync):
+                true
+            case (.outputs(let ours, let settings), .outputs(let theirs, let others)):
+                settings == others && ours.map(\.occupant) == theirs.map(\.occupant)
+            default: false
+            }
+        }
+    }
+
+    /// Takes a change that a command has made.
+    mutating func note(_ change: Change) {
+        defer { (isOpen, wasTapped) = (true, isTapping) }
+        guard let last, isOpen, last.before.isSame(as: change.before), last.after == change.before,
+            isTapping && wasTapped || last.at.microseconds(to: change.at) <= Self.runTime
+        else {
+            self.last = change
+            return
+        }
+        self.last = last.before == change.after ? nil : Change(before: last.before, after: change.after, at: change.at)
+    }
+
+    /// Makes the next change one of its own.
+    mutating func end() { isOpen = false }
+
+    /// Forgets the last change.
+    mutating func clear() { last = nil }
+
+    /// Puts a change back that could not be undone.
+    mutating func restore(_ change: Change) { last = change }
+}
+
+// Taking back what commands have changed.
+extension GatewayEngine {
+    /// The present value of what a command is about to change; nil if it cannot be taken back.
+    ///
+    /// Commands that give other commands, such as a tap, leave it to those.
+    func setting(of command: Command) -> Undoing.Setting? {
+        switch command {
+        case .setTempo: .tempo(arbiter.expectedTempo.asStated)
+        case .setQuantum: .quantum(arbiter.quantum)
+        case .follow: .follow(inputs.sources.choice)
+        case .enableLink: .link(arbiter.wantsLink)
+        case .enableStartStopSync: .startStopSync(link.isStartStopSyncEnabled)
+        case .adjust(let name, let change):
+            change.settings.isEmpty ? nil : .outputs(outputs.liveChanges(of: name), changing: change.settings)
+        case .toggleLink, .setPlaying, .togglePlaying, .stepTempo, .scaleTempo, .tap, .realign, .configure, .undo: nil
+        }
+    }
+
+    /// The present value of a setting.
+    private func present(_ setting: Undoing.Setting) -> Undoing.Setting {
+        switch setting {
+        case .tempo: .tempo(arbiter.expectedTempo.asStated)
+        case .quantum: .quantum(arbiter.quantum)
+        case .follow: .follow(inputs.sources.choice)
+        case .link: .link(arbiter.wantsLink)
+        case .startStopSync: .startStopSync(link.isStartStopSyncEnabled)
+        case .outputs(let outputs, let settings):
+            .outputs(self.outputs.liveChanges(ofSame: outputs), changing: settings)
+        }
+    }
+
+    /// Notes what a command has changed.
+    mutating func noteChange(from before: Undoing.Setting, by command: Command, at now: HostTime) {
+        // The Link peer switches this later, and only commands switch it.
+        let after: Undoing.Setting =
+            if case .enableStartStopSync(let isOn) = command { .startStopSync(isOn) } else { present(before) }
+        guard after != before else { return }
+        undoing.note(Undoing.Change(before: before, after: after, at: now))
+        isStatusStale = true
+    }
+
+    /// Takes the last change back.
+    mutating func undo(_ token: ReplyToken?, at now: HostTime) throws(CommandError) {
+        guard let last = undoing.last else { throw .nothingToUndo }
+        if let obstacle = obstacle(toUndoing: last) { throw obstacle }
+        undoing.clear()
+        do throws(CommandError) {
+            try restore(last.before, token, at: now)
+        } catch {
+            undoing.restore(last)
+            throw error
+        }
+        // What comes next is no part of this change.
+        undoing.end()
+        isStatusStale = true
+    }
+
+    /// Why a change cannot be taken back; nil if it can.
+    private func obstacle(toUndoing change: Undoing.Change) -> CommandError? {
+        switch change.after {
+        case .tempo(let tempo):
+            if let leader = arbiter.leaderName { return .notLeader(leader) }
+            let present = arbiter.expectedTempo
+            guard present.microsecondsPerBeat != tempo.microsecondsPerBeat else { return nil }
+            return .changedSince("the tempo was set to \(tempo.text) BPM, and is \(present.text) BPM now")
+        case .outputs(let outputs, _):
+            return self.outputs.liveChanges(ofSame: outputs).isEmpty
+                ? .changedSince("the output that was changed is gone") : nil
+        case .quantum, .follow, .link, .startStopSync: return nil
+        }
+    }
+
+    private mutating func restore(
+        _ setting: Undoing.Setting, _ token: ReplyToken?, at now: HostTime
+    ) throws(CommandError) {
+        switch setting {
+        case .tempo(let tempo): try perform(.setTempo(tempo.clamped), token, at: now)
+        case .quantum(let quantum): try perform(.setQuantum(quantum), token, at: now)
+        case .follow(let choice): try perform(.follow(choice), token, at: now)
+        case .link(let isOn): try perform(.enableLink(isOn), token, at: now)
+        case .startStopSync(let isOn): try perform(.enableStartStopSync(isOn), token, at: now)
+        case .outputs(let before, _):
+            let present = present(setting)
+            outputs.restore(before)
+            adjusted(at: now)
+            noteChange(from: present, by: .undo, at: now)
+            reply(.success(()), to: token)
+        }
+    }
+
+    /// What an undo would do, in a few words; nil if it would be refused.
+    var undoText: String? {
+        guard let last = undoing.last, obstacle(toUndoing: last) == nil else { return nil }
+        return switch last.before {
+        case .tempo(let tempo): "tempo back to \(tempo.text) BPM"
+        case .quantum(let quantum): "quantum back to \(shortest(quantum.value, atMost: 3)) beats"
+        case .follow(let choice): "follow \(choice.text) again"
+        case .link(let isOn): "Link \(isOn ? "on" : "off") again"
+        case .startStopSync(let isOn): "start/stop sync \(isOn ? "on" : "off") again"
+        case .outputs(let outputs, let settings): text(of: outputs, settings)
+        }
+    }
+
+    private func text(of outputs: [OutputTable.LiveChanges], _ settings: [String]) -> String {
+        if let output = outputs.first, outputs.count == 1 {
+            switch settings {
+            case ["offset"]: return "offset of \(output.name) back to \(shortest(output.offset, atMost: 3)) ms"
+            case ["switch"]: return "\(output.name) \(output.adjustment.isEnabled == false ? "off" : "on") again"
+            default: break
+            }
+        }
+        let names = outputs.prefix(2).map(\.name) + (outputs.count > 2 ? ["\(outputs.count - 2) more"] : [])
+        return "\(settings.joined(separator: " and ")) of \(names.joined(separator: ", ")) back"
+    }
+}
+
+extension Tempo {
+    /// The plainest number of BPM, with at most three decimals, that has the same whole beat length.
+    ///
+    /// A session only knows microseconds per beat: 121 BPM comes back as 121.000105.
+    var asStated: Tempo {
+        let exact = Tempo(microsecondsPerBeat: microsecondsPerBeat)
+        for scale in [1.0, 10, 100, 1_000] {
+            let tempo = Tempo(beatsPerMinute: (exact.beatsPerMinute * scale).rounded() / scale)
+            if tempo.microsecondsPerBeat == microsecondsPerBeat { return tempo }
+        }
+        return exact
+    }
+
+    /// For messages: BPM with at most three decimals.
+    var text: String { shortest(asStated.beatsPerMinute, atMost: 3) }
+}

@@ -1,0 +1,75 @@
+import ControlServer
+import GatewayStatus
+import Testing
+
+@testable import tactus
+
+@Suite
+struct StartTextTests {
+    private func output(_ name: String, profile: String?, port: String?) -> Status.Output {
+        Status.Output(
+            id: name.lowercased(), name: name, profile: profile, port: port, connected: port != nil, enabled: true,
+            ticks: 0, lateTicks: 0, offsetMilliseconds: 0, multiply: 1, divide: 1, swing: 50,
+            latenessMicroseconds: nil)
+    }
+
+    private func status(_ outputs: [Status.Output]) -> Status {
+        Status(
+            version: "1", mode: .internal, reason: "", tempo: 120, beat: 0, phase: 0, quantum: 4, playing: false,
+            transport: .stopped, startsInBeats: nil,
+            link: .init(
+                enabled: false, active: false, connected: false, peers: 0, sessionId: nil, startStopSync: false,
+                interfaces: [], measurementErrorMicroseconds: nil),
+            follower: .init(state: .off), outputs: outputs,
+            realtime: .init(
+                scheduling: "other", priority: 0, memoryLocked: false, dispatch: "direct",
+                wakeUpLatencyMicroseconds: nil),
+            warnings: [])
+    }
+
+    @Test
+    func `the start tells the panel and each output`() {
+        let outputs = [
+            output("Clock", profile: nil, port: "128:0"), output("TR-8S", profile: "roland-tr-8s", port: "24:0"),
+            output("Volca\u{1B}", profile: nil, port: nil),
+        ]
+        #expect(
+            StartText.lines(status(outputs), panel: ["http://10.0.0.5:8808", "http://10.1.0.5:8808"], wantsToken: true)
+                == [
+                    "Panel: http://10.0.0.5:8808, http://10.1.0.5:8808 (asks for the token)", "Output: Clock, 128:0",
+                    "Output: TR-8S, 24:0, profile roland-tr-8s", "Output: Volca , not connected",
+                ])
+        #expect(StartText.lines(status([]), panel: [], wantsToken: false).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:8808", ["10.0.0.5"], ["http://127.0.0.1:8808"]),
+        ("0.0.0.0:80", ["10.0.0.5", "10.1.0.5"], ["http://10.0.0.5:80", "http://10.1.0.5:80"]),
+        ("[::]:80", ["10.0.0.5"], ["http://10.0.0.5:80"]), ("0.0.0.0:80", [], ["http://127.0.0.1:80"]),
+        ("10.0.0.7:9000", ["10.0.0.5"], ["http://10.0.0.7:9000"]),
+    ])
+    func `the panel is named by the addresses that others reach`(address: String, local: [String], urls: [String])
+        throws
+    {
+        #expect(PanelAddress.urls(of: try #require(HTTPAddress(address)), local: local) == urls)
+    }
+
+    @Test
+    func `an address that no code takes is refused, with what helps`() throws {
+        let token = try #require(BearerToken(String(repeating: "x", count: 300)))
+        let failure = #expect(throws: Failure.self) {
+            try PanelAddress.code("http://10.0.0.5:8808", token: token, isTerminal: false)
+        }
+        #expect(failure?.text.hasSuffix("a QR code takes 271; use a shorter token") == true)
+        let short = try PanelAddress.code("http://10.0.0.5:8808", token: nil, isTerminal: true)
+        #expect(short.allSatisfy { $0.hasPrefix("\u{1B}[97;40m█") && $0.hasSuffix("\u{1B}[0m") })
+    }
+
+    @Test(arguments: [
+        ("http://127.0.0.1:8808", true), ("http://localhost", true), ("http://[::1]:80", true),
+        ("http://rack.local:8808", false), ("http://10.0.0.5", false),
+    ])
+    func `an address of this machine is recognized`(url: String, isLoopback: Bool) throws {
+        #expect(try ControlURL(argument: url).isLoopback == isLoopback)
+    }
+}
