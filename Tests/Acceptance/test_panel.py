@@ -126,6 +126,16 @@ def test_tempo_by_steps_by_typing_and_by_taps(panel, peer, gateway):
     assert peer.tempo != pytest.approx(101.5, abs=1e-3)
 
 
+def test_half_and_double_tempo_and_undo(panel, peer):
+    for button, tempo in (("#halve", 65), ("#double", 260)):
+        panel.touch(button)
+        until(lambda: peer.tempo == pytest.approx(tempo, abs=1e-3), "the peer has the new tempo")
+        until(lambda: panel.locator("#undo").get_attribute("aria-label") == "Undo: tempo back to 130 BPM", "it can be undone")
+        panel.touch("#undo")
+        panel.shows("#told", "Done: tempo back to 130 BPM.")
+        until(lambda: peer.tempo == pytest.approx(130, abs=1e-3), "the peer has the old tempo again")
+
+
 def test_an_outputs_offset_realignment_and_switch(panel, gateway, peer, line):
     card = '#outputs li:has(h3:text("line"))'
     panel.touch(f"{card} .earlier")

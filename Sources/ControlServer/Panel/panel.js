@@ -51,6 +51,7 @@ function show(newest) {
   part.tempo.setAttribute("aria-label", `Tempo ${tempo} BPM, change it`);
   showLeader(newest);
   showTransport(newest);
+  showUndo(newest.undo);
   showLink(newest.link);
   quantum.show(`${+newest.quantum.toFixed(2)}`);
   following.show(newest.follower.choice);
@@ -76,6 +77,13 @@ function showTransport({ playing, transport, startsInBeats }) {
   write(part.transport, words[transport]);
   write(part.playWord, transport === "pending" ? "Cancel" : playing ? "Stop" : "Play");
   part.playSign.setAttribute("d", playing ? "M6 6h12v12H6z" : "M7 4.5v15L20 12z");
+}
+
+/** The button says by its label what it would do. */
+function showUndo(what) {
+  part.undo.disabled = !what;
+  part.undo.title = what ?? "";
+  part.undo.setAttribute("aria-label", what ? `Undo: ${what}` : "Undo");
 }
 
 function showLink({ enabled, active, connected, peers, startStopSync }) {
@@ -112,11 +120,11 @@ function showWarnings(warnings) {
       item.lastChild.type = "button";
       item.lastChild.className = "copy";
       item.lastChild.textContent = "Copy";
-      item.lastChild.addEventListener("click", () => copy(item.children[1].textContent));
+      item.lastChild.addEventListener("click", () => copy(commandIn(item.children[1].textContent)));
     }
     write(item.firstChild, warning.message.charAt(0).toUpperCase() + warning.message.slice(1));
     write(item.children[1], warning.fix);  // often a command, to be typed as it stands
-    item.lastChild.setAttribute("aria-label", `Copy: ${warning.fix}`);
+    item.lastChild.setAttribute("aria-label", `Copy ${commandIn(warning.fix)}`);
   });
 }
 
@@ -125,6 +133,9 @@ function showMachine({ version, realtime, link }) {
   const networks = link.interfaces.length ? ` \u00b7 Link on ${link.interfaces.join(", ")}` : "";
   write(part.machine, `Tactus ${version} \u00b7 ticks leave by ${realtime.dispatch} \u00b7 ${scheduling}${networks}`);
 }
+
+/** The command in a sentence that quotes one; otherwise the whole text. */
+const commandIn = (fix) => fix.match(/'([^']+)'/)?.[1] ?? fix;
 
 /** Copies a text. Over plain HTTP from another computer, browsers allow that only by a selection. */
 async function copy(text) {
@@ -183,6 +194,7 @@ part.key.addEventListener("cancel", (event) => event.preventDefault());
 
 const tap = (time) => act("POST", "tap", { milliseconds: performance.timeOrigin + time });
 const setTempo = (bpm) => act("POST", "tempo", { bpm });
+const stepTempo = (step) => act("POST", "tempo", { step });
 const playOrStop = () => status && act("POST", "transport", { playing: !status.playing });
 
 // A tap has the time of the touch, though it is sent on release. Keys and screen readers only click.
@@ -193,8 +205,11 @@ part.tap.addEventListener("click", (event) => {
   struck = null;
 });
 part.play.addEventListener("click", playOrStop);
-part.slower.addEventListener("click", () => status && setTempo(Math.max(20, status.tempo - 1)));
-part.faster.addEventListener("click", () => status && setTempo(Math.min(999, status.tempo + 1)));
+part.slower.addEventListener("click", () => stepTempo(-1));
+part.faster.addEventListener("click", () => stepTempo(1));
+part.halve.addEventListener("click", () => act("POST", "tempo", { scale: 0.5 }));
+part.double.addEventListener("click", () => act("POST", "tempo", { scale: 2 }));
+part.undo.addEventListener("click", () => act("POST", "undo", {}, `Done: ${status.undo}.`));
 part.earlier.addEventListener("click", () => act("POST", "nudge", { milliseconds: -1 }, "All outputs 1 ms earlier."));
 part.later.addEventListener("click", () => act("POST", "nudge", { milliseconds: 1 }, "All outputs 1 ms later."));
 part.link.addEventListener("click", () => status && act("POST", "link", { enabled: !status.link.enabled }));

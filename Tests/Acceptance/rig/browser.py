@@ -114,7 +114,8 @@ class Panel:
     def controls(self):
         """All elements that a finger can press now, with their labels."""
         name = "e => e.getAttribute('aria-label') || e.id || e.textContent.trim()"
-        return [(control.evaluate(name), control) for control in self.page.query_selector_all(CONTROLS) if control.is_visible()]
+        found = self.page.query_selector_all(CONTROLS)
+        return [(one.evaluate(name), one) for one in found if one.is_visible() and one.is_enabled()]
 
     def center(self, control):
         """Scrolls a control to the middle of the screen, if possible, and returns its place."""
