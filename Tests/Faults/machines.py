@@ -129,9 +129,9 @@ def disk_read_only(stage):
         until(warned, "it warns of the full disk", every=0.05)
         round.expect(quantum() == 7, "the old state is not whole")
         (disk / "ballast").unlink()
-        gateway.post("quantum", {"beats": 4})
+        gateway.post("quantum", {"beats": 8})
         round.over()
-        until(lambda: quantum() == 4 and not warned(), "the quantum is kept at last", every=0.05)
+        until(lambda: quantum() == 8 and not warned(), "the quantum is kept at last", every=0.05)
         left = sorted(path.name for path in (disk / "kept").iterdir() if path.suffix != ".lock")
         round.expect(left == ["state.json"], f"the folder holds {left}")
 
