@@ -223,15 +223,18 @@ struct Output: Sendable {
         if let offset = change.offset(from: offset) {
             liveOffset = Replacement(offset, insteadOf: configuredOffset)
         }
-        settle()
-        // It joins like a newly connected device.
-        if isEnabled, !wasEnabled { connections &+= 1 }
+        settleAdjusted(wasEnabled)
     }
 
     /// Restores the live changes of an earlier time.
     mutating func restore(_ adjustment: OutputAdjustment, _ offset: Replacement<Double>?) {
         let wasEnabled = isEnabled
         (self.adjustment, liveOffset) = (adjustment, offset)
+        settleAdjusted(wasEnabled)
+    }
+
+    /// Computes the settings after a live change; an output switched on joins like a newly connected device.
+    private mutating func settleAdjusted(_ wasEnabled: Bool) {
         settle()
         if isEnabled, !wasEnabled { connections &+= 1 }
     }

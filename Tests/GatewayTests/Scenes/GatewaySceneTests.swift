@@ -240,37 +240,39 @@ struct GatewaySceneTests {
         #expect(scene.broken == [])
     }
 
-    @Test
-    func `a line that broke while its machine played stops it first when another output opens it`() throws {
-        let line = OutputAddress.raw(path: "/dev/midi", bitsPerSecond: 31_250)
-        var scene = GatewayScene(try Self.configuration([:], line))
+    private static let line = OutputAddress.raw(path: "/dev/midi", bitsPerSecond: 31_250)
+
+    /// A gateway that has played for 3 s to a line whose output was removed and made again at once.
+    ///
+    /// The old output was still leaving then, so the new one has another ID.
+    private static func playingLine() throws -> GatewayScene {
+        var scene = GatewayScene(try configuration([:], line))
         scene.lines = ["/dev/midi"]
-        scene.command(.configure(try Self.configuration([:]).live))
-        scene.command(.configure(try Self.configuration([:], line).live))
+        scene.command(.configure(try configuration([:]).live))
+        scene.command(.configure(try configuration([:], line).live))
         scene.command(.setPlaying(true))
         scene.run(for: 3_000)
+        return scene
+    }
+
+    @Test
+    func `a line that broke while its machine played stops it first when another output opens it`() throws {
+        var scene = try Self.playingLine()
         #expect(scene.machines[.line("/dev/midi")]?.isPlaying == true)
         scene.breakLine(try #require(scene.status.outputs.firstIndex { $0.connectedTo == "/dev/midi" }))
         scene.run(for: 200)
         scene.command(.configure(try Self.configuration([:]).live))
         scene.run(for: 1_500)
-        scene.command(.configure(try Self.configuration([:], line).live))
+        scene.command(.configure(try Self.configuration([:], Self.line).live))
         scene.run(for: 3_000)
         #expect(scene.machines[.line("/dev/midi")]?.isPlaying == true && scene.broken == [])
     }
 
     @Test
     func `a killed run's line is stopped by the next run, which knows its output by another name`() throws {
-        let line = OutputAddress.raw(path: "/dev/midi", bitsPerSecond: 31_250)
-        var scene = GatewayScene(try Self.configuration([:], line))
-        scene.lines = ["/dev/midi"]
-        scene.command(.configure(try Self.configuration([:]).live))
-        // The old output is still leaving, so the new one gets another ID.
-        scene.command(.configure(try Self.configuration([:], line).live))
-        scene.command(.setPlaying(true))
-        scene.run(for: 3_000)
+        var scene = try Self.playingLine()
         #expect(scene.kept.playing == ["dev-midi-2"])
-        scene.kill(try Self.configuration([:], line).live)
+        scene.kill(try Self.configuration([:], Self.line).live)
         scene.run(for: 3_000)
         #expect(scene.machines[.line("/dev/midi")]?.isPlaying == false && scene.broken == [])
     }
