@@ -3,14 +3,13 @@
 `Tests/documents` checks links and the list of blocks that are not run, with the reason of each.
 """
 
-import json
 import re
 import shlex
 
 import pytest
 
 from rig.documents import commands, inline_code, pages
-from rig.gateway import run_tactus
+from rig.interface import described_commands
 from rig.labs import Boot
 
 BOOTS = [Boot({"blocks": ("documentation.py",)})]
@@ -38,15 +37,9 @@ def test_the_clock_that_is_measured_is_steady(recordings):
 def parsed():
     """The options of each command, by its words, as the argument parser describes them."""
     options = {}
-
-    def add(command, path):
-        path = (*path, command["commandName"])
+    for path, command in described_commands():
         names = [name for argument in command.get("arguments") or [] for name in argument.get("names") or []]
         options[path] = {f"--{name['name']}" for name in names if name["kind"] == "long"} | {"--help", "--version"}
-        for sub in command.get("subcommands") or []:
-            add(sub, path)
-
-    add(json.loads(run_tactus("--experimental-dump-help").stdout)["command"], ())
     return options
 
 

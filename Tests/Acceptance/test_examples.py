@@ -1,6 +1,5 @@
 """Every example in the help of every command, run by a shell as it is written there."""
 
-import json
 import os
 import pathlib
 import re
@@ -11,7 +10,8 @@ import subprocess
 import pytest
 
 from rig import sounds
-from rig.gateway import PROJECT, TACTUS, environment, request, run_tactus
+from rig.gateway import PROJECT, TACTUS, environment, request
+from rig.interface import described_commands
 from rig.wait import PATIENCE, until
 
 pytestmark = pytest.mark.real("process")
@@ -35,18 +35,9 @@ ENDLESS = r"tactus (run|status --watch)\b.*"
 MAY_BE_1 = r"tactus doctor.*"
 
 
-def commands(command, path=()):
-    """All commands, by what the argument parser tells of them."""
-    path = (*path, command["commandName"])
-    yield path, command
-    for sub in command.get("subcommands") or []:
-        if sub["commandName"] != "help":
-            yield from commands(sub, path)
-
-
 def examples():
     """Pairs of a command and the lines of its examples, without what is explained beside them."""
-    for path, command in commands(json.loads(run_tactus("--experimental-dump-help").stdout)["command"]):
+    for path, command in described_commands():
         text = (command.get("discussion") or "").partition("EXAMPLES\n")[2]
         yield " ".join(path), [re.split(r" {2,}", line.strip())[0] for line in text.splitlines() if line.strip()]
 

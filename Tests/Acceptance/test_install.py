@@ -9,7 +9,8 @@ import subprocess
 
 import pytest
 
-from rig.gateway import PROJECT, TACTUS, run_tactus
+from rig.gateway import PROJECT, TACTUS
+from rig.interface import described_commands
 
 pytestmark = pytest.mark.real("installation")
 
@@ -44,19 +45,6 @@ def test_the_program_carries_neither_tables_of_all_languages_nor_tls():
     assert b"BoringSSL" not in program, "a dependency speaks TLS"
 
 
-def commands(command, path=()):
-    """All commands with their arguments, as the argument parser describes them."""
-    path = (*path, command["commandName"])
-    yield path, command
-    for sub in command.get("subcommands") or []:
-        if sub["commandName"] != "help":
-            yield from commands(sub, path)
-
-
-def parser():
-    return list(commands(json.loads(run_tactus("--experimental-dump-help").stdout)["command"]))
-
-
 def text(page):
     """A manual page's text, without roff markup."""
     plain = re.sub(r"\\f.|\\&", "", page.read_text()).replace("\\-", "-").replace("\\(aq", "'").replace("\\(ga", "`")
@@ -65,8 +53,8 @@ def text(page):
 
 def test_each_command_has_a_page_that_names_its_options_and_examples(installed):
     pages = {page.stem for page in (installed / "share/man/man1").glob("*.1")}
-    assert pages == {"-".join(path) for path, _ in parser()}
-    for path, command in parser():
+    assert pages == {"-".join(path) for path, _ in described_commands()}
+    for path, command in described_commands():
         page = text(installed / f"share/man/man1/{'-'.join(path)}.1")
         assert " ".join(path) in page
         for argument in command.get("arguments") or []:
