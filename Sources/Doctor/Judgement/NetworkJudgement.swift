@@ -93,8 +93,8 @@ extension NetworkFacts {
         case .ufw: "sudo ufw allow in on \(interface.name) proto udp from \(network)"
         case .firewalld:
             "sudo firewall-cmd --permanent --add-rich-rule='rule family=ipv4 source address=\(network) protocol "
-                + "value=udp accept' && sudo firewall-cmd --reload # with --zone=NAME if \(interface.name) is not in the "
-                + "default zone"
+                + "value=udp accept' && sudo firewall-cmd --reload # with --zone=NAME if \(interface.name) is not in "
+                + "the default zone"
         case .other:
             "sudo nft insert rule inet filter input ip saddr \(network) meta l4proto udp accept # if your table or "
                 + "chain is named otherwise ('sudo nft list ruleset'), use that name; also in /etc/nftables.conf"
