@@ -17,7 +17,7 @@ struct CommitTests {
     }
 
     @Test
-    func `a tempo is published at once, in whole microseconds per beat, with the beat of the edit as priority`() throws {
+    func `a tempo is published at once, in whole microseconds per beat, and the edit's beat is its priority`() throws {
         var rig = Rig()
         rig.advance(milliseconds: 10_100)
         let (old, now) = (try #require(rig.announcement).timeline, rig.now)
