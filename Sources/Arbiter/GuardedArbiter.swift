@@ -4,7 +4,7 @@ package import MIDIClock
 // The results of the arbiter's loop guard.
 extension Arbiter {
     /// The loop guard's current probe and its outputs, one bit a slot; nil most of the time.
-    package var probing: (outputs: UInt64, probe: Probe)? { isLinkLeading ? nil : loopGuard.probing }
+    package var probing: (slots: UInt64, probe: Probe)? { isLinkLeading ? nil : loopGuard.probing }
 
     /// The sources that are known to be our own clock, by name, and why.
     package var loops: [(source: ClockSource, name: String, reason: LoopReason)] {

@@ -8,14 +8,16 @@ struct CommandBody {
     private let scalars: [String: Scalar]
 
     /// Reads a body with these keys and no others; the caller checks for missing ones.
-    init(_ keys: [String], in body: ByteBuffer) throws(RequestError) {
+    ///
+    /// If only one of the keys may be given, `isOne` says so to whoever sends no object; ``only(of:)`` checks it.
+    init(_ keys: [String], isOne: Bool = false, in body: ByteBuffer) throws(RequestError) {
         guard let object = try? JSON.value([String: Scalar].self, from: body.readableBytesView) else {
-            throw .notJSON(expecting: keys)
+            throw .notJSON(expecting: keys, isOne: isOne)
         }
         if let stranger = object.keys.filter({ !keys.contains($0) }).min() {
             let known =
                 switch keys.count {
-                case 0: "there is no key here"
+                case 0: "this request takes no keys"
                 case 1: "the key here is \(keys[0])"
                 default: "the keys here are \(keys.joined(separator: ", "))"
                 }

@@ -16,7 +16,7 @@ struct OwnOriginOnly<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        // The library takes the first of these headers away.
+        // The library has moved the first Host header to `head.authority`, so one that is still here is a second one.
         guard !request.headers.contains(where: { $0.name.canonicalName == "host" }) else {
             throw RequestError.badRequest("the request names its Host twice")
         }
@@ -37,8 +37,9 @@ struct OwnOriginOnly<Context: RequestContext>: RouterMiddleware {
         else { return false }
         if ["localhost", "127.0.0.1", "::1", address.host].contains(authority.host) { return true }
         if address.isLoopback { return false }
-        // A server open to other machines has a token, so names that only this machine knows are fine then.
-        return isOwnName(authority.host) || address.isWildcard && HTTPAddress(host: authority.host, port: 0) != nil
+        // A server open to other machines has a token, so it may also accept this machine's host name and, if it listens
+        // at all addresses, any address.
+        return isOwnName(authority.host) || (address.isWildcard && HTTPAddress(host: authority.host, port: 0) != nil)
     }
 
     private func isOwnName(_ host: String) -> Bool {
@@ -76,7 +77,8 @@ struct TokenRequired: RouterMiddleware {
         }
         if let logged {
             log.warning(
-                "wrong token", metadata: ["address": "\(context.client.address)", "since the last line": "\(logged)"])
+                "wrong tokens",
+                metadata: ["address": "\(context.client.address)", "count since the last such line": "\(logged)"])
         }
         switch verdict {
         case .right: return try await next(request, context)

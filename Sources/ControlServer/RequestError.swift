@@ -13,12 +13,12 @@ struct RequestError: Error, HTTPResponseError {
     var message: String
     var headers: HTTPFields = [:]
 
-    static func notJSON(expecting keys: [String]) -> RequestError {
+    static func notJSON(expecting keys: [String], isOne: Bool = false) -> RequestError {
         let wanted =
             switch keys.count {
             case 0: "without keys, or empty"
             case 1: "with the key \(keys[0])"
-            default: "with any of the keys \(keys.joined(separator: ", "))"
+            default: "with \(isOne ? "one" : "any") of the keys \(keys.joined(separator: ", "))"
             }
         return RequestError(
             status: .badRequest, code: "not-json", message: "the body is to be one JSON object \(wanted)")

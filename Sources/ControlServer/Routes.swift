@@ -118,12 +118,13 @@ private func tapTime(_ body: ByteBuffer) throws(RequestError) -> HostTime? {
 
 /// `{"bpm":128}` sets the tempo, `{"step":-1}` adds to it, and `{"scale":2}` or 0.5 doubles or halves it.
 private func tempoChange(_ body: ByteBuffer) throws(RequestError) -> Command {
-    let body = try CommandBody(["bpm", "step", "scale"], in: body)
+    let body = try CommandBody(["bpm", "step", "scale"], isOne: true, in: body)
     switch try body.only(of: ["bpm", "step", "scale"]) {
     case "step": return .stepTempo(by: try body.required("step").number(in: -979...979))
     case "scale":
-        let factor = try body.required("scale").number(in: 0.5...2)
-        guard [0.5, 2].contains(factor) else { throw .badValue("scale: 0.5 or 2") }
+        guard let factor = try? body.required("scale").number(in: 0.5...2), [0.5, 2].contains(factor) else {
+            throw .badValue("scale: 0.5 or 2")
+        }
         return .scaleTempo(by: factor)
     default: return .setTempo(Tempo(beatsPerMinute: try body.required("bpm").number(in: Tempo.allowed)))
     }

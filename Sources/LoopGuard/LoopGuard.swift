@@ -9,8 +9,8 @@ package import MIDIClock
 ///
 /// A pure value of bounded size, for the gateway thread. Times are host times; distances are microseconds.
 package struct LoopGuard: Sendable {
-    /// The current probe and its outputs, one bit a slot; nil most of the time.
-    package private(set) var probing: (outputs: UInt64, probe: Probe)?
+    /// The current probe and the slots that send it, one bit each; nil most of the time.
+    package private(set) var probing: (slots: UInt64, probe: Probe)?
     /// Earliest and latest shift of our ticks by the outputs' offsets, in microseconds.
     package var offsets: ClosedRange<Int64> = 0...0
     private var sources: [GuardedSource] = []
@@ -117,16 +117,16 @@ package struct LoopGuard: Sendable {
             probing = nil
             return
         }
-        let outputs = sources.reduce(0) { $0 | ($1.probeBlock == nil ? 0 : $1.path.suspects) }
+        let slots = sources.reduce(0) { $0 | ($1.probeBlock == nil ? 0 : $1.path.suspects) }
         let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.propagationTime)) + 1
         if let probe = probing?.probe, probe.blockLength == block,
             block == 1 || start - probe.startTick < RegenerationTest.length + 48
         {
-            probing?.outputs = outputs
+            probing?.slots = slots
             return
         }
         seed = seed &* 0x5851_F42D_4C95_7F2D &+ 0x1405_7B7E_F767_814F
-        probing = (outputs, Probe(startTick: start, blockLength: block, seed: seed))
+        probing = (slots, Probe(startTick: start, blockLength: block, seed: seed))
     }
 
     /// Ticks that an echo may be late.

@@ -3,11 +3,12 @@ internal import BeatTime
 /// How, and at which pulse, a device enters a song.
 ///
 /// The profile decides the messages at the start of the song and later in it: see ``Cue``. With Song Position Pointer a
-/// device can enter at any sixteenth, with Start or Continue alone only at a bar. A device never starts late.
+/// device can enter at any sixteenth, with Start or Continue alone only at a bar. If an
+/// entry's next message can no longer be sent in time, the device enters at the next place.
 struct Entry: Hashable, BitwiseCopyable {
     /// Tick of beat 0 of the song.
     let startTick: Int64
-    /// Ticks of the bars among which it was chosen.
+    /// Length of the song's bars, in ticks, when the entry was chosen.
     let ticksPerBar: Int64
     /// The pulse with which the device starts, counted from the song's beat 0.
     let pulse: Int64
@@ -19,7 +20,7 @@ struct Entry: Hashable, BitwiseCopyable {
         /// The device still plays and must be stopped.
         case stop
         case locate
-        /// Only Start or Continue is left.
+        /// Only Start or Continue is left, or nothing for a device that gets only the clock.
         case move
     }
 
@@ -57,7 +58,7 @@ struct Entry: Hashable, BitwiseCopyable {
     ///   - train: the output's pulses.
     ///   - map: the tempo map.
     ///   - now: the present host time.
-    /// - Returns: an entry whose next message can still be sent on time.
+    /// - Returns: an entry with enough time left for its next message.
     static func first(
         _ place: Place, from earliest: Int64, _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap,
         at now: HostTime
@@ -66,7 +67,7 @@ struct Entry: Hashable, BitwiseCopyable {
         if !place.isAnew, earliest <= 0, top.isInTime(plan, train, on: map, at: now) { return top }
         let cue = plan.settings.laterCue
         let steps = Steps(cue, place)
-        var number = steps.last(before: max(earliest, 1), plan.transport, train.grid)
+        var number = steps.firstCandidate(for: max(earliest, 1), plan.transport, train.grid)
         while true {
             let pulse = steps.pulse(number, plan.transport, train.grid)
             let entry = Entry(cue, at: pulse, plan, isStopping: place.isAnew)
@@ -81,7 +82,10 @@ struct Entry: Hashable, BitwiseCopyable {
         case pulses
         /// Sixteenths by the device's own count.
         case sixteenths
-        /// Bars of the session; if pulses are divided, the device's next sixteenth may be slightly later.
+        /// Bars of the session.
+        ///
+        /// A device that is sent its song position enters at its first sixteenth at or after the bar; if pulses are
+        /// divided, that may be after it.
         case bars(isLocating: Bool)
 
         init(_ cue: Cue, _ place: Place) {
@@ -103,8 +107,8 @@ struct Entry: Hashable, BitwiseCopyable {
             }
         }
 
-        /// A step before a pulse, and not long before it.
-        func last(before pulse: Int64, _ transport: PlannedTransport, _ grid: PulseGrid) -> Int64 {
+        /// The number of the step to search from: a smaller number is before the pulse, or at the same place as this step.
+        func firstCandidate(for pulse: Int64, _ transport: PlannedTransport, _ grid: PulseGrid) -> Int64 {
             switch self {
             case .pulses: pulse
             case .sixteenths: pulse / PulseGrid.pulsesPerSixteenth
@@ -120,20 +124,20 @@ struct Entry: Hashable, BitwiseCopyable {
         return cue == (pulse == 0 ? settings.topCue : settings.laterCue) && (stage != .stop || settings.sendsStop)
     }
 
-    /// Whether this entry's next message can still be sent on time.
+    /// Whether this entry's next message can still be sent, even if later than it was due.
     func isInTime(_ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime) -> Bool {
         let left = now.microseconds(to: train.due(pulse, on: map))
         switch (cue, stage) {
         case (.silence, _): return left >= 0
-        case (_, .move): return left >= Self.leastLead(plan.settings)
+        case (_, .move): return left >= Self.leastTimeForStart(plan.settings)
         case (_, .stop), (_, .locate): return left >= max(Self.leastLead, plan.settings.locate)
         }
     }
 
-    /// Shortest time that must be left for Start or Continue.
+    /// Shortest time that must be left for Start or Continue, in microseconds; negative if it may leave after its pulse.
     ///
     /// A device that wants them almost together with their pulse gets them slightly late rather than never.
-    private static func leastLead(_ settings: OutputSettings) -> Int64 {
+    private static func leastTimeForStart(_ settings: OutputSettings) -> Int64 {
         settings.lead < leastLead ? settings.lead - leastLead : leastLead
     }
 

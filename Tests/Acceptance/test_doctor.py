@@ -64,9 +64,9 @@ def examine(place):
     report = json.loads(done.stdout)
     findings = {(finding["code"], finding["subject"]): finding for finding in report["findings"]}
     assert len(findings) == len(report["findings"])
-    worst = {finding["level"] for finding in report["findings"]}
-    assert report["level"] == ("problem" if "problem" in worst else "warning" if "warning" in worst else "ok")
-    assert done.returncode == (1 if "problem" in worst else 0)
+    levels = {finding["level"] for finding in report["findings"]}
+    assert report["level"] == ("problem" if "problem" in levels else "warning" if "warning" in levels else "ok")
+    assert done.returncode == (1 if "problem" in levels else 0)
     for finding in report["findings"]:
         assert set(finding) == {"code", "subject", "level", "found", "why", "fix"}
         assert finding["found"] and finding["why"]
@@ -87,7 +87,7 @@ def peer(place, tempo):
 
 
 @network
-def test_alone_there_is_no_network_and_nobody_is_missed():
+def test_without_a_network_it_is_no_fault_that_nobody_is_heard():
     with Place() as place:
         findings = examine(place)
         text = place.tactus("doctor").stdout
@@ -152,6 +152,7 @@ def test_a_port_that_is_not_shared_names_the_program_and_the_fix_ends_it():
             assert f"(process {process.pid})" in findings["link-port", None]["found"]
             assert findings["link-port", None]["fix"] == f"kill {process.pid}"
             assert findings["multicast", "lo"]["level"] == "warning"
+            assert findings["link-peers", None]["level"] == "warning"
         finally:
             process.kill()
             process.wait()
@@ -159,7 +160,7 @@ def test_a_port_that_is_not_shared_names_the_program_and_the_fix_ends_it():
 
 
 @network
-def test_an_official_peer_on_this_computer_is_heard_with_its_tempo_and_not_disturbed():
+def test_an_official_peer_on_this_computer_is_heard_with_its_tempo_and_named_as_a_user_of_the_port():
     with Place() as place, peer(place, 133.7) as process:
         findings = examine(place)
         assert findings["link-peers", None]["found"] == (
@@ -169,8 +170,8 @@ def test_an_official_peer_on_this_computer_is_heard_with_its_tempo_and_not_distu
 
 
 @network
-def test_official_peers_on_another_computer_are_heard_and_it_hears_nothing_of_the_examination():
-    with Place(CABLE, "ip link set lo up", "ip addr add 10.9.0.1/24 dev wire0") as place, Place() as other:
+def test_official_peers_on_another_computer_are_heard_and_no_datagram_of_the_examination_reaches_it():
+    with Place(CABLE, "ip addr add 10.9.0.1/24 dev wire0") as place, Place() as other:
         place.run(f"ip link set wire1 netns {other.holder.pid}", "ip link set wire0 up")
         other.run("ip addr add 10.9.0.2/24 dev wire1", "ip link set wire1 up")
         sniffer = other.start(sys.executable, "-c", SNIFFER, stdout=subprocess.PIPE)
@@ -181,10 +182,10 @@ def test_official_peers_on_another_computer_are_heard_and_it_hears_nothing_of_th
         finally:
             sniffer.terminate()
             heard = sniffer.communicate(timeout=60)[0]
-        assert "2 Link programs are heard (2 on others)" in findings["link-peers", None]["found"]
+        assert "2 Link programs are heard (2 on other computers)" in findings["link-peers", None]["found"]
         assert findings["link-peers", None]["level"] == "ok"
         assert b"10.9.0.2" in heard, "the cable carries what the peers say"
-        assert b"10.9.0.1" not in heard, "nothing that the doctor sends"
+        assert b"10.9.0.1" not in heard, "no UDP datagram from the doctor's computer"
 
 
 @pytest.mark.real("process")
@@ -227,7 +228,7 @@ def test_a_stranger_is_told_of_the_group_and_of_the_limits(scenes):
 
 
 @permission
-def test_a_member_lacks_only_the_limit(scenes):
+def test_a_member_of_group_audio_lacks_only_the_limit(scenes):
     found = scenes["member without limits"]
     assert found["sequencer"]["level"] == found["audio-group"]["level"] == "ok"
     assert found["realtime"]["level"] == "warning" and "usermod" not in found["realtime"]["fix"]

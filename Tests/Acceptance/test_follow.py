@@ -1,6 +1,7 @@
 """A gateway that follows a MIDI clock leader and then switches to a Link session; in the lab.
 
-The leader sends to the raw side of a virtual port. The kernel has stamped all messages; figures are instruction-times.
+The leader sends to the raw side of a virtual port. The kernel has stamped all messages. In the lab,
+times count executed instructions.
 """
 
 import bisect
@@ -23,7 +24,7 @@ def jitter(recordings):
 
 
 @pytest.fixture
-def handed(recordings):
+def hand_over(recordings):
     return recordings["scenes"]["hand-over"]
 
 
@@ -45,7 +46,7 @@ def first_tick_after(events, kind):
     return next(tick for name, tick in events if name == "clock" and tick > at)
 
 
-def test_as_many_ticks_come_out_as_went_in_and_five_times_steadier(jitter, figure):
+def test_as_many_ticks_come_out_as_go_in_with_a_fifth_of_the_jitter(jitter, figure):
     truth = jitter["truth"]
     since, to = jitter["marks"]["steady"], truth[-30]
     sent = [at for at in truth if since <= at + INTERVAL / 2 < to]
@@ -71,10 +72,10 @@ def test_start_lands_on_the_leaders_beat_and_stop_stops(jitter, figure):
     figure("the song's first tick after the leader's", f"{late:.0f} us instruction-time", "1000 us")
     assert abs(late) < 1_000
     stop = next(at for name, at in events if name == "stop")
+    # The leader sends Stop 3 ms before its tick; the gateway must pass it on within 5 ms.
     assert 0 < stop - truth[jitter["stopped"]] + 3_000 < 5_000
     assert jitter["playing"]["transport"] == "playing"
-    played = (jitter["playing"]["beat"] * PER_BEAT)
-    assert 14 * 60 / TEMPO < played
+    assert jitter["playing"]["beat"] > 14 * TEMPO / 60, "the song has played for at least 14 s"
     # One output's offset is so early that Start arrives too late for it. It joins at the next sixteenth.
     assert moves(jitter["early"])[:2] == ["continue", "stop"]
     late = first_tick_after(jitter["early"], "continue") + 5_000 - truth[jitter["started"] + 6]
@@ -91,36 +92,37 @@ def test_the_status_says_who_leads_and_how_steady_it_is(jitter):
     assert 500 < follower["jitterMicroseconds"] < 2_000
 
 
-def test_link_switched_on_alone_goes_on_at_the_leaders_tempo_without_a_seam(handed, figure):
-    marks = handed["marks"]
-    came = ticks(handed["events"], marks["alone on"] - 2e6, marks["alone off"])
+def test_link_turned_on_without_a_peer_keeps_the_leaders_tempo_without_a_gap(hand_over, figure):
+    marks = hand_over["marks"]
+    came = ticks(hand_over["events"], marks["alone on"] - 2e6, marks["alone off"])
     gaps = [b - a for a, b in zip(came, came[1:])]
     figure("widest and narrowest gap", f"{max(gaps):.0f} and {min(gaps):.0f} us", f"{INTERVAL:.0f} us")
     assert all(abs(gap - INTERVAL) < 0.01 * INTERVAL for gap in gaps)
-    assert moves([event for event in handed["events"] if event[1] < marks["peer on"]]) == ["start"]
-    assert handed["alone"]["mode"] == "link"
-    assert abs(handed["alone"]["tempo"] - TEMPO) < 0.05
-    assert handed["alone"]["follower"]["state"] == "disabled"
-    assert handed["back"]["mode"] == "follow"
+    assert moves([event for event in hand_over["events"] if event[1] < marks["peer on"]]) == ["start"]
+    assert hand_over["alone"]["mode"] == "link"
+    assert abs(hand_over["alone"]["tempo"] - TEMPO) < 0.05
+    assert hand_over["alone"]["follower"]["state"] == "disabled"
+    assert hand_over["back"]["mode"] == "follow"
 
 
-def test_a_session_that_is_there_takes_over_with_its_tempo_and_grid(handed, figure):
-    marks = handed["marks"]
-    assert handed["joined"]["mode"] == "link"
-    assert abs(handed["joined"]["tempo"] - PEER_TEMPO) < 0.001
-    assert abs(handed["peer tempo"] - PEER_TEMPO) < 1e-6
-    placed = place(ticks(handed["events"], marks["joined"] + 2e6, marks["peer off"]), handed["grid"])
+def test_a_session_that_is_there_takes_over_with_its_tempo_and_grid(hand_over, figure):
+    marks = hand_over["marks"]
+    assert hand_over["joined"]["mode"] == "link"
+    assert abs(hand_over["joined"]["tempo"] - PEER_TEMPO) < 0.001
+    assert abs(hand_over["peer tempo"] - PEER_TEMPO) < 1e-6
+    placed = place(ticks(hand_over["events"], marks["joined"] + 2e6, marks["peer off"]), hand_over["grid"])
     worst = max(abs(tick.error) for tick in placed)
     figure("farthest from the session's grid", f"{worst:.0f} us instruction-time", "200 us")
     assert worst < 200
-    song = [name for name, at in handed["events"] if name != "clock" and marks["peer on"] < at < marks["peer off"]]
+    song = [name for name, at in hand_over["events"] if name != "clock" and marks["peer on"] < at < marks["peer off"]]
     assert song == ["stop", "position", "continue"]
 
 
-def test_switched_off_again_the_leaders_tempo_leads_within_two_beats_and_its_phase_within_five_seconds(handed, figure):
-    marks, truth = handed["marks"], handed["truth"]
+def test_switched_off_again_the_leaders_tempo_leads_within_two_beats_and_its_phase_within_five_seconds(
+        hand_over, figure):
+    marks, truth = hand_over["marks"], hand_over["truth"]
     two_beats = 2 * 60e6 / TEMPO
-    came = ticks(handed["events"], marks["left"] + two_beats, marks["end"])
+    came = ticks(hand_over["events"], marks["left"] + two_beats, marks["end"])
     tempo = 2.5e6 * 24 / (came[24] - came[0])
     figure("tempo two beats after", f"{tempo:.2f} BPM", TEMPO)
     assert abs(tempo - TEMPO) < 0.006 * TEMPO

@@ -52,7 +52,7 @@ struct RouteTests {
     }
 
     @Test
-    func `the tempo is stepped, doubled and halved, and the last change is undone`() async throws {
+    func `parallel steps of the tempo add up; it is doubled and halved, and the last change is undone`() async throws {
         try await ServedGateway().serve { client in
             func answer(_ path: String, _ body: String) async throws -> ServedGateway.Answer {
                 try await client.post("/api/v1/\(path)", body)
@@ -102,7 +102,7 @@ struct RouteTests {
     }
 
     @Test
-    func `the leader to follow is waited for from the start, and the status names it`() async throws {
+    func `the status names the clock to follow, and whether it is waited for`() async throws {
         try await ServedGateway().serve { client in
             let first = try await client.get("/api/v1/status").gatewayStatus().follower
             #expect(first.choice == "auto" && first.state == .waiting)
@@ -162,10 +162,10 @@ struct RouteTests {
     }
 
     @Test(arguments: [
-        ("tempo", "{bpm:1}", "the body is to be one JSON object with any of the keys bpm, step, scale"),
-        ("tempo", "", "the body is to be one JSON object with any of the keys bpm, step, scale"),
-        ("tempo", "[120]", "the body is to be one JSON object with any of the keys bpm, step, scale"),
-        ("tempo", #"{"bpm":120} {}"#, "the body is to be one JSON object with any of the keys bpm, step, scale"),
+        ("tempo", "{bpm:1}", "the body is to be one JSON object with one of the keys bpm, step, scale"),
+        ("tempo", "", "the body is to be one JSON object with one of the keys bpm, step, scale"),
+        ("tempo", "[120]", "the body is to be one JSON object with one of the keys bpm, step, scale"),
+        ("tempo", #"{"bpm":120} {}"#, "the body is to be one JSON object with one of the keys bpm, step, scale"),
         ("tempo", "{}", "bpm: 20 to 999"),
         ("tempo", #"{"bpm":19.999}"#, "bpm: 20 to 999"),
         ("tempo", #"{"bpm":999.001}"#, "bpm: 20 to 999"),
@@ -177,12 +177,12 @@ struct RouteTests {
         ("tempo", #"{"step":"+1"}"#, "step: -979 to 979"),
         ("tempo", #"{"step":980}"#, "step: -979 to 979"),
         ("tempo", #"{"scale":1.5}"#, "scale: 0.5 or 2"),
-        ("tempo", #"{"scale":4}"#, "scale: 0.5 to 2"),
+        ("tempo", #"{"scale":4}"#, "scale: 0.5 or 2"),
         ("tempo", #"{"bpm":120,"step":1}"#, "bpm, step: only one of these"),
         ("nudge", #"{"set":501}"#, "set: -500 to 500"),
         ("nudge", #"{"reset":false}"#, "reset: true"),
         ("nudge", #"{"set":1,"reset":true}"#, "set, reset: only one of these"),
-        ("undo", #"{"times":2}"#, "times: unknown; there is no key here"),
+        ("undo", #"{"times":2}"#, "times: unknown; this request takes no keys"),
         ("link", #"{"enabled":1}"#, "enabled: true or false"),
         ("start-stop-sync", #"{"enabled":"on"}"#, "enabled: true or false"),
         ("transport", #"{"enabled":true}"#, "enabled: unknown; the key here is playing"),
@@ -194,7 +194,7 @@ struct RouteTests {
         ),
         ("follow", #"{"source":"24:254"}"#, "source: a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
         ("reload", "now", "the body is to be one JSON object without keys, or empty"),
-        ("reload", #"{"bpm":120}"#, "bpm: unknown; there is no key here"),
+        ("reload", #"{"bpm":120}"#, "bpm: unknown; this request takes no keys"),
         ("tap", "now", "the body is to be one JSON object with the key milliseconds"),
     ])
     func `a wrong body is answered with the correction`(path: String, body: String, message: String) async throws {
@@ -314,7 +314,7 @@ struct RouteTests {
     }
 
     @Test
-    func `an unknown path is answered in JSON`() async throws {
+    func `an unknown path, a wrong method and a too large body are answered in JSON`() async throws {
         try await ServedGateway().serve { client in
             func code(_ answer: ServedGateway.Answer) -> String? {
                 (answer.object["error"] as? [String: String])?["code"]
@@ -322,12 +322,13 @@ struct RouteTests {
             let unknown = try await client.get("/api/v1/nonsense")
             #expect(unknown.status == 404)
             #expect(code(unknown) == "not-found")
-            // A link or an image on a web page sends a GET: it must not be able to stop the clock.
+            // A link or an image on a web page sends a GET, which must not be able to start or stop the machines.
             let read = try await client.get("/api/v1/transport")
             #expect(read.status == 405)
             #expect(code(read) == "method-not-allowed")
             let write = try await client.post("/api/v1/status", "{}")
             #expect(write.status == 405)
+            #expect(code(write) == "method-not-allowed")
             let large = try await client.post("/api/v1/tempo", String(repeating: " ", count: 65537))
             #expect(large.status == 413)
             #expect(code(large) == "too-large")

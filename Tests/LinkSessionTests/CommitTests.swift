@@ -17,7 +17,7 @@ struct CommitTests {
     }
 
     @Test
-    func `a tempo is published at once in whole microseconds, with the present beat as its priority`() throws {
+    func `a tempo is published at once, in whole microseconds per beat, and the edit's beat is its priority`() throws {
         var rig = Rig()
         rig.advance(milliseconds: 10_100)
         let (old, now) = (try #require(rig.announcement).timeline, rig.now)
@@ -36,11 +36,11 @@ struct CommitTests {
         rig.join(Peer(7))
         rig.advance(milliseconds: 333)
         rig.forgetWhatWasSent()
-        let (line, session) = (rig.engine.sessionState.timeline, rig.announcement?.timeline)
+        let (timeline, session) = (rig.engine.sessionState.timeline, rig.announcement?.timeline)
         let now = rig.now
         rig.edit { $0.requestBeat(Beats(1000), at: now, quantum: Beats(4)) }
-        #expect(rig.engine.sessionState.timeline.beatOrigin != line.beatOrigin)
-        #expect(rig.engine.sessionState.timeline.timeOrigin == line.timeOrigin)
+        #expect(rig.engine.sessionState.timeline.beatOrigin != timeline.beatOrigin)
+        #expect(rig.engine.sessionState.timeline.timeOrigin == timeline.timeOrigin)
         #expect(rig.announcement?.timeline == session)
         #expect(rig.sent.isEmpty)
     }
@@ -54,11 +54,11 @@ struct CommitTests {
         peer.announcement.timeline.beatOrigin = Beats(50)
         peer.announcement.timeline.tempo = Tempo(microsecondsPerBeat: 400_000)
         rig.hear(peer)
-        let line = rig.engine.sessionState.timeline
+        let timeline = rig.engine.sessionState.timeline
         state.requestBeat(Beats(1000), at: rig.now, quantum: Beats(4))
         rig.commit(state)
-        #expect(rig.engine.sessionState.timeline.beatOrigin != line.beatOrigin)
-        #expect(rig.engine.sessionState.tempo == line.tempo)
+        #expect(rig.engine.sessionState.timeline.beatOrigin != timeline.beatOrigin)
+        #expect(rig.engine.sessionState.tempo == timeline.tempo)
         #expect(rig.announcement?.timeline == peer.announcement.timeline)
     }
 
@@ -93,7 +93,7 @@ struct CommitTests {
         rig.commit(state)
         #expect(rig.announcement?.timeline == peer.announcement.timeline)
         #expect(rig.engine.sessionState.tempo.beatsPerMinute == 100)
-        #expect(rig.engine.sessionState.isPlaying, "the hand on the play button is not forgotten")
+        #expect(rig.engine.sessionState.isPlaying, "the start, unlike the timeline, still counts")
     }
 
     @Test
@@ -108,7 +108,7 @@ struct CommitTests {
     }
 
     @Test
-    func `forcing a beat among peers moves everyone's grid, with the present beat as its priority`() throws {
+    func `forcing a beat among peers moves everyone's grid, and the beat of the edit is its priority`() throws {
         var rig = Rig()
         rig.join(Peer(7, tempo: 100))
         rig.advance(milliseconds: 333)
@@ -118,15 +118,15 @@ struct CommitTests {
         rig.advance(milliseconds: 100)
         let published = rig.alives.first?.announcement.timeline
         #expect(published != old)
-        // The session was a minute old when the rig began, a hundred and then 333 milliseconds ago.
+        // By the session's clock the rig began at 60 s; joining took 100 ms, and 333 ms passed then.
         #expect(published?.beatOrigin == old.beats(at: GhostTime(microseconds: 60_433_000)))
         #expect(published?.tempo == old.tempo)
         let beat = rig.engine.sessionState.beat(at: now, quantum: Beats(4))
-        #expect(abs(beat.microbeats) <= 2, "rounding apart")
+        #expect(abs(beat.microbeats) <= 2, "equal but for rounding")
     }
 
     @Test
-    func `an edit that moves the grid later still wins the next time`() throws {
+    func `an edit that follows one that moved the grid later still wins`() throws {
         var rig = Rig()
         rig.advance(milliseconds: 1000)
         for _ in 0..<5 {
@@ -141,11 +141,11 @@ struct CommitTests {
     @Test
     func `values too large for exact arithmetic are not committed`() {
         var rig = Rig()
-        let line = rig.engine.sessionState.timeline
+        let timeline = rig.engine.sessionState.timeline
         rig.edit { $0.forceBeat(Beats(1e300), at: $0.timeForIsPlaying, quantum: Beats(4)) }
         rig.edit { $0.placeBeatZero(at: HostTime(microseconds: .max)) }
         rig.edit { $0.setIsPlaying(true, at: HostTime(microseconds: .min)) }
-        #expect(rig.engine.sessionState.timeline == line)
+        #expect(rig.engine.sessionState.timeline == timeline)
         #expect(!rig.engine.sessionState.isPlaying)
     }
 

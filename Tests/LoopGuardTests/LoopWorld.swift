@@ -179,7 +179,7 @@ struct LoopWorld {
 
     private mutating func turn(_ slot: Int) {
         var plan = OutputPlan(transport: .stopped, settings: settings[slot])
-        if let probing = loopGuard.probing, probing.outputs >> UInt64(slot) & 1 == 1 { plan.probe = probing.probe }
+        if let probing = loopGuard.probing, probing.slots >> UInt64(slot) & 1 == 1 { plan.probe = probing.probe }
         guard let planned = planners[slot].next(plan, on: ours.map, at: now) else { return }
         guard planned.due <= now else {
             let wake = min(planned.due.microseconds, sim.now.microseconds + 4_000)

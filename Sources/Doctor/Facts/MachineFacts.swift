@@ -1,4 +1,4 @@
-/// All facts about the machine; their meaning is judged elsewhere.
+/// What an examination has read from the machine; ``findings`` says what it means.
 struct MachineFacts {
     var sequencer = SequencerFacts()
     var permissions = PermissionFacts()

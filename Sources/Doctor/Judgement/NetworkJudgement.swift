@@ -8,11 +8,7 @@ extension NetworkFacts {
     private var networks: [Interface] { interfaces.filter { $0.isUsable && !$0.isLoopback } }
 
     private var networksFinding: Finding {
-        guard interfaces.contains(where: { $0.isLoopback && $0.isUsable }) else {
-            return .problem(
-                .networks, "the loopback interface is down, so that programs on this computer do not meet",
-                fix: "sudo ip link set lo up")
-        }
+        if let loopbackFinding { return loopbackFinding }
         switch networks.count {
         case 0: return noNetworkFinding
         case 1: return .ok(.networks, "\(networks[0].name) (\(networks[0].networks.joined(separator: ", ")))")
@@ -20,31 +16,46 @@ extension NetworkFacts {
         }
     }
 
+    /// What keeps Link programs on this computer apart, if anything.
+    private var loopbackFinding: Finding? {
+        let all = interfaces.filter(\.isLoopback)
+        if all.contains(where: \.isUsable) { return nil }
+        let effect = "so Link programs on this computer cannot find each other"
+        if let up = all.first(where: \.isUp) {
+            return .problem(
+                .networks, "the loopback interface has no IPv4 address, \(effect)",
+                fix: "sudo ip address add 127.0.0.1/8 dev \(up.name)")
+        }
+        return .problem(.networks, "the loopback interface is down, \(effect)", fix: "sudo ip link set lo up")
+    }
+
     private var noNetworkFinding: Finding {
-        let found = "there is no network, so that only programs on this computer are met"
+        let found = "there is no network, so Link reaches only programs on this computer"
         let others = interfaces.filter { !$0.isLoopback }
-        let waiting = others.first { $0.isUp && $0.isRunning } ?? others.first(where: \.isPhysical) ?? others.first
-        guard let waiting else { return .warning(.networks, found, fix: "plug in a cable, or switch Wi-Fi on") }
-        if !waiting.isUp { return .warning(.networks, found, fix: "sudo ip link set \(waiting.name) up") }
-        guard waiting.isRunning else {
+        let candidate = others.first { $0.isUp && $0.isRunning } ?? others.first(where: \.isPhysical) ?? others.first
+        guard let candidate else { return .warning(.networks, found, fix: "plug in a cable, or switch Wi-Fi on") }
+        if !candidate.isUp { return .warning(.networks, found, fix: "sudo ip link set \(candidate.name) up") }
+        guard candidate.isRunning else {
             return .warning(
-                .networks, found, fix: "\(waiting.name) is not connected: plug in its cable, or join a Wi-Fi")
+                .networks, found, fix: "\(candidate.name) is not connected: plug in its cable, or join a Wi-Fi")
         }
         return .warning(
-            .networks, "\(waiting.name) has no IPv4 address, so that only programs on this computer are met",
-            fix: "sudo dhclient \(waiting.name) # or give it an address by hand")
+            .networks, "\(candidate.name) has no IPv4 address, so Link reaches only programs on this computer",
+            fix: "sudo nmcli device connect \(candidate.name) # without NetworkManager: turn DHCP on for it, or give "
+                + "it an address by hand")
     }
 
     private var severalNetworksFinding: Finding {
         let names = networks.map { "\($0.name) (\($0.networks.joined(separator: ", ")))" }.joined(separator: ", ")
         let twice = peers.filter { $0.interfaces.subtracting(loopbacks).count > 1 }.count
         let heard = twice > 0 ? "; \(Self.programs(twice)) heard on more than one of them" : ""
-        // Prefer cable to Wi-Fi, and devices to programs.
-        let best = networks.min { Self.rank($0) < Self.rank($1) } ?? networks[0]
         return .warning(
             .networks, "Link uses several networks at once: \(names)\(heard)",
             fix: "tactus run --interface \(best.name)")
     }
+
+    /// The network to keep, if there is any: prefers hardware to interfaces made by programs, then a cable to Wi-Fi.
+    private var best: Interface { networks.min { Self.rank($0) < Self.rank($1) } ?? networks[0] }
 
     private static func rank(_ interface: Interface) -> Int {
         (interface.isPhysical ? 0 : 2) + (interface.isWireless ? 1 : 0)
@@ -54,7 +65,7 @@ extension NetworkFacts {
 
     private func multicastFinding(_ interface: Interface) -> Finding {
         let name = interface.name
-        // The loopback interface does not list multicast, but supports it.
+        // The loopback interface lacks the flag MULTICAST, but supports multicast.
         guard interface.isMulticast || interface.isLoopback else {
             return .problem(
                 .multicast, of: name, "it is switched off", fix: "sudo ip link set dev \(name) multicast on")
@@ -63,7 +74,7 @@ extension NetworkFacts {
         case (true, _): return .ok(.multicast, of: name, "what is sent to Link's group arrives")
         case (false, _):
             return .problem(
-                .multicast, of: name, "what is sent to Link's group does not arrive: a firewall keeps it",
+                .multicast, of: name, "what is sent to Link's group does not arrive; probably a firewall blocks it",
                 fix: firewallFix(for: interface))
         case (nil, .taken):
             return .warning(
@@ -77,13 +88,16 @@ extension NetworkFacts {
 
     /// Link also measures clocks at ports chosen by the system, so the whole network must be allowed in.
     private func firewallFix(for interface: Interface) -> String {
-        let network = interface.networks.first ?? "any"
+        let network = interface.networks[0]
         return switch firewall {
         case .ufw: "sudo ufw allow in on \(interface.name) proto udp from \(network)"
         case .firewalld:
-            "sudo firewall-cmd --permanent --zone=trusted --add-source=\(network) && sudo firewall-cmd --reload"
+            "sudo firewall-cmd --permanent --add-rich-rule='rule family=ipv4 source address=\(network) protocol "
+                + "value=udp accept' && sudo firewall-cmd --reload # with --zone=NAME if \(interface.name) is not in "
+                + "the default zone"
         case .other:
-            "sudo nft insert rule inet filter input ip saddr \(network) meta l4proto udp accept # also in /etc/nftables.conf"
+            "sudo nft insert rule inet filter input ip saddr \(network) meta l4proto udp accept # if your table or "
+                + "chain is named otherwise ('sudo nft list ruleset'), use that name; also in /etc/nftables.conf"
         }
     }
 
@@ -96,7 +110,7 @@ extension NetworkFacts {
                 .wifiPowerSave, of: name, "on", fix: "sudo iw dev \(name) set power_save off # after each restart")
         case nil:
             return .warning(
-                .wifiPowerSave, of: name, "its driver does not say whether it naps",
+                .wifiPowerSave, of: name, "its driver does not say whether it saves power",
                 fix: "sudo iw dev \(name) set power_save off # or use a cable")
         }
     }
@@ -114,9 +128,11 @@ extension NetworkFacts {
         case .failing(let words):
             return .problem(
                 .linkPort, "UDP port 20808 cannot be used: \(words)",
-                fix: "sudo ss -ulpn 'sport = :20808' # shows who has it")
+                fix: Self.failingPortFix)
         }
     }
+
+    private static let failingPortFix = "sudo ss -ulpn 'sport = :20808' # shows who has it"
 
     private var portFix: String {
         guard case .taken(let programs) = port, !programs.isEmpty else {
@@ -134,27 +150,32 @@ extension NetworkFacts {
     private var peersFinding: Finding {
         guard !peers.isEmpty else { return nobodyFinding }
         let (here, away) = (peers.filter(\.isHere).count, peers.filter { !$0.isHere }.count)
-        let places = [(here, "on this computer"), (away, "on others")].filter { $0.0 > 0 }
+        let places = [(here, "on this computer"), (away, "on other computers")].filter { $0.0 > 0 }
             .map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         let sessions = Dictionary(grouping: peers, by: \.session).values.map { $0[0].beatsPerMinute }.sorted()
         let tempos = sessions.map { "\(($0 * 100).rounded() / 100) BPM" }.joined(separator: ", ")
         let session = sessions.count == 1 ? "one session at \(tempos)" : "\(sessions.count) sessions at \(tempos)"
         if let crowd {
             return .warning(
-                .linkPeers, "more Link programs are heard than can be real, most of them from \(crowd)",
-                fix: "find the program or machine with that address and stop it; 'tactus run --interface' leaves its "
-                    + "network out")
+                .linkPeers, "at least 256 Link programs are heard, more than can be real; the most come from \(crowd)",
+                fix: "find the program or machine with that address and stop it; or name another network with "
+                    + "'tactus run --interface NAME'")
         }
         return .ok(.linkPeers, "\(Self.programs(peers.count)) heard (\(places)), \(session)")
     }
 
     private var nobodyFinding: Finding {
-        if case .free = port, !networks.isEmpty {
+        switch port {
+        case .taken: return .warning(.linkPeers, Self.untried, fix: portFix)
+        case .failing: return .warning(.linkPeers, Self.untried, fix: Self.failingPortFix)
+        case .free where networks.isEmpty: return .ok(.linkPeers, "no Link program is heard on this computer")
+        case .free:
             return .warning(
                 .linkPeers, "no Link program is heard",
-                fix: "if one runs: switch Link on in it, have it join the network of \(networks[0].name), let its "
-                    + "firewall pass UDP, and see that the Wi-Fi does not keep its guests apart")
+                fix: "if one runs: switch Link on in it, have it join the network of \(best.name), let its firewall "
+                    + "pass UDP, and turn off client isolation in the access point")
         }
-        return .ok(.linkPeers, "no Link program is heard on this computer")
     }
+
+    private static let untried = "it could not be tried, because Link's port cannot be used"
 }

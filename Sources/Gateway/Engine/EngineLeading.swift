@@ -38,14 +38,14 @@ extension GatewayEngine {
     ) {
         let (mode, transport, line) = (arbiter.mode, arbiter.transport, arbiter.line)
         let wasOutside = arbiter.tempoOutside != nil
-        let (asked, probe) = (arbiter.probing?.outputs, arbiter.probing?.probe)
+        let (asked, probe) = (arbiter.probing?.slots, arbiter.probing?.probe)
         if let answer = body(&arbiter, now) {
             edit(answer, for: token, at: now)
         } else {
             reply(.success(()), to: token)
         }
         if (mode, transport, line) != (arbiter.mode, arbiter.transport, arbiter.line)
-            || (asked, probe) != (arbiter.probing?.outputs, arbiter.probing?.probe)
+            || (asked, probe) != (arbiter.probing?.slots, arbiter.probing?.probe)
         {
             isBoardStale = true
         }

@@ -6,8 +6,9 @@ extension OutputBoard {
     ///
     /// - Parameters:
     ///   - outputs: in the order of their slots.
-    ///   - probing: the loop guard's probe, and its slots, one bit each.
-    mutating func take(_ outputs: [Output], probing: (outputs: UInt64, probe: Probe)? = nil) {
+    ///   - probing: the loop guard's probe, and the slots that send it, one bit each; there it replaces the marks for
+    ///     calibration.
+    mutating func take(_ outputs: [Output], probing: (slots: UInt64, probe: Probe)? = nil) {
         count = outputs.count
         ports = 0
         for (slot, output) in outputs.enumerated() {
@@ -16,7 +17,7 @@ extension OutputBoard {
                 isEnabled: output.isEnabled, isShared: output.hearers > 1, occupant: output.occupant,
                 connections: output.connections, realigning: output.realigning, probe: output.mark)
             if output.hasPort { ports |= 1 << UInt64(slot) }
-            if let probing, probing.outputs >> UInt64(slot) & 1 == 1 { slots[slot].probe = probing.probe }
+            if let probing, probing.slots >> UInt64(slot) & 1 == 1 { slots[slot].probe = probing.probe }
         }
     }
 }
