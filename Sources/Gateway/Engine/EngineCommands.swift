@@ -18,7 +18,7 @@ extension GatewayEngine {
     mutating func perform(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandError) {
         let before = setting(of: command)
         try carryOut(command, token, at: now)
-        if let before { noteChange(from: before, by: command, at: now) }
+        if let before { noteChange(from: before, at: now) }
     }
 
     private mutating func carryOut(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandError) {
@@ -29,6 +29,7 @@ extension GatewayEngine {
         case .toggleLink: try perform(.enableLink(!arbiter.wantsLink), token, at: now)
         case .enableStartStopSync(let isOn):
             keep { $0.startStopSync = isOn }
+            wantsStartStopSync = isOn
             effects.link.append(.setStartStopSync(isOn, token))
         case .setPlaying(let isPlaying):
             if let leader = arbiter.transportLeaderName { throw .notLeader(leader) }
