@@ -82,6 +82,7 @@ def test_run_shows_a_code_of_an_address_that_others_reach(tmp_path, token, addre
         subprocess.run(["ip", "address", "delete", "10.9.8.7/24", "dev", "lo"], check=True)
 
 
+@pytest.mark.real("network")
 def test_without_a_terminal_there_is_no_code_and_no_token(start, token):
     subprocess.run(["ip", "address", "add", "10.9.8.7/24", "dev", "lo"], check=True)
     try:
@@ -95,6 +96,7 @@ def test_without_a_terminal_there_is_no_code_and_no_token(start, token):
         subprocess.run(["ip", "address", "delete", "10.9.8.7/24", "dev", "lo"], check=True)
 
 
+@pytest.mark.real("network")
 def test_with_logs_in_json_the_start_is_told_in_json(start):
     running = start("--no-link", "--log-format", "json")
     until(lambda: "Panel: http://" in running.stderr, "the panel is logged")

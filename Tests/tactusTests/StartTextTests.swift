@@ -54,10 +54,11 @@ struct StartTextTests {
         #expect(PanelAddress.urls(of: try #require(HTTPAddress(address)), local: local) == urls)
     }
 
-    @Test(arguments: [
-        ("127.0.0.1:8808", ["10.0.0.5"], []), ("0.0.0.0:80", [], []), ("[::]:80", [], []),
-        ("0.0.0.0:80", ["10.0.0.5"], ["http://10.0.0.5:80"]), ("10.0.0.7:9000", [], ["http://10.0.0.7:9000"]),
-    ] as [(String, [String], [String])])
+    @Test(
+        arguments: [
+            ("127.0.0.1:8808", ["10.0.0.5"], []), ("0.0.0.0:80", [], []), ("[::]:80", [], []),
+            ("0.0.0.0:80", ["10.0.0.5"], ["http://10.0.0.5:80"]), ("10.0.0.7:9000", [], ["http://10.0.0.7:9000"]),
+        ] as [(String, [String], [String])])
     func `a code is only made of an address that others may reach`(address: String, local: [String], urls: [String])
         throws
     {
