@@ -177,7 +177,7 @@ struct RouteTests {
         ("tempo", #"{"step":"+1"}"#, "step: -979 to 979"),
         ("tempo", #"{"step":980}"#, "step: -979 to 979"),
         ("tempo", #"{"scale":1.5}"#, "scale: 0.5 or 2"),
-        ("tempo", #"{"scale":4}"#, "scale: 0.5 to 2"),
+        ("tempo", #"{"scale":4}"#, "scale: 0.5 or 2"),
         ("tempo", #"{"bpm":120,"step":1}"#, "bpm, step: only one of these"),
         ("nudge", #"{"set":501}"#, "set: -500 to 500"),
         ("nudge", #"{"reset":false}"#, "reset: true"),

@@ -41,6 +41,8 @@ extension GatewayEngine {
             edit(.setTempo(tempo), for: token, at: now)
         case .stepTempo(let step):
             if let leader = arbiter.leaderName { throw .notLeader(leader) }
+            // An edit to the same tempo would overrule a peer that has just changed it.
+            guard step != 0 else { return reply(.success(()), to: token) }
             try perform(.setTempo(try tempo { $0 + step }), token, at: now)
         case .scaleTempo(let factor):
             if let leader = arbiter.leaderName { throw .notLeader(leader) }
