@@ -185,7 +185,8 @@ struct UndoCommand: AsyncParsableCommand {
         discussion: """
             That is the last change of tempo, quantum, Link, start/stop sync, the clock to follow, or an output's \
             settings, whoever made it through this gateway. Changes of the same setting within two seconds count as \
-            one. A tempo that another peer has changed since stays as it is.
+            one. A tempo that another peer has changed since stays as it is. Play, stop and realign are not undone, and a \
+            reload forgets the last change.
 
             EXAMPLES
               tactus tempo 90 && tactus undo
