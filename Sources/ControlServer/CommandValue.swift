@@ -94,6 +94,14 @@ struct CommandValue {
         return value
     }
 
+    /// One of two numbers.
+    func number(among first: Double, _ second: Double) throws(RequestError) -> Double {
+        guard case .number(let value) = scalar, value == first || value == second else {
+            throw .badValue("\(key): \(Self.text(first)) or \(Self.text(second))")
+        }
+        return value
+    }
+
     /// A limit as JSON would write it.
     private static func text(_ bound: Double) -> String {
         let text = "\(bound)"

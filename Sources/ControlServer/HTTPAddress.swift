@@ -26,7 +26,7 @@ package struct HTTPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether it means all addresses of this machine.
-    var isWildcard: Bool { host == "0.0.0.0" || host == "::" }
+    package var isWildcard: Bool { host == "0.0.0.0" || host == "::" }
 
     /// The address by which programs on this machine reach it.
     package var reachable: String {

@@ -19,7 +19,7 @@ extension OSCMessage {
         case "/tactus/stop": isPressed ? .setPlaying(false) : nil
         case "/tactus/toggle-play": isPressed ? .togglePlaying : nil
         case "/tactus/tap": isPressed ? .tap(at: nil) : nil
-        case "/tactus/tempo-step": .stepTempo(by: try number(in: -979...979, "BPM from -979 to 979"))
+        case "/tactus/tempo-step": try tempoStep()
         case "/tactus/half-tempo": isPressed ? .scaleTempo(by: 0.5) : nil
         case "/tactus/double-tempo": isPressed ? .scaleTempo(by: 2) : nil
         case "/tactus/undo": isPressed ? .undo : nil
@@ -55,6 +55,12 @@ extension OSCMessage {
             throw OSCError(description: "\(name) takes \(wanted)")
         }
         return value
+    }
+
+    /// A step of the tempo; nil when a button is released, which sends 0.
+    private func tempoStep() throws(OSCError) -> Command? {
+        let step = try number(in: -979...979, "BPM from -979 to 979")
+        return step == 0 ? nil : .stepTempo(by: step)
     }
 
     private func followChoice() throws(OSCError) -> FollowChoice {

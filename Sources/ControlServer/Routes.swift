@@ -122,10 +122,7 @@ private func tempoChange(_ body: ByteBuffer) throws(RequestError) -> Command {
     switch try body.only(of: ["bpm", "step", "scale"]) {
     case "step": return .stepTempo(by: try body.required("step").number(in: -979...979))
     case "scale":
-        guard let factor = try? body.required("scale").number(in: 0.5...2), [0.5, 2].contains(factor) else {
-            throw .badValue("scale: 0.5 or 2")
-        }
-        return .scaleTempo(by: factor)
+        return .scaleTempo(by: try body.required("scale").number(among: 0.5, 2))
     default: return .setTempo(Tempo(beatsPerMinute: try body.required("bpm").number(in: Tempo.allowed)))
     }
 }

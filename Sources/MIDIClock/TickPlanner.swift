@@ -33,6 +33,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// When the last pulse was sent; the next must keep its distance.
     private var lastPulse = HostTime(microseconds: .min / 2)
     var device = Device.stopped
+    /// When a jump of the grid left the next pulse just behind; nil once that pulse is sent.
+    private(set) var jumpedAt: HostTime?
     /// Whether the device plays at the wrong place of the song.
     private var isMisplaced = false
     var entry: Entry?
@@ -142,6 +144,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         case .timingClock:
             nextPulse = planned.pulse + 1
             lastPulse = time
+            jumpedAt = nil
             guard let entry = planned.entry else { return }
             startedDevice(by: entry)
         case .stop: device = .stopped
@@ -191,15 +194,18 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let aim = aim(map)
         // Keeping the distance of pulses does not count as lateness.
         let lateness = aim.due.microseconds(to: max(now, aim.gapEnd))
-        // A grid that has jumped may have the next pulse just before now. It is sent late then, not skipped.
+        // A grid that has jumped may have the next pulse just before now. It is sent at once then, not skipped. No pulse
+        // is lost, so the device counts on rightly; and the delay is the jump's, not ours.
         let isDue = (0...train.gap(map.line) / 2).contains(lateness)
         var isBroken = change.jump == .broken && !isDue
+        if change.jump == .broken, isDue { jumpedAt = now }
         // Late after a stall.
         if isRunning, lateness > train.catchUpLimit(map.line) { isBroken = true }
         // Far ahead, after the tempo fell without notice.
         if isClockOn, train.due(nextPulse - 7, on: map) > now { isBroken = true }
         guard isBroken else { return aim }
         nextPulse = train.first(atOrAfter: max(now, aim.gapEnd), on: map)
+        jumpedAt = nil
         entry = nil
         isMisplaced = device != .stopped
         return self.aim(map)

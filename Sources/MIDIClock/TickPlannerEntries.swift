@@ -31,9 +31,11 @@ extension TickPlanner {
 
     /// The next pulse; with an entry if that pulse alone is the entry.
     func pulse(_ aim: Aim, entry: Entry? = nil) -> PlannedMessage {
-        let due = max(aim.due, aim.gapEnd)
+        // Where a jump has put the pulse just behind, it could not be sent before the jump.
+        let possible = max(aim.due, jumpedAt ?? aim.due)
+        let due = max(possible, aim.gapEnd)
         return PlannedMessage(
-            message: .timingClock, due: due, belated: aim.due.microseconds(to: due), place: aim.place,
+            message: .timingClock, due: due, belated: possible.microseconds(to: due), place: aim.place,
             pulse: nextPulse, fold: train.fold, entry: entry)
     }
 

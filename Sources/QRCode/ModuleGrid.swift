@@ -6,7 +6,7 @@ struct ModuleGrid: Hashable, Sendable {
     /// Whether a module belongs to a pattern, and so takes neither data nor mask.
     private var isPattern: [Bool]
 
-    /// The fixed patterns of a version; format and version modules are reserved, and light.
+    /// The fixed patterns and the version of a code; the format's modules are reserved until a mask is chosen.
     init(_ layout: Layout) {
         (size, version) = (layout.size, layout.version)
         dark = Array(repeating: false, count: size * size)

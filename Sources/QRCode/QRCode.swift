@@ -1,7 +1,7 @@
 /// A QR code of some bytes, as a square of dark and light modules.
 ///
-/// Model 2 in byte mode, versions 1 to 10, error correction L or M, as ISO/IEC 18004 has it. A panel's address with its
-/// token needs no more, and larger codes would not fit into a terminal.
+/// Model 2 in byte mode, versions 1 to 10, error correction L or M, as in ISO/IEC 18004. Version 10 holds 271 bytes,
+/// enough for a panel's address with a token of 200 characters, and takes 65 columns and 33 lines of a terminal.
 package struct QRCode: Hashable, Sendable {
     /// How much of a code may be unreadable.
     package enum Correction: Hashable, Sendable, CaseIterable {
@@ -53,6 +53,7 @@ package struct QRCode: Hashable, Sendable {
 extension QRCode {
     /// Lines of text that show the code, two rows of modules in each, with a quiet zone of four modules around it.
     ///
+    /// There are five quiet rows below, to fill the last line.
     /// Light modules are drawn, so the text must be light on a dark ground.
     package var lines: [String] {
         let quiet = 4

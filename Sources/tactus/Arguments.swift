@@ -92,14 +92,14 @@ struct TokenFile {
                     code: "weak-token",
                     message:
                         "the token in \(path) can be guessed: it has \(length) characters, fewer than \(Self.shortest)",
-                    fix: "head -c 12 /dev/urandom | base64 > \(path), then start 'tactus run' again"))
+                    fix: "'head -c 12 /dev/urandom | base64 > \(path)', then start 'tactus run' again"))
         }
         if isReadableByOthers {
             warnings.append(
                 Status.Warning(
                     code: "weak-token", message: "every user of this machine can read the token in \(path)",
-                    fix: "chmod 640 \(path), let its group be one that Tactus has, such as audio, then 'tactus reload'")
-            )
+                    fix: "'chmod 640 \(path)', let its group be one that Tactus has, such as audio, "
+                        + "then 'tactus reload'"))
         }
         return warnings
     }

@@ -14,7 +14,11 @@ struct ControlURL: Hashable, CustomStringConvertible {
     let path: String
 
     /// Whether it means the machine that it is used on.
-    var isLoopback: Bool { host == "localhost" || HTTPAddress(host: host, port: port)?.isLoopback == true }
+    var isLoopback: Bool {
+        guard let address = HTTPAddress(host: host, port: port) else { return host == "localhost" }
+        // A client that connects to 0.0.0.0 or [::] reaches its own machine.
+        return address.isLoopback || address.isWildcard
+    }
 
     private init(description: String, host: String, port: Int, path: String) {
         self.description = description

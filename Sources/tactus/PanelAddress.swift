@@ -5,19 +5,27 @@ import QRCode
 
 /// Where browsers find the panel.
 enum PanelAddress {
-    /// The URLs of a panel, one for each address of this machine if it serves all of them.
+    /// The URLs of a panel, one for each IPv4 address of this machine if the gateway listens at all addresses.
     ///
     /// - Parameters:
     ///   - address: where the gateway listens.
     ///   - local: this machine's addresses in its networks.
     /// - Returns: at least one URL.
     static func urls(of address: HTTPAddress, local: [String] = localAddresses) -> [String] {
-        let servesAll = address.reachable != address.description
-        guard servesAll, !local.isEmpty else { return ["http://\(address.reachable)"] }
+        let others = urlsForOthers(of: address, local: local)
+        return others.isEmpty ? ["http://\(address.reachable)"] : others
+    }
+
+    /// The URLs of a panel by which other machines may reach it; none without a network address.
+    static func urlsForOthers(of address: HTTPAddress, local: [String] = localAddresses) -> [String] {
+        guard !address.isLoopback else { return [] }
+        guard address.isWildcard else { return ["http://\(address)"] }
         return local.map { "http://\($0):\(address.port)" }
     }
 
     /// The IPv4 addresses of this machine in its networks, in the system's order.
+    ///
+    /// They include those of bridges for containers, which other machines cannot reach.
     static var localAddresses: [String] {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return [] }
@@ -51,11 +59,17 @@ enum PanelAddress {
         guard let code = QRCode(Array(address.utf8)) else {
             throw Failure(
                 .usage,
-                "the address with its token has \(address.utf8.count) bytes, and a QR code takes \(QRCode.capacity); use a shorter token"
+                "the panel's address\(token == nil ? "" : " with its token") has \(address.utf8.count) bytes, and its QR code "
+                    + "can hold \(QRCode.capacity); use a shorter \(token == nil ? "--url" : "token")"
             )
         }
         return isTerminal ? code.lines.map { "\u{1B}[97;40m\($0)\u{1B}[0m" } : code.lines
     }
+
+    /// Why there is no code of a panel that listens at all addresses, and what helps.
+    static let noNetwork = """
+        this machine has no network address yet; 'tactus status --qr --url URL' prints the code later
+        """
 
     /// Why nobody else can open a panel that listens on this machine only, and what helps.
     static let onlyHere = """

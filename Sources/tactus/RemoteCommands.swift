@@ -153,7 +153,7 @@ struct TempoCommand: AsyncParsableCommand {
 
     /// The body of the request.
     private func change() throws -> String {
-        let words = words.filter { $0 != "--" }
+        let words = try withoutOptions(words)
         switch (words.count, half, double) {
         case (0, true, false): return #"{"scale":0.5}"#
         case (0, false, true): return #"{"scale":2}"#
@@ -185,7 +185,8 @@ struct UndoCommand: AsyncParsableCommand {
         discussion: """
             That is the last change of tempo, quantum, Link, start/stop sync, the clock to follow, or an output's \
             settings, whoever made it through this gateway. Changes of the same setting within two seconds count as \
-            one. A tempo that another peer has changed since stays as it is.
+            one. A tempo that another peer has changed since stays as it is. Play, stop and realign are not undone, and a \
+            reload forgets the last change.
 
             EXAMPLES
               tactus tempo 90 && tactus undo
@@ -277,6 +278,13 @@ struct FollowCommand: AsyncParsableCommand {
     }
 }
 
+/// The words of a command that takes negative numbers, for which the parser lets unknown options through.
+private func withoutOptions(_ words: [String]) throws -> [String] {
+    let plain = words.prefix { $0 != "--" }
+    if let option = plain.first(where: { $0.hasPrefix("--") }) { throw ValidationError("unknown option '\(option)'") }
+    return Array(plain + words.dropFirst(plain.count + 1))
+}
+
 struct NudgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nudge", abstract: "Send to one device, or to all, a little earlier or later.",
@@ -310,7 +318,7 @@ struct NudgeCommand: AsyncParsableCommand {
 
     /// The request's key and its value, and the output.
     private func parts() throws -> (key: String, value: JSONValue, output: String?) {
-        let words = words.filter { $0 != "--" }
+        let words = try withoutOptions(words)
         guard set == nil || !reset else { throw ValidationError("--set and --reset exclude each other") }
         if set != nil || reset {
             guard words.count < 2 else {

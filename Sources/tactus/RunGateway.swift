@@ -49,7 +49,7 @@ extension Run {
         server?.serve(gateway, listening: listening)
         osc?.serve(gateway)
         let announcer = Self.announcer(of: address)
-        await tellStart(of: gateway, at: address, token: token, on: console)
+        await printStart(of: gateway, at: address, token: token, format: setup.logFormat, on: console)
 
         let liveLine = Task { await Self.showStatus(of: gateway, on: console) }
         let serviceLine = Task { await Self.tellStatus(of: gateway, to: manager) }
@@ -165,21 +165,31 @@ extension Run {
     }
 
     /// Prints where the panel is and what the outputs are, and with --qr a code of the panel's address.
-    private func tellStart(
-        of gateway: Gateway, at address: HTTPAddress?, token: BearerToken?, on console: Console
+    ///
+    /// With logs in JSON, these lines are log records, because stdout and stderr may be one stream.
+    private func printStart(
+        of gateway: Gateway, at address: HTTPAddress?, token: BearerToken?, format: LogFormatArgument,
+        on console: Console
     ) async {
+        let log = Logger(label: "tactus")
+        func say(_ line: String) {
+            if format == .json { log.notice("\(line)") } else { console.tell(line) }
+        }
         // Changes nothing; but the gateway has seen the ports when it has answered.
         try? await gateway.perform(.adjust(output: nil, OutputAdjustment()))
         let urls = address.map { PanelAddress.urls(of: $0) } ?? []
-        for line in StartText.lines(gateway.status(), panel: urls, wantsToken: token != nil) { console.tell(line) }
-        guard qr, let address, let url = urls.first else { return }
+        for line in StartText.lines(gateway.status(), panel: urls, wantsToken: token != nil) { say(line) }
+        guard qr, let address else { return }
         // A service's output is kept in a log, where a token does not belong.
-        guard console.isLive else { return console.tell("No QR code: this is no terminal") }
-        guard !address.isLoopback else { return console.tell("No QR code: \(PanelAddress.onlyHere)") }
+        guard console.isLive else { return say("No QR code: this is no terminal") }
+        guard !address.isLoopback else { return say("No QR code: \(PanelAddress.onlyHere)") }
+        guard let url = PanelAddress.urlsForOthers(of: address).first else {
+            return say("No QR code: \(PanelAddress.noNetwork)")
+        }
         do throws(Failure) {
             for line in try PanelAddress.code(url, token: token, isTerminal: true) { console.tell(line) }
         } catch {
-            console.tell("No QR code: \(error.text)")
+            say("No QR code: \(error.text)")
         }
     }
 

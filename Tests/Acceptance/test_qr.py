@@ -1,5 +1,6 @@
 """The panel's address as a QR code, read by a program that phones use, too."""
 
+import json
 import os
 import pty
 import signal
@@ -10,7 +11,7 @@ import pytest
 import zxingcpp
 
 from rig.gateway import TACTUS, complaint, environment, run_tactus
-from rig.wait import PATIENCE
+from rig.wait import PATIENCE, until
 
 TOKEN = "correct+horse/battery="
 
@@ -53,7 +54,7 @@ def test_status_shows_a_code_of_the_address_that_others_use(start, token):
 @pytest.mark.real("terminal")
 @pytest.mark.parametrize("address, code", [
     ("10.9.8.7:8808", ["http://10.9.8.7:8808/#token=correct%2Bhorse%2Fbattery%3D"]), ("127.0.0.1:8808", [])])
-def test_run_shows_a_code_on_a_terminal_only(tmp_path, token, address, code):
+def test_run_shows_a_code_of_an_address_that_others_reach(tmp_path, token, address, code):
     subprocess.run(["ip", "address", "add", "10.9.8.7/24", "dev", "lo"], check=True)
     far, near = pty.openpty()
     command = ["setpriv", "--pdeathsig", "KILL", TACTUS, "run", "--no-link", "--http", address, "--http-token-file", token, "--qr"]
@@ -79,3 +80,25 @@ def test_run_shows_a_code_on_a_terminal_only(tmp_path, token, address, code):
         process.wait()
         os.close(far)
         subprocess.run(["ip", "address", "delete", "10.9.8.7/24", "dev", "lo"], check=True)
+
+
+@pytest.mark.real("network")
+def test_without_a_terminal_there_is_no_code_and_no_token(start, token):
+    subprocess.run(["ip", "address", "add", "10.9.8.7/24", "dev", "lo"], check=True)
+    try:
+        running = start("--no-link", "--http", "0.0.0.0:8899", "--http-token-file", token, "--qr", port=8899, token=TOKEN)
+        until(lambda: "No QR code: this is no terminal" in running.stdout, "the reason is told")
+        assert "Panel: http://" in running.stdout
+        for text in (running.stdout, running.stderr):
+            assert "█" not in text
+            assert TOKEN not in text and "correct%2Bhorse" not in text
+    finally:
+        subprocess.run(["ip", "address", "delete", "10.9.8.7/24", "dev", "lo"], check=True)
+
+
+@pytest.mark.real("network")
+def test_with_logs_in_json_the_start_is_told_in_json(start):
+    running = start("--no-link", "--log-format", "json")
+    until(lambda: "Panel: http://" in running.stderr, "the panel is logged")
+    assert running.stdout == ""
+    assert all(isinstance(json.loads(line), dict) for line in running.stderr.splitlines())

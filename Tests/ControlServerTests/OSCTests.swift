@@ -40,6 +40,7 @@ struct OSCTests {
 
     @Test(arguments: [
         "play", "stop", "toggle-play", "tap", "toggle-link", "realign", "half-tempo", "double-tempo", "undo",
+        "tempo-step",
     ])
     func `releasing a button does nothing`(name: String) throws {
         #expect(try OSCMessage("/tactus/\(name)", [.number(0)]).command() == nil)

@@ -151,6 +151,10 @@ struct TickPlannerTests {
         device.run(score, until: 1_012_000)
         // This is too much to glide over, and puts tick 49 to 9 ms ago.
         score.map.step(byMicroseconds: -9_000)
+        // The delay is the jump's and must not count as lateness.
+        let planned = device.planner.next(score.plan, on: score.map, at: HostTime(microseconds: 1_012_000))
+        #expect(planned?.due == HostTime(microseconds: 1_012_000))
+        #expect(planned?.belated == 0)
         device.run(score, until: 2_000_000)
         let next = score.map.line.firstTick(atOrAfter: HostTime(microseconds: 2_000_000))
         #expect(Int64(device.ticks.count) == next - 1)

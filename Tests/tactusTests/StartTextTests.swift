@@ -54,19 +54,37 @@ struct StartTextTests {
         #expect(PanelAddress.urls(of: try #require(HTTPAddress(address)), local: local) == urls)
     }
 
+    @Test(
+        arguments: [
+            ("127.0.0.1:8808", ["10.0.0.5"], []), ("0.0.0.0:80", [], []), ("[::]:80", [], []),
+            ("0.0.0.0:80", ["10.0.0.5"], ["http://10.0.0.5:80"]), ("10.0.0.7:9000", [], ["http://10.0.0.7:9000"]),
+        ] as [(String, [String], [String])])
+    func `a code is only made of an address that others may reach`(address: String, local: [String], urls: [String])
+        throws
+    {
+        #expect(PanelAddress.urlsForOthers(of: try #require(HTTPAddress(address)), local: local) == urls)
+    }
+
     @Test
     func `an address that no code takes is refused, with what helps`() throws {
         let token = try #require(BearerToken(String(repeating: "x", count: 300)))
         let failure = #expect(throws: Failure.self) {
             try PanelAddress.code("http://10.0.0.5:8808", token: token, isTerminal: false)
         }
-        #expect(failure?.text.hasSuffix("a QR code takes 271; use a shorter token") == true)
+        #expect(failure?.text.hasSuffix("its QR code can hold 271; use a shorter token") == true)
+        let long = #expect(throws: Failure.self) {
+            try PanelAddress.code(
+                "http://10.0.0.5:8808/" + String(repeating: "x", count: 300), token: nil, isTerminal: false)
+        }
+        #expect(long?.text.hasSuffix("use a shorter --url") == true)
+        #expect(long?.text.contains("token") == false)
         let short = try PanelAddress.code("http://10.0.0.5:8808", token: nil, isTerminal: true)
         #expect(short.allSatisfy { $0.hasPrefix("\u{1B}[97;40m█") && $0.hasSuffix("\u{1B}[0m") })
     }
 
     @Test(arguments: [
         ("http://127.0.0.1:8808", true), ("http://localhost", true), ("http://[::1]:80", true),
+        ("http://0.0.0.0:8808", true), ("http://[::]:8808", true),
         ("http://rack.local:8808", false), ("http://10.0.0.5", false),
     ])
     func `an address of this machine is recognized`(url: String, isLoopback: Bool) throws {

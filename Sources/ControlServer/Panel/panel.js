@@ -123,8 +123,10 @@ function showWarnings(warnings) {
       item.lastChild.addEventListener("click", () => copy(commandIn(item.children[1].textContent)));
     }
     write(item.firstChild, warning.message.charAt(0).toUpperCase() + warning.message.slice(1));
-    write(item.children[1], warning.fix);  // often a command, to be typed as it stands
-    item.lastChild.setAttribute("aria-label", `Copy ${commandIn(warning.fix)}`);
+    write(item.children[1], warning.fix);
+    const command = commandIn(warning.fix);
+    item.lastChild.hidden = !command;
+    if (command) item.lastChild.setAttribute("aria-label", `Copy ${command}`);
   });
 }
 
@@ -134,8 +136,8 @@ function showMachine({ version, realtime, link }) {
   write(part.machine, `Tactus ${version} \u00b7 ticks leave by ${realtime.dispatch} \u00b7 ${scheduling}${networks}`);
 }
 
-/** The command in a sentence that quotes one; otherwise the whole text. */
-const commandIn = (fix) => fix.match(/'([^']+)'/)?.[1] ?? fix;
+/** The first command that a sentence quotes, if any. An apostrophe inside a word is no quote. */
+const commandIn = (fix) => fix.match(/(?:^|[\s(])'(.+?)'(?=[\s,;.)]|$)/)?.[1];
 
 /** Copies a text. Over plain HTTP from another computer, browsers allow that only by a selection. */
 async function copy(text) {
@@ -143,11 +145,16 @@ async function copy(text) {
     await navigator.clipboard.writeText(text);
   } catch {
     const field = document.createElement("textarea");
+    const held = document.activeElement;
+    field.className = "copied";
     field.value = text;
     document.body.append(field);
+    field.focus({ preventScroll: true });
     field.select();
     const isCopied = document.execCommand("copy");
     field.remove();
+    // Otherwise the next press of the space bar would not be for the button, and would play or stop.
+    held?.focus({ preventScroll: true });
     if (!isCopied) return tell("Not copied: this browser does not allow it.");
   }
   tell("Copied.");

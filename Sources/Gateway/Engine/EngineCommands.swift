@@ -18,7 +18,7 @@ extension GatewayEngine {
     mutating func perform(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandError) {
         let before = setting(of: command)
         try carryOut(command, token, at: now)
-        if let before { noteChange(from: before, by: command, at: now) }
+        if let before { noteChange(from: before, at: now) }
     }
 
     private mutating func carryOut(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandError) {
@@ -29,6 +29,7 @@ extension GatewayEngine {
         case .toggleLink: try perform(.enableLink(!arbiter.wantsLink), token, at: now)
         case .enableStartStopSync(let isOn):
             keep { $0.startStopSync = isOn }
+            wantsStartStopSync = isOn
             effects.link.append(.setStartStopSync(isOn, token))
         case .setPlaying(let isPlaying):
             if let leader = arbiter.transportLeaderName { throw .notLeader(leader) }
@@ -40,6 +41,8 @@ extension GatewayEngine {
             edit(.setTempo(tempo), for: token, at: now)
         case .stepTempo(let step):
             if let leader = arbiter.leaderName { throw .notLeader(leader) }
+            // An edit to the same tempo would overrule a peer that has just changed it.
+            guard step != 0 else { return reply(.success(()), to: token) }
             try perform(.setTempo(try tempo { $0 + step }), token, at: now)
         case .scaleTempo(let factor):
             if let leader = arbiter.leaderName { throw .notLeader(leader) }

@@ -19,6 +19,8 @@ struct GatewayEngine: Sendable {
     var patchbay = Patchbay()
     /// The newest state of the Link peer.
     var link: LinkState
+    /// Whether the user wants start/stop sync; the Link peer applies it after the command.
+    var wantsStartStopSync: Bool
     /// The state to save for the next run.
     var kept: KeptState
     /// The orders for the output thread, as last published.
@@ -82,6 +84,7 @@ struct GatewayEngine: Sendable {
     init(_ start: GatewayConfiguration, in surroundings: Surroundings, at now: HostTime) {
         configuration = start.live
         link = surroundings.link
+        wantsStartStopSync = link.isStartStopSyncEnabled
         kept = surroundings.kept
         outputs = OutputTable(
             configuration.outputs, client: surroundings.outputClient, offsets: kept.offsets, leftPlaying: kept.playing,

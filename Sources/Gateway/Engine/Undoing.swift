@@ -11,7 +11,7 @@ struct Undoing: Sendable {
     private(set) var last: Change?
     /// Whether the next change of the tempo comes from a tap.
     var isTapping = false
-    /// Whether a newer change of the same setting is part of the last one.
+    /// Whether the next change of the same setting may be merged with the last one.
     private var isOpen = false
     private var wasTapped = false
 
@@ -21,8 +21,9 @@ struct Undoing: Sendable {
     struct Change: Hashable, Sendable {
         /// What the setting was.
         var before: Setting
-        /// What it was set to; the time is when.
+        /// What it was set to.
         var after: Setting
+        /// When it was last set.
         var at: HostTime
     }
 
@@ -67,8 +68,8 @@ struct Undoing: Sendable {
     /// Forgets the last change.
     mutating func clear() { last = nil }
 
-    /// Puts a change back that could not be undone.
-    mutating func restore(_ change: Change) { last = change }
+    /// Remembers a change again after undoing it has failed.
+    mutating func keep(_ change: Change) { last = change }
 }
 
 // Taking back what commands have changed.
@@ -82,7 +83,7 @@ extension GatewayEngine {
         case .setQuantum: .quantum(arbiter.quantum)
         case .follow: .follow(inputs.sources.choice)
         case .enableLink: .link(arbiter.wantsLink)
-        case .enableStartStopSync: .startStopSync(link.isStartStopSyncEnabled)
+        case .enableStartStopSync: .startStopSync(wantsStartStopSync)
         case .adjust(let name, let change):
             change.settings.isEmpty ? nil : .outputs(outputs.liveChanges(of: name), changing: change.settings)
         case .toggleLink, .setPlaying, .togglePlaying, .stepTempo, .scaleTempo, .tap, .realign, .configure, .undo: nil
@@ -96,17 +97,15 @@ extension GatewayEngine {
         case .quantum: .quantum(arbiter.quantum)
         case .follow: .follow(inputs.sources.choice)
         case .link: .link(arbiter.wantsLink)
-        case .startStopSync: .startStopSync(link.isStartStopSyncEnabled)
+        case .startStopSync: .startStopSync(wantsStartStopSync)
         case .outputs(let outputs, let settings):
             .outputs(self.outputs.liveChanges(ofSame: outputs), changing: settings)
         }
     }
 
     /// Notes what a command has changed.
-    mutating func noteChange(from before: Undoing.Setting, by command: Command, at now: HostTime) {
-        // The Link peer switches this later, and only commands switch it.
-        let after: Undoing.Setting =
-            if case .enableStartStopSync(let isOn) = command { .startStopSync(isOn) } else { present(before) }
+    mutating func noteChange(from before: Undoing.Setting, at now: HostTime) {
+        let after = present(before)
         guard after != before else { return }
         undoing.note(Undoing.Change(before: before, after: after, at: now))
         isStatusStale = true
@@ -120,7 +119,7 @@ extension GatewayEngine {
         do throws(CommandError) {
             try restore(last.before, token, at: now)
         } catch {
-            undoing.restore(last)
+            undoing.keep(last)
             throw error
         }
         // What comes next is no part of this change.
@@ -156,12 +155,12 @@ extension GatewayEngine {
             let present = present(setting)
             outputs.restore(before)
             adjusted(at: now)
-            noteChange(from: present, by: .undo, at: now)
+            noteChange(from: present, at: now)
             reply(.success(()), to: token)
         }
     }
 
-    /// What an undo would do, in a few words; nil if it would be refused.
+    /// What an undo would do, in a few words; nil if there is nothing to undo, or an obstacle is known.
     var undoText: String? {
         guard let last = undoing.last, obstacle(toUndoing: last) == nil else { return nil }
         return switch last.before {
@@ -170,7 +169,7 @@ extension GatewayEngine {
         case .follow(let choice): "follow \(choice.text) again"
         case .link(let isOn): "Link \(isOn ? "on" : "off") again"
         case .startStopSync(let isOn): "start/stop sync \(isOn ? "on" : "off") again"
-        case .outputs(let outputs, let settings): text(of: outputs, settings)
+        case .outputs(let outputs, let settings): text(of: self.outputs.stillHere(outputs), settings)
         }
     }
 
@@ -183,7 +182,8 @@ extension GatewayEngine {
             }
         }
         let names = outputs.prefix(2).map(\.name) + (outputs.count > 2 ? ["\(outputs.count - 2) more"] : [])
-        return "\(settings.joined(separator: " and ")) of \(names.joined(separator: ", ")) back"
+        let words = settings.map { $0 == "switch" ? "on/off" : $0 }
+        return "\(words.joined(separator: " and ")) of \(names.joined(separator: ", ")) back"
     }
 }
 

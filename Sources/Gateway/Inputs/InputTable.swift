@@ -102,7 +102,7 @@ struct InputTable: Sendable {
                     code: "leader-hears-us",
                     message:
                         "\(arbiter.leaderName ?? "the leader") leads and hears its own clock back on \(output.name)",
-                    fix: "disconnect it: aconnect -d \(output.source?.description ?? "Tactus:0") \(leader)")
+                    fix: "disconnect it: 'aconnect -d \(output.source?.description ?? "Tactus:0") \(leader)'")
             }
         }
         warnings += sources.unsafeLeaders(driven: driven).map { source in

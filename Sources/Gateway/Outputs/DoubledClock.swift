@@ -56,6 +56,6 @@ struct DoubledClock: Hashable, Sendable {
         .init(
             code: "clock-twice",
             message: "\(device) hears the clock twice, from \(outputs.joined(separator: " and ")), and runs too fast",
-            fix: "aconnect -d \(sender) \(receiver)")
+            fix: "'aconnect -d \(sender) \(receiver)'")
     }
 }

@@ -142,6 +142,12 @@ struct OutputTable: Sendable {
         return liveChanges(of: nil).filter { occupants.contains($0.occupant) }
     }
 
+    /// The live changes of an earlier time whose outputs are still the same.
+    func stillHere(_ outputs: [LiveChanges]) -> [LiveChanges] {
+        let occupants = Set(all.filter { $0.presence == .here }.map(\.occupant))
+        return outputs.filter { occupants.contains($0.occupant) }
+    }
+
     /// Restores live changes of an earlier time, where the output is still the same.
     mutating func restore(_ outputs: [LiveChanges]) {
         for slot in all.indices where all[slot].presence == .here {

@@ -196,7 +196,7 @@ struct StatusPicture: Sendable {
                     message:
                         "the session plays at \(Self.rounded(tempoOutside.beatsPerMinute)) BPM, which is not within "
                         + "\(bounds); \(outputs)",
-                    fix: "bring the session's tempo back inside, or widen --session-tempo or 'session-tempo'"))
+                    fix: "bring the session's tempo back inside, or widen --session-tempo"))
         }
         if let address = link.crowdingAddress {
             warnings.append(

@@ -270,5 +270,59 @@ struct UndoSceneTests {
             refusal = error
         }
         #expect(refusal == .changedSince("the output that was changed is gone"))
+        adjusted.outputs.all[slot].presence = .gone
+        let successor = adjusted.outputs.add(.subscribers("Drums"), name: "Drums", OutputRequest(.virtual("Drums")))
+        #expect(successor && adjusted.outputs.all[slot].name == "Drums")
+        let before = adjusted.outputs.all[slot]
+        #expect(adjusted.undoText == nil)
+        #expect(throws: CommandError.self) { try adjusted.perform(.undo, nil, at: now) }
+        #expect(adjusted.outputs.all[slot].offset == before.offset)
+        #expect(adjusted.outputs.all[slot].isEnabled == before.isEnabled)
+    }
+
+    @Test
+    func `if one of several changed outputs is gone, the others are undone and redone`() throws {
+        let scene = try scene()
+        var adjusted = scene.engine
+        let now = scene.now
+        try adjusted.perform(.adjust(output: nil, OutputAdjustment(offset: 7)), nil, at: now)
+        let drums = try #require(adjusted.outputs.all.firstIndex { $0.name == "Drums" })
+        let clock = try #require(adjusted.outputs.all.firstIndex { $0.name == "Clock" })
+        adjusted.outputs.remove(drums)
+        #expect(adjusted.undoText == "offset of Clock back to 0 ms")
+        try adjusted.perform(.undo, nil, at: now)
+        #expect(adjusted.outputs.all[clock].offset == 0)
+        #expect(adjusted.outputs.all[drums].offset == 7)
+        #expect(adjusted.undoText == "offset of Clock back to 7 ms")
+        try adjusted.perform(.undo, nil, at: now)
+        #expect(adjusted.outputs.all[clock].offset == 7)
+    }
+
+    @Test
+    func `start/stop sync is undone rightly before the Link peer has applied it`() throws {
+        let scene = try scene()
+        var engine = scene.engine
+        let now = scene.now
+        // The Link peer's state does not change in this test, because nobody carries out the effects.
+        try engine.perform(.setQuantum(Beats(3)), nil, at: now)
+        try engine.perform(.enableStartStopSync(true), nil, at: now)
+        #expect(engine.undoText == "start/stop sync off again")
+        try engine.perform(.undo, nil, at: now)
+        #expect(!engine.wantsStartStopSync)
+        #expect(engine.undoText == "start/stop sync on again")
+        try engine.perform(.undo, nil, at: now)
+        #expect(engine.wantsStartStopSync)
+        #expect(engine.undoText == "start/stop sync off again")
+        var quick = scene.engine
+        try quick.perform(.enableStartStopSync(true), nil, at: now)
+        try quick.perform(.enableStartStopSync(false), nil, at: now)
+        #expect(quick.undoText == nil)
+    }
+
+    @Test
+    func `several outputs are switched on again in words that the panel uses`() throws {
+        var scene = try scene()
+        give(.adjust(output: nil, OutputAdjustment(isEnabled: false)), &scene)
+        #expect(scene.status.undo == "on/off of Clock, Drums back")
     }
 }
