@@ -107,6 +107,8 @@ package struct Search: Hashable, Sendable {
     /// Slack and margin on a network without delay, in microseconds.
     private static let leastSlack: Int64 = 10_000
     private static let leastMargin: Int64 = 5_000
+    /// Shortest time from any message of a peer to its next announcement to all, in microseconds.
+    private static let rateLimit: Int64 = 50_000
     /// How old a change may be when it is heard, in microseconds.
     private static let oldest: Int64 = 1_000_000
 
@@ -178,7 +180,9 @@ package struct Search: Hashable, Sendable {
 
     private mutating func note(_ telling: Telling, at now: HostTime) {
         let node = telling.teller.node
-        var member = Member(teller: telling.teller, oldHeardAt: telling.heardBefore)
+        // The address under which it is listed, even if it was heard first on another interface.
+        let teller = members[node]?.teller ?? telling.teller
+        var member = Member(teller: teller, oldHeardAt: telling.heardBefore)
         (member.toldAt, member.toldAllAt) = (now, telling.isToAll ? now : nil)
         members[node] = member
         tellers.append(node)
@@ -237,12 +241,17 @@ package struct Search: Hashable, Sendable {
     /// Whether another one's announcement shows that it had not made the change when the first one announced it.
     ///
     /// If the other had made it, it would have announced it to all before, or the first one would know it from an
-    /// answer. It gets an answer only after announcing the old state to all, which would have cleared it.
+    /// answer. It gets an answer only after announcing the old state to all, which would have cleared it. If the other's
+    /// announcement got lost on the way here, then the first one has answered it, and so kept quiet for 50 ms.
+    ///
+    /// None of this holds for two programs of another machine, which also hear each other where we do not.
     private func isLater(_ other: Member, than first: Member) -> Bool {
         guard let madeAt, let oldHeardAt = first.oldHeardAt, oldHeardAt.microseconds(to: madeAt) > slack,
-            let firstTold = first.toldAt, let otherTold = other.toldAllAt
+            let firstTold = first.toldAt, let otherTold = other.toldAllAt,
+            madeAt.microseconds(to: firstTold) < Self.rateLimit - margin
         else { return false }
-        let lead = firstTold.microseconds(to: otherTold)
-        return lead > margin && lead <= Self.patience
+        let (address, lead) = (first.teller.address, firstTold.microseconds(to: otherTold))
+        let areNeighbors = address == other.teller.address && address != first.teller.interface
+        return !areNeighbors && lead > margin && lead <= Self.patience
     }
 }
