@@ -247,7 +247,7 @@ package struct Search: Hashable, Sendable {
     /// None of this holds for two programs of another machine, which also hear each other where we do not.
     private func isLater(_ other: Member, than first: Member) -> Bool {
         guard let madeAt, let oldHeardAt = first.oldHeardAt, oldHeardAt.microseconds(to: madeAt) > slack,
-            let firstTold = first.toldAt, let otherTold = other.toldAllAt,
+            let firstTold = first.toldAllAt, let otherTold = other.toldAllAt,
             madeAt.microseconds(to: firstTold) < Self.rateLimit - margin
         else { return false }
         let (address, lead) = (first.teller.address, firstTold.microseconds(to: otherTold))

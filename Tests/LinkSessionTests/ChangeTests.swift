@@ -19,6 +19,7 @@ struct ChangeTests {
         print("clean network: \(judgement)")
         #expect(judgement.wrong == 0 && judgement.missed == 0)
         #expect(judgement.share > 0.997)
+        #expect(judgement.certain > 10 * judgement.probable)
     }
 
     @Test
@@ -26,15 +27,15 @@ struct ChangeTests {
         let judgement = try judged(seeds: 1..<101, LinkConditions(delay: 2_000, jitter: 4_000))
         print("slow network: \(judgement)")
         #expect(judgement.wrong == 0 && judgement.missed == 0)
-        #expect(judgement.share > 0.9)
+        #expect(judgement.share > 0.99)
     }
 
     @Test
     func `on a network that loses datagrams an uncertain author is marked`() throws {
         let judgement = try judged(seeds: 1..<101, LinkConditions(delay: 300, jitter: 500, loss: 0.05))
         print("lossy network: \(judgement)")
-        #expect(judgement.share > 0.9)
-        #expect(Double(judgement.wrong) < 0.002 * Double(judgement.count))
+        #expect(judgement.wrong == 0 && judgement.missed == 0)
+        #expect(judgement.share > 0.96)
     }
 
     @Test(arguments: Seeds.standing(1...4))
@@ -180,7 +181,7 @@ struct ChangeTests {
         #expect(reports[1].roundTrip == nil && reports[1].clockError == nil)
         #expect(reports[1].since == start)
         #expect(reports[1].address == member.source.address)
-        #expect(reports[1].interfaces == [Rig.address, .v4(10, 0, 1, 1)])
+        #expect(reports[1].interfaces.map(\.address) == [Rig.address, .v4(10, 0, 1, 1)])
         #expect(reports[1].tempo == Tempo(beatsPerMinute: 125))
         rig.advance(milliseconds: 1_999)
         #expect(rig.engine.peerReports(at: rig.now).map(\.node.bits).contains(2))
