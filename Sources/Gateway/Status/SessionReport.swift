@@ -1,6 +1,6 @@
 internal import BeatTime
 internal import Essentials
-package import GatewayStatus
+internal import GatewayStatus
 internal import LinkNetwork
 internal import LinkSession
 
