@@ -2,6 +2,7 @@ import ArgumentParser
 import Essentials
 import GatewayStatus
 import Glibc
+import HTTPTypes
 import RealTime
 
 struct PeersCommand: AsyncParsableCommand {
