@@ -42,6 +42,8 @@ extension Router where Context == ClientContext {
     fileprivate func addReports(of serving: Serving) {
         serve("/api/v1/status", .get) { _, _ in try jsonResponse(try serving.running().status()) }
         serve("/api/v1/ports", .get) { _, _ in try jsonResponse(try serving.running().ports) }
+        serve("/api/v1/peers", .get) { _, _ in try jsonResponse(try await serving.running().peers()) }
+        serve("/api/v1/changes", .get) { _, _ in try jsonResponse(try serving.running().changes) }
         serve("/api/v1/profiles", .get) { _, _ in try jsonResponse(try serving.running().profiles) }
         let (feed, places) = (StatusFeed { try serving.running().watchedStatus() }, StreamPlaces())
         serve("/api/v1/events", .get) { _, _ in

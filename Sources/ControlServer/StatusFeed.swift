@@ -98,7 +98,11 @@ extension Status {
     var withoutMotion: Status {
         var still = self
         (still.beat, still.phase, still.startsInBeats) = (0, 0, nil)
-        if mode == .follow { still.tempo = 0 }  // a machine's clock is never quite even
+        // A machine's clock is never quite even.
+        if mode == .follow {
+            still.tempo = 0
+            if still.link.lastChange?.origin == .here { still.link.lastChange = nil }
+        }
         still.link.measurementErrorMicroseconds = nil
         (still.follower.tempo, still.follower.jitterMicroseconds) = (nil, nil)
         (still.follower.refusedTicks, still.follower.refusedTransport) = (0, 0)

@@ -1,3 +1,5 @@
+internal import Essentials
+
 /// An examination of this machine: what it allows, and what causes trouble.
 package enum Examination {
     /// Examines everything in about two seconds; changes nothing, and sends nothing beyond this machine.

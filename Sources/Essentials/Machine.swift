@@ -17,6 +17,18 @@ package func millisecondsSince1970() -> Int64 {
     return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
 }
 
+/// A time as ISO 8601 in UTC, such as `2026-11-23T17:05:00.250Z`.
+///
+/// - Parameter milliseconds: since 1970.
+/// - Returns: the text.
+package func timestamp(_ milliseconds: Int64) -> String {
+    var (seconds, parts) = (time_t(milliseconds / 1_000), tm())
+    gmtime_r(&seconds, &parts)
+    let date = [digits(parts.tm_year + 1900, 4), digits(parts.tm_mon + 1, 2), digits(parts.tm_mday, 2)]
+    let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits($0, 2) }
+    return "\(date.joined(separator: "-"))T\(clock.joined(separator: ":")).\(digits(milliseconds % 1_000, 3))Z"
+}
+
 /// Writes a text to a descriptor and waits while it is full; what is refused is dropped.
 package func write(_ text: String, to descriptor: Int32) {
     var bytes = Array(text.utf8)[...]

@@ -2,6 +2,7 @@ internal import ALSASequencer
 internal import BeatTime
 internal import ClockDispatch
 package import ConfigurationFiles
+internal import Essentials
 package import GatewayStatus
 internal import LinkNetwork
 internal import LinkSession
@@ -14,6 +15,7 @@ internal import Synchronization
 /// Any thread may call it.
 package final class Gateway: Sendable {
     private let exchange: GatewayExchange
+    private let peer: LinkPeer
     private let output: OutputThread
     private let thread: RealTimeThread
     private let keeper: StateKeeper?
@@ -68,6 +70,7 @@ package final class Gateway: Sendable {
             priorityWanted: configuration.realtimePriority, scheduling: outputThread.scheduling,
             isProcessLocked: LockedMemory.lockProcess(), sequencerTrouble: clients.trouble)
         self.output = output
+        self.peer = peer
         let exchange = GatewayExchange(StatusPicture(engine), mailbox: mailbox)
         self.exchange = exchange
         let parts = GatewayLoop.Parts(
@@ -104,6 +107,17 @@ package final class Gateway: Sendable {
     package func watchedStatus() -> Status {
         exchange.noteWatcher()
         return status()
+    }
+
+    /// The last changes of the session and who made them, oldest first.
+    package var changes: [Status.Change] { exchange.picture.link.changes.map(Status.Change.init) }
+
+    /// The Link peers heard now, those of our session first; at most 128.
+    package func peers() async -> [SessionPeer] {
+        let (reports, session) = (await peer.peers(), exchange.picture.link.sessionID)
+        let ports = reports.filter(\.isLocal).compactMap(\.measurementEndpoint?.port)
+        let programs = ports.isEmpty ? [:] : PortHolders.programs(holding: Set(ports), SystemTree(root: "/"))
+        return reports.map { SessionPeer($0, session: session, programs: programs, at: .now()) }
     }
 
     /// The profiles in force.

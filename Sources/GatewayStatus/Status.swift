@@ -89,10 +89,12 @@ package struct Status: Codable, Hashable, Sendable {
         /// The addresses in use.
         package var interfaces: [String]
         @Nullable package var measurementErrorMicroseconds: Double?
+        /// The newest change of the session; nil before the first.
+        @Nullable package var lastChange: Change?
 
         package init(
             enabled: Bool, active: Bool, connected: Bool, peers: Int, sessionId: String?, startStopSync: Bool,
-            interfaces: [String], measurementErrorMicroseconds: Double?
+            interfaces: [String], measurementErrorMicroseconds: Double?, lastChange: Change? = nil
         ) {
             self.enabled = enabled
             self.active = active
@@ -102,6 +104,7 @@ package struct Status: Codable, Hashable, Sendable {
             self.startStopSync = startStopSync
             self.interfaces = interfaces
             self.measurementErrorMicroseconds = measurementErrorMicroseconds
+            self.lastChange = lastChange
         }
     }
 

@@ -26,8 +26,17 @@ final class LinkExchange: Sendable {
             case setStartStopSync(Bool)
             case edit(@Sendable (inout SessionState, HostTime) -> Void)
             case commit(SessionState, at: HostTime)
+            case report(PeerAnswer)
             case close
         }
+    }
+
+    /// Holds the answer to a question for the peers; empty if the peer was closed before.
+    final class PeerAnswer: Sendable {
+        private let reports = Mutex<[PeerReport]>([])
+
+        func set(_ reports: [PeerReport]) { self.reports.withLock { $0 = reports } }
+        var value: [PeerReport] { reports.withLock { $0 } }
     }
 
     private struct Inbox {

@@ -17,6 +17,8 @@ final class LinkLoop {
     private var failures: [LocalAddress: SystemCallError] = [:]
     /// Configured interfaces that have no address now.
     private var missing: [String] = []
+    /// The engine's changes, with the time of day.
+    private var changes: [DatedChange] = []
     private var sleepWatch = SleepWatch()
     private let addressChanges = AddressChanges()
     private var scannedAt = HostTime(microseconds: 0)
@@ -132,11 +134,24 @@ final class LinkLoop {
             publish()
         case .edit(let body): sendAndPublish(engine.edit(at: now) { body(&$0, now) }, at: now)
         case .commit(let state, let time): sendAndPublish(engine.commit(state, madeAt: time, at: now), at: now)
+        case .report(let answer): answer.set(peerReports(at: now))
         case .close:
             joinOrLeave(engine.setEnabled(false, at: now), at: now)
             isClosing = true
         }
         command.whenDone?()
+    }
+
+    /// The peers heard now, with the names of our interfaces.
+    private func peerReports(at now: HostTime) -> [PeerReport] {
+        engine.peerReports(at: now).map { report in
+            var report = report
+            for index in report.interfaces.indices {
+                let address = report.interfaces[index].address
+                report.interfaces[index].name = interfaces.first { $0.id == address }?.address.name
+            }
+            return report
+        }
     }
 
     /// Sends the given datagrams, then opens or closes the sockets as needed.
@@ -164,7 +179,10 @@ final class LinkLoop {
     private func publish() {
         let failures = failures.sorted { $0.key.address < $1.key.address }.map { "\($0.key.name): \($0.value)" }
         let absences = missing.map { "\($0): it is not there, or has no IPv4 address" }
-        exchange.publish(LinkState(engine, failures: failures + absences))
+        if engine.changeLog.changes.last?.number != changes.last?.change.number {
+            changes = DatedChange.dating(engine.changeLog.changes, after: changes, at: .now())
+        }
+        exchange.publish(LinkState(engine, failures: failures + absences, changes: changes))
     }
 }
 

@@ -125,6 +125,17 @@ public final class LinkPeer: Sendable {
         exchange.post(.init(action: .edit(body), whenDone: whenDone))
     }
 
+    /// The peers heard now; none off the network or after ``close()``.
+    ///
+    /// Asks nothing of the network: it tells what is known anyway.
+    package func peers() async -> [PeerReport] {
+        let answer = LinkExchange.PeerAnswer()
+        await withCheckedContinuation { continuation in
+            exchange.post(.init(action: .report(answer)) { continuation.resume() })
+        }
+        return answer.value
+    }
+
     /// Sends a bye-bye on every interface, ends the thread, and returns when both are done.
     ///
     /// A second call returns at once. A closed peer ignores all calls, but still calls their `whenDone`. Must not be

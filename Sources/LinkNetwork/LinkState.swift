@@ -45,6 +45,8 @@ public struct LinkState: Hashable, Sendable {
     /// The difference between two readings is how far measurements have moved the timeline in between. Changes made by
     /// peers are not included.
     public var clockSteps: Int64
+    /// Who changed what, at most the last 32 changes, in order.
+    package var changes: [DatedChange] = []
 
     /// Whether the peer is on the network: true if it is enabled and active.
     public var isNetworking: Bool { isEnabled && isActive }
@@ -54,7 +56,12 @@ public struct LinkState: Hashable, Sendable {
 
 extension LinkState {
     /// The state of an engine, with the socket failures that its thread knows of.
-    package init(_ engine: Engine, failures: [String] = []) {
+    ///
+    /// - Parameters:
+    ///   - engine: the engine.
+    ///   - failures: why interfaces cannot be used, one line each.
+    ///   - changes: the engine's changes; nil leaves out their times of day.
+    package init(_ engine: Engine, failures: [String] = [], changes: [DatedChange]? = nil) {
         self.init(
             sessionState: engine.sessionState, isEnabled: engine.isEnabled, isActive: engine.isActive,
             switchings: engine.switchings, edits: engine.edits,
@@ -62,6 +69,7 @@ extension LinkState {
             sessionID: engine.sessionID, interfaces: engine.interfaceAddresses.map(\.description),
             failures: failures, refusedDatagrams: engine.refusedDatagrams,
             crowdingAddress: engine.crowd.map { $0.source?.description ?? "many addresses" },
-            measurementErrorMicroseconds: engine.measurementErrorMicroseconds, clockSteps: engine.clockSteps)
+            measurementErrorMicroseconds: engine.measurementErrorMicroseconds, clockSteps: engine.clockSteps,
+            changes: changes ?? engine.changeLog.changes.map { DatedChange($0, millisecondsSince1970: 0) })
     }
 }

@@ -15,6 +15,8 @@ package struct Engine: Sendable {
     var session: Session
     /// The session's start/stop state.
     var startStop = StartStopState.initial
+    /// Who changed tempo and transport, and which sessions were joined.
+    package internal(set) var changeLog = ChangeLog()
     /// Other sessions seen, ordered by ID.
     var knownSessions: [KnownSession] = []
     var peers = PeerTable()
@@ -29,6 +31,8 @@ package struct Engine: Sendable {
     var fullRoundAt = HostTime(microseconds: 0)
     /// Where the last measurement succeeded; a peer may be heard where it cannot be measured.
     var measuredOn: IPAddress?
+    /// The peer through which the joined session was last measured.
+    var measuredNode: NodeID?
     /// When the clock was last corrected.
     var correctedAt = HostTime(microseconds: 0)
 
@@ -239,6 +243,7 @@ package struct Engine: Sendable {
         remeasureSession(at: now)
         correctClock(at: now)
         forgetCrowd(at: now)
+        changeLog.settle(at: now)
         for index in interfaces.indices where isStateNew || interfaces[index].broadcastAt <= now {
             broadcast(onInterfaceAt: index, at: now)
         }
@@ -258,6 +263,7 @@ package struct Engine: Sendable {
         }
         for measurement in measurements { consider(measurement.retryAt) }
         consider(crowd?.until)
+        consider(changeLog.nextDeadline)
         return earliest
     }
 }

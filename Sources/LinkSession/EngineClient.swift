@@ -30,8 +30,15 @@ extension Engine {
     package mutating func commit(_ state: SessionState, madeAt time: HostTime? = nil, at now: HostTime) -> [Datagram] {
         let time = min(time ?? now, now)
         // The timeline first: the beat of a play or stop refers to the new one.
-        if state.hasTimelineChanged, state.joinsBefore == joins { commitTimeline(of: state, madeAt: time, at: now) }
-        if state.hasStartStopChanged { commitStartStop(of: state, madeAt: time) }
+        let before = before
+        if state.hasTimelineChanged, state.joinsBefore == joins {
+            commitTimeline(of: state, madeAt: time, at: now)
+            noteOwnTempo(since: before, at: now)
+        }
+        if state.hasStartStopChanged {
+            commitStartStop(of: state, madeAt: time)
+            noteOwnStartStop(since: before, at: now)
+        }
         return takeOutbox(at: now)
     }
 

@@ -113,13 +113,18 @@ extension Engine {
         let record = PeerRecord(
             node: header.sender, interface: interfaces[index].address, announcement: announcement, expiry: expiry,
             source: source, at: now)
+        let telling = Telling(
+            teller: Teller(node: header.sender, address: source, interface: record.interface),
+            isToAll: header.kind == .alive, heardBefore: peers.lastTold(header.sender))
         guard admit(record, at: now) else { return }
+        let before = before
         let pruneAt = expiry.advanced(byMicroseconds: Self.prunePadding)
         interfaces[index].pruneAt = min(interfaces[index].pruneAt ?? pruneAt, pruneAt)
         // The timeline first: it may make us join, and start/stop is then judged within that session.
         if isNewTimeline { saw(announcement.timeline, in: id, at: now) }
         measureIfUnmeasured(id, at: now)
         if isNewStartStop { saw(announcement.startStop, in: id, at: now) }
+        noteChanges(since: before, announcement, from: telling, at: now)
         if isNewMember { recountPeers(at: now) }
     }
 

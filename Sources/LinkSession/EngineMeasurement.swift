@@ -76,8 +76,10 @@ extension Engine {
             return failed(measurement, at: now)
         }
         measuredOn = measurement.interface
-        peers.noteAnswer(measurement.node, on: measurement.interface)
+        let times = trips.map { $0.sent.microseconds(to: $0.arrived) }.sorted()
+        peers.noteAnswer(measurement.node, on: measurement.interface, roundTrip: times[times.count / 2])
         if isOwn { measuredAgain(burst, at: now) } else { measured(measurement.session, burst, at: now) }
+        if session.id == measurement.session { measuredNode = measurement.node }
     }
 
     /// Starts to measure a session through one of its peers; false if no peer can be asked.

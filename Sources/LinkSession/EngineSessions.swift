@@ -101,7 +101,9 @@ extension Engine {
         startStop = .initial
         followsStartStop = false
         session.id = joined.id
+        let tempo = session.timeline.tempo
         apply(joined.timeline, transform, at: now)
+        noteJoin(from: tempo, at: now)
         pushState()
         resumePlaying(in: joined.id, at: now)
         recountPeers(at: now)
@@ -118,6 +120,7 @@ extension Engine {
     ///
     /// Tempo, beats and grid continue here. To others this is a new peer, and the youngest session.
     mutating func foundSession(at now: HostTime) {
+        changeLog.endAll(at: now)
         formerNodeIDs.append(nodeID)
         if formerNodeIDs.count > Self.formerNodeIDLimit { formerNodeIDs.removeFirst() }
         nodeID = nodeIDs.next()
@@ -133,6 +136,7 @@ extension Engine {
         measurements.removeAll()
         remeasureAt = nil
         clock = nil
+        measuredNode = nil
         pushState()
     }
 

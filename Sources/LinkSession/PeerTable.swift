@@ -12,6 +12,12 @@ struct PeerRecord: Hashable, Sendable {
     var source: IPAddress
     /// When that address announced it last.
     var heardAt: HostTime
+    /// When any address announced it last.
+    let toldAt: HostTime
+    /// When it was first heard on this interface.
+    private(set) var since: HostTime
+    /// Median time of a ping and its answer in the last measurement, in microseconds.
+    fileprivate(set) var roundTrip: Int64?
     /// Whether it was announced more than once.
     var isRepeated = false
     /// Whether it has answered a measurement.
@@ -29,13 +35,13 @@ struct PeerRecord: Hashable, Sendable {
         self.announcement = announcement
         self.expiry = expiry
         self.source = source
-        heardAt = now
+        (heardAt, toldAt, since) = (now, now, now)
     }
 
     /// Copies what an earlier record of the same peer knows.
     fileprivate mutating func succeed(_ earlier: PeerRecord) {
         isRepeated = true
-        hasAnswered = earlier.hasAnswered
+        (hasAnswered, roundTrip, since) = (earlier.hasAnswered, earlier.roundTrip, earlier.since)
         // Otherwise anyone could announce a peer from another address and then send its bye-bye.
         if source != earlier.source, earlier.heardAt.microseconds(to: heardAt) < Self.silence {
             (source, heardAt) = (earlier.source, earlier.heardAt)
@@ -95,6 +101,31 @@ struct PeerTable: Sendable {
     func holds(_ node: NodeID, in session: NodeID) -> Bool {
         let first = position(of: node, .v4(0))
         return records[first...].prefix { $0.node == node }.contains { $0.announcement.session == session }
+    }
+
+    /// When a peer was last heard, on any interface; nil if it is not known.
+    func lastTold(_ node: NodeID) -> HostTime? {
+        records[position(of: node, .v4(0))...].prefix { $0.node == node }.map(\.toldAt).max()
+    }
+
+    /// The members of a session, each once, with the time at which it was last heard.
+    func members(of session: NodeID) -> [Telling] {
+        var members: [Telling] = []
+        for record in records where record.announcement.session == session {
+            if let last = members.last, last.teller.node == record.node {
+                members[members.count - 1].heardBefore = max(last.heardBefore ?? record.toldAt, record.toldAt)
+            } else {
+                let teller = Teller(node: record.node, address: record.source, interface: record.interface)
+                members.append(Telling(teller: teller, isToAll: false, heardBefore: record.toldAt))
+            }
+        }
+        return members
+    }
+
+    /// The longest measured round trip to a member of a session, in microseconds; 0 if there is none, at most 100 ms.
+    func longestRoundTrip(in session: NodeID) -> Int64 {
+        let trips = records.lazy.filter { $0.announcement.session == session }.compactMap(\.roundTrip)
+        return min(max(trips.max() ?? 0, 0), 100_000)
     }
 
     func hasMembers(of session: NodeID) -> Bool { records.contains { $0.announcement.session == session } }
@@ -182,10 +213,16 @@ struct PeerTable: Sendable {
     var greediest: IPAddress? { counts.greediest(above: Self.leastShare) }
 
     /// Notes that a peer has answered a measurement.
-    mutating func noteAnswer(_ node: NodeID, on interface: IPAddress) {
+    ///
+    /// - Parameters:
+    ///   - node: the peer.
+    ///   - interface: where it was asked.
+    ///   - roundTrip: median time of a ping and its answer, in microseconds; nil if not known.
+    mutating func noteAnswer(_ node: NodeID, on interface: IPAddress, roundTrip: Int64? = nil) {
         let index = position(of: node, interface)
         guard index < records.count, records[index].names(node, interface) else { return }
         records[index].hasAnswered = true
+        if let roundTrip { records[index].roundTrip = roundTrip }
     }
 
     /// Removes a record; false if there was none that this address announced.

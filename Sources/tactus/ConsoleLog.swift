@@ -38,14 +38,6 @@ enum LogFormat: Sendable {
         return clock(parts)
     }
 
-    /// Date and time in UTC as ISO 8601, with milliseconds.
-    private static func timestamp(_ milliseconds: Int64) -> String {
-        var (seconds, parts) = (time_t(milliseconds / 1_000), tm())
-        gmtime_r(&seconds, &parts)
-        let date = [digits(parts.tm_year + 1900, 4), digits(parts.tm_mon + 1, 2), digits(parts.tm_mday, 2)]
-        return "\(date.joined(separator: "-"))T\(clock(parts)).\(digits(milliseconds % 1_000, 3))Z"
-    }
-
     private static func clock(_ parts: tm) -> String {
         [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits($0, 2) }.joined(separator: ":")
     }

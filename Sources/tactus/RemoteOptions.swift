@@ -13,7 +13,7 @@ struct RemoteOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A file with the gateway's token, where it wants one.", valueName: "file"))
     var tokenFile: String?
 
-    @Flag(help: "Print the status as JSON, and an error as JSON, too.")
+    @Flag(help: "Print the answer as JSON, and an error as JSON, too.")
     var json = false
 
     /// Asks the gateway, or gives it a command, and prints the resulting status.

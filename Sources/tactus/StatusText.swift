@@ -15,6 +15,7 @@ enum StatusText {
         if !status.link.interfaces.isEmpty {
             lines.append(row("networks", status.link.interfaces.joined(separator: ", ")))
         }
+        if let change = status.link.lastChange { lines.append(row("changed", PeersText.text(change))) }
         lines.append(row("follower", follower(status.follower)))
         lines += status.follower.refused.map { row("ignored", ignored($0)) }
         lines += status.outputs.map { row("output", output($0)) }

@@ -22,10 +22,11 @@ struct Tactus: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            Run.self, StatusCommand.self, LinkCommand.self, StartStopSyncCommand.self, PlayCommand.self,
-            StopCommand.self, TempoCommand.self, TapCommand.self, QuantumCommand.self, FollowCommand.self,
-            NudgeCommand.self, RealignCommand.self, UndoCommand.self, ReloadCommand.self, LearnCommand.self,
-            CalibrateCommand.self, MonitorCommand.self, PortsCommand.self, ProfilesCommand.self, DoctorCommand.self,
+            Run.self, StatusCommand.self, PeersCommand.self, LinkCommand.self, StartStopSyncCommand.self,
+            PlayCommand.self, StopCommand.self, TempoCommand.self, TapCommand.self, QuantumCommand.self,
+            FollowCommand.self, NudgeCommand.self, RealignCommand.self, UndoCommand.self, ReloadCommand.self,
+            LearnCommand.self, CalibrateCommand.self, MonitorCommand.self, PortsCommand.self, ProfilesCommand.self,
+            DoctorCommand.self,
         ])
 
     /// The version, and in brackets the commit if it is known.

@@ -1,4 +1,5 @@
 import ControlServer
+import Foundation
 import GatewayStatus
 import HTTPTypes
 import Testing
@@ -20,9 +21,8 @@ struct RouteTests {
             let link = try #require(object["link"] as? [String: Any])
             #expect(
                 link.keys.sorted() == [
-                    "active", "connected", "enabled", "interfaces", "measurementErrorMicroseconds", "peers",
-                    "sessionId",
-                    "startStopSync",
+                    "active", "connected", "enabled", "interfaces", "lastChange", "measurementErrorMicroseconds",
+                    "peers", "sessionId", "startStopSync",
                 ])
             #expect(answer.body.contains(#""sessionId":null"#))
             #expect(answer.body.contains(#""mode":"internal""#))
@@ -98,6 +98,33 @@ struct RouteTests {
             let all = try await offset(after: #"{"set":12}"#)
             let reset = try await offset(after: #"{"reset":true,"output":"drums"}"#)
             #expect(one == -3.5 && all == 12 && reset == 0)
+        }
+    }
+
+    @Test
+    func `changes are listed with their origin, the newest also in the status`() async throws {
+        try await ServedGateway().serve { client in
+            #expect(try await client.get("/api/v1/changes").body == "[]")
+            #expect(try await client.get("/api/v1/status").gatewayStatus().link.lastChange == nil)
+            _ = try await client.post("/api/v1/tempo", #"{"bpm":128.5}"#)
+            let status = try await client.post("/api/v1/transport", #"{"playing":true}"#).gatewayStatus()
+            let answer = try await client.get("/api/v1/changes")
+            let changes = try JSONDecoder().decode([Status.Change].self, from: Data(answer.body.utf8))
+            #expect(changes.map(\.what) == [.tempo, .play])
+            #expect(changes.map(\.value) == [128.5, nil])
+            #expect(changes.allSatisfy { $0.origin == .here && !$0.probable && $0.followed })
+            #expect(answer.body.contains(#""node":null"#))
+            #expect(status.link.lastChange == changes.last)
+            let age = try #require(changes.first?.date).timeIntervalSinceNow
+            #expect(age > -300 && age < 1)
+        }
+    }
+
+    @Test
+    func `no peers are listed off the network`() async throws {
+        try await ServedGateway().serve { client in
+            let answer = try await client.get("/api/v1/peers")
+            #expect(answer.status == 200 && answer.body == "[]")
         }
     }
 
@@ -342,5 +369,14 @@ struct RouteTests {
             #expect(answer.status == 503)
             #expect(answer.body == #"{"error":{"code":"starting","message":"the gateway is starting"}}"#)
         }
+    }
+}
+
+extension Status.Change {
+    /// When it was heard; nil if the text is no time.
+    fileprivate var date: Date? {
+        let format = ISO8601DateFormatter()
+        format.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        return format.date(from: at)
     }
 }

@@ -110,11 +110,27 @@ struct StatusFeedTests {
         for change: @Sendable (inout Status) -> Void in [
             { $0.tempo = 121 }, { $0.playing = true }, { $0.link.peers = 2 }, { $0.quantum = 3 },
             { $0.outputs[0].connected = false }, { $0.outputs[0].offsetMilliseconds = 1 }, { $0.warnings = [] },
+            { $0.link.lastChange = Self.change(.peer) }, { $0.link.lastChange = Self.change(.here) },
         ] {
             var changed = Status.example
             change(&changed)
             #expect(changed.withoutMotion != Status.example.withoutMotion)
         }
+    }
+
+    @Test
+    func `the tempo of a machine that is followed is no change, but one by a peer is`() {
+        var following = Status.example
+        following.mode = .follow
+        var moved = following
+        (moved.tempo, moved.link.lastChange) = (120.1, Self.change(.here))
+        #expect(moved.withoutMotion == following.withoutMotion)
+        moved.link.lastChange = Self.change(.peer)
+        #expect(moved.withoutMotion != following.withoutMotion)
+    }
+
+    private static func change(_ origin: Status.Change.Origin) -> Status.Change {
+        .init(number: 1, what: .tempo, value: 120.1, origin: origin, at: "2026-11-23T17:05:00.250Z")
     }
 }
 

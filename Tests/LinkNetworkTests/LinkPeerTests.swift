@@ -1,4 +1,5 @@
 import BeatTime
+import Glibc
 import LinkNetwork
 import LinkSession
 import RealTime
@@ -69,6 +70,33 @@ struct LinkPeerTests {
         }
         founder.close()
         joiner.close()
+    }
+
+    @Test
+    func `peers are listed, and a change has its author and its time of day`() async throws {
+        let (founder, joiner, witnesses) = try await together()
+        let reports = await founder.peers()
+        let report = try #require(reports.first)
+        #expect(reports.count == 1)
+        #expect(report.session == founder.state.sessionID)
+        #expect(report.address == .v4(127, 0, 0, 1))
+        #expect(report.interfaces.map(\.name) == ["lo"])
+        let joined = try #require(joiner.state.changes.first?.change)
+        guard case .joined(founder.state.sessionID, _, tempo(80), _) = joined.what else {
+            Issue.record("the joiner's first change is \(joined.what)")
+            return
+        }
+        joiner.edit { [tempo = tempo(150)] in $0.setTempo(tempo, at: $1) }
+        try await witnesses.founder.see { $0.changes.last?.change.origin.node == report.node }
+        let dated = try #require(founder.state.changes.last)
+        #expect(dated.change.what == .tempo(tempo(150)))
+        #expect(!dated.change.isProbable)
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        #expect((0..<60_000).contains(Int64(now.tv_sec + 1) * 1_000 - dated.millisecondsSince1970))
+        founder.close()
+        joiner.close()
+        #expect(await founder.peers().isEmpty)
     }
 
     @Test

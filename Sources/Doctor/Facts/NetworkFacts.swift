@@ -67,14 +67,6 @@ struct NetworkFacts {
 }
 
 extension NetworkFacts {
-    /// Socket inodes of the programs that use a UDP port, from `/proc/net/udp`.
-    static func inodes(holding port: UInt16, in text: String) -> Set<String> {
-        let digits = String(port, radix: 16, uppercase: true)
-        let suffix = ":" + String(repeating: "0", count: 4 - digits.count) + digits
-        let rows = text.split(separator: "\n").dropFirst().map { $0.split(separator: " ") }
-        return Set(rows.filter { $0.count > 9 && $0[1].hasSuffix(suffix) }.map { String($0[9]) })
-    }
-
     /// The network of an address, such as 192.168.7.0/24.
     static func network(of address: UInt32, mask: UInt32) -> String {
         let bits = address & mask

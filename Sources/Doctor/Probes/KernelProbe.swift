@@ -1,3 +1,4 @@
+internal import Essentials
 internal import RealTime
 
 extension KernelFacts {

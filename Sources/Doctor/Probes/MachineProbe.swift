@@ -1,3 +1,5 @@
+internal import Essentials
+
 extension MachineFacts {
     /// Reads all facts independently: what cannot be read stays unknown.
     ///

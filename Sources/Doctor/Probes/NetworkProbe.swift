@@ -1,5 +1,6 @@
 internal import BeatTime
 internal import CLinux
+internal import Essentials
 internal import Glibc
 internal import LinkNetwork
 internal import LinkSession
@@ -11,7 +12,7 @@ extension NetworkFacts {
         var facts = NetworkFacts()
         facts.interfaces = interfaces(tree)
         facts.firewall = firewall(tree)
-        let holders = PortHolders.programs(holding: linkPort, tree)
+        let holders = PortHolders.programs(holding: linkPort, tree).map { Program(name: $0.name, process: $0.process) }
         facts.listen(holders)
         return facts
     }

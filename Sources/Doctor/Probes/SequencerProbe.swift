@@ -1,4 +1,5 @@
 internal import ALSASequencer
+internal import Essentials
 internal import Glibc
 
 extension SequencerFacts {

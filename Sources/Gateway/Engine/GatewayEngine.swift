@@ -49,6 +49,7 @@ struct GatewayEngine: Sendable {
     /// The outputs as last logged.
     private var loggedOutputs: [Output]
     private var networkLog = LogAllowance()
+    private var sessionLog: SessionLog
 
     /// Longest wait for a session and for ports before `--play` starts, in microseconds.
     private static let settlingTime: Int64 = 1_500_000
@@ -85,6 +86,7 @@ struct GatewayEngine: Sendable {
         configuration = start.live
         link = surroundings.link
         wantsStartStopSync = link.isStartStopSyncEnabled
+        sessionLog = SessionLog(after: surroundings.link)
         kept = surroundings.kept
         outputs = OutputTable(
             configuration.outputs, client: surroundings.outputClient, offsets: kept.offsets, leftPlaying: kept.playing,
@@ -155,7 +157,7 @@ struct GatewayEngine: Sendable {
         let stop = started.awaitsStop ? now.advanced(byMicroseconds: Self.stopCheck) : nil
         let deadlines = [
             ready, stop, arbiter.nextDeadline, recovery.deadline, idleness.next, outputs.nextDeadline(after: now),
-            networkLog.deadline,
+            networkLog.deadline, sessionLog.deadline,
         ]
         return deadlines.compactMap(\.self).min()
     }
@@ -194,6 +196,7 @@ struct GatewayEngine: Sendable {
         }
         playIfReady(at: now)
         tendLink(watchedAt: watchedAt, at: now)
+        if let entry = sessionLog.takeRested(at: now) { logFromNetwork(entry, at: now) }
         logLeftOut(at: now)
     }
 
@@ -241,6 +244,11 @@ struct GatewayEngine: Sendable {
     mutating func logFromNetwork(_ entry: LogEntry, at now: HostTime) {
         logLeftOut(at: now)
         if networkLog.takes(at: now) { effects.log.append(entry) }
+    }
+
+    /// Logs what others have changed in the session.
+    mutating func logSession(at now: HostTime) {
+        for entry in sessionLog.take(link.changes) { logFromNetwork(entry, at: now) }
     }
 
     /// Logs how many such lines were left out, and how things are now.

@@ -114,7 +114,8 @@ struct StatusPicture: Sendable {
         .init(
             enabled: link.isEnabled, active: link.isNetworking, connected: link.peerCount > 0, peers: link.peerCount,
             sessionId: link.isNetworking ? "\(link.sessionID)" : nil, startStopSync: link.isStartStopSyncEnabled,
-            interfaces: link.interfaces, measurementErrorMicroseconds: link.measurementErrorMicroseconds)
+            interfaces: link.interfaces, measurementErrorMicroseconds: link.measurementErrorMicroseconds,
+            lastChange: link.changes.last.map(Status.Change.init))
     }
 
     private var followerStatus: Status.Follower {

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import subprocess
+import types
 
 from rig.wait import until
 
@@ -38,6 +39,18 @@ class Namespace:
     def close(self):
         self.holder.kill()
         self.holder.wait()
+
+
+class OwnHost:
+    """The namespace of the tests, as a host; what is plugged into it is gone when its network is closed."""
+
+    enter = ()
+
+    def __init__(self):
+        self.holder = types.SimpleNamespace(pid=os.getpid())
+
+    def run(self, *command):
+        return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True).stdout
 
 
 class Network:

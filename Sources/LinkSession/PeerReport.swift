@@ -1,0 +1,73 @@
+package import BeatTime
+
+/// A peer as people want to see it.
+package struct PeerReport: Hashable, Sendable {
+    package var node: NodeID
+    package var session: NodeID
+    /// The address its datagrams come from.
+    package var address: IPAddress
+    /// Where it is heard.
+    package var interfaces: [Interface]
+    package var tempo: Tempo
+    /// When it was first heard.
+    package var since: HostTime
+    /// Median time of a ping and its answer, in microseconds; nil if it was not measured.
+    package var roundTrip: Int64?
+    /// Likely error of the session's clock as measured through this peer, in microseconds; nil for all others.
+    package var clockError: Double?
+    /// Where its clock can be measured.
+    package var measurementEndpoint: Endpoint?
+
+    /// An interface of this machine.
+    package struct Interface: Hashable, Sendable {
+        package var address: IPAddress
+        /// Nil where only the engine is asked.
+        package var name: String?
+    }
+}
+
+extension Engine {
+    /// Most peers in a report: strangers can invent as many as the table holds.
+    package static let mostPeersReported = 128
+
+    /// The peers heard now, ordered by session, ours first, and node.
+    ///
+    /// - Parameter now: the present time; peers whose time to live is over are left out.
+    /// - Returns: at most ``mostPeersReported``.
+    package func peerReports(at now: HostTime) -> [PeerReport] {
+        var reports: [PeerReport] = []
+        for record in peers.records where record.expiry > now {
+            if let last = reports.last, last.node == record.node {
+                reports[reports.count - 1].add(record)
+            } else {
+                reports.append(PeerReport(record))
+            }
+        }
+        for index in reports.indices where reports[index].node == measuredNode {
+            reports[index].clockError = measurementErrorMicroseconds
+        }
+        reports.sort { left, right in
+            let (isOurs, isTheirs) = (left.session == session.id, right.session == session.id)
+            return isOurs == isTheirs ? (left.session, left.node) < (right.session, right.node) : isOurs
+        }
+        return Array(reports.prefix(Self.mostPeersReported))
+    }
+}
+
+extension PeerReport {
+    fileprivate init(_ record: PeerRecord) {
+        self.init(
+            node: record.node, session: record.announcement.session, address: record.source,
+            interfaces: [Interface(address: record.interface)], tempo: record.announcement.timeline.tempo,
+            since: record.since,
+            roundTrip: record.roundTrip, clockError: nil,
+            measurementEndpoint: record.announcement.measurementEndpoint)
+    }
+
+    /// Adds what was heard on another interface.
+    fileprivate mutating func add(_ record: PeerRecord) {
+        interfaces.append(Interface(address: record.interface))
+        since = min(since, record.since)
+        roundTrip = roundTrip ?? record.roundTrip
+    }
+}

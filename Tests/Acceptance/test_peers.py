@@ -1,0 +1,122 @@
+"""Who is in the session and who changed it: a gateway, an official peer beside it, and two on another host."""
+
+import json
+import random
+import time
+
+import pytest
+
+from rig.gateway import Gateway
+from rig.hosts import Network, OwnHost
+from rig.joining import become_senior
+from rig.tracer import official
+from rig.wait import until
+
+pytestmark = pytest.mark.real("network")
+
+
+def answer(gateway, path):
+    code, value = gateway.request("GET", f"/api/v1/{path}")
+    assert code == 200, f"{path}: {code} {value}"
+    return value
+
+
+class Session:
+    """The gateway and three official peers, each with the node that the gateway lists it under."""
+
+    def __init__(self, network, folder):
+        here, there = network.cable(OwnHost()), network.cable()
+        self.gateway = Gateway("--link", "--start-stop-sync", "--tempo", 100, folder=folder)
+        self.peers, self.nodes = [], []
+        try:
+            self.gateway.wait_ready()
+            become_senior()
+            for number, host in enumerate((here, there, there), 1):
+                peer = official(100, host.enter)
+                self.peers.append(peer)
+                peer.press("s")
+                peer.enable()
+                self.gateway.wait_status(
+                    lambda status, number=number: status["link"]["peers"] == number, f"{number} peers")
+                new = [one for one in answer(self.gateway, "peers") if one["node"] not in self.nodes]
+                assert len(new) == 1, new
+                self.nodes.append(new[0]["node"])
+            until(lambda: all(peer.now.peers == 3 for peer in self.peers), "one session")
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def changes(self):
+        return answer(self.gateway, "changes")
+
+    def change(self, number, key):
+        """Lets a peer change something; returns how the gateway tells of it."""
+        last = max([0, *(one["number"] for one in self.changes)])
+        self.peers[number].press(key)
+        return until(
+            lambda: next((one for one in self.changes if one["number"] > last), None), f"the change of peer {number}")
+
+    def close(self):
+        for peer in self.peers:
+            peer.kill()
+        self.gateway.kill()
+
+
+@pytest.fixture
+def session(tmp_path):
+    network = Network()
+    try:
+        opened = Session(network, tmp_path / "gateway")
+        yield opened
+        opened.close()
+    finally:
+        network.close()
+
+
+def test_three_official_peers_are_listed_and_gone_after_their_time_to_live(session, figure):
+    gateway = session.gateway
+    listed = {one["node"]: one for one in answer(gateway, "peers")}
+    beside, *others = (listed[node] for node in session.nodes)
+    assert beside["local"] and beside["address"] == "127.0.0.1" and beside["program"].startswith("python")
+    assert [one["name"] for one in beside["interfaces"]] == ["lo"]
+    for other in others:
+        # Besides, newer peers are heard over IPv6.
+        assert other["address"] == "10.1.0.2" and other["interfaces"][0] == {"name": "eth0", "address": "10.1.0.1"}
+        assert not other["local"] and other["program"] is None
+    assert all(one["together"] and one["tempo"] == pytest.approx(100, rel=1e-5) for one in listed.values())
+    printed = gateway.command("peers")
+    assert printed.returncode == 0 and all(node in printed.stdout for node in session.nodes), printed
+    assert {one["node"] for one in json.loads(gateway.command("peers", "--json").stdout)} == set(session.nodes)
+
+    def is_listed(number):
+        return session.nodes[number] in [one["node"] for one in answer(gateway, "peers")]
+
+    session.peers[1].press("a")
+    until(lambda: not is_listed(1), "a peer that says bye-bye is gone")
+    killed = time.monotonic()
+    session.peers[2].kill()
+    until(lambda: not is_listed(2), "a killed peer is gone")
+    figure("a killed peer is listed for", f"{time.monotonic() - killed:.1f} s", "5 s, its time to live")
+    assert is_listed(0)
+
+
+def test_a_hundred_changes_of_three_official_peers_are_named_rightly(session, figure):
+    random.seed(1)
+    right = probable = 0
+    wrong = []
+    for count in range(100):
+        number = random.randrange(3)
+        key = " " if count % 10 == 9 else random.choice("ew")
+        change = session.change(number, key)
+        assert (change["what"] == "tempo") == (key != " "), change
+        is_right = change["origin"] == "peer" and change["node"] == session.nodes[number]
+        right += is_right
+        probable += change["probable"]
+        if not is_right:
+            wrong.append(change)
+        # Otherwise a change of the same peer continues the last one, or is made while others still pass it on.
+        time.sleep(random.uniform(0.2, 0.5))
+    figure("changes named rightly", f"{right} of 100, {probable} of them probably", "100")
+    assert right == 100, wrong
+    assert f"node={session.nodes[0]}" in session.gateway.stderr
