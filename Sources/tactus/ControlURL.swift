@@ -27,9 +27,6 @@ struct ControlURL: Hashable, CustomStringConvertible {
         self.path = path
     }
 
-    /// Whether it is this computer.
-    var isLoopback: Bool { host == "localhost" || HTTPAddress(host: host, port: port)?.isLoopback == true }
-
     init(argument: String) throws(BadArgument) {
         guard !argument.lowercased().hasPrefix("https://") else {
             throw BadArgument("a gateway speaks plain HTTP; a URL is such as \(Self.standard)")
