@@ -63,9 +63,9 @@ struct SetupTests {
             }
         }
         #expect(try codes("0123456789abcdef\n", 0o640) == [])
-        #expect(try codes("0123456789abcde\n", 0o600) == ["weak-token: head"])
-        #expect(try codes("0123456789abcdef\n", 0o644) == ["weak-token: chmod"])
-        #expect(try codes("1", 0o604) == ["weak-token: head", "weak-token: chmod"])
+        #expect(try codes("0123456789abcde\n", 0o600) == ["weak-token: 'head"])
+        #expect(try codes("0123456789abcdef\n", 0o644) == ["weak-token: 'chmod"])
+        #expect(try codes("1", 0o604) == ["weak-token: 'head", "weak-token: 'chmod"])
         #expect(try codes("1", 0o604, ["--no-http"]) == [])
     }
 

@@ -20,8 +20,8 @@ struct SilenceWatch {
         var longestGap: Int64
         /// That distance, and the number of tempo changes, by the newest board.
         var (gap, tempoChanges): (Int64, UInt32)
-        /// Whether the tempo has changed since then.
-        var isTempoNew = false
+        /// When the machine's ticks take the newest tempo, if no tick has come since.
+        var newTempo: HostTime?
     }
 
     private var records: [VirtualGateway.Receiver: Record] = [:]
@@ -40,7 +40,8 @@ struct SilenceWatch {
     /// Notes that a machine has received a tick.
     mutating func ticked(_ receiver: VirtualGateway.Receiver, at time: HostTime) {
         guard var record = records[receiver] else { return }
-        (record.since, record.longestGap, record.isTempoNew) = (time, record.gap, false)
+        (record.since, record.longestGap) = (time, record.gap)
+        if let change = record.newTempo, change <= time { record.newTempo = nil }
         records[receiver] = record
     }
 
@@ -71,14 +72,16 @@ struct SilenceWatch {
                 tempoChanges: board.map.tempoChanges)
             return nil
         }
-        record.isTempoNew = record.isTempoNew || record.tempoChanges != board.map.tempoChanges
+        if record.tempoChanges != board.map.tempoChanges {
+            record.newTempo = now.advanced(byMicroseconds: settings.offset)
+        }
         (record.gap, record.tempoChanges) = (gap, board.map.tempoChanges)
         record.longestGap = max(record.longestGap, gap)
         records[receiver] = record
         // A tick may be late by the planner's catch-up limit. After a change of tempo that is noticed
         // late, it may be up to seven ticks ahead and wait for the session, see `TickPlanner.follow`.
         let limit = PulseTrain.catchUpLimit(gap: record.longestGap)
-        let time = max(limit, record.isTempoNew ? 7 * record.longestGap : 0) + record.longestGap + Self.lateness
+        let time = max(limit, record.newTempo != nil ? 7 * record.longestGap : 0) + record.longestGap + Self.lateness
         let silence = record.since.microseconds(to: now)
         guard silence > time else { return nil }
         records[receiver] = nil
