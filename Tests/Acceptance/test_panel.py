@@ -385,6 +385,60 @@ def test_a_token_is_asked_for_once(browser, tmp_path):
             assert panel.url.endswith("/"), "the token stays in the address"
 
 
+COPIED = """() => {
+    Object.defineProperty(navigator, "clipboard", { value: undefined });
+    window.copied = [];
+    document.addEventListener("copy", ({ target }) => {
+        window.copied.push(target.value.slice(target.selectionStart, target.selectionEnd));
+    });
+}"""
+
+
+@pytest.mark.parametrize("reach", ["clipboard", "selection"])
+def test_copy_takes_the_command_of_each_warning_and_keeps_the_focus(browser, start, tmp_path, reach):
+    secret = tmp_path / "secret"
+    secret.write_text("short")
+    secret.chmod(0o644)
+    # The peer's tempo is outside of the fence. That fix has an apostrophe, but no command.
+    with Peer(150):
+        become_senior()
+        running = start(
+            "--session-tempo", "100-110", "--output", f"raw:{tmp_path / 'absent'}", "--http-token-file", secret, token="short")
+        running.wait_status(
+            lambda status: {"tempo-fence", "weak-token", "output-away"} <= {warning["code"] for warning in status["warnings"]},
+            "the warnings")
+        with Panel(browser, path="/#token=short") as panel:
+            panel.shows("#warningList p", re.compile("bring the session's tempo back inside"))
+            if reach == "selection":
+                panel.evaluate(COPIED)
+            else:
+                panel.evaluate("""() => {
+                    window.copied = [];
+                    Object.defineProperty(navigator, "clipboard", { value: { writeText: async text => window.copied.push(text) } });
+                }""")
+            expected = {
+                "can be guessed": f"head -c 12 /dev/urandom | base64 > {secret}", "can read the token": f"chmod 640 {secret}",
+                "is away": "tactus ports", "which is not within": None}
+            for message, command in expected.items():
+                item = panel.locator("#warningList li").filter(has_text=message).first
+                button = item.locator(".copy")
+                assert button.is_visible() == (command is not None), message
+                if command is None:
+                    continue
+                assert button.get_attribute("aria-label") == f"Copy {command}"
+                panel.evaluate("() => { copied.length = 0; }")
+                button.focus()
+                at = panel.evaluate("scrollY")
+                panel.keyboard.press("Space")
+                until(lambda: panel.evaluate("copied.length") == 1, "it is copied")
+                assert panel.evaluate("copied[0]") == command
+                assert button.evaluate("e => e === document.activeElement"), "the focus has gone"
+                assert panel.evaluate("scrollY") == at, "the page has scrolled"
+                panel.keyboard.press("Space")
+                until(lambda: panel.evaluate("copied.length") == 2, "it is copied again")
+            assert running.status()["transport"] == "stopped", "the space bar has played"
+
+
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory):
     """A gateway as on stage: two peers and three machines, one of which is unplugged."""
@@ -456,60 +510,6 @@ def test_a_plain_tap_on_every_control_does_its_work(browser, stage):
                 panel.evaluate("document.activeElement.blur()")
             assert len(commands) == (kind == "BUTTON"), name
             commands.clear()
-
-
-COPIED = """() => {
-    Object.defineProperty(navigator, "clipboard", { value: undefined });
-    window.copied = [];
-    document.addEventListener("copy", ({ target }) => {
-        window.copied.push(target.value.slice(target.selectionStart, target.selectionEnd));
-    });
-}"""
-
-
-@pytest.mark.parametrize("reach", ["clipboard", "selection"])
-def test_copy_takes_the_command_of_each_warning_and_keeps_the_focus(browser, start, tmp_path, reach):
-    secret = tmp_path / "secret"
-    secret.write_text("short")
-    secret.chmod(0o644)
-    # The peer's tempo is outside of the fence. That fix has an apostrophe, but no command.
-    with Peer(150):
-        become_senior()
-        running = start(
-            "--session-tempo", "100-110", "--output", f"raw:{tmp_path / 'absent'}", "--http-token-file", secret, token="short")
-        running.wait_status(
-            lambda status: {"tempo-fence", "weak-token", "output-away"} <= {warning["code"] for warning in status["warnings"]},
-            "the warnings")
-        with Panel(browser, path="/#token=short") as panel:
-            panel.shows("#warningList p", re.compile("bring the session's tempo back inside"))
-            if reach == "selection":
-                panel.evaluate(COPIED)
-            else:
-                panel.evaluate("""() => {
-                    window.copied = [];
-                    Object.defineProperty(navigator, "clipboard", { value: { writeText: async text => window.copied.push(text) } });
-                }""")
-            expected = {
-                "can be guessed": f"head -c 12 /dev/urandom | base64 > {secret}", "can read the token": f"chmod 640 {secret}",
-                "is away": "tactus ports", "which is not within": None}
-            for message, command in expected.items():
-                item = panel.locator("#warningList li").filter(has_text=message).first
-                button = item.locator(".copy")
-                assert button.is_visible() == (command is not None), message
-                if command is None:
-                    continue
-                assert button.get_attribute("aria-label") == f"Copy {command}"
-                panel.evaluate("() => { copied.length = 0; }")
-                button.focus()
-                at = panel.evaluate("scrollY")
-                panel.keyboard.press("Space")
-                until(lambda: panel.evaluate("copied.length") == 1, "it is copied")
-                assert panel.evaluate("copied[0]") == command
-                assert button.evaluate("e => e === document.activeElement"), "the focus has gone"
-                assert panel.evaluate("scrollY") == at, "the page has scrolled"
-                panel.keyboard.press("Space")
-                until(lambda: panel.evaluate("copied.length") == 2, "it is copied again")
-            assert running.status()["transport"] == "stopped", "the space bar has played"
 
 
 def test_a_tap_counts_from_when_the_finger_came_down(browser, stage):
