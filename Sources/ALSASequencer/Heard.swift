@@ -1,7 +1,10 @@
 internal import CALSA
 
 extension SequencerSender {
-    /// A message that the witness received, or the kernel's note that a subscriber refused a queued one.
+    /// A message that the witness received, or the kernel's note that one was refused.
+    ///
+    /// The witness is our own port that receives everything the outputs send. The kernel sends the note if a
+    /// subscriber refused a queued message.
     package struct Heard: Sendable, Hashable, BitwiseCopyable {
         /// The output port it came from.
         package var port: UInt8
@@ -22,14 +25,16 @@ extension SequencerSender {
 }
 
 extension SequencerSender.Heard {
-    /// Selects our own messages from the events read; anyone may send to our ports.
+    /// Selects our own messages and the kernel's refusals from the events read.
+    ///
+    /// Anyone may send to our ports.
     ///
     /// - Parameters:
     ///   - events: as the kernel returns them; data of variable length directly follows its event, in event-sized
     ///     slots.
     ///   - client: our client number.
-    ///   - heard: has room for as many.
-    /// - Returns: the number of our messages.
+    ///   - heard: receives them; has room for as many as `events`.
+    /// - Returns: the number of those selected.
     static func read(
         _ events: UnsafeBufferPointer<snd_seq_event_t>, by client: UInt8, into heard: UnsafeMutablePointer<Self>
     ) -> Int {

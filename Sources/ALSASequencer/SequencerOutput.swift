@@ -58,15 +58,9 @@ package final class SequencerOutput: @unchecked Sendable {
 
     /// Creates a port that already has a name.
     ///
-    /// Call it only before the output thread takes the sender; that thread then creates ports itself.
-    ///
-    /// - Throws: -ENOMEM if the kernel refuses for any reason, or if the sender was taken.
-    package func makePort(_ port: Int) throws(ALSAError) {
-        sender?.setPort(UInt8(clamping: port), exists: true)
-        guard existingPorts >> UInt64(port) & 1 == 1 else {
-            throw ALSAError(operation: "snd_seq_create_port", code: -ENOMEM)
-        }
-    }
+    /// If the kernel refuses, the port is one of the sender's `refusedPorts`. Call it only before the output thread
+    /// takes the sender; that thread then creates ports itself.
+    package func makePort(_ port: Int) { sender?.setPort(UInt8(clamping: port), exists: true) }
 
     /// The existing ports, one bit each; 0 once the sender is taken.
     package var existingPorts: UInt64 { sender?.existingPorts ?? 0 }

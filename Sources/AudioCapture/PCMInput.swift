@@ -4,14 +4,14 @@ internal import Glibc
 internal import OnsetDetection
 internal import RealTime
 
-/// A sound card's input, opened with a sample rate, format and channel count it supports.
+/// A sound card's input, opened with its own sample rate and format if possible.
 ///
 /// Owned by one thread.
 struct PCMInput: ~Copyable {
     private let handle: OpaquePointer
     private let status: ALSAStructure
     let format: SampleFormat
-    /// Whether the card may have another sample rate, which libasound converts.
+    /// Whether libasound may convert the sample rate.
     let isResampled: Bool
     let channelCount: Int
     let sampleRate: Int
@@ -21,11 +21,12 @@ struct PCMInput: ~Copyable {
 
     /// Sample rates that are accepted, and the preferred one, in Hz; a higher one would add little precision.
     private static let (sampleRates, wantedRate): (ClosedRange<UInt32>, UInt32) = (44_100...192_000, 48_000)
+    /// Highest channel that can be asked for.
     private static let mostChannels: UInt32 = 256
     /// Preferred lengths of a period and of the card's buffer, in microseconds.
     ///
-    /// A period is the sound that arrives at once. The buffer keeps the sound while this thread does not run.
-    private static let (period, memory): (UInt32, UInt32) = (5_000, 500_000)
+    /// Sound arrives a period at a time. The buffer keeps it while this thread does not run.
+    private static let (periodTime, bufferTime): (UInt32, UInt32) = (5_000, 500_000)
     /// Largest number of frames in one read.
     private static let framesAtOnce = 1_024
 
@@ -34,7 +35,7 @@ struct PCMInput: ~Copyable {
         case sound(frames: Int)
         /// There is no new sound yet.
         case nothing
-        /// Sound was lost because it was not read in time.
+        /// Sound was lost: it was not read in time, or the machine has slept.
         case overrun
     }
 
@@ -67,7 +68,7 @@ struct PCMInput: ~Copyable {
             guard error.code == -EINVAL else { throw error }
         }
         guard card.hasPrefix("hw:") else { return try open(card, channels: channels, isResampled: true) }
-        let (count, converter) = (try channelCount(of: card, atLeast: channels), "plug\(card)")
+        let (count, converter) = (try supportedChannelCount(of: card, atLeast: channels), "plug\(card)")
         do throws(ALSAError) {
             return try open(converter, channels: count, isResampled: false)
         } catch {
@@ -113,10 +114,11 @@ struct PCMInput: ~Copyable {
             snd_pcm_hw_params_set_access(handle, pointer, SND_PCM_ACCESS_RW_INTERLEAVED))
         let fewest = try limitChannels(handle, pointer, atLeast: channels)
         var (least, most, rate) = (sampleRates.lowerBound, sampleRates.upperBound, wantedRate)
-        var (direction, other) = (Int32(0), Int32(0))
+        var (lowDirection, highDirection) = (Int32(0), Int32(0))
         try check(
-            "sample rate", snd_pcm_hw_params_set_rate_minmax(handle, pointer, &least, &direction, &most, &other))
-        try check("sample rate", snd_pcm_hw_params_set_rate_near(handle, pointer, &rate, &direction))
+            "sample rate",
+            snd_pcm_hw_params_set_rate_minmax(handle, pointer, &least, &lowDirection, &most, &highDirection))
+        try check("sample rate", snd_pcm_hw_params_set_rate_near(handle, pointer, &rate, nil))
         guard
             let format = SampleFormat.all.first(where: {
                 snd_pcm_hw_params_test_format(handle, pointer, $0.name) == 0
@@ -125,10 +127,10 @@ struct PCMInput: ~Copyable {
         try check("snd_pcm_hw_params_set_format", snd_pcm_hw_params_set_format(handle, pointer, format.name))
         var count = max(2, fewest)
         try check("snd_pcm_hw_params_set_channels", snd_pcm_hw_params_set_channels_near(handle, pointer, &count))
-        // Near enough is good enough; a card that has other sizes keeps them. The memory matters more than the period.
-        var (period, memory) = (Self.period, Self.memory)
-        snd_pcm_hw_params_set_buffer_time_near(handle, pointer, &memory, &direction)
-        snd_pcm_hw_params_set_period_time_near(handle, pointer, &period, &direction)
+        // A card that supports neither length keeps its own. The buffer's is set first, because it matters more.
+        var (periodTime, bufferTime) = (Self.periodTime, Self.bufferTime)
+        snd_pcm_hw_params_set_buffer_time_near(handle, pointer, &bufferTime, nil)
+        snd_pcm_hw_params_set_period_time_near(handle, pointer, &periodTime, nil)
         try check("snd_pcm_hw_params", snd_pcm_hw_params(handle, pointer))
         return (format, Int(count), Int(rate))
     }
@@ -146,8 +148,10 @@ struct PCMInput: ~Copyable {
         return fewest
     }
 
-    /// How many channels a card has that has so many.
-    private static func channelCount(of card: String, atLeast channels: Int) throws(ALSAError) -> Int {
+    /// Finds how many channels to open a card with.
+    ///
+    /// - Returns: the number nearest to 2 that the card supports and that is at least `channels`.
+    private static func supportedChannelCount(of card: String, atLeast channels: Int) throws(ALSAError) -> Int {
         let handle = try opened(card)
         defer { snd_pcm_close(handle) }
         let parameters = try ALSAStructure(snd_pcm_hw_params_malloc, { snd_pcm_hw_params_free($0) })

@@ -59,7 +59,7 @@ package final class Gateway: Sendable {
         // The output thread creates later ports.
         for (port, name) in engine.takePortNames() {
             clients.output?.name(port: port, name)
-            try? clients.output?.makePort(port)
+            clients.output?.makePort(port)
         }
         let board = TripleBuffer(engine.board)
         let output = OutputThread(sequencer: clients.output, board: board, dispatch: configuration.dispatch)

@@ -51,7 +51,7 @@ struct ControlClient {
 
     /// Passes on each status from the gateway, until the gateway ends or the task is cancelled.
     ///
-    /// - Throws: a `Failure` when nobody answers any more, or the gateway refuses.
+    /// - Throws: a `Failure` when nobody answers any more, the gateway refuses, or the task is cancelled.
     func watch(_ receive: (Status) -> Void) async throws {
         var (events, refused) = (EventReader(), [UInt8]())
         let code: Int
@@ -86,7 +86,10 @@ struct ControlClient {
     }
 
     private func noAnswer(_ error: any Error) -> Failure {
-        Failure(.unavailable, "no gateway answers at \(url) (\(error)); start one with 'tactus run'")
+        let advice =
+            url.isLoopback
+            ? "start one with 'tactus run'" : "see that one runs there, and that its --http lets others in"
+        return Failure(.unavailable, "no gateway answers at \(url) (\(error)); \(advice)")
     }
 
     private func refusal(_ answer: HTTPClient.Answer) -> Failure {
@@ -95,8 +98,11 @@ struct ControlClient {
         else { return notAGateway }
         switch answer.status {
         case 401:
-            return Failure(
-                .noPermission, "\(url) wants a token; name its file with --token-file", code: problem.code)
+            let reason =
+                token == nil
+                ? "wants a token; name its file with --token-file"
+                : "does not accept this token; --token-file is to name a file with the gateway's own"
+            return Failure(.noPermission, "\(url) \(reason)", code: problem.code)
         case 403: return Failure(.noPermission, "\(url): \(problem.message)", code: problem.code)
         case 422: return Failure(.badFile, problem.message, code: problem.code)
         case 400: return Failure(.usage, problem.message, code: problem.code)
@@ -105,7 +111,7 @@ struct ControlClient {
     }
 
     private var notAGateway: Failure {
-        Failure(.unavailable, "what answers at \(url) is not a Tactus gateway of this kind")
+        Failure(.unavailable, "what answers at \(url) is not a Tactus gateway, or is one of another version")
     }
 }
 

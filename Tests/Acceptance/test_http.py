@@ -93,7 +93,11 @@ def test_the_secret_guards_everything(start, tmp_path):
         assert run_tactus("status", "--token-file", secret).returncode == 0
         without = run_tactus("status")
         assert without.returncode == 77, without.stderr
-        complaint(without.stderr)
+        assert "wants a token; name its file with --token-file" in complaint(without.stderr)
+        other = tmp_path / "other"
+        other.write_text("cXV4YmF6YmFyZm9v\n")
+        wrong = run_tactus("status", "--token-file", other)
+        assert wrong.returncode == 77 and "does not accept this token" in complaint(wrong.stderr), wrong.stderr
         # The file that the test wrote can be read by everybody, which is told in log and status.
         _, status = request("GET", "/api/v1/status", headers={"Authorization": "Bearer Zm9vYmFyYmF6cXV4"})
         assert [warning["fix"] for warning in status["warnings"] if warning["code"] == "weak-token"] == [

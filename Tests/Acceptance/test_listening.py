@@ -175,7 +175,7 @@ UNFIT = [
     (["calibrate", "tr-8s", "--listen", "hw:1", "--seconds", "9"], "--seconds goes with --input"),
     (["calibrate", "tr-8s", "--input", "x", "--against", "2"], "go with --listen"),
     (["calibrate", "tr-8s", "--listen", "hw:1", "--against", "1"], "two different channels"),
-    (["calibrate", "tr-8s", "--listen", "hw:1", "--channel", "0"], "counted from 1"),
+    (["calibrate", "tr-8s", "--listen", "hw:1", "--channel", "0"], "from 1 to 256"),
     (["calibrate", "tr-8s", "--listen", "hw:1", "--input-latency", "501"], "milliseconds from 0 to 500"),
     (["calibrate", "tr-8s", "--listen", "hw:1", "--against", "2", "--input-latency", "3"], "latency cancels"),
     (["calibrate", "tr-8s", "--listen", "hw:1", "--plot", "x.png"], "ends in .svg"),

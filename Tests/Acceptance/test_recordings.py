@@ -103,7 +103,8 @@ def test_what_cannot_be_measured_is_refused_with_what_would_be_right(tmp_path):
             ("clicks.wav", ["--as", "clicks", "--against", "2"], 64, "has 1 channel"),
             ("clicks.wav", ["--as", "clicks", "--against", "1"], 64, "two different channels"),
             ("copied.wav", ["--as", "clicks", "--against", "2"], 69, "exactly the same sound"),
-            ("clicks.wav", ["--as", "clicks", "--channel", "0"], 64, "counted from 1"),
+            ("clicks.wav", ["--as", "clicks", "--channel", "0"], 64, "from 1 to 256"),
+            ("clicks.wav", ["--as", "clicks", "--against", "257"], 64, "from 1 to 256"),
             ("TR-8S", ["--as", "clicks"], 64, "for recordings")):
         done = run_tactus("monitor", tmp_path / name if "." in name else name, *arguments)
         assert (done.returncode, done.stdout) == (code, ""), (name, arguments, done.stderr)

@@ -24,6 +24,13 @@ struct PermissionJudgementTests {
     }
 
     @Test
+    func `without a thread to try it, nothing is said of real-time priority`() {
+        let found = findings(PermissionFacts(isRealTimeGranted: nil, user: Self.anna))
+        #expect(found[.realTime] == nil)
+        #expect(found[.lockedMemory]?.level == .ok)
+    }
+
+    @Test
     func `root by sudo is told that this says nothing about the calling user`() {
         var user = PermissionFacts.User(name: "root", isRoot: true)
         user.caller = "anna"

@@ -6,23 +6,23 @@ import Testing
 
 @Suite
 struct DeviceWatchTests {
-    /// What a driver has sent and what waits, check by check, and whether its device is stuck then.
+    /// For each check: bytes that the driver has sent, bytes that wait, and whether the device is stuck then.
     @Test(arguments: [
         [(0, 0, false), (48, 0, false), (96, 1, false), (144, 1, false)],
         [(48, 1, false), (48, 90, true), (48, 4096, true), (4144, 0, false)],
         [(48, 90, false), (49, 89, false), (50, 4096, false)],
-        // Nothing is sent to it while the song is stopped.
+        // A device with 'when: playing' is sent nothing while the song is stopped.
         [(48, 0, false), (48, 0, false)],
     ])
     func `a device is stuck if something waits and it has accepted nothing since the last check`(
-        looks: [(sent: Int, waiting: Int, isStuck: Bool)]
+        checks: [(sent: Int, waiting: Int, isStuck: Bool)]
     ) {
         var output = connected()
-        for look in looks {
+        for check in checks {
             let was = output.isStuck
-            let hasChanged = output.note(DriverBuffer(sent: look.sent, waiting: look.waiting))
-            #expect(output.isStuck == look.isStuck)
-            #expect(hasChanged == (was != look.isStuck))
+            let hasChanged = output.note(DriverBuffer(sent: check.sent, waiting: check.waiting))
+            #expect(output.isStuck == check.isStuck)
+            #expect(hasChanged == (was != check.isStuck))
         }
     }
 
@@ -48,12 +48,12 @@ struct DeviceWatchTests {
     @Test
     func `checks are an interval apart, and stop when there is nothing to check`() {
         var watch = DeviceWatch()
-        var looks: [Int64] = []
+        var checks: [Int64] = []
         for second in 0..<20 {
             let now = HostTime(microseconds: Int64(second) * 1_000_000)
-            if watch.isDue(isWanted: !(8...9).contains(second), at: now) { looks.append(Int64(second)) }
+            if watch.isDue(isWanted: !(8...9).contains(second), at: now) { checks.append(Int64(second)) }
         }
-        #expect(looks == [3, 6, 13, 16, 19])
+        #expect(checks == [3, 6, 13, 16, 19])
         #expect(watch.next == HostTime(microseconds: 22_000_000))
     }
 

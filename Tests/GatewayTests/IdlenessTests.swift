@@ -33,15 +33,15 @@ struct IdlenessTests {
         ],
     ])
     func `Link leaves after some time without use, and returns at once`(
-        looks: [(at: Int64, isUsed: Bool, watched: Int64, isActive: Bool)]
+        checks: [(at: Int64, isUsed: Bool, watched: Int64, isActive: Bool)]
     ) {
         var idleness = Idleness(at: Self.begun)
-        for look in looks {
+        for check in checks {
             let before = idleness.isActive
             let hasChanged = idleness.hasChanged(
-                isUsed: look.isUsed, lastWatched: Self.at(look.watched), at: Self.at(look.at))
-            #expect(idleness.isActive == look.isActive, "at \(look.at)")
-            #expect(hasChanged == (before != look.isActive))
+                isUsed: check.isUsed, lastWatched: Self.at(check.watched), at: Self.at(check.at))
+            #expect(idleness.isActive == check.isActive, "at \(check.at)")
+            #expect(hasChanged == (before != check.isActive))
         }
     }
 

@@ -5,13 +5,15 @@ import Testing
 /// Sharing start and stop, or not.
 @Suite
 struct StartStopTests {
-    /// A peer's start or stop, requested at a ghost time.
+    /// A start or stop as it is announced.
+    ///
+    /// `timestamp` is when it was requested, in microseconds of ghost time.
     private func state(_ isPlaying: Bool, timestamp: Int64, beats: Double = 50) -> StartStopState {
         StartStopState(isPlaying: isPlaying, beats: Beats(beats), timestamp: GhostTime(microseconds: timestamp))
     }
 
     @Test
-    func `without sync, start and stop stay local`() {
+    func `without sync, a start stays local`() {
         var rig = Rig()
         rig.join(Peer(7))
         rig.advance(milliseconds: 100)
@@ -19,7 +21,7 @@ struct StartStopTests {
         rig.edit { $0.setIsPlaying(true, at: $0.timeline.timeOrigin) }
         rig.advance(milliseconds: 300)
         #expect(rig.engine.sessionState.isPlaying)
-        #expect(rig.alives.allSatisfy { $0.announcement.startStop == .initial })
+        #expect(!rig.alives.isEmpty && rig.alives.allSatisfy { $0.announcement.startStop == .initial })
     }
 
     @Test
@@ -97,7 +99,7 @@ struct StartStopTests {
     }
 
     @Test(arguments: [(1_500.0, true), (1, false)])
-    func `after a crash a peer takes over playing in the session, for a limited time`(
+    func `after a restart, playing is taken over from a session joined before the deadline`(
         milliseconds: Double, expected: Bool
     ) {
         var rig = Rig()
@@ -107,7 +109,7 @@ struct StartStopTests {
         peer.announcement.startStop = state(true, timestamp: 50_000_000)
         rig.join(peer)
         #expect(rig.engine.sessionState.isPlaying == expected)
-        // Only once: after a stop, joining another session starts nothing.
+        // Only once: after a stop, joining the session again starts nothing.
         rig.edit { $0.setIsPlaying(false, at: $0.timeline.timeOrigin) }
         rig.hear(peer, .byeBye)
         rig.join(peer)
@@ -115,7 +117,7 @@ struct StartStopTests {
     }
 
     @Test
-    func `without sync a peer that returns after a crash starts nothing`() {
+    func `without sync, nothing is taken over after a restart`() {
         var rig = Rig()
         rig.resumePlaying(withinMilliseconds: 1_500)
         var peer = Peer(7)
@@ -125,7 +127,7 @@ struct StartStopTests {
     }
 
     @Test
-    func `joining and losing a session do not change the own transport`() {
+    func `joining or losing a session does not stop playing, which is not announced`() {
         var rig = Rig()
         rig.setStartStopSync(true)
         rig.edit { $0.setIsPlaying(true, at: $0.timeline.timeOrigin) }
@@ -190,6 +192,7 @@ struct StartStopTests {
         rig.setStartStopSync(true)
         var peer = Peer(7)
         rig.join(peer)
+        // The greatest that the decoder accepts; a greater one would not reach the check.
         peer.announcement.startStop = state(true, timestamp: 1 << 53)
         rig.hear(peer)
         #expect(!rig.engine.sessionState.isPlaying)

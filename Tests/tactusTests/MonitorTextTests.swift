@@ -37,6 +37,17 @@ struct MonitorTextTests {
         #expect(texts["transport"] == "playing, beat 19 of the song")
     }
 
+    @Test(arguments: [
+        (SoundKind.clicks, 1, "once; record at a lower level"),
+        (SoundKind.clicks, 2, "2 times; record at a lower level"), (SoundKind.midi, 1, "yes; record at a lower level"),
+    ])
+    func `sounds that clip are counted, a MIDI line clips or not`(kind: SoundKind, clipped: Int, text: String) {
+        let sound = SoundFigures(kind: kind, channel: 1, sampleRate: 48_000, clipped: clipped, unreadable: 1)
+        let rows = MonitorText.rows(sound)
+        #expect(rows.map(\.name) == ["level", "clipped", "unreadable"])
+        #expect(rows.map(\.text) == ["silence", text, "once there was a signal that is no MIDI byte"])
+    }
+
     @Test
     func `the live view shows the clock's name, its state and the last transport message`() {
         let lines = MonitorText.view(Self.figures, of: "TR-8S\u{1B}[2J (24:0)", hint: "Ctrl-C ends it").map(\.text)

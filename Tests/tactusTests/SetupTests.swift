@@ -38,12 +38,12 @@ struct SetupTests {
           - port: raw:/dev/ttyAMA0@31250
         auto-connect: false
         follow: { source: MPC, when-lost: stop }
-        link: { quantum: 3, interfaces: [eth0] }
+        link: { quantum: 3, interfaces: [eth0], deactivate-when-idle: true }
         tempo-range: [60, 180]
         session-tempo: [90, 180]
         session-tempo-outside: fold
         http: { address: "::1", port: 9000, token-file: /etc/token }
-        osc: { enabled: true, address: 192.168.7.2 }
+        osc: { enabled: true, address: 192.168.7.2, port: 9001 }
         controls: [{ port: "24:0", message: { note: 60 }, do: tap }]
         log: { level: debug, format: json }
         """
@@ -58,7 +58,11 @@ struct SetupTests {
             return try withSetup("version: 1\nhttp: { token-file: '\(file)' }\n", options) { setup in
                 let warnings = try setup.liveConfiguration().warnings
                 let findings = DoctorCommand.tokenFindings(configuration: setup.path)
-                #expect(findings.filter { $0.level != .ok }.map(\.fix) == warnings.map(\.fix) || !options.isEmpty)
+                // 'tactus doctor' does not know the options of the run.
+                if options.isEmpty {
+                    #expect(findings.filter { $0.level != .ok }.map(\.fix) == warnings.map(\.fix))
+                }
+                // The first word of the fix: head makes a longer token, chmod hides it from other users.
                 return warnings.map { "\($0.code): \($0.fix.prefix { $0 != " " })" }
             }
         }
@@ -113,8 +117,9 @@ struct SetupTests {
             #expect(live.follow == .port("MPC"))
             #expect(live.stopsWhenLost)
             #expect(live.quantum == Beats(3))
+            #expect(live.deactivatesWhenIdle)
             #expect(live.controls.map(\.verb) == [.tap])
-            #expect(try setup.oscAddress()?.description == "192.168.7.2:8809")
+            #expect(try setup.oscAddress()?.description == "192.168.7.2:9001")
             #expect(try setup.address() == HTTPAddress("[::1]:9000"))
             #expect(try setup.interfaces() == ["eth0"])
             #expect(setup.token?.path == "/etc/token")
@@ -144,11 +149,12 @@ struct SetupTests {
     }
 
     @Test
-    func `recognized devices are connected automatically unless outputs are named or the file says no`() throws {
+    func `recognized devices are connected by default, with --output only if the file says so`() throws {
         func connectsRecognised(_ file: String, _ options: String...) throws -> Bool {
             try withSetup(file, options) { try $0.liveConfiguration().outputs.connectsRecognised }
         }
         #expect(try connectsRecognised("version: 1"))
+        #expect(try !connectsRecognised("version: 1\nauto-connect: false"))
         #expect(try !connectsRecognised("version: 1", "--output", "TR-8S"))
         #expect(try connectsRecognised("version: 1\nauto-connect: true", "--output", "TR-8S"))
         #expect(try connectsRecognised("version: 1\noutputs: [{ port: TR-8S }]"))
@@ -195,12 +201,13 @@ struct SetupTests {
     }
 
     @Test
-    func `Open Sound Control is off by default, and when on is limited to this machine`() throws {
+    func `Open Sound Control is off by default, and listens only on this machine unless an address is given`() throws {
         for text in ["", "osc: { port: 9000 }", "osc: { enabled: false }"] {
             #expect(try withSetup("version: 1\n\(text)") { try $0.oscAddress() } == nil)
         }
         let address = try withSetup("version: 1\nosc: { enabled: true }") { try $0.oscAddress() }
         #expect(address?.description == "127.0.0.1:8809" && address?.isLoopback == true)
+        // An address is numbers; a word would have to be looked up.
         #expect(throws: Mistakes.self) {
             try withSetup("version: 1\nosc: { enabled: true, address: all }") { try $0.oscAddress() }
         }

@@ -1,7 +1,9 @@
 /// The user's permissions.
 struct PermissionFacts {
     /// Whether the kernel gave a thread of this process real-time priority 80.
-    var isRealTimeGranted = true
+    ///
+    /// Nil if no thread could be made to try it.
+    var isRealTimeGranted: Bool? = true
     /// Whether it allowed this process to lock memory.
     var isMemoryLockGranted = true
     var user = User()

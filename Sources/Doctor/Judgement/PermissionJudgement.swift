@@ -1,6 +1,6 @@
 extension PermissionFacts {
     func findings(opensSequencer: Bool) -> [Finding] {
-        [realTimeFinding, memoryFinding, groupFinding(opensSequencer: opensSequencer)]
+        [realTimeFinding, memoryFinding, groupFinding(opensSequencer: opensSequencer)].compactMap(\.self)
     }
 
     /// The output thread's priority without `--realtime-priority`.
@@ -8,7 +8,8 @@ extension PermissionFacts {
     /// Bytes that the output thread needs.
     static let lockedMemory = 1 << 20
 
-    private var realTimeFinding: Finding {
+    private var realTimeFinding: Finding? {
+        guard let isRealTimeGranted else { return nil }
         guard !isRealTimeGranted else {
             let root = user.isRoot ? ", as anything is to root" : ""
             let caller = user.caller.map { "; this says nothing of \($0)" } ?? ""
@@ -56,7 +57,7 @@ extension PermissionFacts {
             return .warning(
                 .audioGroup, "\(name) is in the group audio from the next login", fix: "log out and in again")
         }
-        if opensSequencer, isRealTimeGranted, isMemoryLockGranted {
+        if opensSequencer, isRealTimeGranted == true, isMemoryLockGranted {
             return .ok(.audioGroup, "not in the group audio, and it is not needed here")
         }
         return .warning(.audioGroup, "not in the group audio", fix: joinFix)

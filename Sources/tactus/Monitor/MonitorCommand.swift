@@ -83,8 +83,8 @@ struct MonitorCommand: AsyncParsableCommand {
         guard kind != nil else {
             throw ValidationError("say what \(sound): --as clicks (sounds on the beat) or --as midi (a MIDI cable)")
         }
-        guard channel ?? 1 > 0, against ?? 1 > 0, channel ?? 1 != against else {
-            throw ValidationError("--channel and --against are two different channels, counted from 1")
+        guard (1...256).contains(channel ?? 1), (1...256).contains(against ?? 1), channel ?? 1 != against else {
+            throw ValidationError("--channel and --against are two different channels from 1 to 256")
         }
     }
 

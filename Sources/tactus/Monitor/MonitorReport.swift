@@ -10,7 +10,7 @@ struct MonitorReport {
     var stamps: Stamps
     var figures: ClockFigures
     /// More facts about a recording or a sound card's input; nil for other sources.
-    var recording: RecordingFigures?
+    var recording: SoundFigures?
 
     enum Stamps: String, Encodable {
         case kernel, program, recording

@@ -21,7 +21,7 @@ enum MonitorText {
             rows.append(Row(name: "silences", text: "\(figures.silences.count), \(longest)", tone: .caution))
         }
         if figures.ticks.overflows > 0 {
-            let text = "this machine could not keep up \(figures.ticks.overflows) times and may have lost ticks itself"
+            let text = "this machine could not keep up \(times(figures.ticks.overflows)) and may have lost ticks itself"
             rows.append(Row(name: "overflows", text: text, tone: .bad))
         }
         rows.append(transport(figures.transport))
@@ -70,32 +70,35 @@ enum MonitorText {
         return "\(fixed(message.second, 3)) s  \(message.kind.rawValue)\(position)"
     }
 
-    /// More facts about a recording.
-    static func rows(_ recording: RecordingFigures) -> [Row] {
-        var rows = [Row(name: "level", text: level(recording))]
-        if recording.clipped > 0 {
-            let text = "\(recording.clipped) times; record at a lower level"
+    /// More facts about a recording or a sound card's input.
+    static func rows(_ sound: SoundFigures) -> [Row] {
+        var rows = [Row(name: "level", text: level(sound))]
+        if sound.clipped > 0 {
+            let text = "\(sound.kind == .midi ? "yes" : times(sound.clipped)); record at a lower level"
             rows.append(Row(name: "clipped", text: text, tone: .caution))
         }
-        if recording.unreadable > 0 {
-            let text = "\(recording.unreadable) times there was a signal that is no MIDI byte"
+        if sound.unreadable > 0 {
+            let text = "\(times(sound.unreadable)) there was a signal that is no MIDI byte"
             rows.append(Row(name: "unreadable", text: text, tone: .caution))
         }
-        if let other = recording.against { rows.append(Row(name: "difference", text: text(recording, other))) }
+        if let other = sound.against { rows.append(Row(name: "difference", text: text(sound, other))) }
         return rows
     }
 
-    private static func level(_ recording: RecordingFigures) -> String {
-        recording.peakDecibels.map { "loudest \(fixed($0, 1)) dB of full scale" } ?? "silence"
+    /// How often, in words.
+    static func times(_ count: Int) -> String { count == 1 ? "once" : "\(count) times" }
+
+    private static func level(_ sound: SoundFigures) -> String {
+        sound.peakDecibels.map { "loudest \(fixed($0, 1)) dB of full scale" } ?? "silence"
     }
 
-    private static func text(_ recording: RecordingFigures, _ other: RecordingFigures.Against) -> String {
+    private static func text(_ sound: SoundFigures, _ other: SoundFigures.Against) -> String {
         guard let found = other.difference else {
-            return "nothing on channel \(other.channel) is within half an interval of what is on \(recording.channel)"
+            return "nothing on channel \(other.channel) is within half an interval of what is on \(sound.channel)"
         }
         let side = found.medianMicroseconds < 0 ? "before" : "after"
         let range = "\(spokenDuration(found.leastMicroseconds)) to \(spokenDuration(found.greatestMicroseconds))"
-        return "channel \(recording.channel) comes \(spokenDuration(abs(found.medianMicroseconds))) \(side) channel "
+        return "channel \(sound.channel) comes \(spokenDuration(abs(found.medianMicroseconds))) \(side) channel "
             + "\(other.channel), deviation \(spokenDuration(found.deviationMicroseconds)), \(range), growing by "
             + "\(spokenDuration(found.growthMicrosecondsPerMinute)) a minute; \(found.matched) compared, \(found.unmatched) alone"
     }

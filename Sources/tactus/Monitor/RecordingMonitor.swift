@@ -88,8 +88,8 @@ extension MonitorReport {
         case .clicks:
             "no click is heard \(place); \(level); see that it is the right channel (--channel), and loud enough"
         case .midi:
-            "no MIDI clock is heard \(place), \(recording.unreadable) times something that is no MIDI; \(level); see that "
-                + "it is the right channel (--channel), and that its level does not clip"
+            "no MIDI clock is heard \(place), \(MonitorText.times(recording.unreadable)) something that is no MIDI; "
+                + "\(level); see that it is the right channel (--channel), and that its level does not clip"
         }
     }
 }

@@ -9,8 +9,9 @@ struct SoundMeters: Sendable {
     /// Channels, counted from 1: the measured one, and the one to compare it with.
     let channels: [Int]
     private var meters: [any ChannelMeter]
+    /// The largest absolute sample of the measured channel; 1 is full scale.
     private var peak = Float(0)
-    /// Whether there are two channels, each sample of which has been the same so far.
+    /// Whether there are two channels and they have been equal so far.
     private var areAlike: Bool
     /// Number of samples of each channel so far.
     private(set) var count = 0
@@ -35,7 +36,7 @@ struct SoundMeters: Sendable {
     /// Tells the meters that the sound has ended.
     mutating func finish() { for index in meters.indices { meters[index].finish() } }
 
-    /// Checks that there are two sounds where two are to be compared; a microphone's one may come on both channels.
+    /// Checks that two channels to compare differ; a card may copy its only microphone to both.
     ///
     /// - Parameter name: of the recording or the sound card.
     /// - Throws: if both channels are the same.
@@ -50,12 +51,12 @@ struct SoundMeters: Sendable {
     func figures(nominal: Tempo?) -> ClockFigures { meters[0].figures(nominal: nominal) }
 
     /// Facts about the sound besides the clock's figures.
-    var sound: RecordingFigures {
+    var sound: SoundFigures {
         let against = channels.dropFirst().first.map { other in
-            RecordingFigures.Against(
+            SoundFigures.Against(
                 channel: other, difference: ClockDifference(meters[0].times, against: meters[1].times))
         }
-        return RecordingFigures(
+        return SoundFigures(
             kind: kind, channel: channels[0], sampleRate: sampleRate,
             peakDecibels: peak > 0 ? 20 * log10(Double(peak)) : nil, clipped: meters[0].clipped,
             unreadable: meters[0].unreadable, against: against)

@@ -1,12 +1,14 @@
 import ClockMeter
 
-/// Facts about a recording besides its clock's figures; the names are those of the JSON output.
-struct RecordingFigures: Encodable {
+/// Facts about a recording or a sound card's input, besides the clock's figures.
+///
+/// The names are those of the JSON output.
+struct SoundFigures: Encodable {
     var kind: SoundKind
     /// Counted from 1.
     var channel: Int
     var sampleRate: Int
-    /// The largest sample in decibels of full scale; absent if all are zero.
+    /// The measured channel's largest sample, in decibels of full scale; absent if all are zero.
     var peakDecibels: Double?
     /// Number of sounds that clip; for a MIDI line, 1 if it clips.
     var clipped: Int
@@ -22,7 +24,10 @@ struct RecordingFigures: Encodable {
 
     struct Against: Encodable {
         var channel: Int
-        /// Absent if no sounds of the two channels belong together.
+        /// Absent if no sound of one channel matches one of the other.
+        ///
+        /// Two match if they are less than half an interval apart. A channel with fewer than two sounds has no
+        /// interval.
         var difference: ClockDifference?
     }
 }
