@@ -262,6 +262,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     private func report(_ slot: Int) {
         counters[slot].step.store(states[slot].planner.step.rawValue, ordering: .relaxed)
         counters[slot].mayPlay.store(states[slot].planner.mayPlay, ordering: .relaxed)
+        counters[slot].publish(states[slot].planner.rate)
     }
 
     // Sending

@@ -104,11 +104,9 @@ package struct OutputCounters: ~Copyable, Sendable {
     package let ticks = Atomic<Int>(0)
     /// Ticks sent more than 1 ms late.
     package let lateTicks = Atomic<Int>(0)
-    /// Ticks in the current span of ``DeadlineHealth/span``, and in the one before it.
-    let recent = Atomic<UInt64>(0)
-    let earlier = Atomic<UInt64>(0)
-    /// When the current span began, in microseconds of host time.
-    let recentSince = Atomic<Int64>(0)
+    let recent = RecentTicks()
+    /// Pulses in so many ticks, after folding: the first in the upper half, the second in the lower.
+    private let rate = Atomic<UInt64>(1 << 32 | 1)
     /// Messages that a device or a line did not accept.
     package let dropped = Atomic<Int>(0)
     /// A ``TickPlanner/Step``.
@@ -123,8 +121,8 @@ package struct OutputCounters: ~Copyable, Sendable {
     func reset() {
         ticks.store(0, ordering: .relaxed)
         lateTicks.store(0, ordering: .relaxed)
-        recent.store(0, ordering: .relaxed)
-        earlier.store(0, ordering: .relaxed)
+        recent.reset()
+        rate.store(1 << 32 | 1, ordering: .relaxed)
         dropped.store(0, ordering: .relaxed)
         step.store(TickPlanner.Step.inStep.rawValue, ordering: .relaxed)
         mayPlay.store(false, ordering: .relaxed)
@@ -141,6 +139,17 @@ package struct OutputCounters: ~Copyable, Sendable {
         ticks.add(1, ordering: .relaxed)
         lateness.record(microseconds: microseconds)
         if microseconds > 1_000 { lateTicks.add(1, ordering: .relaxed) }
-        noteDeadline(isLate: microseconds > 1_000, at: time)
+        recent.note(lateness: microseconds, at: time)
+    }
+
+    /// Publishes how many pulses a planner sends for how many ticks; on the output thread.
+    func publish(_ rate: TickPlanner.Rate) {
+        self.rate.store(UInt64(rate.multiply) << 32 | UInt64(rate.divide), ordering: .relaxed)
+    }
+
+    /// The output's pulses per tick of the session, after folding.
+    package var pulsesPerTick: Double {
+        let word = rate.load(ordering: .relaxed)
+        return Double(word >> 32) / Double(word & 0xFFFF_FFFF)
     }
 }

@@ -101,6 +101,7 @@ extension Status {
         // A machine's clock is never quite even.
         if mode == .follow {
             still.tempo = 0
+            for index in still.outputs.indices { still.outputs[index].sentTempo = nil }
             if still.link.lastChange?.origin == .here { still.link.lastChange = nil }
         }
         still.link.measurementErrorMicroseconds = nil
@@ -111,7 +112,7 @@ extension Status {
         }
         for index in still.outputs.indices {
             (still.outputs[index].ticks, still.outputs[index].lateTicks) = (0, 0)
-            still.outputs[index].latenessMicroseconds = nil
+            (still.outputs[index].latenessMicroseconds, still.outputs[index].lastMinute) = (nil, nil)
         }
         still.realtime.wakeUpLatencyMicroseconds = nil
         for index in still.warnings.indices { still.warnings[index].message = "" }  // some count

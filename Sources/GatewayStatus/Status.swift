@@ -129,8 +129,14 @@ package struct Status: Codable, Hashable, Sendable {
         package var divide: Int
         /// Percent; 50 is straight.
         package var swing: Double
+        /// The tempos that others are folded into, as two limits in BPM; nil if none is folded.
+        @Nullable package var range: [Double]?
+        /// BPM that the device reads from its clock, at 24 ticks a beat; nil while it gets no clock.
+        @Nullable package var sentTempo: Double?
         /// Nil before the first tick, and while the device is absent.
         @Nullable package var latenessMicroseconds: Lateness?
+        /// Nil if no tick was sent in the last minute, and while the device is absent.
+        @Nullable package var lastMinute: Punctuality?
 
         /// Whether its device is absent, so that there are no figures.
         package var isAbsent: Bool { port == nil && latenessMicroseconds == nil }
@@ -138,7 +144,8 @@ package struct Status: Codable, Hashable, Sendable {
         package init(
             id: String, name: String, profile: String?, port: String?, connected: Bool, enabled: Bool, ticks: Int,
             lateTicks: Int, offsetMilliseconds: Double, multiply: Int, divide: Int, swing: Double,
-            latenessMicroseconds: Lateness?
+            range: [Double]? = nil, sentTempo: Double? = nil, latenessMicroseconds: Lateness?,
+            lastMinute: Punctuality? = nil
         ) {
             self.id = id
             self.name = name
@@ -152,7 +159,37 @@ package struct Status: Codable, Hashable, Sendable {
             self.multiply = multiply
             self.divide = divide
             self.swing = swing
+            self.range = range
+            self.sentTempo = sentTempo
             self.latenessMicroseconds = latenessMicroseconds
+            self.lastMinute = lastMinute
+        }
+    }
+
+    /// How punctual an output's ticks were in the last minute.
+    package struct Punctuality: Codable, Hashable, Sendable {
+        package var ticks: Int
+        /// Ticks sent more than 1 ms late.
+        package var lateTicks: Int
+        /// The largest delay, 1 s at most.
+        package var maxMicroseconds: Int
+        package var timing: Timing
+
+        /// What a musician makes of it.
+        package enum Timing: String, Codable, Sendable {
+            /// No tick was late.
+            case inTime = "in-time"
+            /// Some were.
+            case loose
+            /// More than one in a hundred was, and at least three.
+            case late
+        }
+
+        package init(ticks: Int, lateTicks: Int, maxMicroseconds: Int, timing: Timing) {
+            self.ticks = ticks
+            self.lateTicks = lateTicks
+            self.maxMicroseconds = maxMicroseconds
+            self.timing = timing
         }
     }
 

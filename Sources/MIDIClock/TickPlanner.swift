@@ -119,6 +119,17 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         return enter(plan, on: map, at: now)
     }
 
+    /// How many pulses are sent for how many ticks.
+    ///
+    /// It differs from the output's settings while its tempo is folded, or pulses would be too close.
+    public struct Rate: Hashable, Sendable, BitwiseCopyable {
+        /// 1 to 2^23, both.
+        public let multiply, divide: Int64
+    }
+
+    /// The rate of the pulses planned last.
+    public var rate: Rate { Rate(multiply: train.grid.multiply, divide: train.grid.divide) }
+
     /// Whether ``next(_:on:at:)`` would return the same message as a copy did, for the same plan and map.
     ///
     /// - Parameters:

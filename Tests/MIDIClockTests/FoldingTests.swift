@@ -21,6 +21,7 @@ struct FoldingTests {
         let folds = [0, -1, 1, -2, 2, -3, 3, -4, 4, -5, 5, -6, 6]
         let nearest = try #require(folds.first { fits.contains(exact * pow2($0)) })
         #expect(device.heardFold(of: score) == nearest)
+        #expect(Double(device.planner.rate.multiply) / Double(device.planner.rate.divide) == pow2(nearest))
         #expect(abs(device.heardTempo(ticks: 48) / (exact * pow2(nearest)) - 1) < 0.000_1)
         #expect(device.transport == [.start])
         #expect(device.misplacementByEar(in: score) == nil)

@@ -3,10 +3,13 @@ internal import ClockDispatch
 internal import RealTime
 
 extension StatusPicture {
+    /// Lateness at which the output thread counts as stuck, in nanoseconds; by design it may wait awake for 2 ms.
+    private static let stuck: Int64 = 100_000_000
+
     /// Why the output thread is late or stuck; nil if it is not.
     func clockTrouble(at reading: ClockReading, counters: OutputThread) -> String? {
         let (wakesAt, now) = (counters.wakesAt.nanoseconds, reading.monotonic.nanoseconds)
-        if wakesAt < now, now - wakesAt > DeadlineHealth.stuck {
+        if wakesAt < now, now - wakesAt > Self.stuck {
             return "the output thread should have gone on \((now - wakesAt) / 1_000_000) ms ago"
         }
         let late = outputs.indices.filter { slot in

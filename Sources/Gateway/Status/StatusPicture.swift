@@ -73,7 +73,7 @@ struct StatusPicture: Sendable {
             transport: isPending ? .pending : transport.isPlaying ? .playing : .stopped,
             startsInBeats: isPending ? ahead / Double(TickLine.ticksPerBeat) : nil, link: linkStatus,
             follower: followerStatus,
-            outputs: slots.map { outputStatus(slot: $0, counters) },
+            outputs: slots.map { outputStatus(slot: $0, counters, at: now) },
             realtime: .init(
                 scheduling: machine.scheduling.rawValue,
                 priority: machine.scheduling == .fifo ? machine.priorityWanted : 0,
@@ -124,8 +124,12 @@ struct StatusPicture: Sendable {
         return follower
     }
 
-    private func outputStatus(slot: Int, _ counters: OutputThread) -> Status.Output {
+    private func outputStatus(slot: Int, _ counters: OutputThread, at now: HostTime) -> Status.Output {
         let output = outputs[slot]
+        let (settings, tempo) = (output.settings, 60e6 / Double(leadership.line.microsecondsPerBeat))
+        let hasClock =
+            output.connectedTo != nil && output.isEnabled
+            && (settings.isClockAlwaysOn || leadership.transport.isPlaying)
         return counters.withCounters(of: slot) { count in
             Status.Output(
                 id: output.id, name: output.name, profile: output.profile?.id,
@@ -136,7 +140,11 @@ struct StatusPicture: Sendable {
                 offsetMilliseconds: output.offset,
                 multiply: Int(output.settings.multiply), divide: Int(output.settings.divide),
                 swing: Double(output.settings.swing) / 10,
-                latenessMicroseconds: output.isAway ? nil : Status.Lateness(count.lateness))
+                range: settings.tempos == .all
+                    ? nil : [settings.tempos.lowest, settings.tempos.highest].map { Double($0) / 1_000 },
+                sentTempo: hasClock ? (tempo * count.pulsesPerTick * 100).rounded() / 100 : nil,
+                latenessMicroseconds: output.isAway ? nil : Status.Lateness(count.lateness),
+                lastMinute: output.isAway ? nil : Status.Punctuality(count.lastMinute(at: now)))
         }
     }
 
@@ -280,5 +288,15 @@ extension Status.Lateness {
             p50: Double(median), p99: Double(most), max: Double(histogram.maximum),
             histogram: Histogram(
                 counts: histogram.counts(below: Histogram.limits.map(Int64.init)), sum: Int(histogram.total)))
+    }
+}
+
+extension Status.Punctuality {
+    /// The words for some ticks; nil if there are none.
+    init?(_ tally: RecentTicks.Tally) {
+        guard tally.ticks > 0 else { return nil }
+        self.init(
+            ticks: tally.ticks, lateTicks: tally.late, maxMicroseconds: Int(tally.worst),
+            timing: tally.isOftenLate ? .late : tally.late > 0 ? .loose : .inTime)
     }
 }

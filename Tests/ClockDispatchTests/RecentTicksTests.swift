@@ -4,7 +4,7 @@ import Testing
 @testable import ClockDispatch
 
 @Suite
-struct DeadlineHealthTests {
+struct RecentTicksTests {
     private typealias Tick = (at: Int64, isLate: Bool)
 
     /// The verdict after ticks at these times, in milliseconds, some of them late.
@@ -49,5 +49,26 @@ struct DeadlineHealthTests {
         counters.reset()
         let isOftenLate = counters.isOftenLate(at: HostTime(microseconds: 10))
         #expect(!isOftenLate)
+    }
+
+    @Test
+    func `the last minute's ticks are told with the worst of them, and forgotten afterwards`() {
+        let counters = OutputCounters()
+        // A tick a second from 1000 s on; the one at 1003 s is 40 ms late, and that at 1058 s 2 ms.
+        for second in Int64(1_000)...1_059 {
+            let lateness: Int64 = [1_003: 40_000, 1_058: 2_000][second] ?? 100
+            counters.countTick(lateness: lateness, at: HostTime(microseconds: second * 1_000_000))
+        }
+        func told(_ second: Int64) -> [Int64] {
+            let tally = counters.lastMinute(at: HostTime(microseconds: second * 1_000_000))
+            return [Int64(tally.ticks), Int64(tally.late), tally.worst]
+        }
+        #expect(told(1_059) == [60, 2, 40_000])
+        #expect(told(1_060) == [55, 1, 2_000])
+        #expect(told(1_114) == [5, 1, 2_000])
+        #expect(told(1_115) == [0, 0, 0])
+        // After a pause nothing of the minute before it is left.
+        counters.countTick(lateness: 3_000_000, at: HostTime(microseconds: 1_117_000_000))
+        #expect(told(1_117) == [1, 1, 1_000_000])
     }
 }
