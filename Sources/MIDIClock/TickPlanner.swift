@@ -122,13 +122,13 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// How many pulses are sent for how many ticks.
     ///
     /// It differs from the output's settings while its tempo is folded, or pulses would be too close.
-    public struct Rate: Hashable, Sendable, BitwiseCopyable {
+    package struct Rate: Hashable, Sendable, BitwiseCopyable {
         /// 1 to 2^23, both.
-        public let multiply, divide: Int64
+        package let multiply, divide: Int64
     }
 
     /// The rate of the pulses planned last.
-    public var rate: Rate { Rate(multiply: train.grid.multiply, divide: train.grid.divide) }
+    package var rate: Rate { Rate(multiply: train.grid.multiply, divide: train.grid.divide) }
 
     /// Whether ``next(_:on:at:)`` would return the same message as a copy did, for the same plan and map.
     ///
