@@ -37,11 +37,10 @@ struct RequestError: Error, HTTPResponseError {
     }
 
     static func methodNotAllowed(_ served: [HTTPRequest.Method]) -> RequestError {
-        let names = served.map(\.rawValue)
+        let names = served.flatMap { $0 == .get ? ["GET", "HEAD"] : [$0.rawValue] }.joined(separator: ", ")
         return RequestError(
             status: .methodNotAllowed, code: "method-not-allowed",
-            message: "only \(names.joined(separator: " and ")) is served here",
-            headers: [.allow: names.joined(separator: ", ")])
+            message: "another method is needed here: \(names)", headers: [.allow: names])
     }
 
     static let unauthorized = RequestError(
