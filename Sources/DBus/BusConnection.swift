@@ -14,12 +14,17 @@ package final class BusConnection {
     /// Connects to the system's bus, or to that which DBUS_SYSTEM_BUS_ADDRESS names.
     package convenience init(variable: (String) -> String?) throws(SystemCallError) {
         let text = variable("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/run/dbus/system_bus_socket"
-        // Of several addresses the first; of its parts only the path.
-        let path = text.split(separator: ";").first?.split(separator: ",").first.map(String.init) ?? ""
-        guard path.hasPrefix("unix:path="), let address = UnixAddress(String(path.dropFirst(10))) else {
+        guard let path = Self.path(in: text), let address = UnixAddress(path) else {
             throw SystemCallError(operation: "DBUS_SYSTEM_BUS_ADDRESS \(text)", code: EINVAL)
         }
         try self.init(address)
+    }
+
+    /// The path in a bus address, such as `unix:path=/run/bus,guid=0123`; of several addresses the first counts.
+    static func path(in text: String) -> String? {
+        guard let first = text.split(separator: ";").first, first.hasPrefix("unix:") else { return nil }
+        let keys = first.dropFirst("unix:".count).split(separator: ",")
+        return keys.first { $0.hasPrefix("path=") }.map { String($0.dropFirst("path=".count)) }
     }
 
     package init(_ address: UnixAddress) throws(SystemCallError) {

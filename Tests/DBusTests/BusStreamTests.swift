@@ -26,6 +26,15 @@ struct BusStreamTests {
     private static let bytes = accepted + messages.flatMap(\.bytes)
 
     @Test
+    func `the path in a bus address is found wherever it stands`() {
+        #expect(BusConnection.path(in: "unix:path=/run/bus") == "/run/bus")
+        #expect(BusConnection.path(in: "unix:guid=01,path=/run/a=b;tcp:host=far") == "/run/a=b")
+        #expect(BusConnection.path(in: "tcp:host=far;unix:path=/run/bus") == nil)
+        #expect(BusConnection.path(in: "unix:abstract=/run/bus") == nil)
+        #expect(BusConnection.path(in: "") == nil)
+    }
+
+    @Test
     func `a call has the bytes that the specification gives it`() {
         let call = BusMessage.call("M", of: "a.b", at: "/", to: "c.d", serial: 5, [.uint16(1), .byteStrings(["xy"])])
         let header: [UInt8] = [
