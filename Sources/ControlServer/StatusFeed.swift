@@ -102,7 +102,6 @@ extension Status {
         if mode == .follow {
             still.tempo = 0
             for index in still.outputs.indices { still.outputs[index].sentTempo = nil }
-            if still.link.lastChange?.origin == .here { still.link.lastChange = nil }
         }
         still.link.measurementErrorMicroseconds = nil
         (still.follower.tempo, still.follower.jitterMicroseconds) = (nil, nil)

@@ -114,10 +114,10 @@ package final class Gateway: Sendable {
 
     /// The Link peers heard now, those of our session first; at most 128.
     package func peers() async -> [SessionPeer] {
-        let (reports, session) = (await peer.peers(), exchange.picture.link.sessionID)
+        let reports = await peer.peers()
         let ports = reports.filter(\.isLocal).compactMap(\.measurementEndpoint?.port)
         let programs = ports.isEmpty ? [:] : PortHolders.programs(holding: Set(ports), SystemTree(root: "/"))
-        return reports.map { SessionPeer($0, session: session, programs: programs, at: .now()) }
+        return reports.map { SessionPeer($0, programs: programs, at: .now()) }
     }
 
     /// The profiles in force.

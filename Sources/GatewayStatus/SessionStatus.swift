@@ -1,7 +1,7 @@
 extension Status {
     /// A change of the session, and who made it.
     package struct Change: Codable, Hashable, Sendable {
-        /// Counts the changes of a run, from 1; numbers are left out while somebody turns a knob.
+        /// Counts changes from 1; a turned knob uses several numbers, but is one entry.
         package var number: Int
         package var what: What
         /// The new tempo in BPM; nil for play and stop.
@@ -11,7 +11,7 @@ extension Status {
         /// The joined session; nil for all others.
         @Nullable package var session: String?
         package var origin: Origin
-        /// The originator's address and node ID, nil unless it is a peer; for `joined`, those of the founder.
+        /// The originator's address and node ID, nil unless it is a peer; for `joined`, those of its founder.
         @Nullable package var address: String?
         @Nullable package var node: String?
         /// When it was heard, as ISO 8601 in UTC.
@@ -25,7 +25,7 @@ extension Status {
             case tempo
             case play
             case stop
-            /// The gateway joined an older session, and took over its tempo.
+            /// The gateway joined another session; the value is its tempo.
             case joined
         }
 

@@ -60,8 +60,8 @@ extension LinkState {
     /// - Parameters:
     ///   - engine: the engine.
     ///   - failures: why interfaces cannot be used, one line each.
-    ///   - changes: the engine's changes; nil leaves out their times of day.
-    package init(_ engine: Engine, failures: [String] = [], changes: [DatedChange]? = nil) {
+    ///   - changes: the engine's changes with their times of day.
+    package init(_ engine: Engine, failures: [String] = [], changes: [DatedChange] = []) {
         self.init(
             sessionState: engine.sessionState, isEnabled: engine.isEnabled, isActive: engine.isActive,
             switchings: engine.switchings, edits: engine.edits,
@@ -70,6 +70,6 @@ extension LinkState {
             failures: failures, refusedDatagrams: engine.refusedDatagrams,
             crowdingAddress: engine.crowd.map { $0.source?.description ?? "many addresses" },
             measurementErrorMicroseconds: engine.measurementErrorMicroseconds, clockSteps: engine.clockSteps,
-            changes: changes ?? engine.changeLog.changes.map { DatedChange($0, millisecondsSince1970: 0) })
+            changes: changes)
     }
 }

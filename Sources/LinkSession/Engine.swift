@@ -60,6 +60,8 @@ package struct Engine: Sendable {
     package internal(set) var isStartStopSyncEnabled = false
     /// Other peers in the same session.
     package internal(set) var peerCount = 0
+    /// When their number last changed; nil if it never did.
+    var membersChangedAt: HostTime?
     /// Datagrams that were no valid Link messages, or exceeded the limits.
     ///
     /// Unexpected pongs do not count: every measurement leaves one behind.

@@ -2,10 +2,15 @@ import BeatTime
 
 // Who changed what.
 extension Engine {
+    /// How long the number of members must not have changed for the only other one to be certain, in microseconds.
+    ///
+    /// A peer may announce its last change, or what it missed, just as it leaves or comes back.
+    private static let membershipRest: Int64 = 1_000_000
+
     /// What a change of the session is compared with.
     struct Before {
         let session: NodeID
-        let timeline: GhostTimeline
+        let tempo: Tempo
         let startStop: StartStopState
         let isPlaying: Bool
     }
@@ -13,77 +18,57 @@ extension Engine {
     /// The present state, to be compared with after an event.
     var before: Before {
         Before(
-            session: session.id, timeline: session.timeline, startStop: startStop,
+            session: session.id, tempo: session.timeline.tempo, startStop: startStop,
             isPlaying: clientStartStop.isPlaying)
     }
 
-    /// Records what a member's announcement has changed, or whether it repeats a change.
+    /// Records what a member's announcement has changed, or that it repeats a change.
     mutating func noteChanges(
-        since before: Before, _ announcement: Announcement, from telling: Telling, at now: HostTime
+        since before: Before, _ announcement: Announcement, from announcer: Announcer, at now: HostTime
     ) {
         guard announcement.session == session.id, before.session == session.id else { return }
-        changeLog.heard(announcement, from: telling, at: now)
-        if before.timeline != session.timeline, before.timeline.tempo != session.timeline.tempo {
-            search(
-                .timeline(session.timeline), .tempo(session.timeline.tempo), from: telling,
-                madeAt: madeAt(of: session.timeline, after: before.timeline), at: now)
+        changeLog.heard(announcement, from: announcer.node)
+        if before.tempo != session.timeline.tempo {
+            note(.tempo(session.timeline.tempo), announcement, from: announcer, at: now)
         }
-        if before.startStop != startStop {
-            let isNew = before.startStop.isPlaying != startStop.isPlaying
-            guard isNew || before.isPlaying != clientStartStop.isPlaying else { return }
-            search(
-                .startStop(startStop), startStop.isPlaying ? .play : .stop, isFollowed: isStartStopSyncEnabled,
-                from: telling, madeAt: session.transform.hostTime(of: startStop.timestamp), at: now)
+        let isNew = before.startStop.isPlaying != startStop.isPlaying
+        if before.startStop != startStop, isNew || before.isPlaying != clientStartStop.isPlaying {
+            note(
+                startStop.isPlaying ? .play : .stop, isFollowed: isStartStopSyncEnabled, announcement, from: announcer,
+                at: now)
         }
     }
 
-    private mutating func search(
-        _ subject: Search.Subject, _ what: SessionChange.What, isFollowed: Bool = true, from telling: Telling,
-        madeAt: HostTime?, at now: HostTime
+    private mutating func note(
+        _ what: SessionChange.What, isFollowed: Bool = true, _ announcement: Announcement, from announcer: Announcer,
+        at now: HostTime
     ) {
-        let search = Search(
-            subject, what, isFollowed: isFollowed, by: telling, members: peers.members(of: session.id),
-            madeAt: madeAt, delay: peers.longestRoundTrip(in: session.id), at: now)
-        changeLog.adopted(search, at: now)
-    }
-
-    /// When a peer made a timeline: an edit takes the beat of its moment, on the old timeline, as its beat origin.
-    ///
-    /// - Parameters:
-    ///   - timeline: the new one.
-    ///   - old: the one it replaces.
-    /// - Returns: nil if the origin is the least possible one, which says nothing.
-    private func madeAt(of timeline: GhostTimeline, after old: GhostTimeline) -> HostTime? {
-        guard timeline.beatOrigin > old.beatOrigin + Beats(microbeats: 1) else { return nil }
-        return session.transform.hostTime(of: old.time(of: timeline.beatOrigin))
+        let isAlone =
+            peers.isOnlyMember(announcer, of: session.id)
+            && (membersChangedAt.map { $0.microseconds(to: now) >= Self.membershipRest } ?? true)
+        let change = SessionChange(
+            what: what, origin: .peer(announcer), isProbable: !isAlone, isFollowed: isFollowed, at: now)
+        changeLog.add(change, onlyIn: isAlone ? announcement : nil)
     }
 
     /// Records a tempo change made here.
     mutating func noteOwnTempo(since before: Before, at now: HostTime) {
-        guard before.timeline != session.timeline else { return }
-        changeLog.supersede(.timeline(session.timeline), at: now)
-        guard before.timeline.tempo != session.timeline.tempo else { return }
-        changeLog.add(
-            SessionChange(what: .tempo(session.timeline.tempo), origin: .here, at: now, madeAt: now))
+        guard before.tempo != session.timeline.tempo else { return }
+        changeLog.add(SessionChange(what: .tempo(session.timeline.tempo), origin: .here, at: now))
     }
 
     /// Records a play or stop made here.
     mutating func noteOwnStartStop(since before: Before, at now: HostTime) {
-        if isStartStopSyncEnabled { changeLog.supersede(.startStop(startStop), at: now) }
         guard before.isPlaying != clientStartStop.isPlaying else { return }
-        changeLog.add(
-            SessionChange(
-                what: clientStartStop.isPlaying ? .play : .stop, origin: .here, at: now, madeAt: now))
+        changeLog.add(SessionChange(what: clientStartStop.isPlaying ? .play : .stop, origin: .here, at: now))
     }
 
     /// Records that another session was joined.
     mutating func noteJoin(from tempo: Tempo, at now: HostTime) {
-        changeLog.endAll(at: now)
-        let members = peers.members(of: session.id)
-        let founder = members.first { $0.teller.node == session.id }?.teller
+        let founder = peers.records.first { $0.node == session.id && $0.announcement.session == session.id }
         changeLog.add(
             SessionChange(
-                what: .joined(session: session.id, founder: founder, from: tempo, to: session.timeline.tempo),
-                origin: (founder ?? members.first?.teller).map { .peer($0) } ?? .unknown, at: now))
+                what: .joined(session: session.id, from: tempo, to: session.timeline.tempo),
+                origin: founder.map { .peer($0.announcer) } ?? .unknown, at: now))
     }
 }

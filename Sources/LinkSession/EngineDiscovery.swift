@@ -113,9 +113,6 @@ extension Engine {
         let record = PeerRecord(
             node: header.sender, interface: interfaces[index].address, announcement: announcement, expiry: expiry,
             source: source, at: now)
-        let telling = Telling(
-            teller: Teller(node: header.sender, address: source, interface: record.interface),
-            isToAll: header.kind == .alive, heardBefore: peers.lastTold(header.sender))
         guard admit(record, at: now) else { return }
         let before = before
         let pruneAt = expiry.advanced(byMicroseconds: Self.prunePadding)
@@ -124,8 +121,8 @@ extension Engine {
         if isNewTimeline { saw(announcement.timeline, in: id, at: now) }
         measureIfUnmeasured(id, at: now)
         if isNewStartStop { saw(announcement.startStop, in: id, at: now) }
-        noteChanges(since: before, announcement, from: telling, at: now)
         if isNewMember { recountPeers(at: now) }
+        noteChanges(since: before, announcement, from: record.announcer, at: now)
     }
 
     /// Puts a record into the table; false if there is no room for it.
@@ -179,7 +176,7 @@ extension Engine {
     mutating func recountPeers(at now: HostTime) {
         let count = peers.memberCount(of: session.id)
         guard count != peerCount else { return }
-        peerCount = count
+        (peerCount, membersChangedAt) = (count, now)
         if count == 0 { foundSession(at: now) }
     }
 }

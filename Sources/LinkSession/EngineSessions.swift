@@ -120,7 +120,6 @@ extension Engine {
     ///
     /// Tempo, beats and grid continue here. To others this is a new peer, and the youngest session.
     mutating func foundSession(at now: HostTime) {
-        changeLog.endAll(at: now)
         formerNodeIDs.append(nodeID)
         if formerNodeIDs.count > Self.formerNodeIDLimit { formerNodeIDs.removeFirst() }
         nodeID = nodeIDs.next()

@@ -4,6 +4,8 @@ package import BeatTime
 package struct PeerReport: Hashable, Sendable {
     package var node: NodeID
     package var session: NodeID
+    /// Whether it is in our session.
+    package var isOurs: Bool
     /// The address its datagrams come from.
     package var address: IPAddress
     /// Where it is heard.
@@ -40,27 +42,25 @@ extension Engine {
             if let last = reports.last, last.node == record.node {
                 reports[reports.count - 1].add(record)
             } else {
-                reports.append(PeerReport(record))
+                reports.append(PeerReport(record, isOurs: record.announcement.session == session.id))
             }
         }
         for index in reports.indices where reports[index].node == measuredNode {
             reports[index].clockError = measurementErrorMicroseconds
         }
         reports.sort { left, right in
-            let (isOurs, isTheirs) = (left.session == session.id, right.session == session.id)
-            return isOurs == isTheirs ? (left.session, left.node) < (right.session, right.node) : isOurs
+            left.isOurs == right.isOurs ? (left.session, left.node) < (right.session, right.node) : left.isOurs
         }
         return Array(reports.prefix(Self.mostPeersReported))
     }
 }
 
 extension PeerReport {
-    fileprivate init(_ record: PeerRecord) {
+    fileprivate init(_ record: PeerRecord, isOurs: Bool) {
         self.init(
-            node: record.node, session: record.announcement.session, address: record.source,
+            node: record.node, session: record.announcement.session, isOurs: isOurs, address: record.source,
             interfaces: [Interface(address: record.interface)], tempo: record.announcement.timeline.tempo,
-            since: record.since,
-            roundTrip: record.roundTrip, clockError: nil,
+            since: record.since, roundTrip: record.roundTrip, clockError: nil,
             measurementEndpoint: record.announcement.measurementEndpoint)
     }
 

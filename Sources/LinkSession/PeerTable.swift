@@ -12,8 +12,6 @@ struct PeerRecord: Hashable, Sendable {
     var source: IPAddress
     /// When that address announced it last.
     var heardAt: HostTime
-    /// When any address announced it last.
-    let toldAt: HostTime
     /// When it was first heard on this interface.
     private(set) var since: HostTime
     /// Median time of a ping and its answer in the last measurement, in microseconds.
@@ -22,6 +20,8 @@ struct PeerRecord: Hashable, Sendable {
     var isRepeated = false
     /// Whether it has answered a measurement.
     var hasAnswered = false
+
+    var announcer: Announcer { Announcer(node: node, address: source, interface: interface) }
 
     /// How long its address must be silent before another's announcements count as the peer's own, in microseconds.
     private static let silence: Int64 = 5_000_000
@@ -35,7 +35,7 @@ struct PeerRecord: Hashable, Sendable {
         self.announcement = announcement
         self.expiry = expiry
         self.source = source
-        (heardAt, toldAt, since) = (now, now, now)
+        (heardAt, since) = (now, now)
     }
 
     /// Copies what an earlier record of the same peer knows.
@@ -103,29 +103,13 @@ struct PeerTable: Sendable {
         return records[first...].prefix { $0.node == node }.contains { $0.announcement.session == session }
     }
 
-    /// When a peer was last heard, on any interface; nil if it is not known.
-    func lastTold(_ node: NodeID) -> HostTime? {
-        records[position(of: node, .v4(0))...].prefix { $0.node == node }.map(\.toldAt).max()
-    }
-
-    /// The members of a session, each once, with the time at which it was last heard.
-    func members(of session: NodeID) -> [Telling] {
-        var members: [Telling] = []
-        for record in records where record.announcement.session == session {
-            if let last = members.last, last.teller.node == record.node {
-                members[members.count - 1].heardBefore = max(last.heardBefore ?? record.toldAt, record.toldAt)
-            } else {
-                let teller = Teller(node: record.node, address: record.source, interface: record.interface)
-                members.append(Telling(teller: teller, isToAll: false, heardBefore: record.toldAt))
-            }
+    /// Whether a peer is the only member of a session, and announced by the address under which it is listed.
+    func isOnlyMember(_ announcer: Announcer, of session: NodeID) -> Bool {
+        records.allSatisfy { record in
+            record.announcement.session != session
+                || record.node == announcer.node
+                    && (record.interface != announcer.interface || record.source == announcer.address)
         }
-        return members
-    }
-
-    /// The longest measured round trip to a member of a session, in microseconds; 0 if there is none, at most 100 ms.
-    func longestRoundTrip(in session: NodeID) -> Int64 {
-        let trips = records.lazy.filter { $0.announcement.session == session }.compactMap(\.roundTrip)
-        return min(max(trips.max() ?? 0, 0), 100_000)
     }
 
     func hasMembers(of session: NodeID) -> Bool { records.contains { $0.announcement.session == session } }

@@ -1,7 +1,7 @@
 package import BeatTime
 
-/// Who told us of a state of the session.
-package struct Teller: Hashable, Sendable {
+/// A peer that announced a state, and where it was heard.
+package struct Announcer: Hashable, Sendable {
     package var node: NodeID
     /// The address its datagrams come from.
     package var address: IPAddress
@@ -27,32 +27,32 @@ package struct SessionChange: Hashable, Sendable {
     package var isFollowed: Bool
     /// When it was heard, or made here.
     package var at: HostTime
-    /// When its originator made it; nil if that cannot be told.
-    package var madeAt: HostTime?
 
     package enum What: Hashable, Sendable {
         case tempo(Tempo)
         case play
         case stop
-        /// We joined an older session; the founder is nil if it was not heard.
-        case joined(session: NodeID, founder: Teller?, from: Tempo, to: Tempo)
+        /// We joined another session.
+        case joined(session: NodeID, from: Tempo, to: Tempo)
     }
 
     package enum Origin: Hashable, Sendable {
         /// This program.
         case here
-        case peer(Teller)
+        /// The peer that announced a change first, or the founder of a joined session.
+        case peer(Announcer)
+        /// The founder of a joined session, who is not heard.
         case unknown
 
         /// The peer's node; nil if it is not a peer.
         package var node: NodeID? {
-            if case .peer(let teller) = self { teller.node } else { nil }
+            if case .peer(let peer) = self { peer.node } else { nil }
         }
     }
 
     package init(
         number: UInt64 = 0, what: What, origin: Origin, isProbable: Bool = false, isFollowed: Bool = true,
-        at: HostTime, madeAt: HostTime? = nil
+        at: HostTime
     ) {
         self.number = number
         self.what = what
@@ -60,12 +60,14 @@ package struct SessionChange: Hashable, Sendable {
         self.isProbable = isProbable
         self.isFollowed = isFollowed
         self.at = at
-        self.madeAt = madeAt
     }
 
     /// Whether this change goes on where the earlier one left off, as while somebody turns a knob.
+    ///
+    /// Two changes by peers that are only guessed may be of one knob.
     package func continues(_ earlier: SessionChange) -> Bool {
-        guard case .tempo = what, case .tempo = earlier.what, origin == earlier.origin else { return false }
-        return earlier.at.microseconds(to: at) < ChangeLog.knobPause
+        guard case .tempo = what, case .tempo = earlier.what, earlier.at.microseconds(to: at) < ChangeLog.knobPause
+        else { return false }
+        return origin.node == earlier.origin.node || isProbable && earlier.isProbable
     }
 }

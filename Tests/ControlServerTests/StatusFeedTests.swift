@@ -118,17 +118,6 @@ struct StatusFeedTests {
         }
     }
 
-    @Test
-    func `the tempo of a machine that is followed is no change, but one by a peer is`() {
-        var following = Status.example
-        following.mode = .follow
-        var moved = following
-        (moved.tempo, moved.link.lastChange) = (120.1, Self.change(.here))
-        #expect(moved.withoutMotion == following.withoutMotion)
-        moved.link.lastChange = Self.change(.peer)
-        #expect(moved.withoutMotion != following.withoutMotion)
-    }
-
     private static func change(_ origin: Status.Change.Origin) -> Status.Change {
         .init(number: 1, what: .tempo, value: 120.1, origin: origin, at: "2026-11-23T17:05:00.250Z")
     }

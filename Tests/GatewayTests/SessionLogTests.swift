@@ -6,10 +6,10 @@ import Testing
 @testable import Gateway
 @testable import LinkNetwork
 
-/// One log line for each change that others make.
+/// One log line for each change of the session.
 @Suite
 struct SessionLogTests {
-    private let peer = Teller(node: NodeID(bits: 0xAB), address: .v4(10, 0, 0, 2), interface: .v4(10, 0, 0, 1))
+    private let peer = Announcer(node: NodeID(bits: 0xAB), address: .v4(10, 0, 0, 2), interface: .v4(10, 0, 0, 1))
     private var log = SessionLog(after: LinkState(Engine(tempo: Tempo(beatsPerMinute: 120), seed: 1, at: Self.start)))
     private var changes = ChangeLogMaker()
 
@@ -49,12 +49,12 @@ struct SessionLogTests {
     @Test
     mutating func `play and stop are logged at once, after the tempo that moved before`() {
         changes.add(.tempo(Tempo(beatsPerMinute: 90)), .peer(peer), atSecond: 1, isProbable: true)
-        changes.add(.play, .unknown, atSecond: 1.2, isProbable: true)
+        changes.add(.play, .peer(peer), atSecond: 1.2, isProbable: true)
         changes.add(.stop, .peer(peer), atSecond: 1.4, isFollowed: false)
         #expect(
             lines() == [
                 "a peer probably changed the tempo address=10.0.0.2 node=00000000000000ab tempo=90.0",
-                "somebody pressed play",
+                "a peer probably pressed play address=10.0.0.2 node=00000000000000ab",
                 "a peer pressed stop; it is not followed, because start/stop sync is off address=10.0.0.2 "
                     + "node=00000000000000ab",
             ])
@@ -62,17 +62,21 @@ struct SessionLogTests {
     }
 
     @Test
-    mutating func `own changes are not logged, and a join names session and tempos`() {
+    mutating func `own changes are logged as such, and a join names session and tempos`() {
         changes.add(.tempo(Tempo(beatsPerMinute: 90)), .here, atSecond: 1)
         changes.add(.play, .here, atSecond: 1)
         changes.add(
-            .joined(
-                session: peer.node, founder: peer, from: Tempo(beatsPerMinute: 90), to: Tempo(beatsPerMinute: 125)),
+            .joined(session: peer.node, from: Tempo(beatsPerMinute: 90), to: Tempo(beatsPerMinute: 125)),
             .peer(peer), atSecond: 2)
+        changes.add(
+            .joined(session: peer.node, from: Tempo(beatsPerMinute: 90), to: Tempo(beatsPerMinute: 90)), .unknown,
+            atSecond: 2)
         #expect(
             lines() == [
-                "joined an older session and took over its tempo address=10.0.0.2 node=00000000000000ab "
-                    + "session=00000000000000ab tempo=125.0 tempo before=90.0"
+                "this gateway changed the tempo tempo=90.0", "this gateway pressed play",
+                "joined another session and took over its tempo address=10.0.0.2 node=00000000000000ab "
+                    + "session=00000000000000ab tempo=125.0 tempo before=90.0",
+                "joined another session session=00000000000000ab tempo=90.0 tempo before=90.0",
             ])
         #expect(log.deadline == nil)
     }

@@ -6,7 +6,7 @@ import Testing
 /// Who changed what, as each peer sees it.
 @Suite
 struct ChangeTests {
-    /// Scenes of three to five peers, where everybody judges everybody's changes.
+    /// Scenes of two to five peers, where everybody judges everybody's changes.
     private func judged(seeds: Range<UInt64>, _ conditions: LinkConditions) throws -> ChangeJudgement {
         var judgement = ChangeJudgement()
         for seed in seeds { try judgement.judgeScene(seed: seed, conditions) }
@@ -15,42 +15,47 @@ struct ChangeTests {
 
     @Test
     func `on a clean network a change gets its author, certainly or probably`() throws {
-        let judgement = try judged(seeds: 1..<31, LinkConditions(delay: 200, jitter: 300))
-        print("clean network: \(judgement)")
-        #expect(judgement.wrong == 0 && judgement.missed == 0)
-        #expect(judgement.share > 0.99)
-        #expect(judgement.certain > 5 * judgement.probable)
+        let judgement = try judged(seeds: 1..<16, LinkConditions(delay: 200, jitter: 300))
+        #expect(judgement.wrong == 0 && judgement.missed == 0, "\(judgement)")
+        #expect(judgement.share > 0.99, "\(judgement)")
+        #expect(judgement.certain > 0, "\(judgement)")
     }
 
     @Test
     func `on a slow network an uncertain author is marked`() throws {
-        let judgement = try judged(seeds: 1..<31, LinkConditions(delay: 2_000, jitter: 4_000))
-        print("slow network: \(judgement)")
-        #expect(judgement.wrong == 0 && judgement.missed == 0)
-        #expect(judgement.share > 0.98)
+        let judgement = try judged(seeds: 1..<16, LinkConditions(delay: 2_000, jitter: 4_000))
+        #expect(judgement.wrong == 0 && judgement.missed == 0, "\(judgement)")
+        #expect(judgement.share > 0.98, "\(judgement)")
     }
 
     @Test
     func `on a network that loses datagrams an uncertain author is marked`() throws {
-        let judgement = try judged(seeds: 1..<31, LinkConditions(delay: 300, jitter: 500, loss: 0.05))
-        print("lossy network: \(judgement)")
-        #expect(judgement.wrong == 0 && judgement.missed == 0)
-        #expect(judgement.share > 0.95)
+        let judgement = try judged(seeds: 1..<16, LinkConditions(delay: 300, jitter: 500, loss: 0.05))
+        #expect(judgement.wrong == 0 && judgement.missed == 0, "\(judgement)")
+        #expect(judgement.share > 0.95, "\(judgement)")
+    }
+
+    @Test
+    func `on a network that holds back what is sent to everyone, an uncertain author is marked`() throws {
+        let conditions = LinkConditions(delay: 1_000, jitter: 3_000, multicastPeriod: 102_400)
+        let judgement = try judged(seeds: 1..<16, conditions)
+        #expect(judgement.wrong == 0 && judgement.missed == 0, "\(judgement)")
+        #expect(judgement.share > 0.99, "\(judgement)")
     }
 
     @Test(arguments: Seeds.standing(1...4))
-    func `with one other peer the author is known at once`(seed: UInt64) throws {
+    func `the only other peer is certainly the author`(seed: UInt64) throws {
         var world = LinkWorld("two peers", seed: seed)
         let (ours, peer) = (world.addNode(tempo: 100), world.addNode(tempo: 130))
         try world.enable(ours)
         try world.run(until: 1)
         try world.enable(peer)
-        try world.run(until: 2)
+        try world.run(until: 3)
         try world.edit(peer) { $0.setTempo(Tempo(beatsPerMinute: 150), at: $1) }
-        try world.run(until: 2.06)
+        try world.run(until: 3.11)
         let change = try #require(world.nodes[ours].engine.changeLog.changes.last)
         #expect(change.what == .tempo(Tempo(beatsPerMinute: 150)))
-        #expect(change.origin == .peer(world.teller(peer, heardBy: ours)))
+        #expect(change.origin == .peer(world.announcer(peer, heardBy: ours)))
         #expect(!change.isProbable)
     }
 
@@ -62,13 +67,12 @@ struct ChangeTests {
         try world.run(until: 2)
         try world.enable(ours)
         try world.run(until: 3)
-        let founder = world.teller(peer, heardBy: ours)
+        let founder = world.announcer(peer, heardBy: ours)
         let change = try #require(world.nodes[ours].engine.changeLog.changes.last)
         #expect(
             change.what
                 == .joined(
-                    session: founder.node, founder: founder, from: Tempo(beatsPerMinute: 160),
-                    to: Tempo(beatsPerMinute: 100)))
+                    session: founder.node, from: Tempo(beatsPerMinute: 160), to: Tempo(beatsPerMinute: 100)))
         #expect(change.origin == .peer(founder))
         #expect(!change.isProbable)
         #expect(world.nodes[peer].engine.changeLog.changes.isEmpty)
@@ -90,8 +94,6 @@ struct ChangeTests {
             #expect(change.what == (isPlaying ? .play : .stop))
             #expect(change.origin.node == world.nodes[peer].engine.nodeID)
             #expect(!change.isFollowed)
-            let age = try #require(change.madeAt).microseconds(to: world.hostTime(of: ours))
-            #expect(abs(age - 500_000) < 1_000)
         }
         #expect(!world.state(of: ours).isPlaying)
     }
@@ -115,50 +117,148 @@ struct ChangeTests {
     }
 
     @Test
-    func `a peer that announced the old state after the change did not make it`() throws {
-        var rig = Rig()
-        var (author, relay) = (Peer(1), Peer(2, session: NodeID(bits: 1)))
-        rig.join(author)
-        rig.hear(relay)
-        rig.advance(milliseconds: 500)
-        rig.hear(author)
-        // The author edits now, but may not announce it for a while; the relay learns it from an answer.
-        let edited = try rig.edited(tempo: 150)
-        rig.advance(milliseconds: 20)
-        rig.hear(relay, .alive)
-        rig.advance(milliseconds: 10)
-        (author.announcement.timeline, relay.announcement.timeline) = (edited, edited)
-        rig.hear(relay, .alive)
-        rig.advance(milliseconds: 20)
-        rig.hear(author, .alive)
+    func `a join through a member names nobody while the founder is silent`() throws {
+        var rig = Rig(tempo: 160)
+        let member = Peer(2, session: NodeID(bits: 1))
+        rig.join(member)
         let change = try #require(rig.engine.changeLog.changes.last)
-        #expect(change.what == .tempo(Tempo(beatsPerMinute: 150)))
-        #expect(change.origin.node == author.node)
-        #expect(!change.isProbable)
+        #expect(
+            change.what
+                == .joined(
+                    session: NodeID(bits: 1), from: Tempo(beatsPerMinute: 160), to: Tempo(beatsPerMinute: 100)))
+        #expect(change.origin == .unknown)
+    }
+
+    /// A rig whose session has had one other member for a while, or two.
+    private func joined(_ peers: Peer...) -> Rig {
+        var rig = Rig()
+        rig.join(peers[0])
+        for peer in peers.dropFirst() { rig.hear(peer) }
+        rig.advance(milliseconds: 1_000)
+        return rig
     }
 
     @Test
-    func `if all who announce a change only passed it on, nobody is named`() throws {
-        var rig = Rig()
-        let gone = Peer(1)
-        var relay = Peer(2, session: gone.node)
-        rig.join(gone)
-        rig.hear(relay)
-        rig.advance(milliseconds: 500)
-        rig.hear(gone, .byeBye)
+    func `of two peers the first to announce a change is probably its author`() throws {
+        var (author, relay) = (Peer(1), Peer(2, session: NodeID(bits: 1)))
+        var rig = joined(author, relay)
         let edited = try rig.edited(tempo: 150)
-        rig.advance(milliseconds: 20)
-        rig.hear(relay)
-        rig.advance(milliseconds: 10)
-        relay.announcement.timeline = edited
+        (author.announcement.timeline, relay.announcement.timeline) = (edited, edited)
+        rig.advance(milliseconds: 30)
+        rig.hear(author, .alive)
         rig.hear(relay, .alive)
-        rig.advance(milliseconds: 200)
-        #expect(rig.engine.changeLog.changes.last?.what != .tempo(Tempo(beatsPerMinute: 150)))
-        rig.advance(milliseconds: 200)
         let change = try #require(rig.engine.changeLog.changes.last)
         #expect(change.what == .tempo(Tempo(beatsPerMinute: 150)))
-        #expect(change.origin == .unknown)
+        #expect(change.origin.node == author.node)
         #expect(change.isProbable)
+    }
+
+    @Test
+    func `a change is not certain if its author's announcement is held back`() throws {
+        var (author, relay) = (Peer(1), Peer(2, session: NodeID(bits: 1)))
+        var rig = joined(author, relay)
+        let edited = try rig.edited(tempo: 150)
+        relay.announcement.timeline = edited
+        rig.hear(relay, .alive)
+        // An access point may hold back what it sends to everyone for 100 ms.
+        rig.advance(milliseconds: 100)
+        rig.hear(author, .alive)
+        author.announcement.timeline = edited
+        rig.hear(author, .alive)
+        rig.advance(milliseconds: 400)
+        #expect(rig.engine.changeLog.changes.last?.isProbable == true)
+    }
+
+    @Test(arguments: [(49.0, true), (51, false)])
+    func `another that announces a change within 50 ms makes its author a guess`(after: Double, isGuess: Bool) throws {
+        var author = Peer(1)
+        var rig = joined(author)
+        author.announcement.timeline = try rig.edited(tempo: 150)
+        rig.hear(author, .alive)
+        #expect(rig.engine.changeLog.changes.last?.what != .tempo(Tempo(beatsPerMinute: 150)))
+        rig.advance(milliseconds: after)
+        var other = Peer(2, session: author.node)
+        other.announcement.timeline = author.announcement.timeline
+        rig.hear(other, .alive)
+        rig.advance(milliseconds: 50)
+        let change = try #require(rig.engine.changeLog.changes.last)
+        #expect(change.origin.node == author.node)
+        #expect(change.isProbable == isGuess)
+    }
+
+    @Test
+    func `a change heard just after another peer has left may be that peer's last`() throws {
+        var (gone, relay) = (Peer(2, session: NodeID(bits: 1)), Peer(1))
+        var rig = joined(relay, gone)
+        gone.announcement.timeline = try rig.edited(tempo: 150)
+        relay.announcement.timeline = gone.announcement.timeline
+        rig.hear(gone, .byeBye)
+        rig.advance(milliseconds: 30)
+        rig.hear(relay, .alive)
+        rig.advance(milliseconds: 400)
+        #expect(rig.engine.changeLog.changes.last?.isProbable == true)
+    }
+
+    @Test
+    func `a change from another address than the peer's is a guess, with that address`() throws {
+        let author = Peer(1)
+        var rig = joined(author)
+        var forger = author
+        forger.source.address = .v4(10, 0, 0, 66)
+        forger.announcement.timeline = try rig.edited(tempo: 150)
+        rig.hear(forger, .alive)
+        rig.advance(milliseconds: 400)
+        let change = try #require(rig.engine.changeLog.changes.last)
+        #expect(
+            change.origin
+                == .peer(Announcer(node: author.node, address: forger.source.address, interface: Rig.address)))
+        #expect(change.isProbable)
+    }
+
+    @Test
+    func `changes are listed in the order in which they were heard`() throws {
+        var author = Peer(1)
+        var rig = joined(author)
+        author.announcement.timeline = try rig.edited(tempo: 150)
+        rig.hear(author, .alive)
+        rig.advance(milliseconds: 10)
+        let now = rig.now
+        rig.edit { $0.setIsPlaying(true, at: now) }
+        let changes = rig.engine.changeLog.changes
+        #expect(changes.map(\.what).suffix(2) == [.tempo(Tempo(beatsPerMinute: 150)), .play])
+        #expect(changes.map(\.number) == [1, 2, 3])
+        // One announcement of both: neither ends the other's wait.
+        rig.advance(milliseconds: 1_000)
+        author.announcement.timeline = try rig.edited(tempo: 120)
+        author.announcement.startStop = StartStopState(
+            isPlaying: true, beats: .zero, timestamp: author.announcement.timeline.timeOrigin)
+        rig.hear(author, .alive)
+        #expect(rig.engine.changeLog.changes.count == 3)
+        rig.advance(milliseconds: 50)
+        let last = rig.engine.changeLog.changes.suffix(2)
+        #expect(last.map(\.what) == [.tempo(Tempo(beatsPerMinute: 120)), .play])
+        #expect(last.allSatisfy { $0.origin.node == author.node && !$0.isProbable })
+    }
+
+    @Test(arguments: Seeds.standing(1...4))
+    func `the knob of one of four peers is one change, of that peer`(seed: UInt64) throws {
+        var world = LinkWorld("a knob", seed: seed)
+        let nodes = (0..<4).map { _ in world.addNode(tempo: 100) }
+        for node in nodes {
+            try world.enable(node)
+            try world.run(until: world.now.value + 1)
+        }
+        let before = world.nodes[0].engine.changeLog.changes.count
+        for step in 1...250 {
+            try world.edit(3) { $0.setTempo(Tempo(beatsPerMinute: 100 + Double(step) / 10), at: $1) }
+            try world.run(until: world.now.value + 0.02)
+        }
+        try world.run(until: world.now.value + 1)
+        let changes = world.nodes[0].engine.changeLog.changes.dropFirst(before)
+        #expect(changes.count == 1)
+        #expect(changes.last?.what.rounded == SessionChange.What.tempo(Tempo(beatsPerMinute: 125)).rounded)
+        #expect(changes.last?.origin.node == world.nodes[3].engine.nodeID)
+        #expect(changes.last?.isProbable == true)
     }
 
     @Test

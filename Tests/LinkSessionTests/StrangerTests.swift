@@ -261,4 +261,21 @@ struct StrangerTests {
         #expect(rig.engine.refusedDatagrams == 0)
         #expect(rig.engine.crowd == nil)
     }
+
+    @Test
+    func `changes by a thousand members leave the last 32, all guesses`() {
+        var rig = Rig()
+        var strangers = (0..<1000).map { stranger($0, from: .forged, session: rig.engine.sessionID) }
+        for stranger in strangers { rig.hear(stranger) }
+        for index in strangers.indices {
+            strangers[index].announcement.timeline.beatOrigin = Beats(Double(100 + index))
+            strangers[index].announcement.timeline.tempo = Tempo(beatsPerMinute: 100 + Double(index % 2))
+            rig.hear(strangers[index], .alive)
+            rig.advance(milliseconds: 1)
+            // Changes by guessed peers within a second are one.
+            if index % 10 == 0 { rig.advance(milliseconds: 1_000) }
+        }
+        #expect(rig.engine.changeLog.changes.count == 32)
+        #expect(rig.engine.changeLog.changes.allSatisfy { $0.isProbable })
+    }
 }

@@ -56,7 +56,9 @@ package struct LinkMedium: Sendable {
             guard let channel = Self.channel(of: datagram.destination, at: address) else { continue }
             let delivery = Delivery(
                 node: receiver, interface: address, channel: channel, source: source, bytes: datagram.bytes)
-            arrivals += network.arrivals(from: node, to: receiver, sentAt: time).map { ($0, delivery) }
+            let isToEveryone = datagram.destination == .group
+            arrivals += network.arrivals(from: node, to: receiver, isToEveryone: isToEveryone, sentAt: time)
+                .map { ($0, delivery) }
         }
         return arrivals
     }

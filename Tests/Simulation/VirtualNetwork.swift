@@ -12,15 +12,19 @@ package struct LinkConditions: Sendable {
     package var duplication = 0.0
     /// The probability that it is delayed by ten times the jitter, so that others overtake it.
     package var reordering = 0.0
+    /// What is sent to everyone arrives only at multiples of this, as behind an access point; in microseconds.
+    package var multicastPeriod: Int64 = 1
 
     package init(
-        delay: Int64 = 200, jitter: Int64 = 100, loss: Double = 0, duplication: Double = 0, reordering: Double = 0
+        delay: Int64 = 200, jitter: Int64 = 100, loss: Double = 0, duplication: Double = 0, reordering: Double = 0,
+        multicastPeriod: Int64 = 1
     ) {
         self.delay = delay
         self.jitter = jitter
         self.loss = loss
         self.duplication = duplication
         self.reordering = reordering
+        self.multicastPeriod = multicastPeriod
     }
 }
 
@@ -62,12 +66,18 @@ package struct VirtualNetwork: Sendable {
     package mutating func heal() { groups = [:] }
 
     /// When copies of a datagram arrive: never, once, or twice.
-    package mutating func arrivals(from: Int, to: Int, sentAt time: WorldTime) -> [WorldTime] {
+    package mutating func arrivals(
+        from: Int, to: Int, isToEveryone: Bool = false, sentAt time: WorldTime
+    ) -> [WorldTime] {
         let way = directed[Pair(from: from, to: to)] ?? conditions
         guard groups[from, default: 0] == groups[to, default: 0], !random.chance(way.loss) else { return [] }
         var arrivals = [arrival(over: way, sentAt: time)]
         if random.chance(way.duplication) { arrivals.append(arrival(over: way, sentAt: time)) }
-        return arrivals
+        guard isToEveryone, way.multicastPeriod > 1 else { return arrivals }
+        return arrivals.map { time in
+            let late = time.microseconds % way.multicastPeriod
+            return late == 0 ? time : time.advanced(byMicroseconds: way.multicastPeriod - late)
+        }
     }
 
     private mutating func arrival(over way: LinkConditions, sentAt time: WorldTime) -> WorldTime {

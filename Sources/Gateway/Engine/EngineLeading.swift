@@ -14,7 +14,7 @@ extension GatewayEngine {
         effects.log += state.changes(since: link)
         for entry in state.sessionChanges(since: link) { logFromNetwork(entry, at: now) }
         link = state
-        logSession(at: now)
+        for entry in sessionLog.take(link.changes) { logFromNetwork(entry, at: now) }
         decide(at: now) { $0.linkChanged(LinkView(state), at: $1) }
     }
 

@@ -49,7 +49,7 @@ struct GatewayEngine: Sendable {
     /// The outputs as last logged.
     private var loggedOutputs: [Output]
     private var networkLog = LogAllowance()
-    private var sessionLog: SessionLog
+    var sessionLog: SessionLog
 
     /// Longest wait for a session and for ports before `--play` starts, in microseconds.
     private static let settlingTime: Int64 = 1_500_000
@@ -244,11 +244,6 @@ struct GatewayEngine: Sendable {
     mutating func logFromNetwork(_ entry: LogEntry, at now: HostTime) {
         logLeftOut(at: now)
         if networkLog.takes(at: now) { effects.log.append(entry) }
-    }
-
-    /// Logs what others have changed in the session.
-    mutating func logSession(at now: HostTime) {
-        for entry in sessionLog.take(link.changes) { logFromNetwork(entry, at: now) }
     }
 
     /// Logs how many such lines were left out, and how things are now.

@@ -33,11 +33,8 @@ extension LinkState {
     func sessionChanges(since old: LinkState) -> [LogEntry] {
         var entries: [LogEntry] = []
         if old.peerCount != peerCount { entries.append(.init(.info, "peers changed", ["count": "\(peerCount)"])) }
-        if old.peerCount == 0, peerCount > 0 {
-            entries.append(
-                .init(
-                    .notice, "session joined",
-                    ["session": "\(sessionID)", "tempo": "\(sessionState.tempo.beatsPerMinute)"]))
+        if old.peerCount == 0, peerCount > 0, old.sessionID == sessionID {
+            entries.append(.init(.notice, "a first peer joined"))
         }
         if old.peerCount > 0, peerCount == 0 { entries.append(.init(.notice, "no peers left, going on alone")) }
         return entries

@@ -3,23 +3,20 @@ internal import LinkNetwork
 internal import LinkSession
 internal import Logging
 
-/// Writes one log line for each change that others make to the session.
+/// Writes one log line for each change of the session.
 ///
-/// A tempo is logged once it rests, so that a turned knob is one line. What this gateway does is not logged here.
+/// A tempo is logged once it rests, so that a turned knob is one line.
 struct SessionLog: Sendable {
     /// The number of the last change taken.
     private var newest: UInt64
     /// A tempo that may still move on.
     private var moving: SessionChange?
 
-    /// How long a tempo must rest to be logged, in microseconds.
-    private static let rest: Int64 = 1_000_000
-
     /// Starts after the changes of a state.
     init(after state: LinkState) { newest = state.changes.last?.change.number ?? 0 }
 
     /// When ``takeRested(at:)`` has a line; nil if no tempo is moving.
-    var deadline: HostTime? { moving?.at.advanced(byMicroseconds: Self.rest) }
+    var deadline: HostTime? { moving?.at.advanced(byMicroseconds: ChangeLog.knobPause) }
 
     /// Takes the changes of a new state.
     ///
@@ -27,12 +24,12 @@ struct SessionLog: Sendable {
     /// - Returns: the lines to write now.
     mutating func take(_ changes: [DatedChange]) -> [LogEntry] {
         var entries: [LogEntry] = []
-        for change in changes.map(\.change) where change.number > newest {
+        for dated in changes where dated.change.number > newest {
+            let change = dated.change
             newest = change.number
             if let earlier = moving, !change.continues(earlier) { entries.append(LogEntry(earlier)) }
             moving = nil
             switch change.what {
-            case _ where change.origin == .here: break
             case .tempo: moving = change
             case .play, .stop, .joined: entries.append(LogEntry(change))
             }
@@ -49,32 +46,28 @@ struct SessionLog: Sendable {
 }
 
 extension LogEntry {
-    /// A change of the session made by others.
+    /// A change of the session.
     init(_ change: SessionChange) {
         var metadata: Logger.Metadata = [:]
-        if case .peer(let teller) = change.origin {
-            metadata = ["address": "\(teller.address)", "node": "\(teller.node)"]
+        var who = "this gateway"
+        if case .peer(let peer) = change.origin {
+            metadata = ["address": "\(peer.address)", "node": "\(peer.node)"]
+            who = change.isProbable ? "a peer probably" : "a peer"
         }
-        let isKnown = change.origin != .unknown
         let text: Logger.Message
         switch change.what {
         case .tempo(let tempo):
-            text =
-                !isKnown
-                ? "somebody changed the tempo"
-                : change.isProbable ? "a peer probably changed the tempo" : "a peer changed the tempo"
+            text = "\(who) changed the tempo"
             metadata["tempo"] = "\(tempo.beatsPerMinute)"
         case .play, .stop:
-            let deed = change.what == .play ? "pressed play" : "pressed stop"
             let follows = change.isFollowed ? "" : "; it is not followed, because start/stop sync is off"
-            let who = !isKnown ? "somebody" : change.isProbable ? "a peer probably" : "a peer"
-            text = "\(who) \(deed)\(follows)"
-        case .joined(let session, _, let from, let to):
-            text = "joined an older session and took over its tempo"
+            text = "\(who) pressed \(change.what == .play ? "play" : "stop")\(follows)"
+        case .joined(let session, let from, let to):
+            text = from == to ? "joined another session" : "joined another session and took over its tempo"
             metadata["session"] = "\(session)"
             metadata["tempo"] = "\(to.beatsPerMinute)"
             metadata["tempo before"] = "\(from.beatsPerMinute)"
         }
-        self.init(.notice, text, metadata)
+        self.init(change.origin == .here ? .info : .notice, text, metadata)
     }
 }
