@@ -1,4 +1,4 @@
-internal import Glibc
+package import Glibc
 
 /// A variable of the environment; nil if it is not set.
 package func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
@@ -10,13 +10,6 @@ package func hostName() -> String {
     return withUnsafeBytes(of: &system.nodename) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }
 
-/// The time of day, in milliseconds since 1970.
-package func millisecondsSince1970() -> Int64 {
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
-    return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
-}
-
 /// A time as ISO 8601 in UTC, such as `2026-11-23T17:05:00.250Z`.
 ///
 /// - Parameter milliseconds: since 1970.
@@ -25,8 +18,12 @@ package func timestamp(_ milliseconds: Int64) -> String {
     var (seconds, parts) = (time_t(milliseconds / 1_000), tm())
     gmtime_r(&seconds, &parts)
     let date = [digits(parts.tm_year + 1900, 4), digits(parts.tm_mon + 1, 2), digits(parts.tm_mday, 2)]
-    let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits($0, 2) }
-    return "\(date.joined(separator: "-"))T\(clock.joined(separator: ":")).\(digits(milliseconds % 1_000, 3))Z"
+    return "\(date.joined(separator: "-"))T\(timeOfDay(parts)).\(digits(milliseconds % 1_000, 3))Z"
+}
+
+/// A time of day, such as `17:05:00`.
+package func timeOfDay(_ parts: tm) -> String {
+    [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits($0, 2) }.joined(separator: ":")
 }
 
 /// Writes a text to a descriptor and waits while it is full; what is refused is dropped.

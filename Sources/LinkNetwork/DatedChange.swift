@@ -1,6 +1,6 @@
 internal import BeatTime
-internal import Glibc
 package import LinkSession
+internal import RealTime
 
 /// A change of the session, with the time of day.
 ///
@@ -22,20 +22,10 @@ package struct DatedChange: Hashable, Sendable {
     ///   - now: the present time.
     /// - Returns: all of `changes`.
     static func dating(_ changes: [SessionChange], after dated: [DatedChange], at now: HostTime) -> [DatedChange] {
-        let day = DayTime.now()
+        let day = RealTime.millisecondsSince1970()
         return changes.map { change in
             dated.first { $0.change.number == change.number }
                 ?? DatedChange(change, millisecondsSince1970: day - change.at.microseconds(to: now) / 1_000)
         }
-    }
-}
-
-/// The time of day, which may be set back or forth.
-private enum DayTime {
-    /// Milliseconds since 1970.
-    static func now() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 }

@@ -114,6 +114,9 @@ public struct ClockReading: Sendable {
     }
 }
 
+/// The time of day in milliseconds since 1970, which may be set back or forth.
+package func millisecondsSince1970() -> Int64 { reading(of: CLOCK_REALTIME) / 1_000_000 }
+
 /// A clock's reading in nanoseconds.
 private func reading(of clock: clockid_t) -> Int64 {
     var time = timespec()

@@ -1,6 +1,7 @@
 import Essentials
 import Glibc
 import Logging
+import RealTime
 
 /// The format of log lines.
 enum LogFormat: Sendable {
@@ -35,11 +36,7 @@ enum LogFormat: Sendable {
     private static func time(_ milliseconds: Int64) -> String {
         var (seconds, parts) = (time_t(milliseconds / 1_000), tm())
         localtime_r(&seconds, &parts)
-        return clock(parts)
-    }
-
-    private static func clock(_ parts: tm) -> String {
-        [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits($0, 2) }.joined(separator: ":")
+        return timeOfDay(parts)
     }
 
     /// The level as a syslog priority.

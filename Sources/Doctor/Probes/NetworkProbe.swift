@@ -12,8 +12,7 @@ extension NetworkFacts {
         var facts = NetworkFacts()
         facts.interfaces = interfaces(tree)
         facts.firewall = firewall(tree)
-        let holders = PortHolders.programs(holding: linkPort, tree).map { Program(name: $0.name, process: $0.process) }
-        facts.listen(holders)
+        facts.listen(PortHolders.programs(holding: linkPort, tree))
         return facts
     }
 
@@ -22,7 +21,7 @@ extension NetworkFacts {
     /// Listening time in milliseconds; a peer sends every 250 ms, or less often while it answers others.
     private static let listeningTime: Int64 = 1_500
 
-    private mutating func listen(_ holders: [Program]) {
+    private mutating func listen(_ holders: [RunningProgram]) {
         let survey = LinkSurvey(milliseconds: Self.listeningTime)
         let refusals = survey.networks.compactMap(\.trouble).filter { $0.operation.hasPrefix("bind") }
         port =
