@@ -45,6 +45,9 @@ struct Failure: Error, Hashable {
         self.text = text
         self.code = code ?? status.code
     }
+
+    /// What to tell people of any error.
+    static func text(of error: any Error) -> String { (error as? Failure)?.text ?? "\(error)" }
 }
 
 /// The final message and exit code after a command has failed.

@@ -1,9 +1,7 @@
 import ArgumentParser
 import Essentials
 import GatewayStatus
-import Glibc
 import HTTPTypes
-import RealTime
 
 struct PeersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,7 +14,7 @@ struct PeersCommand: AsyncParsableCommand {
             EXAMPLES
               tactus peers
               tactus peers --watch
-              tactus peers --json | jq '.[].address'
+              tactus peers --json | jq length
             """)
 
     @Flag(help: "Keep showing them, with a new list each second.") var watch = false
@@ -26,11 +24,30 @@ struct PeersCommand: AsyncParsableCommand {
         let client = try remote.client
         let first = try await Self.ask(client)
         guard watch else { return print(try text(first)) }
-        if let terminal = Terminal(), !remote.json {
-            try await show(on: terminal, first, client)
-        } else {
-            try await printEverySecond(client)
+        guard let terminal = Terminal(), !remote.json else {
+            return try await printEverySecond { try text(await Self.ask(client)) }
         }
+        var screen = PeersScreen(answer: first)
+        try await LiveScreen<Result<Answer, any Error>>.run(
+            on: terminal,
+            [
+                { @Sendable report in
+                    while true {
+                        do { try await Task.sleep(for: .seconds(1)) } catch { return }
+                        do { report(.success(try await Self.ask(client))) } catch { report(.failure(error)) }
+                    }
+                }
+            ],
+            take: { event in
+                switch event {
+                case .news(.success(let answer)): screen = PeersScreen(answer: answer)
+                case .news(.failure(let error)): screen.trouble = Failure.text(of: error)
+                case .pressed(let bytes, _): return !WatchKey.quits(bytes)
+                case .frame: break
+                }
+                return true
+            },
+            lines: { screen.lines($0) })
     }
 
     /// The peers, and the last change.
@@ -64,54 +81,35 @@ struct PeersCommand: AsyncParsableCommand {
         try remote.json ? JSON.text(answer.peers) : PeersText.lines(answer).joined(separator: "\n")
     }
 
-    private func printEverySecond(_ client: ControlClient) async throws {
-        while true {
-            print(try text(await Self.ask(client)))
-            guard fflush(nil) == 0 else { return }
-            try await Task.sleep(for: .seconds(1))
-        }
-    }
+}
 
-    /// Fills the terminal until the user ends it with Ctrl-C or q.
-    private func show(on terminal: Terminal, _ first: Answer, _ client: ControlClient) async throws {
-        let (turns, sink) = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingNewest(16))
-        let signals = try SignalSource([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { _ in sink.finish() }
-        defer { signals.end() }
-        let screen = FullScreen(on: terminal)
-        defer { screen.restore() }
-        let keyboard =
-            try screen.hasKeys
-            ? Keyboard { keys, _ in if keys.contains(UInt8(ascii: "q")) { sink.finish() } } : nil
-        defer { keyboard?.stop() }
-        let timer = Task {
-            while !Task.isCancelled {
-                sink.yield(true)
-                try? await Task.sleep(for: .seconds(1))
-            }
-        }
-        defer { timer.cancel() }
-        var lines = PeersText.lines(first)
-        for await _ in turns {
-            do {
-                lines = PeersText.lines(try await Self.ask(client))
-            } catch {
-                lines = [(error as? Failure)?.text ?? "\(error)"]
-            }
-            let shown = lines + ["", "q ends"]
-            screen.show { size in shown.prefix(size.rows).map { Line(String($0.prefix(size.columns))) } }
-        }
+/// The peers as a full screen.
+struct PeersScreen {
+    var answer: PeersCommand.Answer
+    /// Why there is no newer answer.
+    var trouble: String?
+
+    /// The lines of a screen, at most its number of rows.
+    func lines(_ size: Terminal.Size) -> [Line] {
+        let head = trouble.map { [Line($0, .bad)] } ?? []
+        let foot = PeersText.lastChange(answer).map { Line($0) } + ["", Line("q quit", .faint)]
+        let table = Line.cut(PeersText.table(answer.peers).map { Line($0) }, to: size.rows - head.count - foot.count)
+        return (head + table + foot).suffix(max(0, size.rows)).map { $0.clipped(to: size.columns) }
     }
 }
 
 /// The peers as text for people.
 enum PeersText {
     static func lines(_ answer: PeersCommand.Answer) -> [String] {
-        var lines = table(answer.peers)
-        if let change = answer.change { lines += ["", "last change: \(text(change))"] }
-        return lines.map(\.withoutControls)
+        (table(answer.peers) + lastChange(answer)).map(\.withoutControls)
     }
 
-    private static func table(_ peers: [SessionPeer]) -> [String] {
+    /// The last change below an empty line; nothing if there is none.
+    static func lastChange(_ answer: PeersCommand.Answer) -> [String] {
+        answer.change.map { ["", "last change: \(text($0))"] } ?? []
+    }
+
+    static func table(_ peers: [SessionPeer]) -> [String] {
         guard !peers.isEmpty else { return ["no Link peers"] }
         let heading = ["ADDRESS", "INTERFACE", "PROGRAM", "TEMPO", "SESSION", "ROUND TRIP", "SINCE", "NODE"]
         let rows = [heading] + peers.map(row)
@@ -130,27 +128,22 @@ enum PeersText {
         ]
     }
 
-    /// A change in a few words, such as `tempo 120 by 10.0.0.2 (node 4a...), probably`.
+    /// A change in a few words, such as `tempo 120, probably by 10.0.0.2 (node 4a...), at 2026-...`.
     static func text(_ change: Status.Change) -> String {
-        let what =
+        let (value, previous) = (decimals(change.value), decimals(change.previous))
+        let peer = "\(change.address ?? "-") (node \(change.node ?? "-"))"
+        let who = change.origin == .here ? "by this gateway" : "\(change.probable ? "probably " : "")by \(peer)"
+        var parts =
             switch change.what {
-            case .tempo: "tempo \(change.value.map { StatusText.decimals($0) } ?? "-")"
-            case .play: "play"
-            case .stop: "stop"
-            case .joined:
-                "joined session \(change.session ?? "-"), tempo \(change.previous.map { StatusText.decimals($0) } ?? "-") to "
-                    + "\(change.value.map { StatusText.decimals($0) } ?? "-")"
+            case .tempo: ["tempo \(value)", who]
+            case .play, .stop: [change.what.rawValue, who]
+            case .joined where change.origin == .unknown:
+                ["joined session \(change.session ?? "-"), whose founder has left: tempo \(previous) to \(value)"]
+            case .joined: ["joined the session of \(peer): tempo \(previous) to \(value)"]
             }
-        let who =
-            switch change.origin {
-            case .here: "here"
-            case .unknown: "by an unknown peer"
-            case .peer:
-                (change.what == .joined ? "of " : "by ") + "\(change.address ?? "-") (node \(change.node ?? "-"))"
-            }
-        var parts = ["\(what) \(who)"]
-        if change.probable, change.origin == .peer { parts.append("probably") }
         if !change.followed { parts.append("not followed") }
         return (parts + ["at \(change.at)"]).joined(separator: ", ")
     }
+
+    private static func decimals(_ tempo: Double?) -> String { tempo.map { StatusText.decimals($0) } ?? "-" }
 }

@@ -25,7 +25,7 @@ struct StatusScreen {
         var room = max(0, size.rows - head.count - foot.count)
         var shown: [[Line]] = []
         for part in parts {
-            let lines = part.isEmpty ? [] : Self.cut(part, to: room)
+            let lines = part.isEmpty ? [] : Line.cut(part, to: room)
             shown.append(lines)
             room -= lines.count
         }
@@ -36,14 +36,6 @@ struct StatusScreen {
 
     private static let keys =
         "space play/stop  t tap  + - nudge  r realign  l Link  s start/stop sync  q quit"
-
-    /// A part with an empty line before it, shortened to fit, with a note of how much is missing.
-    private static func cut(_ part: [Line], to room: Int) -> [Line] {
-        guard part.count >= room else { return [""] + part }
-        guard room > 0 else { return [] }
-        let kept = max(0, room - 2)
-        return (room > 1 ? [""] : []) + part.prefix(kept) + [Line("  and \(part.count - kept) more lines", .faint)]
-    }
 
     private func header(_ columns: Int) -> [Line] {
         let mode = Line(" \(status.mode.rawValue) ", .strong) + Line(" \(status.reason)")
@@ -92,6 +84,7 @@ struct StatusScreen {
         }
         rows.append(("follower", StatusText.follower(status.follower), status.follower.state == .lost ? .bad : .plain))
         rows += status.follower.refused.map { ("ignored", StatusText.ignored($0), .caution) }
+        if let change = status.link.lastChange { rows.append(("changed", PeersText.text(change), .plain)) }
         let isOnTime = status.realtime.scheduling == "fifo"
         rows.append(("real time", StatusText.realtime(status.realtime), isOnTime ? .plain : .caution))
         return rows.map { Line("  " + $0.0.padded(to: 11), .faint) + Line($0.1, $0.2) }

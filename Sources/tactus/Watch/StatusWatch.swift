@@ -1,7 +1,5 @@
 import BeatTime
 import GatewayStatus
-import Glibc
-import RealTime
 
 /// `tactus status --watch`: shows a gateway's status, and sends it commands by keys.
 struct StatusWatch {
@@ -9,21 +7,16 @@ struct StatusWatch {
     /// Whether to print JSON.
     let isJSON: Bool
 
-    /// Events, in order.
-    private enum Event: Sendable {
+    /// What the tasks report.
+    private enum News: Sendable {
         /// The gateway has sent its status, on its own or as the answer to a command.
         case answered(Status, at: ContinuousClock.Instant, toCommand: Bool)
         /// It does not answer, or refused a command.
         case failed(String, toCommand: Bool)
-        case pressed([UInt8], at: HostTime)
-        case frame
-        /// The program was stopped, and continues.
-        case resumed
     }
 
     /// Time between attempts to reach the gateway.
     private static let pause = Duration.milliseconds(200)
-    private static let frameInterval = Duration.milliseconds(50)
     /// Frames for which the result of a key is shown.
     private static let saidFrames = 80
 
@@ -32,31 +25,26 @@ struct StatusWatch {
     /// - Throws: when nobody answers at first.
     func run() async throws {
         let status = try await client.ask("status", nil).status
-        guard let terminal = Terminal(), !isJSON else { return try await printEverySecond() }
-        let (events, sink) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(256))
-        let signals = try SignalSource([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCONT]) { signal in
-            if signal == SIGCONT { sink.yield(.resumed) } else { sink.finish() }
-        }
-        defer { signals.end() }
-        let (commands, commandSink) = AsyncStream<WatchKey>.makeStream(bufferingPolicy: .bufferingNewest(16))
-        let screen = FullScreen(on: terminal)
-        defer { screen.restore() }
-        let keyboard = try screen.hasKeys ? Keyboard { sink.yield(.pressed($0, at: $1)) } : nil
-        defer { keyboard?.stop() }
-        let tasks = [
-            Task { await listen(sink) }, Task { await sendCommands(commands, sink) }, Task { await Self.tick(sink) },
-        ]
-        defer { for task in tasks { task.cancel() } }
-
-        var watched = Watched(status: status)
-        for await event in events {
-            for key in watched.take(event) {
-                guard key != .quit else { return }
-                commandSink.yield(key)
+        guard let terminal = Terminal(), !isJSON else {
+            return try await printEverySecond {
+                let answer = try await client.ask("status", nil)
+                return isJSON ? answer.json : StatusText.live(answer.status, width: .max)
             }
-            if case .resumed = event { screen.enter() }
-            if case .frame = event { screen.show(watched.picture(of: "\(client.url)").lines) }
         }
+        let (commands, commandSink) = AsyncStream<WatchKey>.makeStream(bufferingPolicy: .bufferingNewest(16))
+        var watched = Watched(status: status)
+        try await LiveScreen.run(
+            on: terminal,
+            [
+                { @Sendable report in await listen(report) },
+                { @Sendable report in await sendCommands(commands, report) },
+            ],
+            take: { event in
+                let keys = watched.take(event)
+                for key in keys { commandSink.yield(key) }
+                return !keys.contains(.quit)
+            },
+            lines: { watched.picture(of: "\(client.url)").lines($0) })
     }
 
     /// What is known of the gateway, and the message to the user.
@@ -72,18 +60,17 @@ struct StatusWatch {
         /// Processes an event.
         ///
         /// - Returns: the pressed keys that have a meaning.
-        mutating func take(_ event: Event) -> [WatchKey] {
+        mutating func take(_ event: LiveScreen<News>.Event) -> [WatchKey] {
             switch event {
-            case .answered(let answer, let time, let isToCommand):
+            case .news(.answered(let answer, let time, let isToCommand)):
                 (status, known, trouble) = (answer, time, nil)
                 if isToCommand { said = nil }
-            case .failed(let reason, false): trouble = reason
-            case .failed(let reason, true): (said, framesLeft) = (reason, saidFrames)
+            case .news(.failed(let reason, false)): trouble = reason
+            case .news(.failed(let reason, true)): (said, framesLeft) = (reason, saidFrames)
             case .pressed(let bytes, let time): return WatchKey.read(bytes, at: time, status)
             case .frame:
                 framesLeft -= 1
                 if framesLeft <= 0 { said = nil }
-            case .resumed: break
             }
             return []
         }
@@ -96,45 +83,26 @@ struct StatusWatch {
     }
 
     /// Reports the gateway's status, and looks for it again when it has gone.
-    private func listen(_ sink: AsyncStream<Event>.Continuation) async {
+    private func listen(_ report: @escaping @Sendable (News) -> Void) async {
         while !Task.isCancelled {
             do {
-                try await client.watch { sink.yield(.answered($0, at: .now, toCommand: false)) }
+                try await client.watch { report(.answered($0, at: .now, toCommand: false)) }
             } catch {
-                sink.yield(.failed(Self.text(error), toCommand: false))
+                report(.failed(Failure.text(of: error), toCommand: false))
             }
             try? await Task.sleep(for: Self.pause)
         }
     }
 
     /// Sends commands one after the other, in order.
-    private func sendCommands(_ commands: AsyncStream<WatchKey>, _ sink: AsyncStream<Event>.Continuation) async {
+    private func sendCommands(_ commands: AsyncStream<WatchKey>, _ report: @Sendable (News) -> Void) async {
         for await case .command(let path, let body) in commands {
             do {
                 let answer = try await client.ask(path, body)
-                sink.yield(.answered(answer.status, at: .now, toCommand: true))
+                report(.answered(answer.status, at: .now, toCommand: true))
             } catch {
-                sink.yield(.failed(Self.text(error), toCommand: true))
+                report(.failed(Failure.text(of: error), toCommand: true))
             }
-        }
-    }
-
-    private static func tick(_ sink: AsyncStream<Event>.Continuation) async {
-        while !Task.isCancelled {
-            sink.yield(.frame)
-            try? await Task.sleep(for: frameInterval)
-        }
-    }
-
-    private static func text(_ error: any Error) -> String { (error as? Failure)?.text ?? "\(error)" }
-
-    /// Without a terminal to redraw: prints a line each second, or JSON, until nobody reads any more.
-    private func printEverySecond() async throws {
-        while true {
-            let answer = try await client.ask("status", nil)
-            print(isJSON ? answer.json : StatusText.live(answer.status, width: .max))
-            guard fflush(nil) == 0 else { return }
-            try await Task.sleep(for: .seconds(1))
         }
     }
 }

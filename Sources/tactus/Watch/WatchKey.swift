@@ -15,14 +15,23 @@ enum WatchKey: Hashable {
     ///   - status: the present state of the switches.
     /// - Returns: one entry for each key with a meaning.
     static func read(_ bytes: [UInt8], at time: HostTime, _ status: Status) -> [WatchKey] {
-        var keys: [WatchKey] = []
+        plainKeys(bytes).compactMap { key($0, at: time, status) }
+    }
+
+    /// Whether one of these keys ends the watching.
+    static func quits(_ bytes: [UInt8]) -> Bool { plainKeys(bytes).contains(where: quitKeys.contains) }
+
+    /// q and Ctrl-D.
+    private static let quitKeys = [UInt8(ascii: "q"), 4]
+
+    private static func plainKeys(_ bytes: [UInt8]) -> [UInt8] {
+        var keys: [UInt8] = []
         var rest = bytes[...]
         while let byte = rest.first {
             if byte == 0x1B {
                 skipSequence(&rest)
             } else {
-                rest.removeFirst()
-                if let key = key(byte, at: time, status) { keys.append(key) }
+                keys.append(rest.removeFirst())
             }
         }
         return keys
@@ -41,7 +50,7 @@ enum WatchKey: Hashable {
 
     private static func key(_ byte: UInt8, at time: HostTime, _ status: Status) -> WatchKey? {
         switch Character(UnicodeScalar(byte)) {
-        case "q", "\u{4}": .quit
+        case _ where quitKeys.contains(byte): .quit
         case " ": .command(path: "transport", body: #"{"playing":\#(!status.playing)}"#)
         case "t":
             .command(path: "tap", body: #"{"milliseconds":\#(Double(time.microseconds) / 1_000)}"#)
