@@ -1,6 +1,7 @@
 """Simulates several hosts: network namespaces, connected to a bridge in another namespace."""
 
 import contextlib
+import itertools
 import os
 import subprocess
 import types
@@ -13,6 +14,8 @@ HOLD = ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "sleep", "infinity
 
 class Namespace:
     """A network namespace, which exists as long as the process that holds it."""
+
+    interface = "eth0"
 
     def __init__(self):
         self.holder = subprocess.Popen(HOLD, stdin=subprocess.DEVNULL)
@@ -45,8 +48,10 @@ class OwnHost:
     """The namespace of the tests, as a host; what is plugged into it is gone when its network is closed."""
 
     enter = ()
+    _numbers = itertools.count(1)
 
     def __init__(self):
+        self.interface = f"own{next(self._numbers)}"
         self.holder = types.SimpleNamespace(pid=os.getpid())
 
     def run(self, *command):
@@ -61,16 +66,20 @@ class Network:
         self.bridge = Namespace()
         self.cables = 0
         self.hosts = []
+        self.own_ports = []
         self.bridge.run("ip", "link", "add", "bridge", "type", "bridge")
         self.bridge.run("ip", "link", "set", "bridge", "up")
 
-    def cable(self, host=None, interface="eth0", ipv4=True, address=None):
+    def cable(self, host=None, interface=None, ipv4=True, address=None):
         """Connects `host`, or a new host, to the bridge; returns the host."""
         if host is None:
             host = Namespace()
             self.hosts.append(host)
+        interface = interface or host.interface
         self.cables += 1
         port = f"port{self.cables}"
+        if isinstance(host, OwnHost):
+            self.own_ports.append(port)
         self.bridge.run(
             "ip", "link", "add", port, "type", "veth", "peer", "name", interface, "netns", host.holder.pid)
         self.bridge.run("ip", "link", "set", port, "master", "bridge", "up")
@@ -90,5 +99,8 @@ class Network:
         self.bridge.run("ip", "link", "set", f"port{port}", "master", "bridge")
 
     def close(self):
+        # The kernel removes a namespace's interfaces some time after its last process; a deleted one is gone at once.
+        for port in self.own_ports:
+            self.bridge.run("ip", "link", "delete", port)
         for namespace in [*self.hosts, self.bridge]:
             namespace.close()
