@@ -189,7 +189,7 @@ let package = Package(
         tests(
             of: "Listening",
             uses: ["ALSASequencer", "AudioCapture", "Gateway", "GatewayStatus", "MIDIClock", "SoundCalibration"]),
-        tests(of: "Doctor", uses: ["Essentials"]),
+        tests(of: "Doctor"),
         tests(
             of: "Gateway",
             uses: [

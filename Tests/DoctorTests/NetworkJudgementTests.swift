@@ -1,4 +1,3 @@
-import Essentials
 import Testing
 
 @testable import Doctor

@@ -1,5 +1,3 @@
-internal import Essentials
-
 /// Facts about the networks, and what was heard on them.
 struct NetworkFacts {
     var interfaces: [Interface] = []
@@ -34,10 +32,18 @@ struct NetworkFacts {
         var isUsable: Bool { isUp && (isLoopback || isRunning) && !networks.isEmpty }
     }
 
+    /// A running program.
+    struct Program: Hashable, Comparable {
+        var name: String
+        var process: Int
+
+        static func < (left: Program, right: Program) -> Bool { left.process < right.process }
+    }
+
     /// Whether the port of Link's group is available, and the programs that use it, as far as visible.
     enum Port: Hashable {
-        case free([RunningProgram])
-        case taken([RunningProgram])
+        case free([Program])
+        case taken([Program])
         /// Any other error, in the system's words.
         case failing(String)
     }

@@ -1,5 +1,3 @@
-internal import Essentials
-
 extension NetworkFacts {
     var findings: [Finding] {
         [networksFinding] + interfaces.filter(\.isUsable).map(multicastFinding)
@@ -143,7 +141,7 @@ extension NetworkFacts {
         return "kill " + programs.map { String($0.process) }.joined(separator: " ")
     }
 
-    private static func name(_ program: RunningProgram) -> String { "\(program.name) (process \(program.process))" }
+    private static func name(_ program: Program) -> String { "\(program.name) (process \(program.process))" }
 
     private static func programs(_ count: Int) -> String {
         count == 1 ? "one Link program is" : "\(count) Link programs are"

@@ -12,7 +12,8 @@ extension NetworkFacts {
         var facts = NetworkFacts()
         facts.interfaces = interfaces(tree)
         facts.firewall = firewall(tree)
-        facts.listen(PortHolders.programs(holding: linkPort, tree))
+        let holders = PortHolders.programs(holding: linkPort, tree).map { Program(name: $0.name, process: $0.process) }
+        facts.listen(holders)
         return facts
     }
 
@@ -21,7 +22,7 @@ extension NetworkFacts {
     /// Listening time in milliseconds; a peer sends every 250 ms, or less often while it answers others.
     private static let listeningTime: Int64 = 1_500
 
-    private mutating func listen(_ holders: [RunningProgram]) {
+    private mutating func listen(_ holders: [Program]) {
         let survey = LinkSurvey(milliseconds: Self.listeningTime)
         let refusals = survey.networks.compactMap(\.trouble).filter { $0.operation.hasPrefix("bind") }
         port =
