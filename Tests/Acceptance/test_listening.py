@@ -181,6 +181,8 @@ UNFIT = [
     (["calibrate", "tr-8s", "--listen", "hw:1", "--plot", "x.png"], "ends in .svg"),
     (["monitor", "pcm:", "--as", "clicks"], "name a sound card"),
     (["monitor", "pcm:hw:1"], "say what hw:1 hears"),
+    (["monitor", "pcm:null", "--as", "clicks", "--channel", "257"], "from 1 to 256"),
+    (["monitor", "pcm:null", "--as", "clicks", "--channel", "5000000000"], "from 1 to 256"),
 ]
 
 
@@ -193,9 +195,6 @@ def test_what_cannot_be_meant_is_told():
 
 @process
 def test_a_machine_without_a_card_or_a_gateway_is_told_so():
-    for channel in (300, 5_000_000_000):
-        done = run_tactus("monitor", "pcm:null", "--as", "clicks", "--channel", channel)
-        assert (done.returncode, done.stdout) == (69, "") and f"cannot be used (channel {channel}" in done.stderr
     done = run_tactus("monitor", "pcm:hw:9", "--as", "clicks")
     assert (done.returncode, done.stdout) == (69, "") and "'arecord -l' lists inputs" in done.stderr
     done = run_tactus("calibrate", "tr-8s", "--listen", "hw:9")
