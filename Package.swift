@@ -120,8 +120,8 @@ let package = Package(
         part(
             "ControlServer",
             uses: [
-                "AudioCapture", "Gateway", "GatewayStatus", "Listening", "OpenSoundControl", "MIDIClock", "Essentials",
-                "BeatTime",
+                "AudioCapture", "Gateway", "GatewayStatus", "Listening", "OpenSoundControl", "MIDIClock", "QRCode",
+                "Essentials", "BeatTime",
             ],
             products: [
                 logging,
@@ -139,6 +139,8 @@ let package = Package(
             resources: [
                 "Panel/panel.html", "Panel/panel.css", "Panel/gateway.js", "Panel/ring.js", "Panel/outputs.js",
                 "Panel/follow.js", "Panel/listen.js", "Panel/panel.js",
+                "Panel/stage.css", "Panel/stage.js", "Panel/lock.js", "Panel/notices.js", "Panel/share.js",
+                "Panel/manifest.webmanifest", "Panel/icon.svg",
                 "openapi.yaml",  // a link to the file in docs
             ].map { .embedInCode($0) }),
         .executableTarget(

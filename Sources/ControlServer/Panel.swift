@@ -2,32 +2,51 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// The page at `/`: one file that uses only the API.
+/// The page at `/`: one file that uses only the API; and the manifest and icon with which a browser installs it.
 ///
 /// Its parts are files in the folder `Panel`, compiled into the program.
 enum Panel {
     /// The page, split where a nonce is inserted.
     private static let pieces: [String] = {
-        func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+        func text(_ files: [[UInt8]]) -> String { files.map(Self.shortened).joined(separator: "\n") }
+        let style = [PackageResources.panel_css, PackageResources.stage_css]
         let script = [
             PackageResources.gateway_js, PackageResources.ring_js, PackageResources.outputs_js,
-            PackageResources.follow_js, PackageResources.listen_js, PackageResources.panel_js,
+            PackageResources.follow_js, PackageResources.listen_js, PackageResources.lock_js,
+            PackageResources.notices_js, PackageResources.share_js, PackageResources.stage_js,
+            PackageResources.panel_js,
         ]
-        return text(PackageResources.panel_html)
-            .replacing("{style}", with: text(PackageResources.panel_css))
-            .replacing("{script}", with: script.map(text).joined(separator: "\n"))
+        return text([PackageResources.panel_html])
+            .replacing("{style}", with: text(style))
+            .replacing("{script}", with: text(script))
             .split(separator: "{nonce}", omittingEmptySubsequences: false).map(String.init)
     }()
+
+    /// A file's lines without indentation, blank ones and those that are only a comment.
+    private static func shortened(_ file: [UInt8]) -> String {
+        String(decoding: file, as: UTF8.self).split(separator: "\n").map { $0.drop { $0 == " " } }
+            .filter { !($0.isEmpty || $0.hasPrefix("//") || $0.hasPrefix("/*") && $0.hasSuffix("*/")) }
+            .joined(separator: "\n")
+    }
 
     /// The page, with a policy that allows the browser only its own scripts and this server.
     static func response() -> Response {
         let nonce = (0..<2).map { _ in String(UInt64.random(in: 0 ... .max), radix: 36) }.joined()
         let policy = [
             "default-src 'none'", "script-src 'nonce-\(nonce)'", "style-src 'nonce-\(nonce)'", "connect-src 'self'",
-            "img-src data:", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+            "img-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
         ].joined(separator: "; ")
         return textResponse(
             ByteBuffer(string: pieces.joined(separator: nonce)), type: "text/html; charset=utf-8",
             headers: [.contentSecurityPolicy: policy])
+    }
+
+    /// What a browser needs to install the page: its name, colours and icon.
+    static func manifest() -> Response {
+        textResponse(ByteBuffer(bytes: PackageResources.manifest_webmanifest), type: "application/manifest+json")
+    }
+
+    static func icon() -> Response {
+        textResponse(ByteBuffer(bytes: PackageResources.icon_svg), type: "image/svg+xml")
     }
 }

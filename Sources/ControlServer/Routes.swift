@@ -28,8 +28,10 @@ func routes(
     let router = Router(context: ClientContext.self, options: .autoGenerateHeadEndpoints)
     router.add(middleware: ErrorsAsJSON())
     router.add(middleware: OwnOriginOnly(address: address, serving: serving))
-    // The page itself contains no secrets; it requests its data with the token.
+    // The page itself contains no secrets; it requests its data with the token. Browsers ask for the other two without it.
     router.serve("/", .get) { _, _ in Panel.response() }
+    router.serve("/manifest.webmanifest", .get) { _, _ in Panel.manifest() }
+    router.serve("/icon.svg", .get) { _, _ in Panel.icon() }
     if let token { router.add(middleware: TokenRequired(token: token, log: log)) }
     router.addReports(of: serving)
     router.addCommands(to: serving)
@@ -81,6 +83,10 @@ extension Router where Context == ClientContext {
         command("/api/v1/quantum", "beats", serving) { .setQuantum(Beats(try $0.number(in: 0...64))) }
         serve("/api/v1/nudge", .post) { request, _ in
             try await serving.perform(try nudge(try await request.body.collect(upTo: maximumBody)))
+        }
+        serve("/api/v1/qr", .post) { request, _ in
+            let body = try CommandBody(["text"], in: try await request.body.collect(upTo: maximumBody))
+            return try jsonResponse(try AddressCode(body.required("text").text()))
         }
         serve("/api/v1/undo", .post) { request, _ in
             _ = try CommandBody(optional: [], in: try await request.body.collect(upTo: maximumBody))

@@ -490,6 +490,8 @@ def test_a_plain_tap_on_every_control_does_its_work(browser, stage):
         panel.shows("#transport", "Playing")
         finger, commands = Finger(panel.page), panel.intercept(stage.status())
         for name, control in panel.controls():
+            if control.get_attribute("class") == "lock":
+                continue  # it would lock the others; test_stage.py is about it
             kind = control.evaluate("e => e.id === 'tempo' ? 'INPUT' : e.tagName")
             finger.tap(*panel.center(control))
             if control.get_attribute("aria-haspopup"):

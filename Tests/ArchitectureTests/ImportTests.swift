@@ -46,7 +46,7 @@ struct ImportTests {
             ],
             "ControlServer": system.union([
                 "BeatTime", "MIDIClock", "Essentials", "GatewayStatus", "Gateway", "Listening", "AudioCapture",
-                "OpenSoundControl", "Hummingbird",
+                "OpenSoundControl", "QRCode", "Hummingbird",
                 "HummingbirdCore", "ServiceLifecycle", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTPTypes",
                 "NIOHTTPTypesHTTP1", "HTTPTypes",
             ]),

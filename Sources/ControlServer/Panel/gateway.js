@@ -8,7 +8,7 @@ class CommandError extends Error {
 }
 
 class Gateway {
-  /** @param {{status: function(object), reach: function(boolean), token: function(): Promise<string>}} on */
+  /** @param {{status: function(object), reach: function(boolean), token: function(): Promise<string>, command: function(): function()}} on */
   constructor(on) {
     this.on = on;
     this.token = this.#tokenOfAddress() ?? localStorage.getItem("token") ?? "";
@@ -33,8 +33,13 @@ class Gateway {
 
   /** Asks for something else than the status. */
   async ask(method, path, body) {
-    const answer = await this.#request(method, path, body, AbortSignal.timeout(4000));
-    return answer.json();
+    const ended = method === "GET" ? null : this.on.command();
+    try {
+      const answer = await this.#request(method, path, body, AbortSignal.timeout(4000));
+      return await answer.json();
+    } finally {
+      ended?.();
+    }
   }
 
   async #request(method, path, body, signal) {

@@ -8,8 +8,12 @@ new Ring(part.beats, part.hand, part.place, position);
 const outputs = new Outputs(part.outputs, act, (output) => listening.open(output));
 const quantum = new NumberField(part.quantum, (beats) => act("POST", "quantum", { beats }));
 const following = new FollowChoice(part.follow, (source) => act("POST", "follow", { source }));
-const gateway = new Gateway({ status: show, reach: showReach, token: askForToken });
+const notices = new Notices(part.notice);
+const gateway = new Gateway({ status: show, reach: showReach, token: askForToken, command: () => notices.begin() });
 const listening = new ListenDialog(gateway, part, tell);
+const stage = new Stage(part, position);
+const lock = new Lock(tell);
+new Share(gateway, part);
 
 /** Sends a command; shows why if it is refused. */
 async function act(method, path, body, done) {
@@ -60,6 +64,9 @@ function show(newest) {
   outputs.show(newest.outputs);
   part.noOutputs.hidden = newest.outputs.length > 0;
   showMachine(newest);
+  stage.show(newest);
+  lock.show(newest);
+  notices.take(newest);
 }
 
 /** Name of the machine that leads while Link is off. */
@@ -75,8 +82,8 @@ function showTransport({ playing, transport, startsInBeats }) {
   document.body.classList.toggle("pending", transport === "pending");
   const words = { stopped: "Stopped", playing: "Playing", pending: `Starts in ${Math.ceil(startsInBeats ?? 0)}` };
   write(part.transport, words[transport]);
-  write(part.playWord, transport === "pending" ? "Cancel" : playing ? "Stop" : "Play");
-  part.playSign.setAttribute("d", playing ? "M6 6h12v12H6z" : "M7 4.5v15L20 12z");
+  write(part.playWord, playWord({ transport, playing }));
+  part.playSign.setAttribute("d", playSign({ playing }));
 }
 
 /** The button says by its label what it would do. */
@@ -212,6 +219,7 @@ part.tap.addEventListener("click", (event) => {
   struck = null;
 });
 part.play.addEventListener("click", playOrStop);
+part.stagePlay.addEventListener("click", playOrStop);
 part.slower.addEventListener("click", () => stepTempo(-1));
 part.faster.addEventListener("click", () => stepTempo(1));
 part.halve.addEventListener("click", () => act("POST", "tempo", { scale: 0.5 }));
@@ -243,12 +251,15 @@ part.bpm.addEventListener("blur", () => endTyping(false));
 part.bpm.addEventListener("keydown", (event) => { if (event.key === "Escape") endTyping(false); });
 
 document.addEventListener("keydown", (event) => {
-  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog:modal")) return;
   if (event.target.closest("input, select")) return;
-  if (event.key === "t" || event.key === "T") tap(event.timeStamp);
-  if (event.key === " " && !event.target.closest("button, a")) {
+  const key = event.key.toLowerCase();
+  if (key === "f") stage.toggle();
+  if (key === "escape") stage.close();
+  if (key === "t" && !lock.refuses(part.tap)) tap(event.timeStamp);
+  if (key === " " && !event.target.closest("button, a")) {
     event.preventDefault();
-    playOrStop();
+    if (!lock.refuses(part.play)) playOrStop();
   }
 });
 

@@ -66,8 +66,8 @@ class Finger:
 class Panel:
     """The panel in its own window. On closing, checks that there were no errors or requests to other hosts."""
 
-    def __init__(self, browser, size="phone", scheme="dark", path="/", port=PORT, **options):
-        self.port = port
+    def __init__(self, browser, size="phone", scheme="dark", path="/", host="127.0.0.1", port=PORT, **options):
+        self.server = f"{host}:{port}"
         width, height = SIZES[size]
         self.context = browser.chromium.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=size != "desktop", **options)
@@ -78,10 +78,10 @@ class Panel:
         self.page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("request", self.note)
-        self.page.goto(f"http://127.0.0.1:{port}{path}")
+        self.page.goto(f"http://{self.server}{path}")
 
     def note(self, request):
-        if not request.url.startswith("data:") and urllib.parse.urlsplit(request.url).netloc != f"127.0.0.1:{self.port}":
+        if not request.url.startswith("data:") and urllib.parse.urlsplit(request.url).netloc != self.server:
             self.elsewhere.append(request.url)
 
     def __enter__(self):

@@ -1,0 +1,112 @@
+// The stage lock: one press locks what could spoil a show, a long press unlocks it. Each browser has its own.
+
+/** How long the lock is held to unlock, in milliseconds. */
+const HOLD = 800;
+
+class Lock {
+  /** What is locked. The play button is besides while a press would stop, or cancel a start. */
+  static #controls = ["tempo", "slower", "faster", "tap", "halve", "double", "undo", "earlier", "later", "link", "sync", "quantum", "follow"]
+    .map((id) => `#${id}`).join() + ", #outputs :is(button, input, select):not([aria-expanded])";
+  #buttons = document.querySelectorAll("button.lock");
+  #canStop = false;
+  #timer;
+  /** Whether a click is only the end of the press that has unlocked. */
+  #isEnding = false;
+
+  constructor(tell) {
+    this.tell = tell;
+    this.isLocked = localStorage.getItem("locked") === "1";
+    for (const button of this.#buttons) this.#prepare(button);
+    for (const kind of ["click", "change", "mousedown", "keydown"]) {
+      document.addEventListener(kind, (event) => this.#guard(event), true);
+    }
+    addEventListener("storage", ({ key, newValue }) => { if (key === "locked") this.#set(newValue === "1"); });
+    this.#show();
+  }
+
+  /** Takes a status: locks cards that are new, and the play button while it would stop. */
+  show(status) {
+    this.#canStop = status.transport !== "stopped";
+    this.#show();
+  }
+
+  /** Whether a control is locked; if so, tells how to unlock. */
+  refuses(control) {
+    const isLocked = control.ariaDisabled === "true";
+    if (isLocked) this.tell("Locked: hold the lock button to unlock.");
+    return isLocked;
+  }
+
+  #prepare(button) {
+    button.innerHTML = "<i></i><svg viewBox='0 0 24 24' aria-hidden='true'><path/></svg>";
+    button.addEventListener("pointerdown", ({ button: which }) => { if (which === 0) this.#press(button); });
+    for (const kind of ["pointerup", "pointercancel", "pointerleave", "keyup", "blur"]) {
+      button.addEventListener(kind, () => this.#release(button));
+    }
+    button.addEventListener("keydown", (event) => {
+      if (!this.isLocked || (event.key !== " " && event.key !== "Enter")) return;
+      event.preventDefault();
+      if (!event.repeat) this.#press(button);
+    });
+    button.addEventListener("contextmenu", (event) => event.preventDefault());
+    button.addEventListener("click", () => {
+      if (this.#isEnding) return;
+      if (this.isLocked) this.tell("Locked: hold the lock button to unlock.");
+      else this.#set(true);
+    });
+  }
+
+  #press(button) {
+    this.#isEnding = false;
+    if (!this.isLocked) return;
+    button.classList.add("holding");
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#isEnding = true;
+      this.#release(button);
+      this.#set(false);
+      this.tell("Unlocked.");
+    }, HOLD);
+  }
+
+  #release(button) {
+    clearTimeout(this.#timer);
+    button.classList.remove("holding");
+    // The click comes right after the release, if at all.
+    if (this.#isEnding) setTimeout(() => { this.#isEnding = false; }, 300);
+  }
+
+  #set(isLocked) {
+    this.isLocked = isLocked;
+    localStorage.setItem("locked", isLocked ? "1" : "");
+    this.#show();
+  }
+
+  #show() {
+    document.body.classList.toggle("locked", this.isLocked);
+    for (const button of this.#buttons) {
+      const label = this.isLocked ? "Locked, hold to unlock" : "Lock the controls";
+      if (button.ariaLabel === label) continue;
+      button.ariaLabel = button.title = label;
+      button.querySelector("path").setAttribute("d", `M5 11h14v10H5zM7 11V7a5 5 0 0 1 ${this.isLocked ? "10 0v4" : "9.6-2"}`);
+    }
+    for (const control of document.querySelectorAll(Lock.#controls)) this.#mark(control, this.isLocked);
+    for (const control of document.querySelectorAll("button.play")) this.#mark(control, this.isLocked && this.#canStop);
+  }
+
+  #mark(control, isLocked) {
+    if ((control.ariaDisabled === "true") === isLocked) return;
+    control.ariaDisabled = isLocked ? "true" : null;
+    if ("readOnly" in control) control.readOnly = isLocked;
+  }
+
+  /** Keeps clicks from locked controls, and pointer and keys from locked lists. */
+  #guard(event) {
+    const control = event.target.closest?.("[aria-disabled=true]");
+    const opensList = event.type === "mousedown" || event.type === "keydown";
+    if (!control || (opensList && (control.tagName !== "SELECT" || event.key === "Tab"))) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    this.refuses(control);
+  }
+}

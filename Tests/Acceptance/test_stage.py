@@ -1,0 +1,691 @@
+"""The panel on stage, in a real Chromium: the stage view, the lock, notices, its address as a code, and its manifest."""
+
+import base64
+import contextlib
+import json
+import os
+import re
+import statistics
+import subprocess
+
+import numpy
+import pytest
+import zxingcpp
+from axe_playwright_python.sync_playwright import Axe
+
+from rig.browser import SIZES, Browser, Finger, Panel
+from rig.gateway import Gateway
+from rig.joining import become_senior
+from rig.peer import Peer
+from rig.rawline import RawLine
+from rig.wait import until
+
+pytestmark = pytest.mark.real("browser")
+
+TOKEN = "Zm9v+mFy/mF6cX+4"
+FRAME = 17  # milliseconds
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with Browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def show(tmp_path):
+    """A gateway with two machines, a third one that is unplugged, and another peer in the session."""
+    folder = tmp_path / "show"
+    folder.mkdir()
+    names = ("TR-8S", "Volca Beats", "Digitakt")
+    outputs = [word for name in names for word in ("--output", f"raw:{folder / name}")]
+    with contextlib.ExitStack() as stack:
+        for name in names[:2]:
+            stack.enter_context(RawLine(folder / name))
+        stack.enter_context(Peer(128))
+        running = stack.enter_context(Gateway(*outputs, "--tempo", 128, folder=folder / "gateway"))
+        running.wait_status(lambda status: status["link"]["peers"] == 1, "the other peer")
+        yield running
+
+
+@pytest.fixture
+def playing(show):
+    """The show while it plays."""
+    show.post("transport", {"playing": True})
+    show.wait_status(lambda status: status["transport"] == "playing", "it plays")
+    return show
+
+
+@pytest.fixture
+def peer():
+    """A peer at 130 BPM whose session is the older one."""
+    with Peer(130, start_stop_sync=True) as opened:
+        become_senior()
+        yield opened
+
+
+def settled(panel, expression, what):
+    """Waits until an expression is true in the page; its policy forbids Playwright's own way of waiting."""
+    return until(lambda: panel.evaluate(expression), what, every=0.005)
+
+
+def is_clean(panel):
+    findings = Axe().run(panel.page)
+    assert findings.violations_count == 0, findings.generate_report()
+
+
+# The stage view
+
+def test_the_stage_view_opens_by_touch_and_by_key_and_is_left_by_both(browser, playing, figure):
+    with Panel(browser) as panel:
+        panel.shows("#transport", "Playing")
+        panel.touch("#stageOpen")
+        view = panel.locator("#stageView")
+        view.wait_for()
+        settled(panel, "document.fullscreenElement === document.documentElement", "it fills the screen")
+        settled(panel, "document.activeElement.id === 'stagePlay'", "play is at hand")
+        tree = view.aria_snapshot()
+        for part in ('dialog "Stage view"', 'button "Lock the controls"', 'button "Leave the stage view"', 'button "Stop"',
+                     'list "Machines"', "TR-8S playing", "Volca Beats playing", "Digitakt not connected", "128.0 BPM", "Playing"):
+            assert part in tree, f"{part} is not in {tree}"
+        reached = set()
+        for _ in range(8):
+            panel.keyboard.press("Tab")
+            reached.add(panel.evaluate("document.activeElement.closest('dialog')?.id ?? document.activeElement.tagName"))
+        assert reached <= {"stageView", "BODY"}, "the page behind is reached"
+        panel.touch("#stageLeave")
+        view.wait_for(state="hidden")
+        settled(panel, "!document.fullscreenElement && document.activeElement.id === 'stageOpen'", "it is as before")
+        for leave in ("f", "Escape"):
+            panel.keyboard.press("F")
+            view.wait_for()
+            panel.keyboard.press(leave)
+            view.wait_for(state="hidden")
+        # Where the browser leaves the full screen by itself, as phones do, the view goes, too.
+        panel.keyboard.press("f")
+        settled(panel, "document.fullscreenElement !== null", "it fills the screen again")
+        panel.evaluate("document.exitFullscreen()")
+        view.wait_for(state="hidden")
+
+
+def test_play_and_stop_in_the_stage_view_by_touch_and_by_keys(browser, show):
+    show.post("transport", {"playing": False})
+    with Panel(browser) as panel:
+        panel.shows("#transport", "Stopped")
+        panel.touch("#stageOpen")
+        panel.shows("#stageWord", "Play")
+        panel.touch("#stagePlay")
+        panel.shows("#stageTransport", "Playing")
+        panel.shows("#stageWord", "Stop")
+        panel.keyboard.press("Space")
+        panel.shows("#stageTransport", "Stopped")
+        panel.evaluate("document.activeElement.blur()")
+        panel.keyboard.press("Space")
+        panel.shows("#stageTransport", "Playing")
+        commands = panel.intercept(show.status())
+        panel.keyboard.press("t")
+        until(lambda: panel.evaluate("1") and commands, "T taps")
+        assert "/tap" in commands[0]
+
+
+VIEWPORTS = {**SIZES, "small phone": (320, 568)}
+OUTSIDE = """() => [...document.querySelectorAll("#stageView *")].filter(e => {
+    const box = e.getBoundingClientRect();
+    return e.checkVisibility() && !e.closest("li span, svg") && box.width > 1
+        && (box.left < 0 || box.top < 0 || box.right > innerWidth + 0.5 || box.bottom > innerHeight + 0.5);
+}).map(e => e.id || e.className)"""
+SQUEEZED = """() => {
+    const [count, bpm, ...others] = ["#stageCount", "#stageView .bpm", "#stageView .top", "#stageMarks", "#stagePlay", "#stageMachines"]
+        .map(one => document.querySelector(one).getBoundingClientRect());
+    const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 0.5 || b.bottom <= a.top + 0.5;
+    const all = [count, bpm, ...others];
+    return all.flatMap((a, i) => all.slice(i + 1).filter(b => !apart(a, b)).map(b => [a.top, a.bottom, b.top, b.bottom]));
+}"""
+DIGITS = """() => ["#stageCount", "#stageTempo"].map(one => parseFloat(getComputedStyle(document.querySelector(one)).fontSize))"""
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_the_stage_view_fits_every_screen_in_both_orientations(browser, playing, scheme, figure):
+    with Panel(browser, "phone", scheme) as panel:
+        panel.shows("#transport", "Playing")
+        panel.keyboard.press("f")
+        for name, (width, height) in VIEWPORTS.items():
+            for turned in (False, True):
+                # The view stays open while the screen is turned.
+                size = (height, width) if turned else (width, height)
+                panel.set_viewport_size({"width": size[0], "height": size[1]})
+                settled(panel, f"innerWidth === {size[0]} && innerHeight === {size[1]}", "the screen has this size")
+                assert panel.evaluate(OUTSIDE) == [], f"outside of {name} {size}"
+                assert panel.evaluate(SQUEEZED) == [], f"on top of each other at {name} {size}"
+                count, tempo = panel.evaluate(DIGITS)
+                # A phone is 65 mm wide: there, digits are 25 mm and 10 mm high or more, enough for three metres.
+                assert count >= 0.42 * min(size) and tempo >= min(0.2 * min(size), 120), f"digits of {count} and {tempo} at {size}"
+                small = panel.evaluate("""() => [...document.querySelectorAll("#stageView button")].filter(e => e.checkVisibility())
+                    .map(e => e.getBoundingClientRect()).filter(box => box.width < 48 || box.height < 48).length""")
+                assert not small, "too small for a finger"
+                figure("picture", panel.picture(f"stage-{name.replace(' ', '-')}{'-turned' if turned else ''}-{scheme}"))
+        is_clean(panel)
+
+
+def test_many_machines_and_long_numbers_fit_too(browser, start, tmp_path):
+    outputs = [word for number in range(15) for word in ("--output", f"raw:{tmp_path / f'Machine {number}'}")]
+    gateway = start("--no-link", "--tempo", 888.88, *outputs)
+    gateway.post("quantum", {"beats": 15.5})
+    with Panel(browser, "touch-screen") as panel:
+        panel.shows("#tempo", "888.88")
+        panel.keyboard.press("f")
+        settled(panel, "document.querySelectorAll('#stageMarks i').length === 16", "a bar of 16 beats, the last of them shorter")
+        widths = panel.evaluate("[...document.querySelectorAll('#stageMarks i')].map(e => e.getBoundingClientRect().width)")
+        assert widths[15] < 0.8 * widths[0] and widths[14] == pytest.approx(widths[0], abs=0.1)
+        assert panel.locator("#stageMachines li").count() >= 15
+        # The list of machines may scroll within itself; nothing else does.
+        assert panel.evaluate(OUTSIDE.replace("li span, svg", "li, svg")) == []
+        assert panel.evaluate(SQUEEZED) == []
+
+
+FOLLOW = """(beats) => new Promise(resolve => {
+    // Runs after the page's own drawing in each frame. The hand shows where the session is, as the page knows it.
+    const seen = [];
+    const note = (now) => {
+        const turn = document.getElementById("hand").getAttribute("transform").match(/rotate\\(([-\\d.e]+)/)[1] / 360 * 4;
+        seen.push([now, turn, +document.getElementById("stageCount").textContent,
+            +document.getElementById("stageFlash").style.getPropertyValue("--fade"),
+            document.getElementById("stageFlash").classList.contains("strong")]);
+        if (seen.length > 1 && seen.at(-1)[2] !== seen.at(-2)[2]) beats -= 1;
+        if (beats < 0) resolve(seen); else requestAnimationFrame(note);
+    };
+    requestAnimationFrame(note);
+})"""
+
+
+def test_the_flash_follows_the_sessions_beat(browser, start, figure):
+    """Over 200 beats at 400 BPM; frames are judged that the browser has made, however slow the machine."""
+    start("--no-link", "--tempo", 400)
+    with Panel(browser, "touch-screen") as panel:
+        panel.shows("#tempo", "400.0")
+        panel.keyboard.press("f")
+        settled(panel, "document.getElementById('stageCount').textContent > 0", "it counts")
+        seen = panel.evaluate(FOLLOW, 200)
+    late, intervals, shown = [], [], []
+    for before, after in zip(seen, seen[1:]):
+        interval = after[0] - before[0]
+        intervals.append(interval)
+        # Within a frame of the beat in either direction, the newest status may have moved the position.
+        assert after[2] in (int(after[1]) + 1, (int(after[1]) - 1) % 4 + 1, (int(after[1]) + 1) % 4 + 1)
+        if after[2] != before[2]:
+            shown.append(after[2])
+            ago = [((turn - (after[2] - 1) + 2) % 4 - 2) * 60_000 / 400 for turn in (before[1], after[1])]
+            # A newer status can move the position: a beat that the frame before did not know of is not older than it.
+            late.append(min(ago[1], interval) if ago[0] < 0 else ago[1])
+            if after[2] == int(after[1]) + 1:
+                assert abs(after[3] - (1 - after[1] % 1) ** 2) < 0.01, "the flash fades from the beat on"
+            assert after[4] == (after[2] == 1), "the strong flash is that of the bar"
+            assert abs(late[-1]) <= 2 * max(interval, FRAME), f"the flash is {late[-1]:.1f} ms late in a frame of {interval:.1f} ms"
+    figure("flash", f"median {statistics.median(map(abs, late)):.1f} ms, worst {max(map(abs, late)):.1f} ms in "
+                    f"frames of {statistics.median(intervals):.1f} ms")
+    assert len(late) >= 200
+    assert statistics.median(map(abs, late)) <= max(FRAME, statistics.median(intervals))
+    # No beat is shown twice, and none is left out unless no frame fell into it.
+    if max(intervals) < 100:
+        assert all(after == before % 4 + 1 for before, after in zip(shown, shown[1:]))
+
+
+def test_less_motion_is_a_plain_number_and_a_steady_mark(browser, playing):
+    with Panel(browser, "phone", reduced_motion="reduce") as panel:
+        panel.shows("#transport", "Playing")
+        panel.keyboard.press("f")
+        settled(panel, "document.querySelectorAll('#stageMarks .now').length === 1", "the mark shows the beat")
+        fades = panel.evaluate("""() => new Promise(resolve => {
+            const [seen, numbers] = [new Set(), new Set()];
+            const note = () => {
+                numbers.add(document.getElementById("stageCount").textContent);
+                seen.add(getComputedStyle(document.getElementById("stageFlash")).opacity);
+                if (numbers.size === 4) resolve([...seen]); else requestAnimationFrame(note);
+            };
+            note();
+        })""")
+        assert fades == ["0"]
+
+
+LIGHT = """() => {
+    // Luminance as WCAG defines it: of the ground, and of the weak flash on it.
+    const style = getComputedStyle(document.documentElement);
+    const color = name => style.getPropertyValue(name).trim().match(/[0-9a-f]{2}/g).map(two => parseInt(two, 16));
+    const light = parts => parts.map(part => part / 255).map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
+    const [ground, pulse] = [color("--ground"), color("--pulse")];
+    const mixed = share => light(ground.map((part, index) => part + (pulse[index] - part) * share));
+    return [mixed(0), mixed(+style.getPropertyValue("--weak")), mixed(+style.getPropertyValue("--strong")), light(color("--ink"))];
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_the_flash_is_safe_and_the_digits_stay_readable(browser, start, scheme):
+    gateway = start("--no-link", "--tempo", 400)
+    with Panel(browser, "phone", scheme) as panel:
+        panel.shows("#tempo", "400.0")
+        ground, weak, strong, ink = panel.evaluate(LIGHT)
+        assert 0.03 < abs(weak - ground) < 0.1, "WCAG 2.3.1 counts changes of luminance from 0.1 on as flashes"
+        assert abs(strong - ground) > 1.5 * abs(weak - ground)
+        for behind in (ground, weak, strong):
+            assert (max(ink, behind) + 0.05) / (min(ink, behind) + 0.05) >= 3, "large digits need a contrast of 3"
+        # With bars of two beats there would be more than three strong flashes a second.
+        gateway.post("quantum", {"beats": 2})
+        panel.keyboard.press("f")
+        settled(panel, "document.querySelectorAll('#stageMarks i').length === 2", "two beats")
+        assert panel.evaluate("""() => new Promise(resolve => {
+            const numbers = [];
+            const note = () => {
+                const [number, flash] = [document.getElementById("stageCount").textContent, document.getElementById("stageFlash")];
+                if (numbers.at(-1) !== number) numbers.push(number);
+                if (flash.classList.contains("strong")) resolve(false);
+                if (numbers.length > 8) resolve(true); else requestAnimationFrame(note);
+            };
+            note();
+        })"""), "a strong flash"
+
+
+def test_the_beats_until_the_start_are_counted_down(browser, peer, start, line):
+    gateway = start("--output", f"raw:{line.path}")
+    gateway.wait_status(lambda status: status["link"]["peers"] == 1, "joined")
+    with Panel(browser) as panel:
+        panel.shows("#tempo", "130.0")
+        panel.keyboard.press("f")
+        panel.evaluate("""() => {
+            window.counted = [];
+            const count = document.getElementById("stageCount");
+            new MutationObserver(() => {
+                if (document.body.classList.contains("counting")) counted.push(+count.textContent);
+            }).observe(count, { childList: true, characterData: true, subtree: true });
+        }""")
+        gateway.wait_status(lambda status: 0.1 < status["phase"] < 0.9, "the bar has just begun")
+        panel.touch("#stagePlay")
+        panel.shows("#stageTransport", "Starts at the bar")
+        panel.shows("#stageWord", "Cancel")
+        panel.shows("#stageTransport", "Playing")
+        line.wait_playing()
+        counted = panel.evaluate("counted")
+        assert counted == sorted(counted, reverse=True) and counted[-2:] == [2, 1] and counted[0] in (3, 4), counted
+        settled(panel, "!document.body.classList.contains('counting')", "it is over")
+
+
+AWAKE = """() => {
+    window.awake = [];
+    Object.defineProperty(navigator, "wakeLock", { value: { request: async (kind) => {
+        awake.push(kind);
+        return { release: () => awake.push("released") };
+    } } });
+}"""
+
+
+def test_the_screen_stays_awake_where_the_browser_offers_it(browser, playing):
+    with Panel(browser) as panel:
+        panel.shows("#transport", "Playing")
+        panel.evaluate(AWAKE)
+        panel.keyboard.press("f")
+        settled(panel, "awake.length === 1", "the screen stays on")
+        assert panel.locator("#stageAwake").is_hidden()
+        # The browser takes it back from a hidden page, so it is asked for again.
+        panel.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        settled(panel, "awake.length === 2", "it is asked for again")
+        panel.keyboard.press("f")
+        settled(panel, "awake.includes('released')", "it may go dark again")
+
+
+def test_elsewhere_a_line_says_how_to_keep_it_on_until_it_is_dismissed(browser, playing):
+    with Panel(browser) as panel:
+        for is_told in (True, False):
+            panel.shows("#transport", "Playing")
+            panel.evaluate("Object.defineProperty(navigator, 'wakeLock', { value: undefined })")
+            panel.keyboard.press("f")
+            if is_told:
+                panel.shows("#stageAwake span", "The screen may go dark. Set this device to keep it on.")
+                assert panel.evaluate(OUTSIDE) == []
+                is_clean(panel)
+                panel.touch("#stageAwakeDone")
+            settled(panel, "document.getElementById('stageAwake').hidden", "it is not told")
+            panel.reload()
+
+
+# The lock
+
+LOCKED = [
+    "#slower", "#tap", "#faster", "#play", "#earlier", "#later", "#halve", "#double", "#tempo", "#link", "#sync", "#quantum", "#follow",
+    "#outputs .earlier", "#outputs .later", "#outputs .realign", "#outputs [role=switch]", "#outputs .calibrate", "#outputs input"]
+
+
+def test_the_lock_keeps_fingers_and_keys_from_what_spoils_a_show(browser, playing, figure):
+    with Panel(browser) as panel:
+        panel.shows("#transport", "Playing")
+        panel.touch("header .lock")
+        settled(panel, "document.querySelector('#outputs .realign').ariaDisabled === 'true'", "it is locked")
+        figure("picture", panel.picture("locked", whole=True))
+        is_clean(panel)
+        finger, commands = Finger(panel.page), panel.intercept(playing.status())
+        kept = panel.evaluate("[...document.querySelectorAll('input, select')].map(e => e.value)")
+        for selector in LOCKED:
+            control = panel.query_selector(selector)
+            assert control.get_attribute("aria-disabled") == "true", selector
+            panel.evaluate("document.getElementById('told').textContent = ''")
+            finger.tap(*panel.center(control))
+            panel.shows("#told", "Locked: hold the lock button to unlock.")
+            panel.evaluate("document.getElementById('told').textContent = ''")
+            control.focus()
+            panel.keyboard.press("7" if selector.endswith(("input", "quantum")) else "ArrowDown" if selector == "#follow" else "Enter")
+            if not selector.endswith(("input", "quantum")):
+                panel.shows("#told", "Locked: hold the lock button to unlock.")
+        panel.evaluate("document.activeElement.blur()")
+        for key in ("t", "Space"):
+            panel.evaluate("document.getElementById('told').textContent = ''")
+            panel.keyboard.press(key)
+            panel.shows("#told", "Locked: hold the lock button to unlock.")
+        assert panel.locator("#bpm").is_hidden() and not panel.locator("dialog[open]").count()
+        assert panel.evaluate("[...document.querySelectorAll('input, select')].map(e => e.value)") == kept
+        assert commands == []
+        # The stage view is locked with it, and its play button stands out from the flash all the same.
+        panel.keyboard.press("f")
+        finger.tap(*panel.center(panel.query_selector("#stagePlay")))
+        panel.shows("#told", "Locked: hold the lock button to unlock.")
+        assert commands == []
+        is_clean(panel)
+
+
+def test_while_locked_a_press_starts_but_does_not_stop(browser, show):
+    show.post("transport", {"playing": False})
+    with Panel(browser) as panel:
+        panel.shows("#transport", "Stopped")
+        panel.touch("header .lock")
+        settled(panel, "document.body.classList.contains('locked')", "it is locked")
+        assert panel.locator("#play").get_attribute("aria-disabled") is None
+        panel.touch("#play")
+        panel.shows("#transport", "Playing")
+        settled(panel, "document.getElementById('play').ariaDisabled === 'true'", "it is locked now")
+        panel.keyboard.press("Escape")
+        Finger(panel.page).tap(*panel.center(panel.query_selector("#play")))
+        panel.shows("#told", "Locked: hold the lock button to unlock.")
+        assert show.status()["transport"] == "playing"
+
+
+HELD = """(selector) => {
+    const [button, begin] = [document.querySelector(selector), (event) => {
+        if (!event.repeat && !window.held.begun) window.held.begun = event.timeStamp;
+    }];
+    window.held = { begun: 0, over: 0, widths: [] };
+    button.addEventListener("pointerdown", begin);
+    button.addEventListener("keydown", begin);
+    const note = (now) => {
+        held.widths.push(button.querySelector("i").getBoundingClientRect().width);
+        if (document.body.classList.contains("locked")) requestAnimationFrame(note); else held.over = performance.now();
+    };
+    requestAnimationFrame(note);
+}"""
+
+
+@pytest.mark.parametrize("by", ["finger", " ", "Enter"])
+@pytest.mark.parametrize("where", ["header", "#stageView"])
+def test_a_long_press_unlocks(browser, playing, by, where):
+    with Panel(browser) as panel:
+        panel.shows("#transport", "Playing")
+        if where != "header":
+            panel.keyboard.press("f")
+        lock = panel.locator(f"{where} .lock")
+        assert lock.get_attribute("aria-label") == "Lock the controls"
+        lock.focus()
+        panel.keyboard.press("Enter")
+        settled(panel, "document.body.classList.contains('locked')", "it is locked")
+        assert lock.get_attribute("aria-label") == "Locked, hold to unlock"
+        panel.reload()
+        settled(panel, "document.body.classList.contains('locked')", "it stays locked in this browser")
+        panel.shows("#transport", "Playing")
+        if where != "header":
+            panel.keyboard.press("f")
+        finger, place = Finger(panel.page), panel.center(lock.element_handle())
+        # A short press only says how.
+        if by == "finger":
+            finger.tap(*place)
+            panel.shows("#told", "Locked: hold the lock button to unlock.")
+        else:
+            lock.focus()
+            panel.keyboard.press(by)
+        panel.evaluate(HELD, f"{where} .lock")
+        if by == "finger":
+            finger.touch("touchStart", place)
+        else:
+            panel.keyboard.down(by)
+        settled(panel, "held.over > 0", "it is unlocked")
+        panel.shows("#told", "Unlocked.")
+        if by == "finger":
+            finger.touch("touchEnd")
+        else:
+            panel.keyboard.up(by)
+        held = panel.evaluate("held")
+        assert held["over"] - held["begun"] >= 800
+        assert len(set(held["widths"])) > 3, "no progress is seen"
+        panel.evaluate("() => new Promise(requestAnimationFrame)")
+        assert lock.get_attribute("aria-label") == "Lock the controls", "the release has locked it again"
+        assert panel.locator("#link").get_attribute("aria-disabled") is None
+
+
+def test_a_press_that_is_let_go_or_slides_away_does_not_unlock(browser, playing):
+    with Panel(browser) as panel:
+        panel.shows("#transport", "Playing")
+        panel.touch("header .lock")
+        settled(panel, "document.body.classList.contains('locked')", "it is locked")
+        finger, place = Finger(panel.page), panel.center(panel.query_selector("header .lock"))
+        finger.touch("touchStart", place)
+        settled(panel, "document.querySelector('.holding')", "it is held")
+        finger.touch("touchEnd")
+        settled(panel, "!document.querySelector('.holding')", "it is let go")
+        finger.drag(*place, 200)
+        assert panel.evaluate("document.querySelector('.holding')") is None
+        # Another window of this browser locks and unlocks as well.
+        with contextlib.closing(panel.context.new_page()) as other:
+            other.goto(panel.url)
+            other.evaluate("localStorage.setItem('locked', '')")
+            settled(panel, "!document.body.classList.contains('locked')", "the other window has unlocked")
+
+
+# Notices
+
+NOTICED = """() => {
+    window.noticed = [];
+    const notice = document.getElementById("notice");
+    new MutationObserver(() => { if (notice.textContent) noticed.push(notice.textContent); })
+        .observe(notice, { childList: true, characterData: true, subtree: true });
+}"""
+PLACES = """() => [...document.querySelectorAll("button, input, select, a")]
+    .filter(e => e.checkVisibility({ visibilityProperty: true }))
+    .map(e => { const box = e.getBoundingClientRect(); return [e.id || e.className, box.x, box.y, box.width, box.height]; })"""
+
+
+def noticed(panel, pattern):
+    """Waits for a notice, and returns it."""
+    try:
+        return until(
+            lambda: next((text for text in panel.evaluate("noticed") if re.fullmatch(pattern, text)), None), pattern)
+    except AssertionError as error:
+        raise AssertionError(f"{error}; noticed: {panel.evaluate('noticed')}") from None
+
+
+@pytest.mark.parametrize("view", ["panel", "stage"])
+def test_what_others_do_is_told_in_a_place_of_its_own_and_goes_by_itself(browser, peer, start, line, view, figure):
+    gateway = start("--output", f"raw:{line.path}")
+    gateway.wait_status(lambda status: status["link"]["peers"] == 1 and round(status["tempo"]) == 130, "joined")
+    gateway.post("start-stop-sync", {"enabled": True})
+    with Panel(browser) as panel:
+        panel.shows("#tempo", "130.0")
+        if view == "stage":
+            panel.evaluate("localStorage.setItem('awakeNoted', '1')")
+            panel.keyboard.press("f")
+        panel.evaluate(NOTICED)
+        settled(panel, "!document.getElementById('notice').textContent", "no notice is shown")
+        before = panel.evaluate(PLACES)
+        peer.set_tempo(140)
+        noticed(panel, "Tempo 140 BPM, (probably )?by 127\\.0\\.0\\.1")
+        assert panel.evaluate(PLACES) == before, "something has moved"
+        box = panel.locator("#notice").bounding_box()
+        for name, x, y, width, height in before:
+            apart = x >= box["x"] + box["width"] or box["x"] >= x + width or y >= box["y"] + box["height"] or box["y"] >= y + height
+            assert apart, f"the notice covers {name}"
+        assert panel.locator("#notice").get_attribute("role") == "status"
+        is_clean(panel)
+        figure("picture", panel.picture(f"notice-{view}"))
+        settled(panel, "!document.getElementById('notice').textContent", "it goes by itself")
+        peer.play()
+        noticed(panel, "Play, (probably )?by 127\\.0\\.0\\.1")
+        peer.stop()
+        noticed(panel, "Stop, (probably )?by 127\\.0\\.0\\.1")
+
+
+def test_what_this_page_does_is_not_told_but_what_other_controls_do_is(browser, start, line):
+    gateway = start("--no-link", "--tempo", 120, "--output", f"raw:{line.path}")
+    with Panel(browser) as panel:
+        panel.shows("#tempo", "120.0")
+        panel.evaluate(NOTICED)
+        panel.touch("#faster")
+        panel.shows("#tempo", "121.0")
+        panel.touch("#play")
+        panel.shows("#transport", "Playing")
+        panel.touch("#link")
+        panel.shows("#mode", "Link leads")
+        panel.touch("#link")
+        panel.shows("#mode", "You lead")
+        panel.touch("#play")
+        panel.shows("#transport", "Stopped")
+        tempos = iter(range(90, 999))
+        # For a second after a command of its own, the page is quiet.
+        until(lambda: gateway.post("tempo", {"bpm": next(tempos)}) and panel.evaluate("noticed.length"), "a notice", every=0.6)
+        noticed(panel, "Tempo \\d+ BPM, by another control here")
+        gateway.post("transport", {"playing": True})
+        noticed(panel, "Play, by another control here")
+        gateway.post("link", {"enabled": True})
+        noticed(panel, "Link leads now\\.")
+        gateway.post("link", {"enabled": False})
+        noticed(panel, "No other clock leads now\\.")
+        assert not [text for text in panel.evaluate("noticed") if "121" in text or "Stop" in text]
+
+
+@contextlib.contextmanager
+def wire(name, address):
+    """Another network, until the end of the block."""
+    for words in (f"link add {name} type veth peer name {name}far", f"address add {address}/24 dev {name}",
+                  f"link set {name} up", f"link set {name}far up"):
+        subprocess.run(["ip", *words.split()], check=True)
+    yield
+    subprocess.run(["ip", "link", "delete", name], check=True)
+
+
+def test_machines_and_networks_that_go_and_return(browser, start, tmp_path):
+    with contextlib.ExitStack() as stack:
+        lines = {name: stack.enter_context(contextlib.ExitStack()) for name in ("TR-8S", "Volca", "Rytm", "Digitakt", "MPC")}
+        for name, its in lines.items():
+            its.enter_context(RawLine(tmp_path / name))
+        start(*[word for name in lines for word in ("--output", f"raw:{tmp_path / name}")])
+        with Panel(browser) as panel:
+            panel.shows("#tempo", re.compile("\\d"))
+            settled(panel, "document.querySelectorAll('#outputs .here').length === 5", "all are there")
+            panel.evaluate(NOTICED)
+            lines["TR-8S"].close()
+            noticed(panel, "TR-8S unplugged\\.")
+            os.unlink(tmp_path / "TR-8S")
+            lines["TR-8S"].enter_context(RawLine(tmp_path / "TR-8S"))
+            noticed(panel, "TR-8S connected\\.")
+            for its in lines.values():
+                its.close()
+            # Several at once are one notice.
+            noticed(panel, "[\\w-]+, [\\w-]+ and 3 others unplugged\\.")
+            assert len(set(panel.evaluate("noticed"))) < 10
+            with wire("wire0", "10.9.0.1"):
+                noticed(panel, "Link is on the network of 10\\.9\\.0\\.1 now\\.")
+                with wire("wire2", "10.9.2.1"):
+                    noticed(panel, "Link is on the network of 10\\.9\\.2\\.1 now\\.")
+                noticed(panel, "Link lost the network of 10\\.9\\.2\\.1\\.")
+            noticed(panel, "Link lost the network of 10\\.9\\.0\\.1, its only one\\.")
+
+
+# The address as a code
+
+PIXELS = """async (data) => {
+    const image = new Image();
+    image.src = data;
+    await image.decode();
+    const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
+    canvas.getContext("2d").drawImage(image, 0, 0);
+    const { data: pixels } = canvas.getContext("2d").getImageData(0, 0, image.width, image.height);
+    return [image.width, Array.from({ length: pixels.length / 4 }, (_, index) => pixels[4 * index])];
+}"""
+
+
+def read_codes(panel):
+    """What the codes on a picture of the page say."""
+    picture = base64.b64encode(panel.screenshot()).decode()
+    with contextlib.closing(panel.context.new_page()) as blank:
+        width, pixels = blank.evaluate(PIXELS, f"data:image/png;base64,{picture}")
+    found = zxingcpp.read_barcodes(numpy.array(pixels, dtype=numpy.uint8).reshape(-1, width))
+    return [code.text for code in found]
+
+
+@pytest.fixture
+def network():
+    """An address that is not this machine's own loopback address."""
+    subprocess.run(["ip", "address", "add", "10.9.8.7/24", "dev", "lo"], check=True)
+    yield "10.9.8.7"
+    subprocess.run(["ip", "address", "delete", "10.9.8.7/24", "dev", "lo"], check=True)
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_a_code_opens_the_panel_on_a_phone_with_its_token(browser, tmp_path, network, scheme, figure):
+    secret = tmp_path / "secret"
+    secret.write_text(TOKEN)
+    secret.chmod(0o600)
+    with Gateway("--no-link", "--http", "0.0.0.0:8808", "--http-token-file", secret, folder=tmp_path / "open", token=TOKEN):
+        with Panel(browser, "phone", scheme, path="/#token=Zm9v+mFy/mF6cX+4", host=network) as panel:
+            panel.shows("#tempo", re.compile("\\d"))
+            asked = []
+            panel.on("request", lambda request: asked.append(request.url))
+            panel.locator("#share").focus()
+            panel.keyboard.press("Enter")
+            panel.locator("#shareCode").wait_for()
+            (address,) = read_codes(panel)
+            assert address == f"http://{network}:8808/#token=Zm9v%2BmFy%2FmF6cX%2B4"
+            assert f"http://{network}:8808/api/v1/qr" in asked
+            assert not [url for url in asked if "Zm9v" in url], "the token is in an address"
+            assert TOKEN not in panel.locator("#shareView").inner_text(), "the token is shown"
+            assert "The code contains the access token" in panel.locator("#shareText").inner_text()
+            tree = panel.locator("#shareView").aria_snapshot()
+            assert f'img "QR code of http://{network}:8808/"' in tree and 'button "Close"' in tree
+            is_clean(panel)
+            figure("picture", panel.picture(f"share-{scheme}"))
+            panel.keyboard.press("Escape")
+            panel.locator("#shareView").wait_for(state="hidden")
+            panel.evaluate("localStorage.setItem('token', '')")
+        with Panel(browser, host=network, path=address.removeprefix(f"http://{network}:8808")) as phone:
+            phone.shows("#tempo", re.compile("\\d"))
+
+
+def test_a_panel_that_only_this_computer_reaches_says_how_to_open_it(browser, playing):
+    with Panel(browser) as panel:
+        panel.shows("#transport", "Playing")
+        panel.touch("#share")
+        panel.shows("#shareText", re.compile("Other devices cannot open 127.0.0.1:8808.*--http 0.0.0.0:8808 --http-token-file FILE", re.S))
+        assert panel.locator("#shareCode").is_hidden()
+        panel.touch("#shareView button")
+        panel.locator("#shareView").wait_for(state="hidden")
+
+
+# Installing it
+
+def test_the_browser_takes_manifest_and_icon(browser, playing):
+    with Panel(browser) as panel:
+        panel.shows("#transport", "Playing")
+        session = panel.context.new_cdp_session(panel.page)
+        manifest = session.send("Page.getAppManifest")
+        assert manifest["errors"] == [] and manifest["url"].endswith("/manifest.webmanifest")
+        assert json.loads(manifest["data"])["display"] == "standalone"
+        errors = session.send("Page.getInstallabilityErrors")["installabilityErrors"]
+        # A window without a profile on disk installs nothing.
+        assert [error["errorId"] for error in errors if error["errorId"] != "in-incognito"] == []
+        grounds = panel.evaluate("""() => [...document.querySelectorAll("meta[name=theme-color]")].filter(e => matchMedia(e.media).matches)
+            .map(e => [e.content, getComputedStyle(document.documentElement).getPropertyValue("--ground").trim()])""")
+        assert len(grounds) == 1 and grounds[0][0] == grounds[0][1]
+        assert panel.evaluate("fetch('icon.svg').then(answer => answer.headers.get('Content-Type'))") == "image/svg+xml"
