@@ -138,7 +138,7 @@ let package = Package(
             // Compiled in: one file is to be installed, and nothing beside it.
             resources: [
                 "Panel/panel.html", "Panel/panel.css", "Panel/gateway.js", "Panel/ring.js", "Panel/outputs.js",
-                "Panel/follow.js", "Panel/listen.js", "Panel/panel.js",
+                "Panel/follow.js", "Panel/listen.js", "Panel/session.js", "Panel/panel.js",
                 "openapi.yaml",  // a link to the file in docs
             ].map { .embedInCode($0) }),
         .executableTarget(

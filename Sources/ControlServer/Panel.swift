@@ -11,7 +11,8 @@ enum Panel {
         func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         let script = [
             PackageResources.gateway_js, PackageResources.ring_js, PackageResources.outputs_js,
-            PackageResources.follow_js, PackageResources.listen_js, PackageResources.panel_js,
+            PackageResources.follow_js, PackageResources.listen_js, PackageResources.session_js,
+            PackageResources.panel_js,
         ]
         return text(PackageResources.panel_html)
             .replacing("{style}", with: text(PackageResources.panel_css))

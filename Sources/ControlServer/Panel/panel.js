@@ -5,11 +5,12 @@ const position = new Position();
 let status = null;
 
 new Ring(part.beats, part.hand, part.place, position);
-const outputs = new Outputs(part.outputs, act, (output) => listening.open(output));
+const outputs = new Outputs(part, act, (output) => listening.open(output));
 const quantum = new NumberField(part.quantum, (beats) => act("POST", "quantum", { beats }));
 const following = new FollowChoice(part.follow, (source) => act("POST", "follow", { source }));
 const gateway = new Gateway({ status: show, reach: showReach, token: askForToken });
 const listening = new ListenDialog(gateway, part, tell);
+const session = new SessionCard(gateway, part);
 
 /** Sends a command; shows why if it is refused. */
 async function act(method, path, body, done) {
@@ -57,8 +58,8 @@ function show(newest) {
   following.show(newest.follower.choice);
   showFollower(newest.follower);
   showWarnings(newest.warnings);
-  outputs.show(newest.outputs);
-  part.noOutputs.hidden = newest.outputs.length > 0;
+  outputs.show(newest);
+  session.show(newest.link);
   showMachine(newest);
 }
 
