@@ -230,7 +230,7 @@ def test_three_panels_show_the_same_after_a_change_in_any(browser, gateway, peer
         for panel in panels:
             panel.shows(f"{card} .word", "Off")
             panel.shows("#tempo", "131.0")
-            panel.shows("#sessionNewest", re.compile("^Tempo 131 here, "))
+            panel.shows("#sessionNewest", re.compile("^Tempo 131 by this gateway, "))
             until(lambda: panel.locator(f"{card} .divide input").input_value() == "2", "the newest settings")
         until(lambda: len({json.dumps(panel.evaluate(shown)) for panel in panels}) == 1, "all show the same")
 
@@ -253,8 +253,8 @@ def test_the_session_card_tells_who_is_there_and_who_changed_what(browser, panel
     panel.shows("#changes li:first-child", re.compile(r"^Tempo 97\.25 (probably )?by 127\.0\.0\.1, \d\d:\d\d:\d\d$"))
     panel.shows("#peers", re.compile("97.25 BPM"))
     panel.touch("#faster")
-    panel.shows("#changes li:first-child", re.compile(r"^Tempo 98\.25 here, "))
-    panel.shows("#sessionNewest", re.compile("^Tempo 98.25 here, "))
+    panel.shows("#changes li:first-child", re.compile(r"^Tempo 98\.25 by this gateway, "))
+    panel.shows("#sessionNewest", re.compile("^Tempo 98.25 by this gateway, "))
     newest = [change["what"] for change in gateway.request("GET", "/api/v1/changes")[1]][::-1]
     assert [text.split()[0].lower() for text in panel.locator("#changes li").all_inner_texts()] == newest
     assert Axe().run(panel.page).violations_count == 0
@@ -262,12 +262,11 @@ def test_the_session_card_tells_who_is_there_and_who_changed_what(browser, panel
     panel.touch("#sessionMore")
     wait_for("ports")
     asked.clear()
-    for _ in range(2):
-        wait_for("ports")
+    wait_for("ports")
     assert not {"peers", "changes"} & set(asked), "the card is folded"
-    panel.touch("#sessionMore")
-    for _ in range(2):
-        wait_for("peers")
+    with panel.page.expect_request("**/api/v1/peers"):
+        panel.touch("#sessionMore")
+    wait_for("peers")
     with Panel(browser) as clock:
         panel.evaluate("""() => {
             Object.defineProperty(document, "hidden", { value: true, configurable: true });
@@ -279,8 +278,8 @@ def test_the_session_card_tells_who_is_there_and_who_changed_what(browser, panel
         with clock.page.expect_request("**/api/v1/ports"):
             pass
         assert not asked, "the page is hidden"
-    panel.evaluate("() => { delete document.hidden; document.dispatchEvent(new Event('visibilitychange')); }")
-    wait_for("peers")
+    with panel.page.expect_request("**/api/v1/peers"):
+        panel.evaluate("() => { delete document.hidden; document.dispatchEvent(new Event('visibilitychange')); }")
 
 
 CARDS = [{"device": "default", "name": "the system's choice"}, {"device": "hw:CARD=CODEC", "name": "USB Audio CODEC"}]
@@ -589,9 +588,13 @@ STATE = """() => JSON.stringify([location.hash, document.activeElement.id, [...d
     [...document.querySelectorAll("[aria-expanded]")].map(e => e.getAttribute("aria-expanded"))])"""
 
 
-def unfold(panel):
-    """Opens all details."""
-    for button in panel.query_selector_all("[aria-expanded]"):
+# Unfolds one machine, and the session.
+ONE_OF_EACH = "#outputs li:first-child .more, #sessionMore"
+
+
+def unfold(panel, which="[aria-expanded]"):
+    """Opens all details, or those that are chosen."""
+    for button in panel.query_selector_all(which):
         button.click()
     panel.locator("#peers li").first.wait_for()
 
@@ -600,7 +603,7 @@ def unfold(panel):
 def test_a_finger_that_scrolls_presses_nothing_wherever_it_begins(browser, stage, size):
     with Panel(browser, size) as panel:
         panel.shows("#transport", "Playing")
-        unfold(panel)
+        unfold(panel, ONE_OF_EACH)
         finger, commands = Finger(panel.page), panel.intercept(stage.status())
         controls = panel.controls()
         assert len(controls) > 20
@@ -620,10 +623,11 @@ def test_a_plain_tap_on_every_control_does_its_work(browser, stage):
     typed = "['INPUT', 'SELECT'].includes(document.activeElement.tagName)"
     with Panel(browser, "phone") as panel:
         panel.shows("#transport", "Playing")
-        unfold(panel)
+        unfold(panel, ONE_OF_EACH)
         finger, commands = Finger(panel.page), panel.intercept(stage.status())
         for name, control in panel.controls():
             kind = control.evaluate("e => e.id === 'tempo' ? 'INPUT' : e.tagName")
+            was = control.get_attribute("aria-expanded")
             finger.tap(*panel.center(control))
             if control.get_attribute("aria-haspopup"):
                 until(lambda: panel.locator("dialog[open]").count() == 1, f"{name} opens its dialog")
@@ -633,10 +637,10 @@ def test_a_plain_tap_on_every_control_does_its_work(browser, stage):
             elif control.get_attribute("class") == "copy":
                 panel.shows("#told", "Copied.")
                 kind = "COPY"
-            elif control.get_attribute("aria-expanded"):
-                until(lambda: control.get_attribute("aria-expanded") == "false", f"{name} folds its details")
+            elif was:
+                until(lambda: control.get_attribute("aria-expanded") != was, f"{name} opens or folds its details")
                 finger.tap(*panel.center(control))
-                until(lambda: control.get_attribute("aria-expanded") == "true", f"{name} opens them again")
+                until(lambda: control.get_attribute("aria-expanded") == was, f"{name} does so again")
                 kind = "DETAILS"
             elif kind == "BUTTON":
                 until(lambda: panel.evaluate("1") and commands, f"{name} gives a command")
@@ -861,8 +865,9 @@ def test_changes_and_peers_of_every_kind_in_words(browser, stage):
               "address": "192.168.1.7", "node": "0" * 16, "at": "2026-01-02T03:04:05.678Z", "probable": False, "followed": True}
     changes = [
         change, change | {"probable": True}, change | {"origin": "here", "address": None},
-        change | {"what": "play", "value": None, "origin": "unknown", "address": None, "followed": False},
-        change | {"what": "joined", "value": 120, "previous": 97.25, "session": "1" * 16}]
+        change | {"what": "play", "value": None, "followed": False},
+        change | {"what": "joined", "value": 120, "previous": 97.25, "session": "1" * 16},
+        change | {"what": "joined", "value": 120, "previous": 97.25, "origin": "unknown", "address": None, "session": "1" * 16}]
     peer = {"node": "0" * 16, "session": "0" * 16, "together": True, "address": "192.168.1.7", "tempo": 128.5, "since": change["at"],
             "interfaces": [{"name": "eth0", "address": "192.168.1.2"}, {"name": None, "address": "10.0.0.2"}],
             "roundTripMicroseconds": 310, "clockErrorMicroseconds": 12, "local": False, "port": None, "program": None}
@@ -873,8 +878,9 @@ def test_changes_and_peers_of_every_kind_in_words(browser, stage):
         panel.route("**/api/v1/peers", lambda route: route.fulfill(json=peers))
         panel.touch("#sessionMore")
         until(lambda: panel.locator("#changes li").all_inner_texts() == [
+            "Joined a session whose founder has left, tempo 97.25 to 120, 02/01/2026 03:04:05",
             "Joined the session of 192.168.1.7, tempo 97.25 to 120, 02/01/2026 03:04:05",
-            "Play by an unknown peer, not followed, 02/01/2026 03:04:05", "Tempo 128.5 here, 02/01/2026 03:04:05",
+            "Play by 192.168.1.7, not followed, 02/01/2026 03:04:05", "Tempo 128.5 by this gateway, 02/01/2026 03:04:05",
             "Tempo 128.5 probably by 192.168.1.7, 02/01/2026 03:04:05", "Tempo 128.5 by 192.168.1.7, 02/01/2026 03:04:05"],
             "the changes, newest first")
         assert [text.split("\n\n") for text in panel.locator("#peers li").all_inner_texts()] == [

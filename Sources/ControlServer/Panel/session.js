@@ -11,13 +11,13 @@ const bpm = (tempo) => `${+tempo.toFixed(2)}`;
 
 /** A change in words, such as `Tempo 128.5 probably by 192.168.1.7, 21:04:13`. */
 function changeWords({ what, value, previous, origin, address, probable, followed, at }) {
-  const isJoin = what === "joined";
-  const deed = { tempo: () => `Tempo ${bpm(value)}`, play: () => "Play", stop: () => "Stop", joined: () => "Joined the session" }[what]();
-  const who = { here: "here", unknown: "by an unknown peer", peer: `${isJoin ? "of" : "by"} ${address}` }[origin];
-  return [
-    [deed, probable && origin === "peer" && "probably", who].filter(Boolean).join(" "),
-    isJoin && `tempo ${bpm(previous)} to ${bpm(value)}`, !followed && "not followed", timeOf(at),
-  ].filter(Boolean).join(", ");
+  const founder = origin === "unknown" ? "a session whose founder has left" : `the session of ${address}`;
+  const who = origin === "here" ? "by this gateway" : `${probable ? "probably " : ""}by ${address ?? "an unknown peer"}`;
+  const deed = {
+    tempo: () => `Tempo ${bpm(value)} ${who}`, play: () => `Play ${who}`, stop: () => `Stop ${who}`,
+    joined: () => `Joined ${founder}, tempo ${bpm(previous)} to ${bpm(value)}`,
+  }[what]();
+  return [deed, !followed && "not followed", timeOf(at)].filter(Boolean).join(", ");
 }
 
 class SessionCard {
