@@ -138,7 +138,7 @@ let package = Package(
             // Compiled in: one file is to be installed, and nothing beside it.
             resources: [
                 "Panel/panel.html", "Panel/panel.css", "Panel/gateway.js", "Panel/ring.js", "Panel/outputs.js",
-                "Panel/follow.js", "Panel/listen.js", "Panel/panel.js",
+                "Panel/follow.js", "Panel/listen.js", "Panel/session.js", "Panel/panel.js",
                 "Panel/stage.css", "Panel/stage.js", "Panel/lock.js", "Panel/notices.js", "Panel/share.js",
                 "Panel/manifest.webmanifest", "Panel/icon.svg",
                 "openapi.yaml",  // a link to the file in docs

@@ -12,8 +12,9 @@ enum Panel {
         let style = [PackageResources.panel_css, PackageResources.stage_css]
         let script = [
             PackageResources.gateway_js, PackageResources.ring_js, PackageResources.outputs_js,
-            PackageResources.follow_js, PackageResources.listen_js, PackageResources.lock_js,
-            PackageResources.notices_js, PackageResources.share_js, PackageResources.stage_js,
+            PackageResources.follow_js, PackageResources.listen_js, PackageResources.session_js,
+            PackageResources.lock_js, PackageResources.notices_js, PackageResources.share_js,
+            PackageResources.stage_js,
             PackageResources.panel_js,
         ]
         return text([PackageResources.panel_html])

@@ -255,11 +255,14 @@ package struct Status: Codable, Hashable, Sendable {
         package var code: String
         package var message: String
         package var fix: String
+        /// ID of the output it is about; nil if it is about none or several.
+        @Nullable package var output: String?
 
-        package init(code: String, message: String, fix: String) {
+        package init(code: String, message: String, fix: String, output: String? = nil) {
             self.code = code
             self.message = message
             self.fix = fix
+            self.output = output
         }
     }
 }

@@ -137,18 +137,18 @@ def test_half_and_double_tempo_and_undo(panel, peer):
 
 
 def test_an_outputs_offset_realignment_and_switch(panel, gateway, peer, line):
-    card = '#outputs li:has(h3:text("line"))'
+    card = '#outputs li:has(.name:text("line"))'
     panel.touch(f"{card} .earlier")
     gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == -0.5, "half a millisecond")
     panel.touch("#later")
     gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == 0.5, "all by a millisecond")
-    panel.locator(f"{card} input").fill("\u221212,5")
+    panel.locator(f"{card} .offset input").fill("\u221212,5")
     panel.keyboard.press("Enter")
     gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == -12.5, "what was typed")
-    panel.locator(f"{card} input").fill("-900")
+    panel.locator(f"{card} .offset input").fill("-900")
     panel.keyboard.press("Enter")
-    panel.shows("#told", "Not done. offsetMilliseconds: -500 to 500")
-    until(lambda: panel.locator(f"{card} input").input_value() == "\u221212.5", "the true offset is back")
+    panel.shows("#told", "Not done. An offset is \u2212500 to 500 ms.")
+    until(lambda: panel.locator(f"{card} .offset input").input_value() == "\u221212.5", "the true offset is back")
 
     panel.touch("#play")
     began = line.wait_playing()
@@ -156,10 +156,130 @@ def test_an_outputs_offset_realignment_and_switch(panel, gateway, peer, line):
     panel.touch(f"{card} .realign")
     panel.shows("#told", re.compile("will realign at the next bar"))
     until(lambda: [at for value, at in line.arrivals if value in (CONTINUE, START) and at > began], "it enters again")
+    panel.touch(f"{card} .more")
     panel.touch(f"{card} [role=switch]")
     gateway.wait_status(lambda status: not line_output(status)["enabled"], "the output is off")
     line.wait_for(STOP, since=began)
     panel.shows(f"{card} .word", "Off")
+    panel.shows(f"{card} .doing", "Off")
+
+
+def settings(status):
+    output = line_output(status)
+    return {key: output[key] for key in ("multiply", "divide", "swing", "range")}
+
+
+PLAIN = {"multiply": 1, "divide": 1, "swing": 50, "range": None}
+
+
+def test_the_fields_in_a_machines_details_and_their_undo(panel, gateway):
+    card = '#outputs li:has(.name:text("line"))'
+    panel.touch(f"{card} .more")
+    panel.shows(f"{card} .profile", "None")
+
+    def enter(place, text):
+        panel.locator(f"{card} {place} input").fill(text)
+        panel.keyboard.press("Enter")
+
+    def shows(place, text):
+        until(lambda: panel.locator(f"{card} {place} input").input_value() == text, f"{place} shows {text}")
+
+    for place, text, change, tempo in (
+            (".multiply", "2", {"multiply": 2}, 260), (".divide", "4", {"divide": 4}, 32.5), (".swing", "58,5", {"swing": 58.5}, 130),
+            (".highest", "100", {"range": [20, 100]}, 65)):
+        shows(place, {".swing": "50", ".highest": "999"}.get(place, "1"))
+        enter(place, text)
+        gateway.wait_status(lambda status: settings(status) == PLAIN | change, f"{change} is set")
+        shows(place, text.replace(",", "."))
+        panel.shows(f"{card} .doing", re.compile(f" \u00b7 {tempo:.1f} BPM$" if tempo != 130 else "^(In time|Loose|Late)$"))
+        panel.touch("#undo")
+        gateway.wait_status(lambda status: settings(status) == PLAIN, f"{change} is undone")
+    for place, text, was, words in (
+            (".multiply", "17", "1", "Multiply is a whole number from 1 to 16."),
+            (".divide", "1.5", "1", "Divide is a whole number from 1 to 96."),
+            (".swing", "quick", "50", "Swing is 50 to 75 %; 50 is straight."),
+            (".lowest", "0", "20", "The tempos of a range are 1 to 999 BPM."),
+            (".lowest", "600", "20", "The highest tempo must be at least twice the lowest. Raise the highest first."),
+            (".highest", "39", "999", "The highest tempo must be at least twice the lowest. Lower the lowest first.")):
+        enter(place, text)
+        panel.shows("#told", f"Not done. {words}")
+        shows(place, was)
+    assert settings(gateway.status()) == PLAIN
+
+
+def test_three_panels_show_the_same_after_a_change_in_any(browser, gateway, peer):
+    card = '#outputs li:has(.name:text("line"))'
+    shown = """() => [...document.querySelectorAll("#outputs input")].map(e => e.value).concat(
+        [...document.querySelectorAll("#outputs [role=switch], #link, #sync")].map(e => e.getAttribute("aria-checked")),
+        ["#tempo", "#undo", "#sessionNewest"].map(e => document.querySelector(e).ariaLabel + document.querySelector(e).textContent))"""
+    with Panel(browser, "phone") as phone, Panel(browser, "tablet") as tablet, Panel(browser, "desktop") as desktop:
+        panels = [phone, tablet, desktop]
+        for panel in panels:
+            panel.shows("#tempo", "130.0")
+            panel.touch(f"{card} .more")
+        phone.touch(f"{card} .later")
+        tablet.locator(f"{card} .swing input").fill("60")
+        tablet.keyboard.press("Enter")
+        desktop.locator(f"{card} .divide input").fill("2")
+        desktop.keyboard.press("Enter")
+        phone.touch("#faster")
+        tablet.touch(f"{card} [role=switch]")
+        gateway.wait_status(
+            lambda status: (line_output(status)["offsetMilliseconds"], line_output(status)["swing"], line_output(status)["divide"],
+                            line_output(status)["enabled"], round(status["tempo"])) == (0.5, 60, 2, False, 131), "all changes")
+        for panel in panels:
+            panel.shows(f"{card} .word", "Off")
+            panel.shows("#tempo", "131.0")
+            panel.shows("#sessionNewest", re.compile("^Tempo 131 by this gateway, "))
+            until(lambda: panel.locator(f"{card} .divide input").input_value() == "2", "the newest settings")
+        until(lambda: len({json.dumps(panel.evaluate(shown)) for panel in panels}) == 1, "all show the same")
+
+
+def test_the_session_card_tells_who_is_there_and_who_changed_what(browser, panel, gateway, peer):
+    asked = []
+    panel.page.on("request", lambda request: asked.append(request.url.split("/api/v1/")[-1]))
+
+    def wait_for(path):
+        with panel.page.expect_request(f"**/api/v1/{path}"):
+            pass
+
+    wait_for("ports")
+    assert not {"peers", "changes"} & set(asked), "nobody has opened it"
+    panel.locator("#sessionMore").focus()
+    panel.keyboard.press("Enter")
+    assert panel.get_by_role("button", name="Session", expanded=True).count() == 1
+    panel.shows("#peers", re.compile(r"127\.0\.0\.1.* on lo .*130 BPM.*since \d\d:\d\d:\d\d .* round trip .* clock error ", re.S))
+    peer.set_tempo(97.25)
+    panel.shows("#changes li:first-child", re.compile(r"^Tempo 97\.25 (probably )?by 127\.0\.0\.1, \d\d:\d\d:\d\d$"))
+    panel.shows("#peers", re.compile("97.25 BPM"))
+    panel.touch("#faster")
+    panel.shows("#changes li:first-child", re.compile(r"^Tempo 98\.25 by this gateway, "))
+    panel.shows("#sessionNewest", re.compile("^Tempo 98.25 by this gateway, "))
+    newest = [change["what"] for change in gateway.request("GET", "/api/v1/changes")[1]][::-1]
+    assert [text.split()[0].lower() for text in panel.locator("#changes li").all_inner_texts()] == newest
+    assert Axe().run(panel.page).violations_count == 0
+    # While the page is hidden or the card is folded, it asks for neither. The ports are asked for every 3 s.
+    panel.touch("#sessionMore")
+    wait_for("ports")
+    asked.clear()
+    wait_for("ports")
+    assert not {"peers", "changes"} & set(asked), "the card is folded"
+    with panel.page.expect_request("**/api/v1/peers"):
+        panel.touch("#sessionMore")
+    wait_for("peers")
+    with Panel(browser) as clock:
+        panel.evaluate("""() => {
+            Object.defineProperty(document, "hidden", { value: true, configurable: true });
+            document.dispatchEvent(new Event("visibilitychange"));
+        }""")
+        with clock.page.expect_request("**/api/v1/ports"):
+            pass
+        asked.clear()
+        with clock.page.expect_request("**/api/v1/ports"):
+            pass
+        assert not asked, "the page is hidden"
+    with panel.page.expect_request("**/api/v1/peers"):
+        panel.evaluate("() => { delete document.hidden; document.dispatchEvent(new Event('visibilitychange')); }")
 
 
 CARDS = [{"device": "default", "name": "the system's choice"}, {"device": "hw:CARD=CODEC", "name": "USB Audio CODEC"}]
@@ -192,7 +312,8 @@ def test_an_output_is_calibrated_by_listening_from_the_level_to_the_saved_offset
         panel.route("**/api/v1/sound-cards", lambda route: route.fulfill(json=CARDS))
         panel.route("**/listening**", answer)
         panel.route("**/listening/**", answer)
-        panel.touch('#outputs li:has(h3:text("line")) .calibrate')
+        panel.touch('#outputs li:has(.name:text("line")) .more')
+        panel.touch('#outputs li:has(.name:text("line")) .calibrate')
         panel.shows("#listenTitle", "Calibrate line by listening")
         until(lambda: panel.locator("#listenDevice option").count() == 2, "the cards there are")
         panel.locator("#listenDevice").select_option("hw:CARD=CODEC")
@@ -224,7 +345,7 @@ def test_an_output_is_calibrated_by_listening_from_the_level_to_the_saved_offset
         assert "DELETE" not in [method for method, *_ in asked], "what is over is not cancelled"
         # Closed before its end, it is; and why there is no result is told.
         now["report"] = report("checking")
-        panel.touch('#outputs li:has(h3:text("line")) .calibrate')
+        panel.touch('#outputs li:has(.name:text("line")) .calibrate')
         panel.touch("#listenGo")
         panel.shows("#listenSays", re.compile("Checking that the sound follows"))
         now["report"] = report("failed", problem={"kind": "unavailable", "message": "most hits clip on channel 1"})
@@ -239,7 +360,7 @@ def test_an_output_is_calibrated_by_listening_from_the_level_to_the_saved_offset
         now["report"] = report("level", id="x2")
         held = []
         panel.route("**/outputs/*/listening", lambda route: held.append(route))
-        panel.touch('#outputs li:has(h3:text("line")) .calibrate')
+        panel.touch('#outputs li:has(.name:text("line")) .calibrate')
         panel.touch("#listenGo")
         until(lambda: panel.evaluate("1") and held, "it is opened")
         panel.keyboard.press("Escape")
@@ -253,7 +374,8 @@ def test_a_dialog_that_is_closed_frees_the_sound_card(browser, start, line):
     opening = {"device": "null"}
     with Panel(browser) as panel:
         panel.route("**/api/v1/sound-cards", lambda route: route.fulfill(json=[{"device": "null", "name": "Silence"}]))
-        panel.touch('#outputs li:has(h3:text("line")) .calibrate')
+        panel.touch('#outputs li:has(.name:text("line")) .more')
+        panel.touch('#outputs li:has(.name:text("line")) .calibrate')
         panel.shows("#listenGo", "Listen")
         panel.touch("#listenGo")
         panel.shows("#listenLevel + span", "silence")
@@ -342,13 +464,13 @@ def test_the_keyboard_alone_does_everything(panel, gateway, peer):
 
 def test_a_nudge_past_the_limit_says_what_is_possible(browser, start, line):
     gateway = start("--no-link", "--output", f"raw:{line.path}")
-    card = '#outputs li:has(h3:text("line"))'
+    card = '#outputs li:has(.name:text("line"))'
 
     def offsets():
         return [output["offsetMilliseconds"] for output in gateway.status()["outputs"]]
 
     with Panel(browser) as panel:
-        panel.locator(f"{card} input").fill("500")
+        panel.locator(f"{card} .offset input").fill("500")
         panel.keyboard.press("Enter")
         gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == 500, "at its limit")
         before = offsets()
@@ -462,13 +584,26 @@ def stage(tmp_path_factory):
 
 STATE = """() => JSON.stringify([location.hash, document.activeElement.id, [...document.querySelectorAll("dialog")].map(e => e.open),
     [...document.querySelectorAll("input, select")].map(e => [e.value, Boolean(e.offsetParent)]),
-    [...document.querySelectorAll("[role=switch]")].map(e => e.getAttribute("aria-checked"))])"""
+    [...document.querySelectorAll("[role=switch]")].map(e => e.getAttribute("aria-checked")),
+    [...document.querySelectorAll("[aria-expanded]")].map(e => e.getAttribute("aria-expanded"))])"""
+
+
+# Unfolds one machine, and the session.
+ONE_OF_EACH = "#outputs li:first-child .more, #sessionMore"
+
+
+def unfold(panel, which="[aria-expanded]"):
+    """Opens all details, or those that are chosen."""
+    for button in panel.query_selector_all(which):
+        button.click()
+    panel.locator("#peers li").first.wait_for()
 
 
 @pytest.mark.parametrize("size", ["phone", "touch-screen"])
 def test_a_finger_that_scrolls_presses_nothing_wherever_it_begins(browser, stage, size):
     with Panel(browser, size) as panel:
         panel.shows("#transport", "Playing")
+        unfold(panel, ONE_OF_EACH)
         finger, commands = Finger(panel.page), panel.intercept(stage.status())
         controls = panel.controls()
         assert len(controls) > 20
@@ -488,11 +623,13 @@ def test_a_plain_tap_on_every_control_does_its_work(browser, stage):
     typed = "['INPUT', 'SELECT'].includes(document.activeElement.tagName)"
     with Panel(browser, "phone") as panel:
         panel.shows("#transport", "Playing")
+        unfold(panel, ONE_OF_EACH)
         finger, commands = Finger(panel.page), panel.intercept(stage.status())
         for name, control in panel.controls():
             if control.get_attribute("class") == "lock":
                 continue  # it would lock the others; test_stage.py is about it
             kind = control.evaluate("e => e.id === 'tempo' ? 'INPUT' : e.tagName")
+            was = control.get_attribute("aria-expanded")
             finger.tap(*panel.center(control))
             if control.get_attribute("aria-haspopup"):
                 until(lambda: panel.locator("dialog[open]").count() == 1, f"{name} opens its dialog")
@@ -502,6 +639,11 @@ def test_a_plain_tap_on_every_control_does_its_work(browser, stage):
             elif control.get_attribute("class") == "copy":
                 panel.shows("#told", "Copied.")
                 kind = "COPY"
+            elif was:
+                until(lambda: control.get_attribute("aria-expanded") != was, f"{name} opens or folds its details")
+                finger.tap(*panel.center(control))
+                until(lambda: control.get_attribute("aria-expanded") == was, f"{name} does so again")
+                kind = "DETAILS"
             elif kind == "BUTTON":
                 until(lambda: panel.evaluate("1") and commands, f"{name} gives a command")
             elif kind == "A":
@@ -570,17 +712,185 @@ def is_fit(browser, size, scheme, figure):
         panel.shows("#transport", "Playing")
         panel.shows("#links", "Link \u00b7 2 peers")
         figure("picture", panel.picture(f"{size}-{scheme}", whole=True))
-        small = panel.evaluate("""() => [...document.querySelectorAll("button, input, select, a")].filter(e => e.offsetParent)
-            .map(e => [e.id || e.className, e.getBoundingClientRect()])
-            .filter(([, box]) => box.width < 48 || box.height < 48).map(([name, box]) => `${name} ${box.width}x${box.height}`)""")
-        assert not small, "too small for a finger"
-        assert panel.evaluate("document.documentElement.scrollWidth <= innerWidth"), "wider than the screen"
         if size != "tablet":
-            hurried = ["#tap", "#play", "#faster", "#tempo"] + (["#link", "#sync"] if size != "phone" else [])
+            hurried = ["#tap", "#play", "#faster", "#tempo"] + ([".output .earlier", ".output .realign"] if size != "phone" else [])
             for selector in hurried:
-                box = panel.locator(selector).bounding_box()
+                box = panel.locator(selector).first.bounding_box()
                 assert box["y"] + box["height"] <= SIZES[size][1], f"{selector} is not seen without scrolling"
         edge, *grounds = panel.evaluate(COLORS)
         assert all(contrast(edge, ground) >= 3 for ground in grounds), "the edges of controls are hard to see"
-        findings = Axe().run(panel.page)
-        assert findings.violations_count == 0, findings.generate_report()
+        is_clear(panel)
+        unfold(panel)
+        figure("picture", panel.picture(f"{size}-{scheme}-unfolded", whole=True))
+        is_clear(panel)
+
+
+def is_clear(panel):
+    """Everything can be touched and seen, also by a screen reader."""
+    small = panel.evaluate("""() => [...document.querySelectorAll("button, input, select, a")].filter(e => e.offsetParent)
+        .map(e => [e.id || e.className, e.getBoundingClientRect()])
+        .filter(([, box]) => box.width < 48 || box.height < 48).map(([name, box]) => `${name} ${box.width}x${box.height}`)""")
+    assert not small, "too small for a finger"
+    assert panel.evaluate("document.documentElement.scrollWidth <= innerWidth"), "wider than the screen"
+    findings = Axe().run(panel.page)
+    assert findings.violations_count == 0, findings.generate_report()
+
+
+# Stands in for the stream of statuses: the page shows those that a test pushes, and no others.
+FEED = """() => {
+    const ask = window.fetch, encoder = new TextEncoder();
+    window.fetch = (url, options) => {
+        if (!url.endsWith("/events")) return ask(url, options);
+        const start = (stream) => {
+            window.push = (status) => stream.enqueue(encoder.encode(`event: status\\ndata: ${JSON.stringify(status)}\\n\\n`));
+            ask("api/v1/status").then((answer) => answer.json()).then(window.push);
+        };
+        return Promise.resolve(new Response(new ReadableStream({ start })));
+    };
+    // The page counts a silent stream as lost.
+    const later = window.setTimeout;
+    window.setTimeout = (act, delay, ...more) => later(act, delay === 1500 || delay === 3000 ? 1e8 : delay, ...more);
+}"""
+
+
+@contextlib.contextmanager
+def fed_panel(browser, size="phone"):
+    """A panel that shows only the statuses given to the function that comes with it, and its first status."""
+    with Panel(browser, size) as panel:
+        panel.page.add_init_script(f"({FEED})()")
+        panel.reload()
+        panel.locator(".output").first.wait_for()
+        yield panel, lambda status: panel.evaluate("status => push(status)", status)
+
+
+def minute(timing, late=0):
+    return {"ticks": 2880, "lateTicks": late, "maxMicroseconds": 1234, "timing": timing}
+
+
+def test_how_a_machine_is_doing_is_said_in_words_and_passes(browser, stage):
+    machine = '#outputs li:has(.name:text("TR-8S"))'
+    with fed_panel(browser) as (panel, push):
+        status = stage.status()
+        status["tempo"] = 128
+        output = next(one for one in status["outputs"] if one["name"].endswith("TR-8S"))
+        stuck = {"code": "device-stuck", "message": "a", "fix": "b", "output": output["id"]}
+        away = {"connected": False, "sentTempo": None, "lastMinute": None}
+        here = {"connected": True, "enabled": True, "sentTempo": 128, "lastMinute": minute("in-time")}
+        other = stuck | {"output": "another"}
+        panel.touch(f"{machine} .more")
+        for change, warnings, state, words in (
+                ({"lastMinute": minute("late", 99)}, [], "late", "Late"),
+                ({"lastMinute": minute("loose", 1)}, [], "loose", "Loose"),
+                ({"lateTicks": 7}, [other], "in-time", "In time"),
+                ({"sentTempo": 64}, [], "in-time", "In time \u00b7 64.0 BPM"),
+                ({"sentTempo": 128.04}, [], "in-time", "In time"),
+                ({"lastMinute": None}, [], "idle", "Connected"),
+                ({}, [stuck], "stuck", "Stuck"),
+                ({}, [stuck | {"code": "out-of-step"}], "stuck", "Out of step"),
+                (away, [stuck | {"code": "output-away"}], "away", "Not connected"),
+                ({"enabled": False}, [stuck], "off", "Off")):
+            output |= {**here, "lateTicks": 0, **change}
+            push({**status, "warnings": warnings})
+            panel.shows(f"{machine} .doing", words)
+            assert panel.locator(machine).get_attribute("data-state") == state
+            assert panel.locator(f"{machine} .more").get_attribute("aria-expanded") == "true", "a status has folded it"
+        output |= {**here, "lastMinute": minute("loose", 3), "ticks": 123456, "lateTicks": 7}
+        push(status)
+        panel.shows(f"{machine} .minute", "2,880 ticks, 3 over 1 ms late, at most 1.2 ms")
+        panel.shows(f"{machine} .total", "123,456 ticks, 7 over 1 ms late")
+        # What a screen reader says: a heading and a button for each machine.
+        button = panel.get_by_role("button", name="TR-8S Loose", exact=True, expanded=True)
+        assert button.count() == 1
+        assert panel.get_by_role("heading", level=3, name="TR-8S").count() == 1
+        assert panel.get_by_role("textbox", name="Swing in percent, 50 is straight, of TR-8S").count() == 1
+
+
+PLACES = """() => [...document.querySelectorAll("button, input, select, a, svg")].filter(e => e.offsetParent && !e.closest("#warnings"))
+    .map(e => { const box = e.getBoundingClientRect(); return [e.className, box.x, box.y + scrollY, box.width, box.height]; })"""
+
+
+@pytest.mark.parametrize("size", ["phone", "touch-screen", "desktop"])
+def test_no_status_moves_what_a_finger_is_on(browser, stage, size):
+    with fed_panel(browser, size) as (panel, push):
+        unfold(panel)
+        first = stage.status()
+        long = {"ticks": 123456789, "lateTicks": 1234567, "offsetMilliseconds": -499.75, "sentTempo": 999.99}
+        lateness = {"p50": 123.0, "p99": 234567.0, "max": 987654.0,
+                    "histogram": first["outputs"][0]["latenessMicroseconds"]["histogram"] | {"counts": [9] * 12}}
+        changes = [
+            long | {"lastMinute": {"ticks": 46080, "lateTicks": 46080, "maxMicroseconds": 987654, "timing": "late"},
+                    "latenessMicroseconds": lateness},
+            {"connected": False, "lastMinute": None, "latenessMicroseconds": None, "sentTempo": None}, {"enabled": False},
+            {"multiply": 16, "divide": 96, "swing": 66.6, "range": [123.45, 987.65]}]
+        change = {"number": 9, "what": "tempo", "value": 128.55, "previous": None, "session": None, "origin": "peer",
+                  "address": "fe80::1234:5678:9abc:def0%wlan0", "node": "0" * 16, "at": "2026-01-02T03:04:05.678Z",
+                  "probable": True, "followed": True}
+        push({**first, "tempo": 128})
+        panel.shows("#tempo", "128.0")
+        before = panel.evaluate(PLACES)
+        assert len(before) > 50
+        for index, made in enumerate(changes, 1):
+            outputs = [{**output, **made} for output in first["outputs"]]
+            push({**first, "tempo": 128 + index, "outputs": outputs, "link": {**first["link"], "lastChange": change}})
+            panel.shows("#tempo", f"{128 + index}.0")
+            moved = [(was, now) for was, now in zip(before, panel.evaluate(PLACES), strict=True) if was != now]
+            assert not moved, made
+
+
+def test_machines_come_first_and_the_general_port_last_and_folded(browser, stage):
+    with Panel(browser) as panel:
+        names = [name.split("\n")[0] for name in panel.locator("#outputs .name").all_inner_texts()]
+        assert names == ["TR-8S", "Volca Beats", "Digitakt", "Clock"]
+        assert stage.status()["outputs"][0]["name"] == "Clock"
+        places = panel.evaluate("""["#tap", "#outputs", "#link", "#follow", "#sessionMore"].map(
+            e => document.querySelector(e).getBoundingClientRect().y)""")
+        assert places == sorted(places)
+        clock = '#outputs li:has(.name:text("Clock"))'
+        for control in ("earlier", "realign", "calibrate"):
+            assert panel.locator(f'#outputs li:has(.name:text("TR-8S")) .{control}').is_visible() == (control != "calibrate")
+            assert not panel.locator(f"{clock} .{control}").is_visible()
+        # By the keyboard alone.
+        panel.locator(f"{clock} .more").focus()
+        panel.keyboard.press("Space")
+        for control in ("earlier", "realign", "calibrate"):
+            assert panel.locator(f"{clock} .{control}").is_visible()
+        panel.keyboard.press("Tab")
+        assert panel.evaluate("document.activeElement.getAttribute('aria-label')") == "Clock earlier by 0.5 ms"
+        panel.keyboard.press("Shift+Tab")
+        panel.keyboard.press("Enter")
+        assert not panel.locator(f"{clock} .earlier").is_visible()
+        assert stage.status()["transport"] == "playing", "the space bar has stopped it"
+
+
+def test_changes_and_peers_of_every_kind_in_words(browser, stage):
+    change = {"number": 1, "what": "tempo", "value": 128.5, "previous": None, "session": None, "origin": "peer",
+              "address": "192.168.1.7", "node": "0" * 16, "at": "2026-01-02T03:04:05.678Z", "probable": False, "followed": True}
+    changes = [
+        change, change | {"probable": True}, change | {"origin": "here", "address": None},
+        change | {"what": "play", "value": None, "followed": False},
+        change | {"what": "joined", "value": 120, "previous": 97.25, "session": "1" * 16},
+        change | {"what": "joined", "value": 120, "previous": 97.25, "origin": "unknown", "address": None, "session": "1" * 16}]
+    peer = {"node": "0" * 16, "session": "0" * 16, "together": True, "address": "192.168.1.7", "tempo": 128.5, "since": change["at"],
+            "interfaces": [{"name": "eth0", "address": "192.168.1.2"}, {"name": None, "address": "10.0.0.2"}],
+            "roundTripMicroseconds": 310, "clockErrorMicroseconds": 12, "local": False, "port": None, "program": None}
+    peers = [peer, peer | {
+        "program": "Live", "together": False, "roundTripMicroseconds": None, "clockErrorMicroseconds": None}]
+    with Panel(browser, timezone_id="UTC", locale="en-GB") as panel:
+        panel.route("**/api/v1/changes", lambda route: route.fulfill(json=changes))
+        panel.route("**/api/v1/peers", lambda route: route.fulfill(json=peers))
+        panel.touch("#sessionMore")
+        until(lambda: panel.locator("#changes li").all_inner_texts() == [
+            "Joined a session whose founder has left, tempo 97.25 to 120, 02/01/2026 03:04:05",
+            "Joined the session of 192.168.1.7, tempo 97.25 to 120, 02/01/2026 03:04:05",
+            "Play by 192.168.1.7, not followed, 02/01/2026 03:04:05", "Tempo 128.5 by this gateway, 02/01/2026 03:04:05",
+            "Tempo 128.5 probably by 192.168.1.7, 02/01/2026 03:04:05", "Tempo 128.5 by 192.168.1.7, 02/01/2026 03:04:05"],
+            "the changes, newest first")
+        assert [text.split("\n\n") for text in panel.locator("#peers li").all_inner_texts()] == [
+            ["192.168.1.7", "on eth0, 10.0.0.2 \u00b7 128.5 BPM",
+             "since 02/01/2026 03:04:05 \u00b7 round trip 310 \u00b5s \u00b7 clock error 12 \u00b5s"],
+            ["Live", "192.168.1.7 \u00b7 on eth0, 10.0.0.2 \u00b7 128.5 BPM \u00b7 in another session",
+             "since 02/01/2026 03:04:05 \u00b7 round trip \u2013 \u00b7 clock error \u2013"]]
+        changes.clear()
+        peers.clear()
+        panel.locator("#noChanges").wait_for()
+        panel.locator("#noPeers").wait_for()

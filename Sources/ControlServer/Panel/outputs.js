@@ -1,4 +1,4 @@
-// A card for each output.
+// The machines: a row for each output, with details that open on a tap.
 
 const milliseconds = (value) => `${value > 0 ? "+" : value < 0 ? "\u2212" : ""}${+Math.abs(value).toFixed(2)}`;
 
@@ -10,48 +10,126 @@ function typedNumber(text) {
 
 /** A number field: sends the number after typing, and shows the present value unless somebody is typing. */
 class NumberField {
-  constructor(input, send) {
+  #shown = "";
+
+  /** @param wrong says in words what is wrong with a number, if anything; without it the gateway does. */
+  constructor(input, send, wrong = () => undefined) {
     this.input = input;
     input.addEventListener("change", () => {
       const number = typedNumber(input.value);
       input.blur();
-      send(Number.isNaN(number) ? input.value : number);
+      const problem = wrong(number);
+      if (!problem) return send(Number.isNaN(number) ? input.value : number);
+      input.value = this.#shown;
+      tell(`Not done. ${problem}`);
     });
     input.addEventListener("keydown", (event) => { if (event.key === "Enter") input.blur(); });
     input.addEventListener("focus", () => input.select());
   }
 
-  show(text) { if (document.activeElement !== this.input) this.input.value = text; }
+  show(text) {
+    this.#shown = text;
+    if (document.activeElement !== this.input) this.input.value = text;
+  }
+}
+
+/** Has a button show and hide a part of the page. */
+function disclose(button, body, changed) {
+  button.setAttribute("aria-expanded", "false");
+  button.setAttribute("aria-controls", body.id);
+  button.addEventListener("click", () => {
+    body.hidden = !body.hidden;
+    button.setAttribute("aria-expanded", `${!body.hidden}`);
+    changed(!body.hidden);
+  });
 }
 
 /** Writes a text only if it has changed, so that screen readers stay quiet and selections are kept. */
 function write(element, text) { if (element.textContent !== text) element.textContent = text; }
 
-/** The heading of a card; only the end of a path. */
+function microseconds(value) { return value < 1000 ? `${Math.round(value)} \u00b5s` : `${(value / 1000).toFixed(1)} ms`; }
+
+/** The heading of a row; only the end of a path. */
 const shortName = ({ name }) => name.startsWith("/") ? name.split("/").at(-1) : name;
 
-class OutputCard {
+/** Whether it is the port that exists for any program to connect to, and belongs to no machine. */
+const isGeneral = ({ id, profile }) => id === "clock" && profile === null;
+
+/** How a machine is doing: a key for its colour, and the words for people. */
+function machineState(output, warnings) {
+  if (!output.enabled) return ["off", "Off"];
+  const troubles = { "device-stuck": "Stuck", "out-of-step": "Out of step" };
+  const trouble = warnings.find(({ code, output: id }) => id === output.id && code in troubles);
+  if (trouble) return ["stuck", troubles[trouble.code]];
+  if (!output.connected) return ["away", "Not connected"];
+  const words = { "in-time": "In time", loose: "Loose", late: "Late" };
+  const timing = output.lastMinute?.timing;
+  return timing in words ? [timing, words[timing]] : ["idle", "Connected"];
+}
+
+/** The tempo that a machine really gets, if it is not the session's. */
+function otherTempo({ sentTempo }, tempo) {
+  return sentTempo != null && Math.abs(sentTempo - tempo) >= 0.05 ? `${sentTempo.toFixed(1)} BPM` : "";
+}
+
+/** Lowest and highest tempo that a machine takes; without a range of its own, all tempos of a session. */
+const rangeOf = ({ range }) => range ?? [20, 999];
+
+const isWhole = (number, from, to) => Number.isInteger(number) && number >= from && number <= to;
+const isWithin = (number, from, to) => number >= from && number <= to;
+
+class Machine {
   static #step = 0.5;
+  #newest = null;
 
   constructor(output, act, listen) {
     const name = shortName(output);
     this.element = document.getElementById("output").content.firstElementChild.cloneNode(true);
     const find = (selector) => this.element.querySelector(selector);
     Object.assign(this, {
-      name: find("h3"), about: find(".about"), presence: find(".presence"), sends: find("[role=switch]"),
-      sendsWord: find(".word"), plot: find(".lateness svg"), punctuality: find(".lateness p"),
+      name: find(".name"), doing: find(".doing"), details: find(".details"), sends: find("[role=switch]"), sendsWord: find(".word"),
+      plot: find("svg"), figures: Object.fromEntries(Array.from(this.element.querySelectorAll("dd"), (one) => [one.className, one])),
     });
     const path = `outputs/${encodeURIComponent(output.id)}`;
+    const change = (settings) => act("PATCH", path, settings);
     const nudge = (by) => act("POST", "nudge", { milliseconds: by, output: output.id });
-    this.#button(".earlier", `${name} earlier by ${OutputCard.#step} ms`, () => nudge(-OutputCard.#step));
-    this.#button(".later", `${name} later by ${OutputCard.#step} ms`, () => nudge(OutputCard.#step));
+    this.#button(".earlier", `${name} earlier by ${Machine.#step} ms`, () => nudge(-Machine.#step));
+    this.#button(".later", `${name} later by ${Machine.#step} ms`, () => nudge(Machine.#step));
     this.#button(".realign", `Realign ${name}`, () => act(
       "POST", `${path}/realign`, {}, `${name} will realign at the next bar.`));
-    this.#button("[role=switch]", `Send to ${name}`, () => act(
-      "PATCH", path, { enabled: this.sends.getAttribute("aria-checked") !== "true" }));
+    this.#button("[role=switch]", `Send to ${name}`, () => change({ enabled: this.sends.getAttribute("aria-checked") !== "true" }));
     this.#button(".calibrate", `Calibrate ${name} by listening`, () => listen(output));
-    this.offset = new NumberField(find("input"), (offset) => act("PATCH", path, { offsetMilliseconds: offset }));
-    this.offset.input.setAttribute("aria-label", `Offset of ${name} in milliseconds, negative is earlier`);
+    const field = (place, label, send, wrong) => {
+      const input = find(`${place} input`);
+      input.setAttribute("aria-label", `${label} of ${name}`);
+      return new NumberField(input, send, wrong);
+    };
+    const setRange = (lowest, highest) => change({ range: [lowest, highest] });
+    const [lowest, highest] = [() => rangeOf(this.#newest)[0], () => rangeOf(this.#newest)[1]];
+    const wrongTempo = (bpm) => isWithin(bpm, 1, 999) ? undefined : "The tempos of a range are 1 to 999 BPM.";
+    const octave = "The highest tempo must be at least twice the lowest.";
+    this.fields = {
+      offset: field(".offset", "Offset in milliseconds, negative is earlier,", (offset) => change({ offsetMilliseconds: offset }),
+        (offset) => isWithin(offset, -500, 500) ? undefined : "An offset is \u2212500 to 500 ms."),
+      multiply: field(".multiply", "Multiply, clock faster by this factor,", (multiply) => change({ multiply }),
+        (factor) => isWhole(factor, 1, 16) ? undefined : "Multiply is a whole number from 1 to 16."),
+      divide: field(".divide", "Divide, clock slower by this factor,", (divide) => change({ divide }),
+        (factor) => isWhole(factor, 1, 96) ? undefined : "Divide is a whole number from 1 to 96."),
+      swing: field(".swing", "Swing in percent, 50 is straight,", (swing) => change({ swing }),
+        (percent) => isWithin(percent, 50, 75) ? undefined : "Swing is 50 to 75 %; 50 is straight."),
+      lowest: field(".lowest", "Lowest tempo in BPM", (bpm) => setRange(bpm, highest()),
+        (bpm) => wrongTempo(bpm) ?? (highest() < 2 * bpm ? `${octave} Raise the highest first.` : undefined)),
+      highest: field(".highest", "Highest tempo in BPM", (bpm) => setRange(lowest(), bpm),
+        (bpm) => wrongTempo(bpm) ?? (bpm < 2 * lowest() ? `${octave} Lower the lowest first.` : undefined)),
+    };
+    this.details.id = `details-${output.id}`;
+    const folded = isGeneral(output) ? this.element.querySelectorAll(".row, .realign") : [];
+    const fold = (isOpen) => { for (const one of folded) one.hidden = !isOpen; };
+    fold(false);
+    disclose(find(".more"), this.details, (isOpen) => {
+      fold(isOpen);
+      if (isOpen) this.#showDetails();
+    });
   }
 
   #button(selector, label, act) {
@@ -60,71 +138,73 @@ class OutputCard {
     button.addEventListener("click", act);
   }
 
-  show(output) {
+  show(output, { tempo, warnings }) {
+    this.#newest = output;
+    const [state, words] = machineState(output, warnings);
+    const other = otherTempo(output, tempo);
+    this.element.dataset.state = state;
     write(this.name, shortName(output));
-    const shape = [
-      output.profile, output.multiply > 1 && `\u00d7${output.multiply}`, output.divide > 1 && `\u00f7${output.divide}`,
-      output.swing !== 50 && `swing ${output.swing} %`,
-    ];
-    write(this.about, shape.filter(Boolean).join(" \u00b7 ") || "no profile");
-    write(this.presence, output.connected ? `Connected, ${output.port}` : output.port ? `Nothing connected to ${output.port}` : "Not connected");
-    this.element.classList.toggle("here", output.connected);
-    this.element.classList.toggle("muted", !output.enabled);
-    this.sends.setAttribute("aria-checked", output.enabled);
-    write(this.sendsWord, output.enabled ? "On" : "Off");
-    this.offset.show(milliseconds(output.offsetMilliseconds));
-    this.#showLateness(output);
+    write(this.doing, other ? `${words} \u00b7 ${other}` : words);
+    this.fields.offset.show(milliseconds(output.offsetMilliseconds));
+    if (!this.details.hidden) this.#showDetails();
+  }
+
+  #showDetails() {
+    const output = this.#newest;
+    const { profile, port, connected, enabled, lastMinute, latenessMicroseconds: lateness } = output;
+    this.sends.setAttribute("aria-checked", enabled);
+    write(this.sendsWord, enabled ? "On" : "Off");
+    for (const key of ["multiply", "divide", "swing"]) this.fields[key].show(`${output[key]}`);
+    ["lowest", "highest"].forEach((key, index) => this.fields[key].show(`${rangeOf(output)[index]}`));
+    const count = (ticks, late) => `${ticks.toLocaleString("en")} ticks, ${late.toLocaleString("en")} over 1 ms late`;
+    const figures = {
+      profile: profile ?? "None", port: port ? connected ? port : `${port}, nothing connected` : "Not connected",
+      minute: lastMinute ? `${count(lastMinute.ticks, lastMinute.lateTicks)}, at most ${microseconds(lastMinute.maxMicroseconds)}` : "No tick",
+      total: count(output.ticks, output.lateTicks),
+      lateness: lateness ? `Half within ${microseconds(lateness.p50)}, 99 % within ${microseconds(lateness.p99)}, at most ${microseconds(lateness.max)}` : "No figures",
+    };
+    for (const [key, text] of Object.entries(figures)) write(this.figures[key], text);
+    this.plot.setAttribute("aria-label", `How late ticks left. ${figures.lateness}.`);
+    this.#draw(lateness?.histogram);
   }
 
   /** Draws a histogram of lateness: each limit is twice the one before, heights are logarithmic. */
-  #showLateness({ port, latenessMicroseconds: lateness, lateTicks: late }) {
-    if (!lateness) {
-      const reason = port ? "No tick sent yet" : "";
-      this.plot.replaceChildren();
-      this.plot.setAttribute("aria-label", reason || "No figures while it is not connected");
-      write(this.punctuality, reason);
-      return;
-    }
-    const { below, counts } = lateness.histogram;
+  #draw({ below, counts } = { below: [], counts: [] }) {
+    const shape = (kind, sizes, late) => {
+      const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
+      for (const [name, value] of Object.entries(sizes)) made.setAttribute(name, value);
+      if (late) made.classList.add("late");
+      return made;
+    };
     const tallest = Math.log1p(Math.max(...counts));
     const width = 120 / counts.length;
-    const bars = counts.map((count, index) => {
-      const bar = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    this.plot.replaceChildren(shape("line", { x1: 0, x2: 120, y1: 27.5, y2: 27.5 }), ...counts.map((count, index) => {
       const height = count ? Math.max(2, 27 * Math.log1p(count) / tallest) : 0;
-      Object.entries({ x: index * width + 0.75, y: 27.5 - height, width: width - 1.5, height }).forEach(
-        ([name, value]) => bar.setAttribute(name, value));
-      if (index > 0 && below[index - 1] >= 1000) bar.classList.add("late");
-      return bar;
-    });
-    const floor = document.createElementNS("http://www.w3.org/2000/svg", "line");
-    Object.entries({ x1: 0, x2: 120, y1: 27.5, y2: 27.5 }).forEach(([name, value]) => floor.setAttribute(name, value));
-    this.plot.replaceChildren(...bars, floor);
-    this.plot.setAttribute("aria-label", `Lateness: half within ${microseconds(lateness.p50)}`);
-    const most = `99 % within ${microseconds(lateness.p99)}\nat most ${microseconds(lateness.max)}`;
-    write(this.punctuality, late ? `${most}, ${late} late` : most);
-    this.punctuality.classList.toggle("late", late > 0);
+      return shape("rect", { x: index * width + 0.75, y: 27.5 - height, width: width - 1.5, height }, index > 0 && below[index - 1] >= 1000);
+    }));
   }
 }
 
-function microseconds(value) { return value < 1000 ? `${Math.round(value)} \u00b5s` : `${(value / 1000).toFixed(1)} ms`; }
-
 class Outputs {
-  #cards = new Map();
+  #machines = new Map();
 
-  constructor(list, act, listen) { Object.assign(this, { list, act, listen }); }
+  constructor(part, act, listen) { Object.assign(this, { part, act, listen }); }
 
-  show(outputs) {
+  show(status) {
+    const outputs = [...status.outputs].sort((one, other) => isGeneral(one) - isGeneral(other));
     const ids = new Set(outputs.map((output) => output.id));
-    for (const [id, card] of this.#cards) {
+    for (const [id, machine] of this.#machines) {
       if (ids.has(id)) continue;
-      card.element.remove();
-      this.#cards.delete(id);
+      machine.element.remove();
+      this.#machines.delete(id);
     }
+    const list = this.part.outputs;
     outputs.forEach((output, index) => {
-      let card = this.#cards.get(output.id);
-      if (!card) this.#cards.set(output.id, card = new OutputCard(output, this.act, this.listen));
-      if (this.list.children[index] !== card.element) this.list.insertBefore(card.element, this.list.children[index] ?? null);
-      card.show(output);
+      let machine = this.#machines.get(output.id);
+      if (!machine) this.#machines.set(output.id, machine = new Machine(output, this.act, this.listen));
+      if (list.children[index] !== machine.element) list.insertBefore(machine.element, list.children[index] ?? null);
+      machine.show(output, status);
     });
+    this.part.noOutputs.hidden = !outputs.every(isGeneral);
   }
 }

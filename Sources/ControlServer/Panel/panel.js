@@ -5,12 +5,13 @@ const position = new Position();
 let status = null;
 
 new Ring(part.beats, part.hand, part.place, position);
-const outputs = new Outputs(part.outputs, act, (output) => listening.open(output));
+const outputs = new Outputs(part, act, (output) => listening.open(output));
 const quantum = new NumberField(part.quantum, (beats) => act("POST", "quantum", { beats }));
 const following = new FollowChoice(part.follow, (source) => act("POST", "follow", { source }));
 const notices = new Notices(part.notice);
 const gateway = new Gateway({ status: show, reach: showReach, token: askForToken, command: () => notices.begin() });
 const listening = new ListenDialog(gateway, part, tell);
+const session = new SessionCard(gateway, part);
 const stage = new Stage(part, position);
 const lock = new Lock(tell);
 new Share(gateway, part);
@@ -61,8 +62,8 @@ function show(newest) {
   following.show(newest.follower.choice);
   showFollower(newest.follower);
   showWarnings(newest.warnings);
-  outputs.show(newest.outputs);
-  part.noOutputs.hidden = newest.outputs.length > 0;
+  outputs.show(newest);
+  session.show(newest.link);
   showMachine(newest);
   stage.show(newest);
   lock.show(newest);

@@ -79,14 +79,15 @@ struct OutputTable: Sendable {
             output.mistakes.map { mistakes in
                 Status.Warning(
                     code: "overrides", message: "\(output.name) is driven as its profile says: \(mistakes)",
-                    fix: "mend the configuration, then 'tactus reload'")
+                    fix: "mend the configuration, then 'tactus reload'", output: output.id)
             }
         }
         let profileWarnings = all.filter { $0.presence == .here }.flatMap { output in
             (output.profile?.warnings ?? []).map { warning in
                 Status.Warning(
                     code: "profile", message: "\(output.name): \(warning)",
-                    fix: "if it troubles you, copy the profile into your own folder and change it")
+                    fix: "if it troubles you, copy the profile into your own folder and change it",
+                    output: output.id)
             }
         }
         return contradictions + profileWarnings + doubledClocks.map(\.warning) + (withoutSlot == (0, 0) ? [] : [full])

@@ -164,7 +164,8 @@ struct StatusPicture: Sendable {
                 message: "\(output.name) has not taken what it was sent, and may play "
                     + (isPlaying ? "at the wrong place, or stand still" : "on"),
                 fix: "see that the device or program behind it reads; it is then "
-                    + (isPlaying ? "stopped, and rejoins at the next bar" : "stopped"))
+                    + (isPlaying ? "stopped, and rejoins at the next bar" : "stopped"),
+                output: output.id)
         case .someOutOfStep:
             return .init(
                 code: "out-of-step",
@@ -172,7 +173,8 @@ struct StatusPicture: Sendable {
                     + (isPlaying ? "at the wrong place, or stand still" : "on"),
                 fix: isPlaying
                     ? "see that it reads, then 'tactus realign \(output.id)' places all of them anew"
-                    : "see that it reads; all of them are then sent Stop")
+                    : "see that it reads; all of them are then sent Stop",
+                output: output.id)
         }
     }
 
@@ -181,7 +183,8 @@ struct StatusPicture: Sendable {
         guard dropped > 0 else { return nil }
         return .init(
             code: "dropped", message: "output \(outputs[slot].name) did not take \(dropped) messages",
-            fix: "see that the device or program behind it still reads, and at the right speed")
+            fix: "see that the device or program behind it still reads, and at the right speed",
+            output: outputs[slot].id)
     }
 
     private var warnings: [Status.Warning] {
@@ -224,7 +227,8 @@ struct StatusPicture: Sendable {
                         code: "output-away", message: "output \(output.name) is away: \(trouble)",
                         fix: output.isTaken
                             ? "close that program; the output is connected within a few seconds"
-                            : "connect it; 'tactus ports' lists what is there"))
+                            : "connect it; 'tactus ports' lists what is there",
+                        output: output.id))
             } else if output.hasLostDevice, output.isEnabled {
                 warnings.append(output.lossWarning(isPlaying: leadership.transport.isPlaying))
             }
@@ -234,7 +238,8 @@ struct StatusPicture: Sendable {
                 .init(
                     code: "device-stuck",
                     message: "the device at output \(output.name) is there but has stopped taking what is sent",
-                    fix: "switch it off and on, or plug it in anew; it joins the song by itself"))
+                    fix: "switch it off and on, or plug it in anew; it joins the song by itself",
+                    output: output.id))
         }
         return warnings
     }
@@ -276,7 +281,7 @@ extension Output {
                 ? "It hears the clock again when it is back." : "It plays with the next song when it is back."
         return .init(
             code: "output-away", message: "\(name) \(isMachine ? "was unplugged" : "has gone"). \(promise)",
-            fix: isMachine ? "plug it in again, and switch it on" : "start it again")
+            fix: isMachine ? "plug it in again, and switch it on" : "start it again", output: id)
     }
 }
 

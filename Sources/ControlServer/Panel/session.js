@@ -1,0 +1,71 @@
+// The card that tells who is in the Link session, and who changed it.
+
+/** When something was: the time of day, after the date if it was on another day. */
+function timeOf(text) {
+  const date = new Date(text);
+  const time = date.toLocaleTimeString("en-GB");
+  return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
+}
+
+const bpm = (tempo) => `${+tempo.toFixed(2)}`;
+
+/** A change in words, such as `Tempo 128.5 probably by 192.168.1.7, 21:04:13`. */
+function changeWords({ what, value, previous, origin, address, probable, followed, at }) {
+  const founder = origin === "unknown" ? "a session whose founder has left" : `the session of ${address}`;
+  const who = origin === "here" ? "by this gateway" : `${probable ? "probably " : ""}by ${address ?? "an unknown peer"}`;
+  const deed = {
+    tempo: () => `Tempo ${bpm(value)} ${who}`, play: () => `Play ${who}`, stop: () => `Stop ${who}`,
+    joined: () => `Joined ${founder}, tempo ${bpm(previous)} to ${bpm(value)}`,
+  }[what]();
+  return [deed, !followed && "not followed", timeOf(at)].filter(Boolean).join(", ");
+}
+
+class SessionCard {
+  /** How often the gateway is asked while somebody is looking, in milliseconds. */
+  static #interval = 2000;
+  #timer;
+  /** Counts the times that it was asked: only the newest answer is shown. */
+  #asked = 0;
+
+  constructor(gateway, part) {
+    Object.assign(this, { gateway, part });
+    disclose(part.sessionMore, part.sessionBody, () => this.#ask());
+    document.addEventListener("visibilitychange", () => this.#ask());
+  }
+
+  show({ lastChange }) { write(this.part.sessionNewest, lastChange ? changeWords(lastChange) : "Peers and changes"); }
+
+  async #ask() {
+    const asked = ++this.#asked;
+    clearTimeout(this.#timer);
+    if (this.part.sessionBody.hidden || document.hidden) return;
+    try {
+      const [peers, changes] = await Promise.all(["peers", "changes"].map((path) => this.gateway.ask("GET", path)));
+      if (asked !== this.#asked) return;
+      this.#list(peers, changes.reverse());
+    } catch {
+      // The page tells of a lost connection; what was heard last stays.
+      if (asked !== this.#asked) return;
+    }
+    this.#timer = setTimeout(() => this.#ask(), SessionCard.#interval);
+  }
+
+  #list(peers, changes) {
+    const { part } = this;
+    const figure = (value) => value === null ? "\u2013" : microseconds(value);
+    list(part.peers, peers, "li", (item, peer) => {
+      if (!item.firstChild) item.append(document.createElement("b"), document.createElement("p"), document.createElement("p"));
+      const [name, place, figures] = item.children;
+      const interfaces = new Set(peer.interfaces.map((one) => one.name ?? one.address));
+      const words = [
+        peer.program && peer.address, `on ${[...interfaces].join(", ")}`, `${bpm(peer.tempo)} BPM`, !peer.together && "in another session",
+      ];
+      write(name, peer.program ?? peer.address);
+      write(place, words.filter(Boolean).join(" \u00b7 "));
+      write(figures, `since ${timeOf(peer.since)} \u00b7 round trip ${figure(peer.roundTripMicroseconds)} \u00b7 clock error ${figure(peer.clockErrorMicroseconds)}`);
+    });
+    list(part.changes, changes, "li", (item, change) => write(item, changeWords(change)));
+    part.noPeers.hidden = peers.length > 0;
+    part.noChanges.hidden = changes.length > 0;
+  }
+}
