@@ -123,8 +123,7 @@ function showWarnings(warnings) {
   part.warned.hidden = warnings.length === 0;
   write(part.warned, warnings.length === 1 ? "1 warning" : `${warnings.length} warnings`);
   list(part.warningList, warnings, "li", (item, warning) => {
-    if (!item.firstChild) {
-      item.append(document.createElement("b"), document.createElement("p"), document.createElement("button"));
+    if (!item.lastChild.className) {
       item.lastChild.type = "button";
       item.lastChild.className = "copy";
       item.lastChild.textContent = "Copy";
@@ -135,7 +134,7 @@ function showWarnings(warnings) {
     const command = commandIn(warning.fix);
     item.lastChild.hidden = !command;
     if (command) item.lastChild.setAttribute("aria-label", `Copy ${command}`);
-  });
+  }, "b", "p", "button");
 }
 
 function showMachine({ version, realtime, link }) {
@@ -168,10 +167,14 @@ async function copy(text) {
   tell("Copied.");
 }
 
-/** Updates a list so that it has one item for each value. */
-function list(element, values, kind, update) {
+/** Updates a list so that it has one item for each value, made of the parts of these kinds. */
+function list(element, values, kind, update, ...parts) {
   while (element.children.length > values.length) element.lastElementChild.remove();
-  while (element.children.length < values.length) element.append(document.createElement(kind));
+  const make = (one) => document.createElement(one);
+  while (element.children.length < values.length) {
+    element.append(make(kind));
+    element.lastChild.append(...parts.map(make));
+  }
   values.forEach((value, index) => update(element.children[index], value));
 }
 

@@ -54,7 +54,6 @@ class SessionCard {
     const { part } = this;
     const figure = (value) => value === null ? "\u2013" : microseconds(value);
     list(part.peers, peers, "li", (item, peer) => {
-      if (!item.firstChild) item.append(document.createElement("b"), document.createElement("p"), document.createElement("p"));
       const [name, place, figures] = item.children;
       const interfaces = new Set(peer.interfaces.map((one) => one.name ?? one.address));
       const words = [
@@ -63,7 +62,7 @@ class SessionCard {
       write(name, peer.program ?? peer.address);
       write(place, words.filter(Boolean).join(" \u00b7 "));
       write(figures, `since ${timeOf(peer.since)} \u00b7 round trip ${figure(peer.roundTripMicroseconds)} \u00b7 clock error ${figure(peer.clockErrorMicroseconds)}`);
-    });
+    }, "b", "p", "p");
     list(part.changes, changes, "li", (item, change) => write(item, changeWords(change)));
     part.noPeers.hidden = peers.length > 0;
     part.noChanges.hidden = changes.length > 0;

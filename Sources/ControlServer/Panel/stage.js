@@ -80,21 +80,14 @@ class Stage {
     write(part.stageTransport, { stopped: "Stopped", playing: "Playing", pending: "Starts at the bar" }[status.transport]);
     write(part.stageWord, playWord(status));
     part.stageSign.setAttribute("d", playSign(status));
-    list(part.stageMachines, status.outputs, "li", (item, output) => {
-      if (!item.firstChild) item.append(document.createElement("b"), document.createElement("span"));
-      const [state, word] = this.#state(output, status);
-      item.className = state;
-      write(item.firstChild, shortName(output));
-      write(item.lastChild, word);
-    });
-  }
-
-  /** What a machine does, as a class for its dot and in words. */
-  #state(output, { transport, warnings }) {
-    if (!output.enabled) return ["off", "off"];
-    if (!output.connected) return ["gone", "not connected"];
-    if (warnings.some(({ code, message }) => code === "device-stuck" && message.includes(`output ${output.name} is`))) return ["gone", "stuck"];
-    return { stopped: ["ready", "ready"], playing: ["plays", "playing"], pending: ["waits", "starts soon"] }[transport];
+    list(part.stageMachines, status.outputs.filter((output) => !isGeneral(output)), "li", (item, output) => {
+      const [dot, name, doing] = item.children;
+      const [state, words] = machineState(output, status.warnings);
+      dot.className = "dot";
+      item.dataset.state = state;
+      write(name, shortName(output));
+      write(doing, words);
+    }, "i", "b", "span");
   }
 
   #draw(now) {
