@@ -208,13 +208,16 @@ def test_the_flash_follows_the_sessions_beat(browser, start, figure):
         panel.keyboard.press("f")
         settled(panel, "document.getElementById('stageCount').textContent > 0", "it counts")
         seen = panel.evaluate(FOLLOW, 200)
-    late, intervals, shown = [], [], []
+    late, intervals, shown, jumps = [], [], [], 0
     for before, after in zip(seen, seen[1:]):
         interval = after[0] - before[0]
         intervals.append(interval)
         # Within a frame of the beat in either direction, the newest status may have moved the position.
         assert after[2] in (int(after[1]) + 1, (int(after[1]) - 1) % 4 + 1, (int(after[1]) + 1) % 4 + 1)
-        if after[2] != before[2]:
+        if (after[1] - before[1] + 2) % 4 < 1.95:
+            # On a busy machine a status may come so late that the page jumps back to it.
+            jumps += 1
+        elif after[2] != before[2]:
             shown.append(after[2])
             ago = [((turn - (after[2] - 1) + 2) % 4 - 2) * 60_000 / 400 for turn in (before[1], after[1])]
             # A newer status can move the position: a beat that the frame before did not know of is not older than it.
@@ -225,10 +228,10 @@ def test_the_flash_follows_the_sessions_beat(browser, start, figure):
             assert abs(late[-1]) <= 2 * max(interval, FRAME), f"the flash is {late[-1]:.1f} ms late in a frame of {interval:.1f} ms"
     figure("flash", f"median {statistics.median(map(abs, late)):.1f} ms, worst {max(map(abs, late)):.1f} ms in "
                     f"frames of {statistics.median(intervals):.1f} ms")
-    assert len(late) >= 200
+    assert len(late) + jumps >= 200
     assert statistics.median(map(abs, late)) <= max(FRAME, statistics.median(intervals))
     # No beat is shown twice, and none is left out unless no frame fell into it.
-    if max(intervals) < 100:
+    if max(intervals) < 100 and not jumps:
         assert all(after == before % 4 + 1 for before, after in zip(shown, shown[1:]))
 
 
@@ -363,6 +366,9 @@ def test_the_lock_keeps_fingers_and_keys_from_what_spoils_a_show(browser, playin
         settled(panel, "document.querySelector('#outputs .realign').ariaDisabled === 'true'", "it is locked")
         figure("picture", panel.picture("locked", whole=True))
         is_clean(panel)
+        # Looking is not locked.
+        panel.touch("#outputs .more")
+        panel.locator("#outputs .calibrate").first.wait_for()
         finger, commands = Finger(panel.page), panel.intercept(playing.status())
         kept = panel.evaluate("[...document.querySelectorAll('input, select')].map(e => e.value)")
         for selector in LOCKED:
@@ -585,7 +591,7 @@ def test_machines_and_networks_that_go_and_return(browser, start, tmp_path):
         start(*[word for name in lines for word in ("--output", f"raw:{tmp_path / name}")])
         with Panel(browser) as panel:
             panel.shows("#tempo", re.compile("\\d"))
-            settled(panel, "document.querySelectorAll('#outputs .here').length === 5", "all are there")
+            settled(panel, "document.querySelectorAll('#outputs li:not([data-state=away])').length === 5", "all are there")
             panel.evaluate(NOTICED)
             lines["TR-8S"].close()
             noticed(panel, "TR-8S unplugged\\.")

@@ -2,6 +2,8 @@
 
 /** Position in the session, extrapolated by its tempo between statuses. */
 class Position {
+  /** The longest that a status is taken to have been on its way, in milliseconds; one from further back is a jump. */
+  static #slowest = 150;
   #anchor = null;
 
   /** Takes a status. A network can only delay it, so the least delayed one counts most. */
@@ -10,7 +12,7 @@ class Position {
     const known = this.#anchor;
     if (known && known.quantum === fresh.quantum) {
       const behind = this.beat(now) - fresh.beat;
-      if (behind > 0 && behind < 0.25) {
+      if (behind > 0 && behind * 60000 / fresh.tempo < Position.#slowest) {
         fresh.beat += behind * 0.9;
         fresh.phase += behind * 0.9;
       }
