@@ -23,8 +23,8 @@ package struct RecentTicks: ~Copyable, Sendable {
         /// The largest lateness in microseconds, 1 s at most.
         package fileprivate(set) var worst: Int64 = 0
 
-        /// Whether too many are late: more than one in a hundred, and at least three.
-        package var isOftenLate: Bool { late >= 3 && late * 100 > ticks }
+        /// Whether more than one in so many is late, and at least three are.
+        package func isLate(moreThanOneIn share: Int) -> Bool { late >= 3 && late * share > ticks }
 
         fileprivate init() {}
 
@@ -84,6 +84,8 @@ extension OutputCounters {
     /// The ticks of the last minute.
     package func lastMinute(at time: HostTime) -> RecentTicks.Tally { recent.tally(at: time) }
 
-    /// Whether too many of the last five to ten seconds' ticks were late.
-    package func isOftenLate(at time: HostTime) -> Bool { recent.tally(at: time, spans: 2).isOftenLate }
+    /// Whether more than one in a hundred of the last five to ten seconds' ticks was late.
+    package func isOftenLate(at time: HostTime) -> Bool {
+        recent.tally(at: time, spans: 2).isLate(moreThanOneIn: 100)
+    }
 }

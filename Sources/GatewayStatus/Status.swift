@@ -177,11 +177,11 @@ package struct Status: Codable, Hashable, Sendable {
 
         /// What a musician makes of it.
         package enum Timing: String, Codable, Sendable {
-            /// No tick was late.
+            /// Hardly a tick was late, and none by more than 5 ms.
             case inTime = "in-time"
-            /// Some were.
+            /// More than one in a thousand was late, and at least three; or one by more than 5 ms.
             case loose
-            /// More than one in a hundred was, and at least three.
+            /// More than one in a hundred was late, and at least three.
             case late
         }
 

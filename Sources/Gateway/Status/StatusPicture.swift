@@ -297,11 +297,15 @@ extension Status.Lateness {
 }
 
 extension Status.Punctuality {
-    /// The words for some ticks; nil if there are none.
+    /// Lateness of a single tick that can be heard, in microseconds.
+    private static let audible = 5_000
+
+    /// What came of some ticks, in a word; nil if there are none.
     init?(_ tally: RecentTicks.Tally) {
         guard tally.ticks > 0 else { return nil }
+        let isLoose = tally.worst > Self.audible || tally.isLate(moreThanOneIn: 1_000)
         self.init(
             ticks: tally.ticks, lateTicks: tally.late, maxMicroseconds: Int(tally.worst),
-            timing: tally.isOftenLate ? .late : tally.late > 0 ? .loose : .inTime)
+            timing: tally.isLate(moreThanOneIn: 100) ? .late : isLoose ? .loose : .inTime)
     }
 }

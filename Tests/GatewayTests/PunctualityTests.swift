@@ -1,0 +1,42 @@
+import BeatTime
+import GatewayStatus
+import Testing
+
+@testable import ClockDispatch
+@testable import Gateway
+
+@Suite
+struct PunctualityTests {
+    /// The word for a minute of 2880 ticks, as at 120 BPM, of which these were so late, in microseconds.
+    private func timing(_ late: [Int64]) -> Status.Punctuality.Timing? {
+        let counters = OutputCounters()
+        for tick in 0..<2_880 {
+            let time = HostTime(microseconds: 60_000_000 + Int64(tick) * 20_833)
+            counters.countTick(lateness: tick < late.count ? late[tick] : 20, at: time)
+        }
+        return Status.Punctuality(counters.lastMinute(at: HostTime(microseconds: 119_999_999)))?.timing
+    }
+
+    @Test
+    func `what nobody hears is in time`() {
+        #expect(timing([]) == .inTime)
+        #expect(timing([4_900, 4_900]) == .inTime)
+    }
+
+    @Test
+    func `a few late ticks are loose, and so is one that is heard`() {
+        #expect(timing([1_100, 1_100, 1_100]) == .loose)
+        #expect(timing([5_100]) == .loose)
+        #expect(timing(Array(repeating: 1_100, count: 28)) == .loose)
+    }
+
+    @Test
+    func `more than one late tick in a hundred is late`() {
+        #expect(timing(Array(repeating: 1_100, count: 29)) == .late)
+    }
+
+    @Test
+    func `without a tick there is no word`() {
+        #expect(Status.Punctuality(OutputCounters().lastMinute(at: HostTime(microseconds: 60_000_000))) == nil)
+    }
+}
