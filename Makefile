@@ -33,7 +33,7 @@ RESULTS := .build/results
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 
 .PHONY: help run build programs test check lint format unit network acceptance plan faults lab bench bench-full bench-micro
-.PHONY: mutants scenes soak soak-lab tsan asan bench-follower bench-onsets link-trials listen-trials link-fuzz fuzz bad-links
+.PHONY: pictures mutants scenes soak soak-lab tsan asan bench-follower bench-onsets link-trials listen-trials link-fuzz fuzz bad-links
 .PHONY: sizes documents machines docs install uninstall deb dist deb-test clean packages toolchain
 
 help:  ## list the targets
@@ -139,6 +139,9 @@ acceptance: programs $(VENV)
 	@mkdir -p $(RESULTS)
 	@Tests/Lab/lab --prepare
 	timeout --kill-after 60 4500 Tests/acceptance $(RESULTS) $(ARGS)
+
+pictures: programs $(VENV)  ## the panel's pictures in docs/pictures, both views in all sizes; on a quiet machine
+	Tests/in-namespace .venv/bin/python Tests/Acceptance/pictures.py docs/pictures
 
 plan: programs $(VENV)  ## the cases asked of every Link program, against unmodified ones; prints the table of verdicts
 	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance -m case $(ARGS)

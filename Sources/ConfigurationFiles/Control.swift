@@ -42,9 +42,14 @@ package struct Control: Hashable, Sendable {
         /// Toggles playing.
         case togglePlay = "toggle-play"
         case tap
+        case tempoUp = "tempo-up"
+        case tempoDown = "tempo-down"
+        case halfTempo = "half-tempo"
+        case doubleTempo = "double-tempo"
         case nudgeEarlier = "nudge-earlier"
         case nudgeLater = "nudge-later"
         case realign
+        case undo
         /// Toggles Link.
         case toggleLink = "toggle-link"
         case linkOn = "link-on"

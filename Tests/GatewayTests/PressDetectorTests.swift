@@ -81,6 +81,8 @@ struct ControlTests {
         let time = HostTime(microseconds: 42)
         let expected: [Control.Verb: Command] = [
             .play: .setPlaying(true), .stop: .setPlaying(false), .togglePlay: .togglePlaying, .tap: .tap(at: time),
+            .tempoUp: .stepTempo(by: 1), .tempoDown: .stepTempo(by: -1), .halfTempo: .scaleTempo(by: 0.5),
+            .doubleTempo: .scaleTempo(by: 2), .undo: .undo,
             .nudgeEarlier: .adjust(output: nil, OutputAdjustment(nudge: -1)),
             .nudgeLater: .adjust(output: nil, OutputAdjustment(nudge: 1)), .realign: .realign(output: nil, .atBar),
             .toggleLink: .toggleLink, .linkOn: .enableLink(true), .linkOff: .enableLink(false),

@@ -113,8 +113,8 @@ struct ControlTable: Sendable {
     /// - Returns: whether it differs from the last result, for the log and the status.
     mutating func note(_ press: Press, _ refusal: CommandError?) -> Bool {
         let before = refusals
-        // After a successful nudge no nudge is at its limit any more.
-        if refusal == nil, press.verb.isNudge { refusals = refusals.filter { !$0.key.isNudge } }
+        // After a nudge no nudge is at its limit any more; so it is with the tempo.
+        if refusal == nil, let moved = press.verb.moves { refusals = refusals.filter { $0.key.moves != moved } }
         refusals[press.verb] = refusal
         return refusals != before
     }
@@ -137,8 +137,19 @@ struct ControlTable: Sendable {
 extension Control.Verb {
     /// Change by one press of a nudge button, in milliseconds.
     private static let nudge = 1.0
+    /// Change by one press of a tempo button, in BPM.
+    private static let step = 1.0
 
-    fileprivate var isNudge: Bool { self == .nudgeEarlier || self == .nudgeLater }
+    fileprivate enum Moved { case offset, tempo }
+
+    /// What the press moves within limits, if anything.
+    fileprivate var moves: Moved? {
+        switch self {
+        case .nudgeEarlier, .nudgeLater: .offset
+        case .tap, .tempoUp, .tempoDown, .halfTempo, .doubleTempo: .tempo
+        case .play, .stop, .togglePlay, .realign, .undo, .toggleLink, .linkOn, .linkOff: nil
+        }
+    }
 
     /// The command for the press.
     ///
@@ -150,9 +161,14 @@ extension Control.Verb {
         case .stop: .setPlaying(false)
         case .togglePlay: .togglePlaying
         case .tap: .tap(at: time)
+        case .tempoUp: .stepTempo(by: Self.step)
+        case .tempoDown: .stepTempo(by: -Self.step)
+        case .halfTempo: .scaleTempo(by: 0.5)
+        case .doubleTempo: .scaleTempo(by: 2)
         case .nudgeEarlier: .adjust(output: nil, OutputAdjustment(nudge: -Self.nudge))
         case .nudgeLater: .adjust(output: nil, OutputAdjustment(nudge: Self.nudge))
         case .realign: .realign(output: nil, .atBar)
+        case .undo: .undo
         case .toggleLink: .toggleLink
         case .linkOn: .enableLink(true)
         case .linkOff: .enableLink(false)
