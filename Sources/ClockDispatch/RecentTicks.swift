@@ -15,7 +15,7 @@ package struct RecentTicks: ~Copyable, Sendable {
     /// Number of the newest span, counted from host time 0.
     private let newest = Atomic<Int64>(0)
 
-    /// What came of some ticks.
+    /// Counts of some ticks, and their largest lateness.
     package struct Tally: Hashable, Sendable {
         package fileprivate(set) var ticks = 0
         /// Ticks sent more than 1 ms late.
@@ -59,7 +59,7 @@ package struct RecentTicks: ~Copyable, Sendable {
             for passed in max(last + 1, number - Self.spans + 1)...max(last + 1, number) {
                 words[Int(passed % Self.spans)].store(0, ordering: .relaxed)
             }
-            newest.store(number, ordering: .relaxed)
+            newest.store(number, ordering: .releasing)
         }
         let index = Int(number % Self.spans)
         var tally = Tally(word: words[index].load(ordering: .relaxed))
@@ -71,7 +71,7 @@ package struct RecentTicks: ~Copyable, Sendable {
 
     /// The ticks of the last minute, or of the last `count` spans.
     func tally(at time: HostTime, spans count: Int64 = spans) -> Tally {
-        let (now, last) = (time.microseconds / Self.span, newest.load(ordering: .relaxed))
+        let (now, last) = (time.microseconds / Self.span, newest.load(ordering: .acquiring))
         var sum = Tally()
         for number in stride(from: max(now - count, last - Self.spans) + 1, through: last, by: 1) where number >= 0 {
             sum += Tally(word: words[Int(number % Self.spans)].load(ordering: .relaxed))

@@ -14,11 +14,10 @@ enum Panel {
             PackageResources.gateway_js, PackageResources.ring_js, PackageResources.outputs_js,
             PackageResources.follow_js, PackageResources.listen_js, PackageResources.session_js,
             PackageResources.lock_js, PackageResources.notices_js, PackageResources.share_js,
-            PackageResources.stage_js,
-            PackageResources.panel_js,
+            PackageResources.stage_js, PackageResources.panel_js,
         ]
         return text([PackageResources.panel_html])
-            .replacing("{style}", with: text(style))
+            .replacing("{style}", with: withoutSpaces(text(style)))
             .replacing("{script}", with: text(script))
             .split(separator: "{nonce}", omittingEmptySubsequences: false).map(String.init)
     }()
@@ -28,6 +27,11 @@ enum Panel {
         String(decoding: file, as: UTF8.self).split(separator: "\n").map { $0.drop { $0 == " " } }
             .filter { !($0.isEmpty || $0.hasPrefix("//") || $0.hasPrefix("/*") && $0.hasSuffix("*/")) }
             .joined(separator: "\n")
+    }
+
+    /// A style sheet without the spaces that mean nothing.
+    private static func withoutSpaces(_ style: String) -> String {
+        [": ", "; ", " { ", " }"].reduce(style) { $0.replacing($1, with: $1.replacing(" ", with: "")) }
     }
 
     /// The page, with a policy that allows the browser only its own scripts and this server.

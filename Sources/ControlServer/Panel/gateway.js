@@ -66,7 +66,8 @@ class Gateway {
           continue;
         }
       }
-      this.on.reach(false);
+      // A hidden page has ended its stream itself.
+      if (!document.hidden) this.on.reach(false);
       await new Promise((resume) => setTimeout(resume, delay));
     }
   }

@@ -4,7 +4,7 @@
 const HOLD = 800;
 
 class Lock {
-  /** What is locked. The play button is besides while a press would stop, or cancel a start. */
+  /** What is locked. The play button is locked too while pressing it would stop, or cancel a start. */
   static #controls = ["tempo", "slower", "faster", "tap", "halve", "double", "undo", "earlier", "later", "link", "sync", "quantum", "follow"]
     .map((id) => `#${id}`).join() + ", #outputs :is(button, input, select):not([aria-expanded])";
   #buttons = document.querySelectorAll("button.lock");
@@ -12,6 +12,8 @@ class Lock {
   #timer;
   /** Whether a click is only the end of the press that has unlocked. */
   #isEnding = false;
+  /** When a click without a press asked to unlock. */
+  #asked = -Infinity;
 
   constructor(tell) {
     this.tell = tell;
@@ -49,10 +51,16 @@ class Lock {
       if (!event.repeat) this.#press(button);
     });
     button.addEventListener("contextmenu", (event) => event.preventDefault());
-    button.addEventListener("click", () => {
+    button.addEventListener("keyup", (event) => { if (event.key === " " && (this.isLocked || this.#isEnding)) event.preventDefault(); });
+    button.addEventListener("click", ({ detail }) => {
       if (this.#isEnding) return;
-      if (this.isLocked) this.tell("Locked: hold the lock button to unlock.");
-      else this.#set(true);
+      if (!this.isLocked) return this.#set(true);
+      if (detail) return this.tell("Locked: hold the lock button to unlock.");
+      // Assistive technology only clicks, and cannot hold. Keys do not get here while it is locked.
+      const isAgain = performance.now() - this.#asked < 5000;
+      this.#asked = performance.now();
+      if (isAgain) this.#set(false);
+      this.tell(isAgain ? "Unlocked." : "Locked: press again to unlock.");
     });
   }
 
@@ -63,7 +71,8 @@ class Lock {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#isEnding = true;
-      this.#release(button);
+      // It is let go later, and only then comes the click.
+      button.classList.remove("holding");
       this.#set(false);
       this.tell("Unlocked.");
     }, HOLD);

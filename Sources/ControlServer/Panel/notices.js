@@ -4,7 +4,7 @@ class Notices {
   /** How long each is shown, in milliseconds; less while others wait. */
   static #time = 6000;
   static #timeOfMany = 2500;
-  /** A turned knob is told when it rests for so long, in milliseconds. */
+  /** How long a tempo must rest before it is told, in milliseconds. */
   static #rest = 400;
   #before = null;
   #running = 0;
@@ -79,7 +79,7 @@ class Notices {
       const [come, left] = output.connected ? [this.#back, this.#gone] : [this.#gone, this.#back];
       left.delete(shortName(output));
       come.add(shortName(output));
-      this.#add("gone", this.#gone.size ? `${listed([...this.#gone])} unplugged.` : "");
+      this.#add("gone", this.#gone.size ? `${listed([...this.#gone])} disconnected.` : "");
       this.#add("back", this.#back.size ? `${listed([...this.#back])} connected.` : "");
     }
   }
@@ -88,7 +88,7 @@ class Notices {
   #add(kind, text) {
     if (text) this.#queue.set(kind, text);
     else this.#queue.delete(kind);
-    if (this.#shown === kind && text) this.#since = performance.now();
+    if (this.#shown === kind && text && this.#queue.size === 1) this.#since = performance.now();
     this.#show();
   }
 

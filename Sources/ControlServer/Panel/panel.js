@@ -9,7 +9,7 @@ const outputs = new Outputs(part, act, (output) => listening.open(output));
 const quantum = new NumberField(part.quantum, (beats) => act("POST", "quantum", { beats }));
 const following = new FollowChoice(part.follow, (source) => act("POST", "follow", { source }));
 const notices = new Notices(part.notice);
-const gateway = new Gateway({ status: show, reach: showReach, token: askForToken, command: () => notices.begin() });
+const gateway = new Gateway({ status: take, reach: showReach, token: askForToken, command: () => notices.begin() });
 const listening = new ListenDialog(gateway, part, tell);
 const session = new SessionCard(gateway, part);
 const stage = new Stage(part, position);
@@ -47,9 +47,14 @@ function tell(text) {
 
 // Showing
 
+/** Takes a new status. Showing one again, as after a refused command, must not set the beat back. */
+function take(newest) {
+  position.take(newest, performance.now());
+  show(newest);
+}
+
 function show(newest) {
   status = newest;
-  position.take(newest, performance.now());
   const tempo = (Math.round(newest.tempo * 100) / 100).toFixed(newest.mode === "follow" ? 1 : 2).replace(/(\.\d)0$/, "$1");
   write(part.tempo, tempo);
   part.tempo.style.setProperty("--digits", tempo.length);
@@ -185,12 +190,17 @@ function findPorts() {
 setInterval(findPorts, 3000);
 
 /** Shows that the page is outdated while there is no connection. */
+let held = null;
 function showReach(isReached) {
+  if (!isReached && !part.deck.inert) held = part.deck.contains(document.activeElement) ? document.activeElement : null;
   const isBack = isReached && part.deck.inert;
   document.body.classList.toggle("away", !isReached);
   part.deck.inert = !isReached;
   part.lost.hidden = isReached;
-  if (isBack) findPorts();
+  if (isBack) {
+    findPorts();
+    if (document.activeElement === document.body) held?.focus({ preventScroll: true });
+  }
   if (isReached) return;
   position.forget();
   write(part.lost, "No connection to the gateway. Your machines are probably still playing. Trying again\u2026");
@@ -241,17 +251,17 @@ part.tempo.addEventListener("click", () => {
   part.bpm.focus();
   part.bpm.select();
 });
-function endTyping(isMeant) {
+function endTyping(isMeant, isLeft = false) {
   if (part.typed.hidden) return;
   part.typed.hidden = true;
   part.tempo.hidden = false;
-  part.tempo.focus();
+  if (!isLeft) part.tempo.focus();
   const bpm = typedNumber(part.bpm.value);
   if (isMeant && !(bpm >= 20 && bpm <= 999)) tell("Not done. A tempo is 20 to 999 BPM.");
-  else if (isMeant) setTempo(bpm);
+  else if (isMeant && !lock.refuses(part.tempo)) setTempo(bpm);
 }
 part.typed.addEventListener("submit", (event) => { event.preventDefault(); endTyping(true); });
-part.bpm.addEventListener("blur", () => endTyping(false));
+part.bpm.addEventListener("blur", () => endTyping(false, true));
 part.bpm.addEventListener("keydown", (event) => { if (event.key === "Escape") endTyping(false); });
 
 document.addEventListener("keydown", (event) => {

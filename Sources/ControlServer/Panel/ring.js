@@ -2,7 +2,7 @@
 
 /** Position in the session, extrapolated by its tempo between statuses. */
 class Position {
-  /** The longest that a status is taken to have been on its way, in milliseconds; one from further back is a jump. */
+  /** Longest delay of a status, in milliseconds; a larger difference is a jump of the session. */
   static #slowest = 150;
   #anchor = null;
 

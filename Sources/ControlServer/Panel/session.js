@@ -7,15 +7,13 @@ function timeOf(text) {
   return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
 }
 
-const bpm = (tempo) => `${+tempo.toFixed(2)}`;
-
 /** A change in words, such as `Tempo 128.5 probably by 192.168.1.7, 21:04:13`. */
 function changeWords({ what, value, previous, origin, address, probable, followed, at }) {
   const founder = origin === "unknown" ? "a session whose founder has left" : `the session of ${address}`;
   const who = origin === "here" ? "by this gateway" : `${probable ? "probably " : ""}by ${address ?? "an unknown peer"}`;
   const deed = {
-    tempo: () => `Tempo ${bpm(value)} ${who}`, play: () => `Play ${who}`, stop: () => `Stop ${who}`,
-    joined: () => `Joined ${founder}, tempo ${bpm(previous)} to ${bpm(value)}`,
+    tempo: () => `Tempo ${tempoText(value)} ${who}`, play: () => `Play ${who}`, stop: () => `Stop ${who}`,
+    joined: () => `Joined ${founder}, tempo ${tempoText(previous)} to ${tempoText(value)}`,
   }[what]();
   return [deed, !followed && "not followed", timeOf(at)].filter(Boolean).join(", ");
 }
@@ -57,7 +55,7 @@ class SessionCard {
       const [name, place, figures] = item.children;
       const interfaces = new Set(peer.interfaces.map((one) => one.name ?? one.address));
       const words = [
-        peer.program && peer.address, `on ${[...interfaces].join(", ")}`, `${bpm(peer.tempo)} BPM`, !peer.together && "in another session",
+        peer.program && peer.address, `on ${[...interfaces].join(", ")}`, `${tempoText(peer.tempo)} BPM`, !peer.together && "in another session",
       ];
       write(name, peer.program ?? peer.address);
       write(place, words.filter(Boolean).join(" \u00b7 "));

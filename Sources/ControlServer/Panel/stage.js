@@ -1,6 +1,5 @@
 // The stage view: beat, tempo, play and the machines, large enough for three metres, on the whole screen.
 
-const tempoText = (tempo) => `${+tempo.toFixed(2)}`;
 const playWord = ({ transport, playing }) => transport === "pending" ? "Cancel" : playing ? "Stop" : "Play";
 const playSign = ({ playing }) => playing ? "M6 6h12v12H6z" : "M7 4.5v15L20 12z";
 
@@ -13,6 +12,11 @@ class Stage {
   #startBeat = null;
   #tempo = 0;
   #awake = null;
+  /** Whether this view has been on the full screen since it was opened. */
+  #isFull = false;
+  /** When the last strong flash began, in milliseconds, and whether the present beat has one. */
+  #strongAt = -Infinity;
+  #isStrong = false;
   #frame;
 
   constructor(part, position) {
@@ -24,7 +28,13 @@ class Stage {
       part.stageAwake.hidden = true;
       part.stagePlay.focus();
     });
-    document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement) this.close(); });
+    document.addEventListener("fullscreenchange", () => {
+      const isFull = document.fullscreenElement !== null;
+      // It may be granted after the view was closed.
+      if (isFull && !this.isOpen) document.exitFullscreen().catch(() => {});
+      else if (!isFull && this.#isFull) this.close();
+      else this.#isFull = isFull;
+    });
     document.addEventListener("visibilitychange", () => { if (this.isOpen && !document.hidden) this.#keepAwake(); });
   }
 
@@ -46,6 +56,7 @@ class Stage {
 
   close() {
     if (!this.isOpen) return;
+    this.#isFull = false;
     const { part } = this;
     cancelAnimationFrame(this.#frame);
     part.stageView.close();
@@ -63,8 +74,9 @@ class Stage {
     try {
       // Offered only over HTTPS, or on this computer.
       const awake = await navigator.wakeLock.request("screen");
-      if (this.isOpen) this.#awake = awake;
-      else awake.release();
+      if (!this.isOpen) return void awake.release();
+      this.#awake?.release();
+      this.#awake = awake;
     } catch {
       this.part.stageAwake.hidden = localStorage.getItem("awakeNoted") === "1";
     }
@@ -93,13 +105,14 @@ class Stage {
   #draw(now) {
     const cycle = this.position.cycle(now);
     if ((cycle?.length ?? 0) !== this.#length) this.#divide(cycle?.length ?? 0);
+    if (!cycle) document.body.classList.remove("counting");
     const beat = cycle && this.#steady(cycle);
-    if (beat !== this.#beat) this.#mark(beat);
+    if (beat !== this.#beat) this.#mark(beat, now);
     write(this.part.stageCount, cycle ? this.#number(cycle, beat, now) : "\u2013");
     this.#flash(cycle, beat);
   }
 
-  /** The beat of the bar. A position that is set back by a little, by a new status, does not show the last one again. */
+  /** The beat of the bar. If a new status moves the position back a little across a beat, the newer beat stays. */
   #steady({ length, phase }) {
     const beat = Math.floor(phase);
     const isBack = this.#beat !== null && (beat + 1) % Math.ceil(length) === this.#beat && phase - beat > 0.75;
@@ -117,12 +130,15 @@ class Stage {
   #flash(cycle, beat) {
     const { style, classList } = this.part.stageFlash;
     const fade = cycle && !this.#still.matches ? Math.min(Math.max(1 - (cycle.phase - beat), 0), 1) ** 2 : 0;
-    classList.toggle("strong", beat === 0 && cycle.length > 1 && this.#tempo / 60 / cycle.length < Stage.#mostFlashes);
+    classList.toggle("strong", this.#isStrong && cycle.length > 1 && this.#tempo / 60 / cycle.length < Stage.#mostFlashes);
     style.setProperty("--fade", fade.toFixed(3));
   }
 
-  #mark(beat) {
+  #mark(beat, now) {
     this.#beat = beat;
+    // Also if somebody moves the beat about.
+    this.#isStrong = beat === 0 && now - this.#strongAt > 1000 / Stage.#mostFlashes;
+    if (this.#isStrong) this.#strongAt = now;
     for (const [index, mark] of [...this.part.stageMarks.children].entries()) mark.className = index === beat ? "now" : "";
   }
 

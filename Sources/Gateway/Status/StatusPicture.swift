@@ -300,7 +300,7 @@ extension Status.Punctuality {
     /// Lateness of a single tick that can be heard, in microseconds.
     private static let audible = 5_000
 
-    /// What came of some ticks, in a word; nil if there are none.
+    /// Counts and a verdict; nil if there are no ticks.
     init?(_ tally: RecentTicks.Tally) {
         guard tally.ticks > 0 else { return nil }
         let isLoose = tally.worst > Self.audible || tally.isLate(moreThanOneIn: 1_000)
