@@ -161,7 +161,7 @@ def test_a_device_that_is_also_subscribed_to_clock_is_warned_of_until_it_is_not(
     (warning,) = record["twice"]["warnings"]
     assert warning["code"] == "clock-twice" and "VirMIDI 0-0" in warning["message"]
     clock, device = record["twice"]["outputs"][0]["port"], record["twice"]["outputs"][1]["port"]
-    assert clock == device and warning["fix"].endswith(f" {device}")
+    assert clock == device and warning["fix"].endswith(f" {device}'")
     assert not codes(record["once"])
 
 
