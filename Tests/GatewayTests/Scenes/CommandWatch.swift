@@ -52,10 +52,14 @@ struct CommandWatch {
         }
     }
 
-    /// Records that a button or pedal is about to be pressed, which may overrule commands.
+    /// Records that a button or pedal is about to be pressed, which may overrule or undo any command.
     mutating func pressed() {
-        (link, tempo) = (nil, nil)
+        forget()
         waiting = [:]
+    }
+
+    private mutating func forget() {
+        (link, startStopSync, follow, quantum, tempo) = (nil, nil, nil, nil, nil)
     }
 
     /// Records that the engine has accepted or refused a command.
@@ -66,7 +70,7 @@ struct CommandWatch {
         case .enableLink(let isOn): link = isOn
         case .toggleLink: link = nil
         case .stepTempo, .scaleTempo: tempo = nil
-        case .undo: (link, startStopSync, follow, quantum, tempo) = (nil, nil, nil, nil, nil)
+        case .undo: forget()
         case .enableStartStopSync(let isOn): startStopSync = isOn
         case .follow(let choice): follow = choice
         case .setQuantum(let beats): quantum = beats
