@@ -8,7 +8,9 @@ import socket
 import pytest
 
 from rig.gateway import TACTUS, Gateway
+from rig.joining import become_senior
 from rig.labs import OfModule, Recordings
+from rig.peer import Peer
 from rig.rawline import RawLine
 from rig.rawpeer import RawPeer
 from rig.tracer import metronome
@@ -188,6 +190,23 @@ def start(tmp_path):
 def line(tmp_path):
     """A FIFO that stands in for a serial line, with everything it received."""
     with RawLine(tmp_path / "line") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A Chromium."""
+    from rig.browser import Browser  # takes a second, which most tests need not wait
+
+    with Browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def peer():
+    """An official peer at 130 BPM whose session is older than any begun later."""
+    with Peer(130, start_stop_sync=True) as opened:
+        become_senior()
         yield opened
 
 

@@ -1,35 +1,20 @@
 """The panel in a real Chromium, with a running gateway and an unmodified official peer."""
 
-import contextlib
 import json
 import re
 import time
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
-from rig.browser import SIZES, Browser, Finger, Panel
+from rig.browser import SIZES, Finger, Panel, fed_panel
 from rig.gateway import Gateway
 from rig.joining import become_senior
 from rig.peer import Peer
-from rig.rawline import CONTINUE, START, STOP, RawLine
+from rig.rawline import CONTINUE, START, STOP
+from rig.stage import on_stage, play
 from rig.wait import until
 
 pytestmark = pytest.mark.real("browser")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Browser() as opened:
-        yield opened
-
-
-@pytest.fixture
-def peer():
-    """A peer at 130 BPM whose session is the older one."""
-    with Peer(130, start_stop_sync=True) as opened:
-        become_senior()
-        yield opened
 
 
 @pytest.fixture
@@ -257,7 +242,7 @@ def test_the_session_card_tells_who_is_there_and_who_changed_what(browser, panel
     panel.shows("#sessionNewest", re.compile("^Tempo 98.25 by this gateway, "))
     newest = [change["what"] for change in gateway.request("GET", "/api/v1/changes")[1]][::-1]
     assert [text.split()[0].lower() for text in panel.locator("#changes li").all_inner_texts()] == newest
-    assert Axe().run(panel.page).violations_count == 0
+    panel.is_accessible()
     # While the page is hidden or the card is folded, it asks for neither. The ports are asked for every 3 s.
     panel.touch("#sessionMore")
     wait_for("ports")
@@ -325,7 +310,7 @@ def test_an_output_is_calibrated_by_listening_from_the_level_to_the_saved_offset
         panel.shows("#listenLevel + span", "-12 dB")
         assert panel.locator("#listenLevel").evaluate("e => e.value") == -12.4
         figure("picture", panel.picture("listen-level"))
-        assert Axe().run(panel.page).violations_count == 0
+        panel.is_accessible()
         panel.touch("#listenGo")
         panel.shows("#listenSays", "Listening: 19 hits on 20 beats.")
         assert panel.locator("#listenBeats").evaluate("e => [e.value, e.max]") == [20, 80]
@@ -565,20 +550,11 @@ def test_copy_takes_the_command_of_each_warning_and_keeps_the_focus(browser, sta
 def stage(tmp_path_factory):
     """A gateway as on stage: two peers and three machines, one of which is unplugged."""
     folder = tmp_path_factory.mktemp("stage")
-    machines = {"TR-8S": "roland-tr-8s", "Volca Beats": "korg-volca", "Digitakt": "elektron-digitakt"}
-    outputs = [word for name, profile in machines.items() for word in ("--output", f"raw:{folder / name}={profile}")]
-    with contextlib.ExitStack() as stack:
-        for name in ("TR-8S", "Volca Beats"):
-            stack.enter_context(RawLine(folder / name))
-        for _ in range(2):
-            stack.enter_context(Peer(128))
-        running = stack.enter_context(Gateway(*outputs, "--tempo", 128, folder=folder / "gateway"))
-        running.wait_status(lambda status: status["link"]["peers"] == 2, "two peers")
+    with on_stage(folder) as running:
         for name, offset in (("TR-8S", -2.5), ("Volca Beats", 3.25)):
             (output,) = [output for output in running.status()["outputs"] if output["name"].endswith(name)]
             running.request("PATCH", f"/api/v1/outputs/{output['id']}", {"offsetMilliseconds": offset})
-        running.post("transport", {"playing": True})
-        running.wait_status(lambda status: status["transport"] == "playing", "it plays")
+        play(running)
         yield running
 
 
@@ -732,35 +708,7 @@ def is_clear(panel):
         .filter(([, box]) => box.width < 48 || box.height < 48).map(([name, box]) => `${name} ${box.width}x${box.height}`)""")
     assert not small, "too small for a finger"
     assert panel.evaluate("document.documentElement.scrollWidth <= innerWidth"), "wider than the screen"
-    findings = Axe().run(panel.page)
-    assert findings.violations_count == 0, findings.generate_report()
-
-
-# Stands in for the stream of statuses: the page shows those that a test pushes, and no others.
-FEED = """() => {
-    const ask = window.fetch, encoder = new TextEncoder();
-    window.fetch = (url, options) => {
-        if (!url.endsWith("/events")) return ask(url, options);
-        const start = (stream) => {
-            window.push = (status) => stream.enqueue(encoder.encode(`event: status\\ndata: ${JSON.stringify(status)}\\n\\n`));
-            ask("api/v1/status").then((answer) => answer.json()).then(window.push);
-        };
-        return Promise.resolve(new Response(new ReadableStream({ start })));
-    };
-    // The page counts a silent stream as lost.
-    const later = window.setTimeout;
-    window.setTimeout = (act, delay, ...more) => later(act, delay === 1500 || delay === 3000 ? 1e8 : delay, ...more);
-}"""
-
-
-@contextlib.contextmanager
-def fed_panel(browser, size="phone"):
-    """A panel that shows only the statuses given to the function that comes with it, and its first status."""
-    with Panel(browser, size) as panel:
-        panel.page.add_init_script(f"({FEED})()")
-        panel.reload()
-        panel.locator(".output").first.wait_for()
-        yield panel, lambda status: panel.evaluate("status => push(status)", status)
+    panel.is_accessible()
 
 
 def minute(timing, late=0):

@@ -11,13 +11,11 @@ import subprocess
 import numpy
 import pytest
 import zxingcpp
-from axe_playwright_python.sync_playwright import Axe
 
-from rig.browser import SIZES, Browser, Finger, Panel
+from rig.browser import SIZES, Finger, Panel
 from rig.gateway import Gateway
-from rig.joining import become_senior
-from rig.peer import Peer
 from rig.rawline import RawLine
+from rig.stage import on_stage, play
 from rig.wait import until
 
 pytestmark = pytest.mark.real("browser")
@@ -26,52 +24,25 @@ TOKEN = "Zm9v+mFy/mF6cX+4"
 FRAME = 17  # milliseconds
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with Browser() as opened:
-        yield opened
-
-
 @pytest.fixture
 def show(tmp_path):
     """A gateway with two machines, a third one that is unplugged, and another peer in the session."""
     folder = tmp_path / "show"
     folder.mkdir()
-    names = ("TR-8S", "Volca Beats", "Digitakt")
-    outputs = [word for name in names for word in ("--output", f"raw:{folder / name}")]
-    with contextlib.ExitStack() as stack:
-        for name in names[:2]:
-            stack.enter_context(RawLine(folder / name))
-        stack.enter_context(Peer(128))
-        running = stack.enter_context(Gateway(*outputs, "--tempo", 128, folder=folder / "gateway"))
-        running.wait_status(lambda status: status["link"]["peers"] == 1, "the other peer")
+    with on_stage(folder, peers=1) as running:
         yield running
 
 
 @pytest.fixture
 def playing(show):
     """The show while it plays."""
-    show.post("transport", {"playing": True})
-    show.wait_status(lambda status: status["transport"] == "playing", "it plays")
+    play(show)
     return show
-
-
-@pytest.fixture
-def peer():
-    """A peer at 130 BPM whose session is the older one."""
-    with Peer(130, start_stop_sync=True) as opened:
-        become_senior()
-        yield opened
 
 
 def settled(panel, expression, what):
     """Waits until an expression is true in the page; its policy forbids Playwright's own way of waiting."""
     return until(lambda: panel.evaluate(expression), what, every=0.005)
-
-
-def is_clean(panel):
-    findings = Axe().run(panel.page)
-    assert findings.violations_count == 0, findings.generate_report()
 
 
 # The stage view
@@ -171,7 +142,7 @@ def test_the_stage_view_fits_every_screen_in_both_orientations(browser, playing,
                     .map(e => e.getBoundingClientRect()).filter(box => box.width < 48 || box.height < 48).length""")
                 assert not small, "too small for a finger"
                 figure("picture", panel.picture(f"stage-{name.replace(' ', '-')}{'-turned' if turned else ''}-{scheme}"))
-        is_clean(panel)
+        panel.is_accessible()
 
 
 def test_many_machines_and_long_numbers_fit_too(browser, start, tmp_path):
@@ -351,7 +322,7 @@ def test_elsewhere_a_line_says_how_to_keep_it_on_until_it_is_dismissed(browser, 
             if is_told:
                 panel.shows("#stageAwake span", "The screen may go dark. Set this device to keep it on.")
                 assert panel.evaluate(OUTSIDE) == []
-                is_clean(panel)
+                panel.is_accessible()
                 panel.touch("#stageAwakeDone")
             settled(panel, "document.getElementById('stageAwake').hidden", "it is not told")
             panel.reload()
@@ -370,7 +341,7 @@ def test_the_lock_keeps_fingers_and_keys_from_what_spoils_a_show(browser, playin
         panel.touch("header .lock")
         settled(panel, "document.querySelector('#outputs .realign').ariaDisabled === 'true'", "it is locked")
         figure("picture", panel.picture("locked", whole=True))
-        is_clean(panel)
+        panel.is_accessible()
         # Looking is not locked.
         panel.touch("#outputs .more")
         panel.locator("#outputs .calibrate").first.wait_for()
@@ -400,7 +371,7 @@ def test_the_lock_keeps_fingers_and_keys_from_what_spoils_a_show(browser, playin
         finger.tap(*panel.center(panel.query_selector("#stagePlay")))
         panel.shows("#told", "Locked: hold the lock button to unlock.")
         assert commands == []
-        is_clean(panel)
+        panel.is_accessible()
 
 
 def test_while_locked_a_press_starts_but_does_not_stop(browser, show):
@@ -555,7 +526,7 @@ def test_what_others_do_is_told_in_a_place_of_its_own_and_goes_by_itself(browser
             apart = x >= box["x"] + box["width"] or box["x"] >= x + width or y >= box["y"] + box["height"] or box["y"] >= y + height
             assert apart, f"the notice covers {name}"
         assert panel.locator("#notice").get_attribute("role") == "status"
-        is_clean(panel)
+        panel.is_accessible()
         figure("picture", panel.picture(f"notice-{view}"))
         settled(panel, "!document.getElementById('notice').textContent", "it goes by itself")
         peer.play()
@@ -681,7 +652,7 @@ def test_a_code_opens_the_panel_on_a_phone_with_its_token(browser, tmp_path, net
             assert "The code contains the access token" in panel.locator("#shareText").inner_text()
             tree = panel.locator("#shareView").aria_snapshot()
             assert f'img "QR code of http://{network}:8808/"' in tree and 'button "Close"' in tree
-            is_clean(panel)
+            panel.is_accessible()
             figure("picture", panel.picture(f"share-{scheme}"))
             panel.keyboard.press("Escape")
             panel.locator("#shareView").wait_for(state="hidden")

@@ -1,10 +1,12 @@
 """Opens the gateway's panel in the system's Chromium, and checks for errors and requests to other hosts."""
 
+import contextlib
 import os
 import re
 import shutil
 import urllib.parse
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 from rig.gateway import PORT, PROJECT
@@ -136,8 +138,40 @@ class Panel:
         self.page.route("**/api/v1/**", answer)
         return commands
 
+    def is_accessible(self):
+        """Fails if axe finds what keeps somebody from using what is shown."""
+        findings = Axe().run(self.page)
+        assert findings.violations_count == 0, findings.generate_report()
+
     def picture(self, name, whole=False):
         PICTURES.mkdir(parents=True, exist_ok=True)
         path = PICTURES / f"{name}.png"
         self.page.screenshot(path=path, full_page=whole)
         return path
+
+
+# Stands in for the stream of statuses: the page shows those that a test pushes, and no others.
+FEED = """() => {
+    const ask = window.fetch, encoder = new TextEncoder();
+    window.fetch = (url, options) => {
+        if (!url.endsWith("/events")) return ask(url, options);
+        const start = (stream) => {
+            window.push = (status) => stream.enqueue(encoder.encode(`event: status\\ndata: ${JSON.stringify(status)}\\n\\n`));
+            ask("api/v1/status").then((answer) => answer.json()).then(window.push);
+        };
+        return Promise.resolve(new Response(new ReadableStream({ start })));
+    };
+    // The page counts a silent stream as lost.
+    const later = window.setTimeout;
+    window.setTimeout = (act, delay, ...more) => later(act, delay === 1500 || delay === 3000 ? 1e8 : delay, ...more);
+}"""
+
+
+@contextlib.contextmanager
+def fed_panel(browser, size="phone", scheme="dark"):
+    """A panel that shows only the statuses given to the function that comes with it, and its first status."""
+    with Panel(browser, size, scheme) as panel:
+        panel.page.add_init_script(f"({FEED})()")
+        panel.reload()
+        panel.locator(".output").first.wait_for()
+        yield panel, lambda status: panel.evaluate("status => push(status)", status)
