@@ -138,7 +138,7 @@ package struct OutputCounters: ~Copyable, Sendable {
     func countTick(lateness microseconds: Int64, at time: HostTime) {
         ticks.add(1, ordering: .relaxed)
         lateness.record(microseconds: microseconds)
-        if microseconds > 1_000 { lateTicks.add(1, ordering: .relaxed) }
+        if RecentTicks.isLate(microseconds) { lateTicks.add(1, ordering: .relaxed) }
         recent.note(lateness: microseconds, at: time)
     }
 

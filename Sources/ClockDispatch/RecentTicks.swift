@@ -42,6 +42,9 @@ package struct RecentTicks: ~Copyable, Sendable {
         }
     }
 
+    /// Whether a tick counts as late: by more than 1 ms.
+    static func isLate(_ lateness: Int64) -> Bool { lateness > 1_000 }
+
     /// Clears everything; on the output thread.
     func reset() {
         for index in words.indices { words[index].store(0, ordering: .relaxed) }
@@ -64,7 +67,7 @@ package struct RecentTicks: ~Copyable, Sendable {
         let index = Int(number % Self.spans)
         var tally = Tally(word: words[index].load(ordering: .relaxed))
         tally.ticks += 1
-        if lateness > 1_000 { tally.late += 1 }
+        if Self.isLate(lateness) { tally.late += 1 }
         tally.worst = max(tally.worst, min(lateness, 1_000_000))
         words[index].store(tally.word, ordering: .relaxed)
     }

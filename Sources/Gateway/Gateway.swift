@@ -2,7 +2,6 @@ internal import ALSASequencer
 internal import BeatTime
 internal import ClockDispatch
 package import ConfigurationFiles
-internal import Essentials
 package import GatewayStatus
 internal import LinkNetwork
 internal import LinkSession
@@ -114,10 +113,7 @@ package final class Gateway: Sendable {
 
     /// The Link peers heard now, those of our session first; at most 128.
     package func peers() async -> [SessionPeer] {
-        let reports = await peer.peers()
-        let ports = reports.filter(\.isLocal).compactMap(\.measurementEndpoint?.port)
-        let programs = ports.isEmpty ? [:] : PortHolders.programs(holding: Set(ports), SystemTree(root: "/"))
-        return reports.map { SessionPeer($0, programs: programs, at: .now()) }
+        await peer.peers().map { SessionPeer($0, at: .now()) }.namingPrograms()
     }
 
     /// The profiles in force.

@@ -88,9 +88,7 @@ struct CalibrateCommand: AsyncParsableCommand {
         guard seconds == nil else {
             throw ValidationError("--seconds goes with --input; --listen takes as many beats as it needs")
         }
-        guard (1...256).contains(channel ?? 1), (1...256).contains(against ?? 1), channel ?? 1 != against else {
-            throw ValidationError("--channel and --against are two different channels from 1 to 256")
-        }
+        try checkChannels(channel, against: against)
         guard (0...500).contains(inputLatency ?? 0) else {
             throw ValidationError("--input-latency is milliseconds from 0 to 500")
         }

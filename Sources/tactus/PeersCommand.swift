@@ -1,5 +1,6 @@
 import ArgumentParser
 import Essentials
+import Gateway
 import GatewayStatus
 import HTTPTypes
 
@@ -59,28 +60,13 @@ struct PeersCommand: AsyncParsableCommand {
     private static func ask(_ client: ControlClient) async throws -> Answer {
         let peers: (value: [SessionPeer], json: String) = try await client.answer(.get, "peers")
         let status = try await client.ask("status", nil).status
-        return Answer(peers: client.url.isLoopback ? named(peers.value) : peers.value, change: status.link.lastChange)
-    }
-
-    /// Names the programs that the gateway could not see, such as from inside a service.
-    private static func named(_ peers: [SessionPeer]) -> [SessionPeer] {
-        let unnamed = peers.filter { $0.local && $0.program == nil }
-        let ports = unnamed.compactMap { $0.port.flatMap { UInt16(exactly: $0) } }
-        guard !ports.isEmpty else { return peers }
-        let programs = PortHolders.programs(holding: Set(ports), SystemTree(root: "/"))
-        return peers.map { peer in
-            var peer = peer
-            if peer.local, peer.program == nil, let port = peer.port.flatMap({ UInt16(exactly: $0) }) {
-                peer.program = programs[port]?.first?.name
-            }
-            return peer
-        }
+        return Answer(
+            peers: client.url.isLoopback ? peers.value.namingPrograms() : peers.value, change: status.link.lastChange)
     }
 
     private func text(_ answer: Answer) throws -> String {
         try remote.json ? JSON.text(answer.peers) : PeersText.lines(answer).joined(separator: "\n")
     }
-
 }
 
 /// The peers as a full screen.

@@ -35,9 +35,11 @@ class Lock {
   /** Whether a control is locked; if so, tells how to unlock. */
   refuses(control) {
     const isLocked = control.ariaDisabled === "true";
-    if (isLocked) this.tell("Locked: hold the lock button to unlock.");
+    if (isLocked) this.#tellHow();
     return isLocked;
   }
+
+  #tellHow() { this.tell("Locked: hold the lock button to unlock."); }
 
   #prepare(button) {
     button.innerHTML = "<i></i><svg viewBox='0 0 24 24' aria-hidden='true'><path/></svg>";
@@ -55,7 +57,7 @@ class Lock {
     button.addEventListener("click", ({ detail }) => {
       if (this.#isEnding) return;
       if (!this.isLocked) return this.#set(true);
-      if (detail) return this.tell("Locked: hold the lock button to unlock.");
+      if (detail) return this.#tellHow();
       // Assistive technology only clicks, and cannot hold. Keys do not get here while it is locked.
       const isAgain = performance.now() - this.#asked < 5000;
       this.#asked = performance.now();

@@ -126,18 +126,14 @@ extension NetworkFacts {
             let who = programs.isEmpty ? "a program of another user" : names
             return .problem(.linkPort, "UDP port 20808 is taken by \(who), which does not share it", fix: portFix)
         case .failing(let words):
-            return .problem(
-                .linkPort, "UDP port 20808 cannot be used: \(words)",
-                fix: Self.failingPortFix)
+            return .problem(.linkPort, "UDP port 20808 cannot be used: \(words)", fix: portFix)
         }
     }
 
-    private static let failingPortFix = "sudo ss -ulpn 'sport = :20808' # shows who has it"
-
     private var portFix: String {
-        guard case .taken(let programs) = port, !programs.isEmpty else {
-            return "sudo ss -ulpn 'sport = :20808' # shows the program; end it"
-        }
+        let list = "sudo ss -ulpn 'sport = :20808'"
+        guard case .taken(let programs) = port else { return "\(list) # shows who has it" }
+        guard !programs.isEmpty else { return "\(list) # shows the program; end it" }
         return "kill " + programs.map { String($0.process) }.joined(separator: " ")
     }
 
@@ -166,8 +162,9 @@ extension NetworkFacts {
 
     private var nobodyFinding: Finding {
         switch port {
-        case .taken: return .warning(.linkPeers, Self.untried, fix: portFix)
-        case .failing: return .warning(.linkPeers, Self.untried, fix: Self.failingPortFix)
+        case .taken, .failing:
+            return .warning(
+                .linkPeers, "it could not be tried, because Link's port cannot be used", fix: portFix)
         case .free where networks.isEmpty: return .ok(.linkPeers, "no Link program is heard on this computer")
         case .free:
             return .warning(
@@ -176,6 +173,4 @@ extension NetworkFacts {
                     + "pass UDP, and turn off client isolation in the access point")
         }
     }
-
-    private static let untried = "it could not be tried, because Link's port cannot be used"
 }

@@ -1,6 +1,6 @@
 internal import BeatTime
 internal import Essentials
-internal import GatewayStatus
+package import GatewayStatus
 internal import LinkNetwork
 internal import LinkSession
 internal import RealTime
@@ -37,11 +37,8 @@ extension Status.Change {
 extension SessionPeer {
     /// - Parameters:
     ///   - report: what the Link peer knows.
-    ///   - programs: the programs that use UDP ports of this computer.
     ///   - now: the present time.
-    init(_ report: PeerReport, programs: [UInt16: [RunningProgram]], at now: HostTime) {
-        let isLocal = report.isLocal
-        let port = report.measurementEndpoint?.port
+    init(_ report: PeerReport, at now: HostTime) {
         // Whole seconds, because the two clocks are not read at exactly the same moment.
         let since = (millisecondsSince1970() - report.since.microseconds(to: now) / 1_000 + 500) / 1_000 * 1_000
         self.init(
@@ -50,12 +47,27 @@ extension SessionPeer {
             interfaces: report.interfaces.map { Interface(name: $0.name, address: "\($0.address)") },
             tempo: report.tempo.beatsPerMinute, since: timestamp(since),
             roundTripMicroseconds: report.roundTrip.map(Double.init), clockErrorMicroseconds: report.clockError,
-            local: isLocal, port: port.map(Int.init),
-            program: isLocal ? port.flatMap { programs[$0]?.first?.name } : nil)
+            // Peers of one computer hear each other by one of its own addresses.
+            local: report.interfaces.contains { $0.address == report.address },
+            port: report.measurementEndpoint.map { Int($0.port) })
     }
 }
 
-extension PeerReport {
-    /// Whether it runs on this computer: peers of one computer hear each other by one of its own addresses.
-    var isLocal: Bool { interfaces.contains { $0.address == address } }
+extension [SessionPeer] {
+    /// These peers, those of this computer with their programs' names as far as the system lets us see them.
+    ///
+    /// A service may see fewer than its user, so both the gateway and a command ask.
+    package func namingPrograms() -> [SessionPeer] {
+        func port(of peer: SessionPeer) -> UInt16? {
+            peer.local && peer.program == nil ? peer.port.flatMap { UInt16(exactly: $0) } : nil
+        }
+        let ports = Set(compactMap(port))
+        guard !ports.isEmpty else { return self }
+        let programs = PortHolders.programs(holding: ports, SystemTree(root: "/"))
+        return map { peer in
+            var peer = peer
+            if let port = port(of: peer) { peer.program = programs[port]?.first?.name }
+            return peer
+        }
+    }
 }

@@ -138,8 +138,8 @@ struct StatusPicture: Sendable {
                 ticks: count.ticks.load(ordering: .relaxed),
                 lateTicks: count.lateTicks.load(ordering: .relaxed),
                 offsetMilliseconds: output.offset,
-                multiply: Int(output.settings.multiply), divide: Int(output.settings.divide),
-                swing: Double(output.settings.swing) / 10,
+                multiply: Int(settings.multiply), divide: Int(settings.divide),
+                swing: Double(settings.swing) / 10,
                 range: settings.tempos == .all
                     ? nil : [settings.tempos.lowest, settings.tempos.highest].map { Double($0) / 1_000 },
                 sentTempo: hasClock ? (tempo * count.pulsesPerTick * 100).rounded() / 100 : nil,

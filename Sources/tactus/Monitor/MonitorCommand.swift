@@ -83,9 +83,7 @@ struct MonitorCommand: AsyncParsableCommand {
         guard kind != nil else {
             throw ValidationError("say what \(sound): --as clicks (sounds on the beat) or --as midi (a MIDI cable)")
         }
-        guard (1...256).contains(channel ?? 1), (1...256).contains(against ?? 1), channel ?? 1 != against else {
-            throw ValidationError("--channel and --against are two different channels from 1 to 256")
-        }
+        try checkChannels(channel, against: against)
     }
 
     func run() async throws {
@@ -162,5 +160,12 @@ struct MonitorCommand: AsyncParsableCommand {
         guard let report else { return }
         let files = try result.write(to: report)
         if !json { print("kept in \(files.joined(separator: ", "))") }
+    }
+}
+
+/// Checks the options for the channels of a recording or a sound card, of which the first is 1 by default.
+func checkChannels(_ channel: Int?, against other: Int?) throws {
+    guard (1...256).contains(channel ?? 1), (1...256).contains(other ?? 1), channel ?? 1 != other else {
+        throw ValidationError("--channel and --against are two different channels from 1 to 256")
     }
 }
