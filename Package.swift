@@ -140,7 +140,7 @@ let package = Package(
                 "Panel/panel.html", "Panel/panel.css", "Panel/gateway.js", "Panel/ring.js", "Panel/outputs.js",
                 "Panel/follow.js", "Panel/listen.js", "Panel/session.js", "Panel/panel.js",
                 "Panel/stage.css", "Panel/stage.js", "Panel/lock.js", "Panel/notices.js", "Panel/share.js",
-                "Panel/manifest.webmanifest", "Panel/icon.svg",
+                "Panel/manifest.webmanifest", "Panel/icon.svg", "Panel/icon.png",
                 "openapi.yaml",  // a link to the file in docs
             ].map { .embedInCode($0) }),
         .executableTarget(

@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// The page at `/`: one file that uses only the API; and the manifest and icon with which a browser installs it.
+/// The page at `/`: one file that uses only the API; and the manifest and icons with which a browser installs it.
 ///
 /// Its parts are files in the folder `Panel`, compiled into the program.
 enum Panel {
@@ -29,9 +29,11 @@ enum Panel {
             .joined(separator: "\n")
     }
 
-    /// A style sheet without the spaces that mean nothing.
+    /// A style sheet without the spaces and line ends that mean nothing.
     private static func withoutSpaces(_ style: String) -> String {
-        [": ", "; ", " { ", " }"].reduce(style) { $0.replacing($1, with: $1.replacing(" ", with: "")) }
+        [": ", "; ", ", ", " { ", " }", " > ", " {\n", ";\n", ",\n", "}\n"].reduce(style) {
+            $0.replacing($1, with: $1.filter { !$0.isWhitespace })
+        }
     }
 
     /// The page, with a policy that allows the browser only its own scripts and this server.
@@ -53,5 +55,10 @@ enum Panel {
 
     static func icon() -> Response {
         textResponse(ByteBuffer(bytes: PackageResources.icon_svg), type: "image/svg+xml")
+    }
+
+    /// The same for phones and tablets of Apple, whose home screens take no SVG; made by `make pictures`.
+    static func bitmap() -> Response {
+        textResponse(ByteBuffer(bytes: PackageResources.icon_png), type: "image/png")
     }
 }

@@ -28,10 +28,11 @@ func routes(
     let router = Router(context: ClientContext.self, options: .autoGenerateHeadEndpoints)
     router.add(middleware: ErrorsAsJSON())
     router.add(middleware: OwnOriginOnly(address: address, serving: serving))
-    // The page itself contains no secrets; it requests its data with the token. Browsers ask for the other two without it.
+    // The page itself contains no secrets; it requests its data with the token. Browsers ask for the others without it.
     router.serve("/", .get) { _, _ in Panel.response() }
     router.serve("/manifest.webmanifest", .get) { _, _ in Panel.manifest() }
     router.serve("/icon.svg", .get) { _, _ in Panel.icon() }
+    router.serve("/icon.png", .get) { _, _ in Panel.bitmap() }
     if let token { router.add(middleware: TokenRequired(token: token, log: log)) }
     router.addReports(of: serving)
     router.addCommands(to: serving)

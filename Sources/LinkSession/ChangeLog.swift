@@ -5,13 +5,14 @@ import BeatTime
 /// Link names no author: every peer that adopts a change announces it as well. So the first member whose announcement
 /// is heard counts as the author. That is a guess while there are other members, because the author's own announcement
 /// may come late, or get lost. It is certain for the only other member if nobody else announces the change within 50 ms.
+/// A member that still announced the old state after the change was made is not its author if another one announces it.
 ///
 /// Peers that this machine does not hear are never named. Their changes seem to come from the peer that repeats them.
 package struct ChangeLog: Hashable, Sendable {
     /// The last 32 changes, in order.
     package private(set) var changes: [SessionChange] = []
     private var count: UInt64 = 0
-    /// The newest changes by the only other member, while somebody else may still announce them.
+    /// The newest changes of which another announcement may still tell more about the author.
     private var open: [Open] = []
 
     package static let capacity = 32
@@ -19,13 +20,38 @@ package struct ChangeLog: Hashable, Sendable {
     package static let knobPause: Int64 = 1_000_000
     /// How long to wait for somebody else who announces the same change, in microseconds.
     private static let window: Int64 = 50_000
+    /// How long an author may stay silent because others keep asking it, in microseconds.
+    private static let longestSilence: Int64 = 300_000
+
+    /// How much later a peer must have announced the old state to be no author, in microseconds.
+    ///
+    /// Its announcement may have been on its way for a while.
+    private static let slack: Int64 = 8_000
+
+    /// A member's announcement of a change.
+    struct Evidence: Hashable, Sendable {
+        var announcement: Announcement
+        var announcer: Announcer
+        /// When the announcement before this one was heard; nil if there was none.
+        var lastHeard: HostTime?
+
+        /// Whether its peer did not know of a change that had been made before.
+        fileprivate func isOfRelay(madeAt: HostTime) -> Bool {
+            lastHeard.map { madeAt.microseconds(to: $0) > ChangeLog.slack } ?? false
+        }
+    }
 
     /// A change, and the announcement that it was read from.
     private struct Open: Hashable, Sendable {
         var change: SessionChange
         let announcement: Announcement
+        let madeAt: HostTime
+        /// Whether the peer that counts as the author only repeats the change.
+        var isOfRelay: Bool
 
-        var deadline: HostTime { change.at.advanced(byMicroseconds: ChangeLog.window) }
+        var deadline: HostTime {
+            change.at.advanced(byMicroseconds: isOfRelay ? ChangeLog.longestSilence : ChangeLog.window)
+        }
 
         /// Whether another announcement repeats the change.
         func isRepeated(by other: Announcement) -> Bool {
@@ -37,22 +63,38 @@ package struct ChangeLog: Hashable, Sendable {
     package init() {}
 
     /// When ``settle(at:)`` has something to do; nil while nothing is open.
-    var nextDeadline: HostTime? { open.first?.deadline }
+    var nextDeadline: HostTime? { open.lazy.map(\.deadline).min() }
 
-    /// Adds a change; a later one ends the wait for others who announce the earlier.
+    /// Adds a change that was made here, or a join; nothing waits for more about earlier changes.
+    mutating func add(_ change: SessionChange) {
+        close { _ in true }
+        record(change)
+    }
+
+    /// Adds a change that a member has announced; it ends the wait for more about earlier ones.
     ///
     /// - Parameters:
     ///   - change: its number is set here.
-    ///   - announcement: what it was read from, if nobody else may announce it; otherwise nil.
-    mutating func add(_ change: SessionChange, onlyIn announcement: Announcement? = nil) {
-        close { announcement == nil || $0.change.at < change.at }
-        if let announcement { open.append(Open(change: change, announcement: announcement)) } else { record(change) }
+    ///   - evidence: what it was read from.
+    ///   - madeAt: when it was made, by what was announced.
+    mutating func add(_ change: SessionChange, by evidence: Evidence, madeAt: HostTime) {
+        close { $0.change.at < change.at }
+        let isOfRelay = evidence.isOfRelay(madeAt: madeAt)
+        if change.isProbable, !isOfRelay { return add(change) }
+        var change = change
+        change.isProbable = change.isProbable || isOfRelay
+        open.append(
+            Open(change: change, announcement: evidence.announcement, madeAt: madeAt, isOfRelay: isOfRelay))
     }
 
-    /// Notes what a member has announced.
-    mutating func heard(_ announcement: Announcement, from node: NodeID) {
-        for index in open.indices where open[index].change.origin.node != node {
-            if open[index].isRepeated(by: announcement) { open[index].change.isProbable = true }
+    /// Notes what a member has announced, which may repeat a change.
+    mutating func heard(_ evidence: Evidence) {
+        for index in open.indices where open[index].change.origin.node != evidence.announcer.node {
+            guard open[index].isRepeated(by: evidence.announcement) else { continue }
+            open[index].change.isProbable = true
+            guard open[index].isOfRelay, !evidence.isOfRelay(madeAt: open[index].madeAt) else { continue }
+            open[index].change.origin = .peer(evidence.announcer)
+            open[index].isOfRelay = false
         }
     }
 

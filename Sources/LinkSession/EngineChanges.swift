@@ -10,7 +10,7 @@ extension Engine {
     /// What a change of the session is compared with.
     struct Before {
         let session: NodeID
-        let tempo: Tempo
+        let timeline: GhostTimeline
         let startStop: StartStopState
         let isPlaying: Bool
     }
@@ -18,42 +18,42 @@ extension Engine {
     /// The present state, to be compared with after an event.
     var before: Before {
         Before(
-            session: session.id, tempo: session.timeline.tempo, startStop: startStop,
+            session: session.id, timeline: session.timeline, startStop: startStop,
             isPlaying: clientStartStop.isPlaying)
     }
 
     /// Records what a member's announcement has changed, or that it repeats a change.
-    mutating func noteChanges(
-        since before: Before, _ announcement: Announcement, from announcer: Announcer, at now: HostTime
-    ) {
-        guard announcement.session == session.id, before.session == session.id else { return }
-        changeLog.heard(announcement, from: announcer.node)
-        if before.tempo != session.timeline.tempo {
-            note(.tempo(session.timeline.tempo), announcement, from: announcer, at: now)
+    mutating func noteChanges(since before: Before, _ evidence: ChangeLog.Evidence, at now: HostTime) {
+        guard evidence.announcement.session == session.id, before.session == session.id else { return }
+        changeLog.heard(evidence)
+        if before.timeline.tempo != session.timeline.tempo {
+            // The origin of a new timeline is the beat at which it was made.
+            let made = before.timeline.time(of: evidence.announcement.timeline.beatOrigin)
+            note(.tempo(session.timeline.tempo), evidence, madeAt: made, at: now)
         }
         let isNew = before.startStop.isPlaying != startStop.isPlaying
         if before.startStop != startStop, isNew || before.isPlaying != clientStartStop.isPlaying {
             note(
-                startStop.isPlaying ? .play : .stop, isFollowed: isStartStopSyncEnabled, announcement, from: announcer,
-                at: now)
+                startStop.isPlaying ? .play : .stop, isFollowed: isStartStopSyncEnabled, evidence,
+                madeAt: startStop.timestamp, at: now)
         }
     }
 
     private mutating func note(
-        _ what: SessionChange.What, isFollowed: Bool = true, _ announcement: Announcement, from announcer: Announcer,
+        _ what: SessionChange.What, isFollowed: Bool = true, _ evidence: ChangeLog.Evidence, madeAt: GhostTime,
         at now: HostTime
     ) {
         let isAlone =
-            peers.isOnlyMember(announcer, of: session.id)
+            peers.isOnlyMember(evidence.announcer, of: session.id)
             && (membersChangedAt.map { $0.microseconds(to: now) >= Self.membershipRest } ?? true)
         let change = SessionChange(
-            what: what, origin: .peer(announcer), isProbable: !isAlone, isFollowed: isFollowed, at: now)
-        changeLog.add(change, onlyIn: isAlone ? announcement : nil)
+            what: what, origin: .peer(evidence.announcer), isProbable: !isAlone, isFollowed: isFollowed, at: now)
+        changeLog.add(change, by: evidence, madeAt: session.transform.hostTime(of: madeAt))
     }
 
     /// Records a tempo change made here.
     mutating func noteOwnTempo(since before: Before, at now: HostTime) {
-        guard before.tempo != session.timeline.tempo else { return }
+        guard before.timeline.tempo != session.timeline.tempo else { return }
         changeLog.add(SessionChange(what: .tempo(session.timeline.tempo), origin: .here, at: now))
     }
 

@@ -113,6 +113,8 @@ extension Engine {
         let record = PeerRecord(
             node: header.sender, interface: interfaces[index].address, announcement: announcement, expiry: expiry,
             source: source, at: now)
+        let evidence = ChangeLog.Evidence(
+            announcement: announcement, announcer: record.announcer, lastHeard: peers.lastHeard(header.sender, in: id))
         guard admit(record, at: now) else { return }
         let before = before
         let pruneAt = expiry.advanced(byMicroseconds: Self.prunePadding)
@@ -122,7 +124,7 @@ extension Engine {
         measureIfUnmeasured(id, at: now)
         if isNewStartStop { saw(announcement.startStop, in: id, at: now) }
         if isNewMember { recountPeers(at: now) }
-        noteChanges(since: before, announcement, from: record.announcer, at: now)
+        noteChanges(since: before, evidence, at: now)
     }
 
     /// Puts a record into the table; false if there is no room for it.

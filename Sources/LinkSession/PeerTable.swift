@@ -98,9 +98,13 @@ struct PeerTable: Sendable {
     }
 
     /// Whether any record places the peer in this session.
-    func holds(_ node: NodeID, in session: NodeID) -> Bool {
+    func holds(_ node: NodeID, in session: NodeID) -> Bool { lastHeard(node, in: session) != nil }
+
+    /// When a peer last announced this session; nil if no record places it there.
+    func lastHeard(_ node: NodeID, in session: NodeID) -> HostTime? {
         let first = position(of: node, .v4(0))
-        return records[first...].prefix { $0.node == node }.contains { $0.announcement.session == session }
+        return records[first...].lazy.prefix { $0.node == node }.filter { $0.announcement.session == session }
+            .map(\.heardAt).max()
     }
 
     /// Whether a peer is the only member of a session, and announced by the address under which it is listed.

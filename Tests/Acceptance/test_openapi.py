@@ -79,6 +79,6 @@ def test_without_the_token_only_the_panel_is_served(gateway, document):
     for method, path, described in found:
         code, answer = request(method, path.replace("{id}", "drums"))
         if described.get("security") == []:
-            assert code == 200 and path in ("/", "/manifest.webmanifest", "/icon.svg")
+            assert code == 200 and path in ("/", "/manifest.webmanifest", "/icon.svg", "/icon.png")
         else:
             assert (code, answer["error"]["code"]) == (401, "unauthorized"), f"{method} {path}"

@@ -588,7 +588,7 @@ def test_a_finger_that_scrolls_presses_nothing_wherever_it_begins(browser, stage
             x, y = panel.center(control)
             before, at = panel.evaluate(STATE), panel.evaluate("scrollY")
             room = panel.evaluate("document.documentElement.scrollHeight - innerHeight - scrollY")
-            finger.drag(x, y, -110 if room > 60 else 110)
+            finger.scroll(x, y, -110 if room > 60 else 110)
             moved.append((name, abs(panel.evaluate("scrollY") - at) > 40))
             assert not commands, f"a finger that scrolled from {name} gave a command"
             assert panel.evaluate(STATE) == before, f"a finger that scrolled from {name} did something"
@@ -699,16 +699,28 @@ def is_fit(browser, size, scheme, figure):
         unfold(panel)
         figure("picture", panel.picture(f"{size}-{scheme}-unfolded", whole=True))
         is_clear(panel)
+        # Turned, it stays as it is.
+        state = panel.evaluate(STATE)
+        width, height = SIZES[size]
+        panel.set_viewport_size({"width": height, "height": width})
+        until(lambda: panel.evaluate("innerWidth") == height, "the screen is turned")
+        assert panel.evaluate(STATE) == state
+        is_touchable(panel)
 
 
 def is_clear(panel):
     """Everything can be touched and seen, also by a screen reader."""
+    is_touchable(panel)
+    panel.is_accessible()
+
+
+def is_touchable(panel):
+    """Everything is big enough for a finger, and nothing is beside the screen."""
     small = panel.evaluate("""() => [...document.querySelectorAll("button, input, select, a")].filter(e => e.offsetParent)
         .map(e => [e.id || e.className, e.getBoundingClientRect()])
         .filter(([, box]) => box.width < 48 || box.height < 48).map(([name, box]) => `${name} ${box.width}x${box.height}`)""")
     assert not small, "too small for a finger"
     assert panel.evaluate("document.documentElement.scrollWidth <= innerWidth"), "wider than the screen"
-    panel.is_accessible()
 
 
 def minute(timing, late=0):

@@ -4,20 +4,18 @@
 class Position {
   /** Longest delay of a status, in milliseconds; a larger difference is a jump of the session. */
   static #slowest = 150;
+  /** The statuses of the last four seconds, and the one that counts. */
+  #recent = [];
   #anchor = null;
 
-  /** Takes a status. A network can only delay it, so the least delayed one counts most. */
-  take(status, now) {
-    const fresh = { time: now, beat: status.beat, phase: status.phase, quantum: status.quantum, tempo: status.tempo };
+  /** Takes a status. All come a little late: the one that came least so counts, until the tempo changes. */
+  take({ beat, phase, quantum, tempo }, now) {
+    const at = (one) => one.beat + (now - one.time) * one.tempo / 60000;
     const known = this.#anchor;
-    if (known && known.quantum === fresh.quantum) {
-      const behind = this.beat(now) - fresh.beat;
-      if (behind > 0 && behind * 60000 / fresh.tempo < Position.#slowest) {
-        fresh.beat += behind * 0.9;
-        fresh.phase += behind * 0.9;
-      }
-    }
-    this.#anchor = fresh;
+    const goesOn = known && known.quantum === quantum && Math.abs(known.tempo - tempo) < 0.1
+      && Math.abs(at(known) - beat) * 60000 / tempo < Position.#slowest;
+    this.#recent = [{ time: now, beat, phase, quantum, tempo }, ...(goesOn ? this.#recent.slice(0, 15) : [])];
+    this.#anchor = this.#recent.reduce((best, one) => at(one) > at(best) ? one : best);
   }
 
   forget() { this.#anchor = null; }

@@ -14,6 +14,8 @@ class Stage {
   #awake = null;
   /** Whether this view has been on the full screen since it was opened. */
   #isFull = false;
+  /** The full screen must have been left before it is asked for again; otherwise browsers mix up the two. */
+  #left = Promise.resolve();
   /** When the last strong flash began, in milliseconds, and whether the present beat has one. */
   #strongAt = -Infinity;
   #isStrong = false;
@@ -31,7 +33,7 @@ class Stage {
     document.addEventListener("fullscreenchange", () => {
       const isFull = document.fullscreenElement !== null;
       // It may be granted after the view was closed.
-      if (isFull && !this.isOpen) document.exitFullscreen().catch(() => {});
+      if (isFull && !this.isOpen) this.#leave();
       else if (!isFull && this.#isFull) this.close();
       else this.#isFull = isFull;
     });
@@ -47,7 +49,7 @@ class Stage {
     part.stageSays.append(part.notice);
     part.stageView.show();
     // It is the whole page where that is not offered, as on some phones.
-    document.documentElement.requestFullscreen?.().catch(() => {});
+    this.#left.then(() => { if (this.isOpen) return document.documentElement.requestFullscreen?.(); }).catch(() => {});
     this.#keepAwake();
     this.#beat = null;
     const draw = (now) => { this.#draw(now); this.#frame = requestAnimationFrame(draw); };
@@ -62,11 +64,13 @@ class Stage {
     part.stageView.close();
     document.body.classList.remove("staged");
     part.says.append(part.notice);
-    if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
+    if (document.fullscreenElement) this.#leave();
     this.#awake?.release();
     this.#awake = null;
     part.stageOpen.focus();
   }
+
+  #leave() { this.#left = document.exitFullscreen().catch(() => {}); }
 
   toggle() { if (this.isOpen) this.close(); else this.open(); }
 

@@ -52,17 +52,17 @@ class Finger:
         self.touch("touchEnd")
 
     def drag(self, x, y, by):
-        """Moves down, or up if `by` is negative, and returns when the page has stopped scrolling."""
+        """Moves down, or up if `by` is negative."""
         self.touch("touchStart", (x, y))
-        for step in range(1, 13):
-            self.touch("touchMove", (x, y + by * step / 12))
+        for step in range(1, 7):
+            self.touch("touchMove", (x, y + by * step / 6))
         self.touch("touchEnd")
-        self.page.evaluate("""async () => {
-            for (let still = 0, last; still < 10; last = scrollY) {
-                await new Promise(requestAnimationFrame);
-                still = scrollY === last ? still + 1 : 0;
-            }
-        }""")
+
+    def scroll(self, x, y, by):
+        """Drags the page, and returns when it has stopped."""
+        self.page.evaluate("() => { window.scrolled = new Promise(resume => addEventListener('scrollend', resume, { once: true })); }")
+        self.drag(x, y, by)
+        self.page.evaluate("async () => { await scrolled; }")
 
 
 class Panel:
