@@ -35,7 +35,6 @@ class Stage {
       // It may be granted after the view was closed.
       if (isFull && !this.isOpen) this.#leave();
       else if (!isFull && this.#isFull) this.close();
-      else this.#isFull = isFull;
     });
     document.addEventListener("visibilitychange", () => { if (this.isOpen && !document.hidden) this.#keepAwake(); });
   }
@@ -49,7 +48,8 @@ class Stage {
     part.stageSays.append(part.notice);
     part.stageView.show();
     // It is the whole page where that is not offered, as on some phones.
-    this.#left.then(() => { if (this.isOpen) return document.documentElement.requestFullscreen?.(); }).catch(() => {});
+    this.#left.then(() => this.isOpen && document.documentElement.requestFullscreen?.())
+      .then(() => { this.#isFull = this.isOpen && Boolean(document.fullscreenElement); }).catch(() => {});
     this.#keepAwake();
     this.#beat = null;
     const draw = (now) => { this.#draw(now); this.#frame = requestAnimationFrame(draw); };
