@@ -19,7 +19,8 @@ struct PanelTests {
             #expect(size < Self.most)
             let manifest = try await client.get("/manifest.webmanifest").object
             #expect(manifest["name"] as? String == "Tactus")
-            #expect((manifest["icons"] as? [[String: String]])?.allSatisfy { $0["src"]?.hasPrefix("icon.") == true } == true)
+            let icons = try #require(manifest["icons"] as? [[String: String]])
+            #expect(icons.compactMap { $0["src"] } == ["icon.svg", "icon.svg", "icon.png"])
         }
     }
 
