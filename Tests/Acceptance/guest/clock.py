@@ -20,7 +20,7 @@ from rig.sequencer import Observer, give_way  # noqa: E402
 from rig.wait import until  # noqa: E402
 
 TEMPO = 133.7
-STEADY = 10.0  # seconds
+STEADY = 5.0  # seconds
 
 
 class Session:
@@ -58,22 +58,22 @@ class Session:
 def play_through(session, gateway):
     """Runs the session: a steady tempo, both ends of the tempo range, stop, then the peer leaves."""
     session.mark("steady from")
-    session.watch(STEADY, every=2.0)
+    session.watch(STEADY, every=1.0)
     session.mark("steady to")
-    for bpm, seconds in ((20, 13), (999, 4), (TEMPO, 3)):
+    for bpm, seconds in ((20, 6), (999, 2), (TEMPO, 2)):
         session.set_tempo(bpm)
         session.watch(seconds)
         session.mark(f"tempo {bpm:g} to")
     session.mark("peer stops", session.peer.stop())
-    session.watch(3)
+    session.watch(2)
     session.mark("stopped status")
     stopped = gateway.status()
-    session.watch(2)
+    session.watch(1)
     session.note_beats()
     session.mark("peer leaves")
     session.peer.close()
     until(lambda: gateway.status()["link"]["peers"] == 0, "the bye-bye is heard", every=0.05)
-    session.observer.watch(5)
+    session.observer.watch(3)
     session.mark("end")
     return stopped
 

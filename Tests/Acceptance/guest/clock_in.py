@@ -108,14 +108,14 @@ class Stage:
 
 def idle():
     stage = Stage()
-    stage.play(6, seed=1)
+    stage.play(3, seed=1)
     return stage.end()
 
 
 def loaded():
     stage = Stage()
     with Load():
-        stage.play(6, seed=2)
+        stage.play(2, seed=2)
     return stage.end()
 
 
@@ -178,7 +178,7 @@ def no_stamps():
     except ALSAError:
         pass
     stage = Stage(passing={"LD_PRELOAD": NO_FRAMES}.items())
-    stage.play(3, seed=5)
+    stage.play(1, seed=5)
     record = stage.end()
     hog.close()
     return record

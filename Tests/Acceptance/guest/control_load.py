@@ -30,7 +30,7 @@ DEVICES = 4
 OTHERS = 11  # besides the `Clock` port
 STREAMS = 50
 ASKED = 200  # requests a second
-BLOCK = 3  # seconds
+BLOCK = 2  # seconds
 BLOCKS = ["quiet", "loaded", "quiet", "loaded"]
 HEADERS = f"HTTP/1.1\r\nHost: 127.0.0.1:{PORT}\r\n\r\n".encode()
 

@@ -266,13 +266,13 @@ def ticks(gateway):
         return [at for name, at in line.events[first:] if name == "clock"]
 
     heard(2)
-    alone = heard(12)
+    alone = heard(6)
     session = gateway.request(
         "POST", f"/api/v1/outputs/{IDS[0]}/listening", {"device": CAPTURE, "against": 2})[1]["id"]
     reports = {"level": [], "measuring": []}
     ask = lambda step: reports[step].append(gateway.request("GET", f"/api/v1/listening/{session}")[1])  # noqa: E731
     heard(2, lambda: ask("level"))
-    level = heard(12, lambda: ask("level"))
+    level = heard(6, lambda: ask("level"))
     gateway.request("POST", f"/api/v1/listening/{session}/measure", {})
     measuring = heard(20, lambda: ask("measuring"))
     gateway.request("DELETE", f"/api/v1/listening/{session}")
