@@ -39,7 +39,7 @@ package struct SessionChange: Hashable, Sendable {
     package enum Origin: Hashable, Sendable {
         /// This program.
         case here
-        /// The peer that announced a change first, or the founder of a joined session.
+        /// The peer that counts as the author of a change, or the founder of a joined session.
         case peer(Announcer)
         /// The founder of a joined session, who is not heard.
         case unknown
