@@ -43,7 +43,9 @@ class LinkHut:
             "JACK_NO_START_SERVER": "1",
         }
         self.jack = subprocess.Popen(
-            [*WITH_PARENT, "jackd", "--name", self.server, "-R", "-P", "70", "-d", "dummy", "-r", "48000", "-p", "256"],
+            # On a busy machine, a client may need longer to answer than the usual half second.
+            [*WITH_PARENT, "jackd", "--name", self.server, "-R", "-P", "70", "--timeout", f"{1000 * PATIENCE:.0f}",
+             "-d", "dummy", "-r", "48000", "-p", "256"],
             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.readings = []
         self.hut = None
@@ -89,11 +91,12 @@ class LinkHut:
             ready, _, _ = select.select([self.terminal], [], [], 0.1)
             if not ready:
                 continue
-            at = raw_microseconds()
             try:
                 rest += os.read(self.terminal, 65536)
             except OSError:  # the terminal closed with the program
                 return
+            # Not before reading: on a busy machine, newer lines may come in between.
+            at = raw_microseconds()
             read_to = 0
             for match in LINE.finditer(rest):
                 enabled, peers, quantum, sync, transport, tempo, beat = match.groups()
