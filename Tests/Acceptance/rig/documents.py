@@ -11,8 +11,8 @@ LANGUAGES = {"sh", "text", "yaml", "ini", "swift"}
 
 # Blocks that `test_documentation.py` does not run: the page, words that only that block contains, and why not.
 NOT_RUN = [
-    ("README.md", "sudo apt install", "installs a package; Tests/Packages runs it in clean Debian 12 and 13"),
-    ("README.md", "make run", "builds; test_no_sequencer.py runs it without the build"),
+    ("README.md", "apt install ./tactus", "installs a package; Tests/Packages runs it in clean Debian 12 and 13"),
+    ("README.md", "make run", "builds; test_no_sequencer.py runs it without the build, Tests/Packages in a clean Debian 12"),
     ("README.md", "--listen hw:1", "needs a sound card and a machine; test_listening.py has simulated ones"),
     ("docs/calibrating.md", "--channel 1 --save", "as above"),
     ("docs/calibrating.md", "--against 2", "as above"),
@@ -26,12 +26,14 @@ NOT_RUN = [
     ("docs/getting-started.md", "sudo systemctl", "needs a running systemd; test_systemd.py starts the unit in the lab"),
     ("docs/getting-started.md", "systemctl --user", "as above"),
     ("docs/getting-started.md", "sudo chgrp", "changes the system"),
-    ("docs/link-library.md", "swift run", "builds, and wants a keyboard; test_metronome.py runs the program"),
+    ("docs/link-library.md", "clock-list", "builds; test_libraries.py builds and runs the program"),
+    ("docs/link-library.md", "swift run metronome", "builds, and wants a keyboard; test_metronome.py runs the program"),
     ("docs/link-library.md", "make plan", "runs acceptance tests itself"),
     ("docs/outputs.md", "--listen hw:1", "needs a sound card and a machine; test_listening.py has simulated ones"),
     ("docs/outputs.md", "--input UM-ONE", "needs a cable back; test_devices.py has a simulated one"),
     ("docs/releasing.md", "Packaging/release", "makes a release; test_install.py makes one of a copy"),
     ("docs/releasing.md", "make deb", "builds, and needs root and the network"),
+    ("docs/releasing.md", "make reproduce", "builds twice, and needs root and the network"),
     ("docs/releasing.md", "git push", "publishes"),
     ("docs/releasing.md", "sudo tar", "changes the system"),
 ]
