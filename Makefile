@@ -262,8 +262,8 @@ deb: build  ## a Debian package, into .build/packages; the same commit gives the
 	@ls .build/packages/*.deb
 
 # What is here may have been compiled bit by bit; the clone is compiled at once, and elsewhere.
-reproduce: deb  ## build the package once more, from a clone in another folder: are both equal, byte for byte?
-	@Packaging/reproduce .build/packages/tactus_*.deb
+reproduce: toolchain  ## build the package here and from a clone in another folder: are both equal, byte for byte?
+	@Packaging/reproduce
 
 dist: build  ## a tarball to unpack below /usr/local, with its checksum, into .build/packages
 	@rm -f .build/packages/*.tar.xz*

@@ -40,9 +40,11 @@ enum PanelAddress {
     ///   - address: where the gateway listens.
     ///   - local: the addresses of this machine.
     /// - Returns: nil if no interface has the address now.
-    static func interface(of address: HTTPAddress, among local: [MachineAddress] = MachineAddress.all) -> Interface? {
+    static func interface(
+        of address: HTTPAddress, among local: @autoclosure () -> [MachineAddress] = MachineAddress.all
+    ) -> Interface? {
         guard !address.isWildcard else { return .all }
-        return local.first { $0.text == address.host && $0.interface != 0 }.map { .one($0.interface) }
+        return local().first { $0.text == address.host && $0.interface != 0 }.map { .one($0.interface) }
     }
 
     /// The lines of a QR code that opens a panel.
