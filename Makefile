@@ -34,7 +34,7 @@ OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 
 .PHONY: help run build programs test check lint format unit network acceptance plan faults lab bench bench-full bench-micro
 .PHONY: pictures mutants scenes soak soak-lab tsan asan bench-follower bench-onsets link-trials listen-trials link-fuzz fuzz bad-links
-.PHONY: sizes documents machines docs install uninstall deb dist deb-test clean packages toolchain
+.PHONY: sizes documents machines docs install uninstall deb reproduce dist deb-test source-test clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
@@ -177,18 +177,23 @@ bench-onsets: toolchain  ## where sounds begin in a recording, beside a plain th
 
 # Warnings are errors here too: a name that no longer exists is one.
 docs: export DOCS = .build/docs
-docs: toolchain  ## the Link library's documentation, into .build/docs/Link.doccarchive
-	$(SWIFT) build --scratch-path $$DOCS --target LinkNetwork -Xswiftc -emit-symbol-graph \
-		-Xswiftc -emit-symbol-graph-dir -Xswiftc $$DOCS
-	for module in LinkNetwork LinkSession BeatTime RealTime; do \
+docs: toolchain  ## the libraries' documentation, into .build/docs: Link.doccarchive and MIDIClock.doccarchive
+	for target in LinkNetwork MIDIClock; do \
+		$(SWIFT) build --scratch-path $$DOCS --target $$target -Xswiftc -emit-symbol-graph \
+			-Xswiftc -emit-symbol-graph-dir -Xswiftc $$DOCS; \
+	done
+	for module in LinkNetwork LinkSession BeatTime RealTime MIDIClock; do \
 		rm -rf $$DOCS/symbols && mkdir $$DOCS/symbols && cp $$DOCS/$$module.symbols.json $$DOCS/symbols; \
 		catalog=Sources/$$module/$$module.docc; [ -d $$catalog ] || catalog=; \
 		docc convert $$catalog --additional-symbol-graph-dir $$DOCS/symbols --fallback-display-name $$module \
-			--fallback-bundle-identifier tactus.$$module --warnings-as-errors --output-path $$DOCS/$$module.doccarchive; \
+			--fallback-bundle-identifier tactus.$$module --warnings-as-errors \
+			--output-path $$DOCS/modules/$$module.doccarchive; \
 	done
-	rm -rf $$DOCS/Link.doccarchive
-	docc merge $$DOCS/{LinkNetwork,LinkSession,BeatTime,RealTime}.doccarchive --synthesized-landing-page-name Link \
-		--synthesized-landing-page-kind Package --output-path $$DOCS/Link.doccarchive
+	merge() { \
+		rm -rf $$DOCS/$$1.doccarchive; \
+		docc merge $$(printf "$$DOCS/modules/%s.doccarchive " "$${@:2}") --synthesized-landing-page-name $$1 \
+			--synthesized-landing-page-kind Package --output-path $$DOCS/$$1.doccarchive; \
+	}; merge Link LinkNetwork LinkSession BeatTime RealTime; merge MIDIClock MIDIClock BeatTime
 
 # The engine in virtual time, at a length that no run of the tests has.
 link-trials: toolchain  ## a hundred Link peers, a day of two with bad crystals, a thousand random sessions
@@ -256,6 +261,10 @@ deb: build  ## a Debian package, into .build/packages; the same commit gives the
 	Packaging/deb .build/packages
 	@ls .build/packages/*.deb
 
+# What is here may have been compiled bit by bit; the clone is compiled at once, and elsewhere.
+reproduce: toolchain  ## build the package here and from a clone in another folder: are both equal, byte for byte?
+	@Packaging/reproduce
+
 dist: build  ## a tarball to unpack below /usr/local, with its checksum, into .build/packages
 	@rm -f .build/packages/*.tar.xz*
 	@Packaging/tarball .build/packages
@@ -264,7 +273,12 @@ dist: build  ## a tarball to unpack below /usr/local, with its checksum, into .b
 deb-test: deb $(VENV)  ## the package in clean Debian 12 and 13, from installation to purge; as root
 	@Packaging/install-packages deb-test
 	@Tests/Lab/lab --prepare
-	.venv/bin/python -m pytest Tests/Packages $(ARGS)
+	.venv/bin/python -m pytest Tests/Packages/test_clean_roots.py $(ARGS)
+
+source-test: $(VENV)  ## the commit in a clean Debian 12, built and installed as README says, timed; as root
+	@Packaging/install-packages deb-test
+	@Tests/Lab/lab --prepare
+	.venv/bin/python -m pytest -s Tests/Packages/test_from_source.py $(ARGS)
 
 clean:  ## remove everything made here
 	rm -rf .build .lab .venv

@@ -36,8 +36,8 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
     name: "tactus",
+    // No product but the libraries: what the program needs, HTTP among it, would be fetched by each package that uses them.
     products: [
-        .executable(name: "tactus", targets: ["tactus"]),
         .library(name: "Link", targets: ["LinkNetwork", "LinkSession", "BeatTime", "RealTime"]),
         .library(name: "MIDIClock", targets: ["MIDIClock", "BeatTime"]),
     ],

@@ -13,7 +13,7 @@ package enum Mode: String, Codable, Sendable {
 /// A value that does not exist is nil and encodes as `null`: keys never vanish.
 package struct Status: Codable, Hashable, Sendable {
     /// This program's version.
-    package static let version = "0.1.0"
+    package static let version = "0.2.0"
 
     package var version: String
     /// The gateway's process ID; nil from versions that do not report it.

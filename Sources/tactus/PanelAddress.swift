@@ -1,6 +1,5 @@
 import ControlServer
 import Essentials
-import Glibc
 import QRCode
 
 /// Where browsers find the panel.
@@ -24,24 +23,28 @@ enum PanelAddress {
     }
 
     /// The IPv4 addresses of this machine in its networks, in the system's order.
-    ///
-    /// They include those of bridges for containers, which other machines cannot reach.
     static var localAddresses: [String] {
-        var first: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&first) == 0 else { return [] }
-        defer { freeifaddrs(first) }
-        return sequence(first: first, next: { $0?.pointee.ifa_next }).compactMap { pointer in
-            guard let entry = pointer?.pointee, let address = entry.ifa_addr,
-                Int32(address.pointee.sa_family) == AF_INET, entry.ifa_flags & UInt32(IFF_LOOPBACK) == 0,
-                entry.ifa_flags & UInt32(IFF_RUNNING) != 0
-            else { return nil }
-            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-            let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            guard getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else {
-                return nil
-            }
-            return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        }
+        MachineAddress.all.filter { !$0.isIPv6 && !$0.isLoopback && $0.isRunning }.map(\.text)
+    }
+
+    /// The interface on which other machines reach the panel.
+    enum Interface: Hashable {
+        case all
+        /// The system's number for it.
+        case one(UInt32)
+    }
+
+    /// Finds out on which interface other machines reach a panel.
+    ///
+    /// - Parameters:
+    ///   - address: where the gateway listens.
+    ///   - local: the addresses of this machine.
+    /// - Returns: nil if no interface has the address now.
+    static func interface(
+        of address: HTTPAddress, among local: @autoclosure () -> [MachineAddress] = MachineAddress.all
+    ) -> Interface? {
+        guard !address.isWildcard else { return .all }
+        return local().first { $0.text == address.host && $0.interface != 0 }.map { .one($0.interface) }
     }
 
     /// The lines of a QR code that opens a panel.

@@ -30,8 +30,10 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A configuration file; options win. (default: ~/.config/tactus/config.yaml, else /etc/tactus/config.yaml)",
-            valueName: "file"), completion: .file(extensions: ["yaml"]))
+            """
+            A configuration file; options override it. (default: ~/.config/tactus/config.yaml, else \
+            /etc/tactus/config.yaml)
+            """, valueName: "file"), completion: .file(extensions: ["yaml"]))
     var config: String?
 
     @Option(
@@ -111,15 +113,17 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where the other commands reach this gateway. (default: 127.0.0.1:8808)", valueName: "address:port"
-        ),
+            """
+            Where the panel and the other commands reach this gateway; 0.0.0.0:8808 opens it to your network. \
+            (default: 127.0.0.1:8808)
+            """, valueName: "address:port"),
         transform: HTTPAddress.init(argument:))
     var http: HTTPAddress?
 
     @Flag(help: "Print a QR code that opens the panel on a phone, token included; see --http.")
     var qr = false
 
-    @Flag(help: "Serve no HTTP; the other commands do not work then.")
+    @Flag(help: "Serve no HTTP: there is no panel, and the other commands do not work.")
     var noHttp = false
 
     @Option(

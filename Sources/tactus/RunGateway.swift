@@ -198,7 +198,7 @@ extension Run {
         guard let address, !address.isLoopback else { return nil }
         let log = Logger(label: "tactus.announce")
         do throws(SystemCallError) {
-            return try PanelAnnouncer(port: UInt16(address.port), log: log)
+            return try PanelAnnouncer(address: address, log: log)
         } catch {
             log.warning("panel not announced", metadata: ["error": "\(error)"])
             return nil

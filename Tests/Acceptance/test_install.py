@@ -1,11 +1,13 @@
 """What `make install` installs, from manual pages to units. Also the program alone, and how a release is made."""
 
+import datetime
 import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sysconfig
 
 import pytest
 
@@ -43,6 +45,23 @@ def test_the_program_carries_neither_tables_of_all_languages_nor_tls():
     program = pathlib.Path(TACTUS).read_bytes()
     assert b"icudt" not in program, "something imports Foundation; Essentials has what is needed of it"
     assert b"BoringSSL" not in program, "a dependency speaks TLS"
+
+
+def test_the_packages_that_people_are_told_to_install_are_those_it_takes():
+    dynamic = subprocess.run(["readelf", "--dynamic", TACTUS], check=True, capture_output=True, text=True).stdout
+    libraries = [f"*/{sysconfig.get_config_var('MULTIARCH')}/{name}" for name in re.findall(r"\(NEEDED\).*\[(\S+)\]", dynamic)]
+    owners = subprocess.run(["dpkg-query", "--search", *libraries], check=True, capture_output=True, text=True).stdout
+    # Every Debian has libc, with the linker, and those of gcc. Newer ones have a package for another length of time_t.
+    everywhere = {"libc6", "libgcc-s1", "libstdc++6"}
+    needed = {line.split(":")[0].removesuffix("t64") for line in owners.splitlines()} - everywhere
+    assert needed == {"libasound2", "liblo7", "libyaml-0-2"}
+    for page, start in (("README.md", "On another computer the executable"), ("docs/releasing.md", "The executable then")):
+        told = (PROJECT / page).read_text().partition(start)[2].partition(".\n")[0]
+        assert {name for name in re.findall(r"`(lib[\w.+-]+)`", told) if not name.endswith("t64")} - {"libsndfile1"} == needed
+    script = (PROJECT / "Packaging/install-packages").read_text()
+    built_with = re.search(r'^build="(.*)"$', script, re.M)[1].split()
+    asked = re.findall(r'\.apt\(\["([\w.+-]+)"\]\)', (PROJECT / "Package.swift").read_text())
+    assert len(asked) == 4 and set(asked) <= set(built_with)
 
 
 def text(page):
@@ -188,32 +207,47 @@ def test_a_copied_executable_has_all_profiles(copied):
     assert all(profile["file"] is None for profile in json.loads(copied.said("list", "--json")))
 
 
+def test_the_version_is_that_of_the_newest_release_in_the_changelog():
+    heads = re.findall(r"^## (.*)$", (PROJECT / "CHANGELOG.md").read_text(), re.M)
+    assert heads[0] == "[Unreleased]"
+    version, date = re.fullmatch(r"\[(\d+\.\d+\.\d+)\] - (\S+)", heads[1]).groups()
+    datetime.date.fromisoformat(date)
+    # The Debian package and its changelog have what Packaging/version prints.
+    for command in ([TACTUS, "--version"], [PROJECT / "Packaging/version"]):
+        said = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
+        assert re.split(r"[\s+]", said)[0] == version, command
+
+
 def test_a_release_has_a_version_a_date_and_a_tag(tmp_path):
     clone = tmp_path / "clone"
 
-    def call(*command):
+    def call(*command, expect=0):
         done = subprocess.run(
             command, cwd=clone, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL,
             env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert done.returncode == expect, done.stderr
+        return done.stdout if expect == 0 else done.stderr
 
     # Of what lies here, committed or not.
     clone.mkdir()
     for name in ("Packaging/version", "Packaging/release", "CHANGELOG.md", "Sources/GatewayStatus/Status.swift"):
         (clone / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PROJECT / name, clone / name)
+    text = (clone / "CHANGELOG.md").read_text()
+    notes = "### Added\n\n- Something new.\n"
+    older = text[text.index("\n## [", text.index("## [Unreleased]")):]
+    (clone / "CHANGELOG.md").write_text(f"# Changelog\n\n## [Unreleased]\n\n{notes}{older}")
     before = call("Packaging/version").strip()
     assert re.fullmatch(r"\d+\.\d+\.\d+", before), "outside of Git it is the version alone"
     (tmp_path / ".gitconfig").write_text("[user]\nname = Tester\nemail = tester@example.org\n")
     for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "All"]):
         call("git", *words)
     assert re.fullmatch(re.escape(before) + r"\+\d{14}\.[0-9a-f]{8}", call("Packaging/version").strip())
-    notes = re.search(r"^## \[Unreleased\]\n(.*?)(?=^## \[|\Z)", (clone / "CHANGELOG.md").read_text(), re.M | re.S)[1]
     call("Packaging/release", "987.0.1")
     assert call("Packaging/version") == "987.0.1\n"
     heads = r"^## \[Unreleased\]\n\n## \[987\.0\.1\] - \d{4}-\d\d-\d\d\n\n"
     assert re.search(heads, (clone / "CHANGELOG.md").read_text(), re.M)
     assert call("git", "tag", "--list", "--format=%(contents)").strip() == notes.strip()
+    assert "nothing under Unreleased" in call("Packaging/release", "987.0.2", expect=1)
     (clone / "CHANGELOG.md").write_text("changed")
     assert call("Packaging/version").endswith(".changed\n")

@@ -1,4 +1,5 @@
 import Foundation
+import GatewayStatus
 import Testing
 
 @testable import Doctor
@@ -34,7 +35,7 @@ struct DoctorReportTests {
         let data = Data(try DoctorReport.json(Self.findings).utf8)
         let report = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         #expect(report["level"] as? String == "problem")
-        #expect(report["version"] as? String == "0.1.0")
+        #expect(report["version"] as? String == Status.version)
         let rows = try #require(report["findings"] as? [[String: Any]])
         #expect(rows.map { $0["code"] as? String } == ["sequencer", "multicast", "governor"])
         #expect(rows.map { $0["level"] as? String } == ["ok", "problem", "warning"])

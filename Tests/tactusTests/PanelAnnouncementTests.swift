@@ -6,7 +6,7 @@ import Testing
 /// The announcement in a conversation with an Avahi that the test plays.
 @Suite
 struct PanelAnnouncementTests {
-    private var announcement = PanelAnnouncement(port: 8_808)
+    private var announcement = PanelAnnouncement(port: 8_808, on: .all)
     private var sent: [BusMessage] = []
 
     private var calls: [String?] { sent.map(\.member) }
@@ -81,6 +81,18 @@ struct PanelAnnouncementTests {
                 .string(""), .uint16(8_808), .byteStrings(["path=/"]),
             ])
         #expect(announcement.announcedName == nil)
+    }
+
+    @Test
+    mutating func `a panel with one address is announced on the interface that has it`() {
+        announcement = PanelAnnouncement(port: 8_808, on: .one(7))
+        for _ in 0..<2 {  // the second time after a new connection
+            sent = announcement.connected()
+            answer([.int32(2)])
+            answer([.string("box")])
+            answer([.objectPath("/Group1")])
+            #expect(sent[0].body.prefix(2) == [.int32(7), .int32(-1)])
+        }
     }
 
     @Test

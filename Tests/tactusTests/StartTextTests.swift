@@ -65,6 +65,28 @@ struct StartTextTests {
         #expect(PanelAddress.urlsForOthers(of: try #require(HTTPAddress(address)), local: local) == urls)
     }
 
+    @Test(
+        arguments: [
+            ("0.0.0.0:80", .all), ("[::]:80", .all), ("10.0.0.7:80", .one(3)), ("[fd00::7]:80", .one(4)),
+            ("10.0.0.8:80", nil), ("10.0.0.9:80", nil),
+        ] as [(String, PanelAddress.Interface?)])
+    func `a panel with one address is reached on the interface that has it`(
+        address: String, interface: PanelAddress.Interface?
+    ) throws {
+        let local = [
+            MachineAddress(text: "10.0.0.5", interface: 2), MachineAddress(text: "10.0.0.7", interface: 3),
+            MachineAddress(text: "fd00::7", interface: 4, isIPv6: true),
+            MachineAddress(text: "10.0.0.9", interface: 0),  // an interface that has just gone
+        ]
+        #expect(PanelAddress.interface(of: try #require(HTTPAddress(address)), among: local) == interface)
+    }
+
+    @Test
+    func `the loopback interface has its addresses in the system's list`() {
+        let loopback = MachineAddress.all.filter { $0.text == "127.0.0.1" }
+        #expect(loopback.count == 1 && loopback.allSatisfy { $0.isLoopback && !$0.isIPv6 && $0.interface > 0 })
+    }
+
     @Test
     func `an address that no code takes is refused, with what helps`() throws {
         let token = try #require(BearerToken(String(repeating: "x", count: 300)))

@@ -8,6 +8,8 @@ import DBus
 struct PanelAnnouncement {
     /// The TCP port of the panel.
     let port: UInt16
+    /// Where it is announced: where the panel can be reached.
+    let interface: PanelAddress.Interface
     /// The name under which browsers show the panel; nil until Avahi has confirmed it to be unique.
     private(set) var announcedName: String?
 
@@ -31,11 +33,14 @@ struct PanelAnnouncement {
     private static let collision: Int32 = 3
     private static let any: Int32 = -1
 
-    init(port: UInt16) { self.port = port }
+    init(port: UInt16, on interface: PanelAddress.Interface) {
+        self.port = port
+        self.interface = interface
+    }
 
     /// What to send on a new connection.
     mutating func connected() -> [BusMessage] {
-        self = PanelAnnouncement(port: port)
+        self = PanelAnnouncement(port: port, on: interface)
         let rules = [
             "type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.avahi)'",
             "type='signal',sender='\(Self.avahi)',member='StateChanged'",
@@ -118,10 +123,11 @@ struct PanelAnnouncement {
         return [call]
     }
 
-    /// On every interface and protocol, without flags; for this machine, in the usual domain.
+    /// By every protocol, without flags; for this machine, in the usual domain.
     private var service: [BusValue] {
-        [
-            .int32(Self.any), .int32(Self.any), .uint32(0), .string(name), .string("_http._tcp"), .string(""),
+        let number: Int32 = if case .one(let number) = interface { Int32(truncatingIfNeeded: number) } else { Self.any }
+        return [
+            .int32(number), .int32(Self.any), .uint32(0), .string(name), .string("_http._tcp"), .string(""),
             .string(""), .uint16(port), .byteStrings(["path=/"]),
         ]
     }

@@ -1,3 +1,4 @@
+import ControlServer
 import DBus
 import Essentials
 import Glibc
@@ -11,21 +12,21 @@ final class PanelAnnouncer: Sendable {
     private let end: WakeUp
     private let thread: RealTimeThread
 
-    /// Most descriptors that it opens.
-    static let descriptorsNeeded = 2
-    /// Time between two tries to reach the bus, in nanoseconds.
+    /// Most descriptors that it opens: a thread's end, the bus, and for a moment one that asks for addresses.
+    static let descriptorsNeeded = 3
+    /// Time between two tries to reach the bus, and between two looks for the panel's interface, in nanoseconds.
     private static let retryInterval: Int64 = 10_000_000_000
 
     /// - Parameters:
-    ///   - port: the TCP port of the panel, which is open to the network.
+    ///   - address: where the panel can be reached from the network.
     ///   - log: where to say under which name it is announced.
     /// - Throws: when there are no descriptors or threads left.
-    init(port: UInt16, log: Logger) throws(SystemCallError) {
+    init(address: HTTPAddress, log: Logger) throws(SystemCallError) {
         let end = try WakeUp()
         self.end = end
         thread = try RealTimeThread(name: "tactus-announce", priority: 0, stackSize: 128 * 1024) {
             var error: SystemCallError?
-            while let failure = Self.announce(port, until: end, log) {
+            while let failure = Self.announce(address, until: end, log) {
                 if failure != error { log.debug("panel not announced", metadata: ["error": "\(failure)"]) }
                 error = failure
                 var descriptors = [pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0)]
@@ -43,20 +44,24 @@ final class PanelAnnouncer: Sendable {
 
     /// Announces until asked to end, or until something fails.
     ///
-    /// The end of the connection withdraws the announcement.
+    /// The end of the connection withdraws the announcement. An interface that went and comes back has another number,
+    /// so that a panel with one address is announced anew then.
     ///
     /// - Returns: what failed; nil if asked to end.
-    private static func announce(_ port: UInt16, until end: WakeUp, _ log: Logger) -> SystemCallError? {
+    private static func announce(_ address: HTTPAddress, until end: WakeUp, _ log: Logger) -> SystemCallError? {
         do throws(SystemCallError) {
+            let interface = try Self.interface(of: address)
             let connection = try BusConnection(variable: environment)
-            var announcement = PanelAnnouncement(port: port)
+            var announcement = PanelAnnouncement(port: UInt16(address.port), on: interface)
             var descriptors = [end.descriptor, connection.descriptor].map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
             try connection.send(announcement.connected())
             while true {
-                poll(&descriptors, until: nil)
+                let look = MonotonicTime.now().advanced(byNanoseconds: retryInterval)
+                poll(&descriptors, until: interface == .all ? nil : look)
                 if descriptors[0].revents != 0 { return nil }
+                guard try Self.interface(of: address) == interface else { throw gone(address) }
                 guard descriptors[1].revents != 0 else { continue }
                 for message in try connection.receive() {
                     let before = announcement.announcedName
@@ -69,5 +74,14 @@ final class PanelAnnouncer: Sendable {
         } catch {
             return error
         }
+    }
+
+    private static func interface(of address: HTTPAddress) throws(SystemCallError) -> PanelAddress.Interface {
+        guard let interface = PanelAddress.interface(of: address) else { throw gone(address) }
+        return interface
+    }
+
+    private static func gone(_ address: HTTPAddress) -> SystemCallError {
+        SystemCallError(operation: "interface of \(address.host)", code: EADDRNOTAVAIL)
     }
 }

@@ -11,8 +11,8 @@ LANGUAGES = {"sh", "text", "yaml", "ini", "swift"}
 
 # Blocks that `test_documentation.py` does not run: the page, words that only that block contains, and why not.
 NOT_RUN = [
-    ("README.md", "sudo apt install", "installs a package; Tests/Packages runs it in clean Debian 12 and 13"),
-    ("README.md", "make run", "builds; test_no_sequencer.py runs it without the build"),
+    ("README.md", "apt install ./tactus", "installs a package; Tests/Packages runs it in clean Debian 12 and 13"),
+    ("README.md", "make run", "builds; test_no_sequencer.py runs it without the build, Tests/Packages in a clean Debian 12"),
     ("README.md", "--listen hw:1", "needs a sound card and a machine; test_listening.py has simulated ones"),
     ("docs/calibrating.md", "--channel 1 --save", "as above"),
     ("docs/calibrating.md", "--against 2", "as above"),
@@ -20,18 +20,20 @@ NOT_RUN = [
     ("docs/calibrating.md", "jack_iodelay", "needs a sound card with a loop cable"),
     ("docs/calibrating.md", "jack_connect", "needs a sound card with a loop cable"),
     ("docs/getting-started.md", "ssh", "needs a board"),
-    ("docs/getting-started.md", "sudo apt install", "builds; Tests/Packages installs the package"),
+    ("docs/getting-started.md", "make deb", "builds; Tests/Packages installs the package"),
     ("docs/getting-started.md", "do_serial_cons", "needs a board"),
     ("docs/getting-started.md", "do_overlayfs", "needs a board"),
-    ("docs/getting-started.md", "sudo systemctl", "needs a running systemd; test_systemd.py starts the unit in the lab"),
+    ("docs/getting-started.md", "sudo systemctl enable", "needs a running systemd; test_systemd.py starts the unit in the lab"),
     ("docs/getting-started.md", "systemctl --user", "as above"),
-    ("docs/getting-started.md", "sudo chgrp", "changes the system"),
-    ("docs/link-library.md", "swift run", "builds, and wants a keyboard; test_metronome.py runs the program"),
+    ("docs/getting-started.md", "sudo install", "changes the system, and needs a running systemd"),
+    ("docs/link-library.md", "clock-list", "builds; test_libraries.py builds and runs the program"),
+    ("docs/link-library.md", "swift run metronome", "builds, and wants a keyboard; test_metronome.py runs the program"),
     ("docs/link-library.md", "make plan", "runs acceptance tests itself"),
     ("docs/outputs.md", "--listen hw:1", "needs a sound card and a machine; test_listening.py has simulated ones"),
     ("docs/outputs.md", "--input UM-ONE", "needs a cable back; test_devices.py has a simulated one"),
     ("docs/releasing.md", "Packaging/release", "makes a release; test_install.py makes one of a copy"),
     ("docs/releasing.md", "make deb", "builds, and needs root and the network"),
+    ("docs/releasing.md", "make reproduce", "builds twice, and needs root and the network"),
     ("docs/releasing.md", "git push", "publishes"),
     ("docs/releasing.md", "sudo tar", "changes the system"),
 ]
@@ -95,6 +97,14 @@ def commands():
     """The blocks that are to be run as they stand."""
     left = {block(page, words) for page, words, _ in NOT_RUN}
     return [each for page in pages() for each in blocks(page) if each.language == "sh" and each not in left]
+
+
+def symptom(name):
+    """The commands that README names for a symptom, in the order in which they are to be tried."""
+    section = (PROJECT / "README.md").read_text().partition("## If something is wrong\n")[2].partition("\n## ")[0]
+    texts = dict(re.findall(r"^\*\*(.+?)\.\*\* (.*?)(?=^\*\*|\Z)", section, re.M | re.S))
+    found = re.findall(r"```sh\n(.*?)```|`(tactus [^`]*)`", texts[name], re.S)
+    return [block.strip() or " ".join(inline.split()) for block, inline in found]
 
 
 def prose(page):
