@@ -19,7 +19,8 @@ SCENES = {(kernel, "voluntary"): LOADED for kernel in KERNELS}
 SCENES[KERNELS[0], "voluntary"] = [*LOADED, "direct", "queue", "not real-time", "beside a slow queue"]
 SCENES[KERNELS[0], "full"] = ["auto"]
 BOOTS = [
-    Boot({(kernel, model): ("dispatch.py", *scenes)}, ("--kernel", kernel, "--kernel-args", f"preempt={model}"))
+    Boot({(kernel, model): ("dispatch.py", *scenes)}, ("--kernel", kernel, "--kernel-args", f"preempt={model}"),
+         programs={"ANOTHER_QUEUE": "another_queue.c"})
     for (kernel, model), scenes in SCENES.items()]
 # The limit is 200 us. Usually ticks are less than 10 us late, but how long the load blocks interrupts varies by boot.
 MOST_LATE = 200

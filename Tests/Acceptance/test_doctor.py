@@ -45,7 +45,7 @@ while True:
 """
 
 
-BOOTS = [Boot({"scenes": ("doctor.py",)}, ("--shift", 4), libraries={"REFUSER": "refuse.c"})]
+BOOTS = [Boot({"scenes": ("doctor.py",)}, ("--nanoseconds", 16), libraries={"REFUSER": "refuse.c"})]
 network = pytest.mark.real("network")
 sequencer = pytest.mark.real("sequencer")
 permission = pytest.mark.real("permission")

@@ -5,31 +5,22 @@
 The record is judged on the host, by test_dispatch.py. All times are microseconds of Link's host time.
 """
 
+import contextlib
 import json
-import os
 import pathlib
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from alsa_midi import SequencerClient  # noqa: E402
-
 from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import Gateway  # noqa: E402
 from rig.guest import preload  # noqa: E402
-from rig.sequencer import HIGH_RESOLUTION_TIMER, choose_timer  # noqa: E402
+from rig.loads import LOADS, running  # noqa: E402
+from rig.sequencer import another_queue  # noqa: E402
 
 TEMPO = 133.7
-# Three kinds of load: copying blocks so large that a kernel without full preemption runs nothing else for
-# milliseconds; programs that only compute; programs that start and end all the time.
-LOAD = [
-    *["while :; do dd if=/dev/zero of=/dev/null bs=32M count=40; done"] * 3, *["while :; do :; done"] * 2,
-    "while :; do /bin/true; done",
-]
 # By scene: arguments, seconds idle, seconds under load, timer resolution in Hz of another program's queue.
 SCENES = {
     "auto": ([], 3, 3, None),
@@ -45,38 +36,13 @@ def raw_now():
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) / 1000
 
 
-class Load:
-    """Runs the load inside a `with` block."""
-
-    def __enter__(self):
-        self.processes = [
-            subprocess.Popen(
-                ["sh", "-c", line], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-            for line in LOAD]
-
-    def __exit__(self, *_):
-        for process in self.processes:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-
-def another_queue(resolution):
-    """Runs a queue in another client, which sets the kernel's shared timer to the given resolution."""
-    client = SequencerClient("Another")
-    queue = client.create_queue("another")
-    choose_timer(client, queue, HIGH_RESOLUTION_TIMER, resolution)
-    queue.start()
-    client.drain_output()
-    return client, queue
-
-
 def play(name):
     """Plays one scene; returns what the output received, and the times of what happened."""
     arguments, idle, loaded, resolution = SCENES[name]
-    kept = another_queue(resolution) if resolution else None
     line = FramedLine(0)
     marks = {}
-    with tempfile.TemporaryDirectory() as folder:
+    company = another_queue(resolution) if resolution else contextlib.nullcontext()
+    with company, tempfile.TemporaryDirectory() as folder:
         gateway = Gateway(
             "--no-link", "--tempo", TEMPO, "--output", "VirMIDI 0-0", *arguments, folder=folder)
         try:
@@ -88,7 +54,7 @@ def play(name):
             marks["idle to"] = raw_now()
             status = gateway.status()
             if loaded:
-                with Load():
+                with running(LOADS["heavy"].scripts):
                     marks["load from"] = raw_now()
                     for playing in (True, False, True):
                         gateway.post("transport", {"playing": playing})
@@ -100,7 +66,6 @@ def play(name):
         finally:
             gateway.kill()
     line.close()
-    del kept
     return {
         "events": line.events, "marks": marks, "status": status, "after": after, "took": took,
         "interval": round(60e6 / TEMPO) / 24,

@@ -1,10 +1,12 @@
 """An observer at the ALSA sequencer. The kernel timestamps its events, so it need not wake up on time."""
 
+import contextlib
 import errno
 import fcntl
 import os
 import select
 import struct
+import subprocess
 import time
 
 from alsa_midi import PortCaps, PortType, SequencerClient
@@ -30,6 +32,21 @@ def choose_timer(client, queue, timer, resolution=0):
     """Makes a queue use one of the kernel's global timers, at a resolution in Hz; 0 is the default."""
     words = struct.pack("iiiiiiiI64x", queue.queue_id, 0, 1, 0, -1, timer, 0, resolution)
     fcntl.ioctl(client._fd, SET_QUEUE_TIMER, words)
+
+
+@contextlib.contextmanager
+def another_queue(hertz):
+    """Keeps the queue of another program running inside a `with` block, its timer at this many Hz.
+
+    `ANOTHER_QUEUE` in the environment names the program compiled from guest/another_queue.c.
+    """
+    with subprocess.Popen([os.environ["ANOTHER_QUEUE"], str(hertz)], stdout=subprocess.PIPE) as process:
+        try:
+            if not process.stdout.readline():
+                raise RuntimeError("the other program's queue did not start")
+            yield
+        finally:
+            process.kill()
 
 
 def give_way():
