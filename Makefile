@@ -32,8 +32,8 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 
-.PHONY: help run build programs test check lint format unit network acceptance plan faults lab bench bench-full bench-micro
-.PHONY: pictures mutants scenes soak soak-lab tsan asan bench-follower bench-onsets link-trials listen-trials link-fuzz fuzz bad-links
+.PHONY: help run build programs test check lint format unit network acceptance plan faults lab bench bench-full bench-here
+.PHONY: bench-programs bench-count bench-micro pictures mutants scenes soak soak-lab tsan asan bench-follower bench-onsets link-trials listen-trials link-fuzz fuzz bad-links
 .PHONY: sizes documents machines docs install uninstall deb reproduce dist deb-test source-test clean packages toolchain
 
 help:  ## list the targets
@@ -155,14 +155,32 @@ lab: packages  ## one command in a kernel that has the sequencer: CMD='…', LAB
 	@Tests/Lab/lab $(LAB_OPTIONS) -- sh -c "$$LAB_COMMAND"
 
 # Nice, so that a machine in use stays usable; the lab counts instructions and does not mind.
-bench: build .venv/.bench  ## compare with other programs under load, in the lab; an hour; writes Benchmarks/timing.md
+BENCH = nice -n 5 .venv/bin/python Benchmarks/timing/bench.py
+bench: build $(VENV)  ## how steady the clock is on many machines, in the lab; an hour; writes Benchmarks/timing.md
+	@Packaging/install-packages bench
 	@Tests/Lab/lab --prepare
-	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py $(ARGS)
+	$(BENCH) $(ARGS)
 
-bench-full: build .venv/.bench  ## the same with 10 000 ticks for each program and load; six hours or more
+bench-full: build $(VENV)  ## the same on all of them, in parts of 90 minutes; run it until nothing is left
+	@Packaging/install-packages bench
 	@Tests/Lab/lab --prepare
-	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py --target bench-full --minutes 600 --seconds 10 --rounds 12 --stay 2 \
-		$(ARGS)
+	$(BENCH) --what full $(ARGS)
+
+bench-programs: build .venv/.bench  ## the clock beside other programs'; an hour; writes Benchmarks/programs.md
+	@Tests/Lab/lab --prepare
+	$(BENCH) --what programs $(ARGS)
+
+bench-count: build $(VENV)  ## two processors in the host's time: is any message lost, doubled, out of order? half an hour
+	@Tests/Lab/lab --prepare
+	$(BENCH) --what count $(ARGS)
+
+# An environment of its own, which needs none of the tests' packages.
+HERE := .build/bench-here
+bench-here: build  ## how steady the clock is on this computer, without the lab; prints a page to send in
+	@test -x $(HERE)/bin/pip || $(PYTHON) -m venv --clear $(HERE)
+	@grep ^alsa-midi Tests/Acceptance/requirements.txt \
+		| $(HERE)/bin/pip install --quiet --disable-pip-version-check --requirement /dev/stdin
+	@$(HERE)/bin/python Benchmarks/timing/here.py
 
 # The benchmark library's own tables; it is fetched and built for this target only.
 bench-micro: toolchain  ## what one step of each engine costs, in nanoseconds on this machine
@@ -296,6 +314,6 @@ $(VENV): Tests/Acceptance/requirements.txt
 	@touch $@
 
 .venv/.bench: Benchmarks/timing/requirements.txt $(VENV)
-	@Packaging/install-packages test bench
+	@Packaging/install-packages test bench bench-programs
 	.venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@

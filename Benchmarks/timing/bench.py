@@ -1,106 +1,180 @@
-"""Measures Tactus and other programs that send MIDI clock, and writes Benchmarks/timing.md.
+"""Measures how steady the clock is on many machines, in the lab, and writes Benchmarks/timing.md.
 
-The way of the data: candidates/ and loads.py are what is measured, under what; plan.py says who comes when; visits.py
-records it in the lab, gateway.py what concerns Tactus alone; measures.py makes figures of records, goals.py holds them
-against what is asked, report.py and plot.py write them down.
+    bench.py                 machines so chosen that any two circumstances meet; an hour
+    bench.py --what full     all machines under all loads, in parts of 90 minutes
+    bench.py --what programs beside other programs on one machine; writes Benchmarks/programs.md
+    bench.py --what count    two processors in the host's own time, half an hour; prints what became of every message
 
-Two guests run side by side, one for each preemption model of the kernel, after two short ones for what concerns Tactus
-alone. Records go to .build/bench, so that `--report` can write the report again without measuring. TACTUS in the
-environment names another executable than the release build.
+The way of the data: candidates/ and Tests/Acceptance/rig/loads.py are what is measured, under what; lab_machines.py and
+plan.py say where and when; visits.py records it in the lab, gateway.py what concerns Tactus alone; measures.py makes
+figures of records; bounds.py and costs.py hold them against what is asked; report.py and programs_page.py write pages.
+
+Some guests run side by side, one for each machine. Records go to .build/bench. A run that was cut short is continued by
+the next one with the same executable; `--report` only writes the page again. TACTUS in the environment names another
+executable than the release build.
 """
 
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from dataclasses import asdict
 
-import lab_paths
-import loads
+import lab_paths  # first: it makes the shared rig importable
+import costs
+import lab_machines
 import plan
+import programs_page
 import report
-from candidates import CANDIDATES
 from rig.compiler import compile_c
 from rig.gateway import PROJECT, TACTUS
-from rig.labs import LAB, PYTHON, Boot, record
+from rig.labs import LAB, PYTHON, Boot, compiled, record
+from rig.loads import LOADS, drawn
 
 RECORDS = PROJECT / ".build/bench"
-SLEEPER = RECORDS / "sleeper"
-QUIET = "transparent_hugepage=never"
+# What concerns Tactus alone, by kind of run: the record's name, and the words for gateway.py.
+ALONE = {
+    "few": {"offsets": ["offsets", 20, 8]},
+    "full": {"offsets": ["offsets", 20, 8]},
+    "programs": {"drift": ["drift", 600], "outputs": ["outputs", 60, 1, 8, 64]},
+    "count": {"count": ["count", 1800]},
+}
+COMMANDS = {
+    "few": "make bench", "full": "make bench-full", "programs": "make bench-programs", "count": "make bench-count"}
+LONGEST = {"full": 87}  # minutes in which blocks may begin; 57 for the others
 
 
-def measure_gateway(options):
-    """Drift in one guest, outputs in the other."""
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        asked = {
-            "drift.json": ["drift", options.drift],
-            "outputs.json": ["outputs", options.outputs_for, 1, 8, 64],
-        }
-        made = {
-            name: pool.submit(record, Boot(
-                {name: (lab_paths.HERE / "gateway.py", *words)}, ["--kernel-args", QUIET]))
-            for name, words in asked.items()}
-        for name, future in made.items():
-            (RECORDS / name).write_text(json.dumps(future.result()[name]))
-            print(f"{name} done", flush=True)
+class Run:
+    """One run of the bench, with its records on disk."""
 
+    def __init__(self, options):
+        self.options = options
+        self.folder = RECORDS / options.what
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.about = self.continued() or self.begun()
+        self.plan = plan.made(options.what, self.about["seed"], self.about["only"], self.about["chosen loads"])
+        self.about["machines"] = len(self.plan)
+        self.started = time.monotonic()
 
-def boot(model, options, folder, seconds_left):
-    """One guest, visiting until it is told that it is enough; its lines are passed on with the host's time."""
-    command = [
-        "setpriv", "--pdeathsig", "TERM",  # upon which the lab ends its guest
-        LAB, "--timeout", seconds_left + 600, "--shift", options.shift, "--kernel-args", f"preempt={model} {QUIET}",
-        "--writable", folder,
-        "--env", f"TACTUS={TACTUS}", "--env", f"SLEEPER={SLEEPER}", "--", PYTHON, lab_paths.HERE / "visits.py", folder,
-        model, options.seed, options.rounds, options.seconds, options.stay, ",".join(options.candidates),
-        ",".join(options.loads)]
-    begun = time.monotonic()
-    guest = subprocess.Popen(
-        [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-    for line in guest.stdout:
-        print(f"[{time.monotonic() - begun:4.0f} s] {line}", end="", flush=True)
-    return guest.wait()
+    def asked(self):
+        """What must be the same for a run to be continued."""
+        executable = hashlib.sha256(pathlib.Path(TACTUS).read_bytes()).hexdigest()
+        return {"executable": executable, "only": self.options.only, "chosen loads": self.options.loads}
 
+    def continued(self):
+        """What an earlier run that is to be continued said of itself; None if this one begins anew."""
+        path = self.folder / "run.json"
+        about = json.loads(path.read_text()) if path.exists() else {}
+        if self.options.report:
+            return about or sys.exit(f"bench: there are no records in {self.folder}")
+        is_other = self.options.fresh or about.get("is whole", True) or self.options.seed not in (None, about["seed"])
+        return None if is_other or any(about[name] != value for name, value in self.asked().items()) else about
 
-def measure_all(options, until):
-    """Both guests side by side, until the plan is carried out or the time is up."""
-    # Under the project, because the guest has a /tmp of its own.
-    (PROJECT / ".lab").mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=PROJECT / ".lab") as name:
-        folder = pathlib.Path(name)
-        folder.chmod(0o777)
-        if options.resume:
-            for path in RECORDS.glob("*.jsonl"):
-                shutil.copy(path, folder)
-        left = max(0, until - time.monotonic())
-        timer = threading.Timer(left, (folder / "enough").touch)
-        timer.start()
+    def begun(self):
+        """Clears the records; returns what is known of a new run."""
+        for outdated in self.folder.glob("*.json*"):
+            outdated.unlink()
+        seed = self.options.seed or str(random.SystemRandom().randrange(10_000))
+        version = subprocess.run([TACTUS, "--version"], capture_output=True, text=True).stdout.strip()
+        kernels = {
+            name: path.name.removeprefix("vmlinuz-") for name in lab_machines.KERNELS
+            for path in PROJECT.glob(f".lab/kernel{'' if name == 'stock' else f'-{name}'}/boot/vmlinuz-*")}
+        arguments = [f"--{name} {','.join(getattr(self.options, name))}" for name in ("only", "loads")
+                     if getattr(self.options, name)]
+        command = COMMANDS[self.options.what] + (f" ARGS='{' '.join(arguments)}'" if arguments else "")
+        return {
+            **self.asked(), "seed": seed, "command": command, "version": f"Tactus {version}", "minutes": 0,
+            "kernels": kernels,
+            "loads": {name: load.meaning for name, load in {**LOADS, "drawn": drawn(seed)}.items()}}
+
+    def save(self, **changes):
+        minutes = self.about["minutes"] + (time.monotonic() - self.started) / 60
+        (self.folder / "run.json").write_text(json.dumps({**self.about, "minutes": minutes, **changes}))
+
+    def left(self):
+        """The visits that are still to be made, by machine."""
+        rest = {}
+        for machine, planned in self.plan.items():
+            path = self.folder / f"{machine.name}.jsonl"
+            recorded = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+            if visits := plan.left(planned, recorded):
+                rest[machine] = visits
+        return rest
+
+    def alone(self):
+        """What concerns Tactus alone and is still to be measured."""
+        return {name: words for name, words in ALONE[self.options.what].items()
+                if not (self.folder / f"{name}.json").exists()}
+
+    def measure(self):
+        """Guests side by side, until the plan is carried out or the time is up."""
+        self.save(**{"is whole": False})
+        print(f"bench: seed {self.about['seed']}, {len(self.left())} of {len(self.plan)} machines to go", flush=True)
+        until = self.started + 60 * self.options.minutes
+        # Under the project, because the guest has a /tmp of its own.
+        (PROJECT / ".lab").mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=PROJECT / ".lab") as name:
+            shared = pathlib.Path(name)
+            shared.chmod(0o777)
+            compile_c(lab_paths.HERE / "sleeper.c", shared / "sleeper", "-O2")
+            compiled("another_queue.c", shared)
+            timer = threading.Timer(max(0, until - time.monotonic()), (shared / "enough").touch)
+            timer.start()
+            try:
+                with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+                    work = [pool.submit(self.measure_alone, name, words, shared)
+                            for name, words in self.alone().items()]
+                    work += [pool.submit(self.boot, machine, visits, shared, until)
+                             for machine, visits in self.left().items()]
+                    for each in concurrent.futures.as_completed(work):
+                        each.result()
+            finally:
+                timer.cancel()
+        is_whole = not self.left() and not self.alone()
+        self.save(**{"is whole": is_whole})
+        if not is_whole:
+            print(f"bench: {len(self.left())} machines are left; run it again to go on", file=sys.stderr)
+
+    def measure_alone(self, name, words, shared):
+        if (shared / "enough").exists():
+            return
+        own_time = ["--host-time", "--smp", 2] if name == "count" else []
+        boot = Boot({name: (lab_paths.HERE / "gateway.py", *words)}, ["--kernel-args", lab_machines.QUIET, *own_time])
         try:
-            with concurrent.futures.ThreadPoolExecutor() as pool:
-                guests = [pool.submit(boot, model, options, folder, left) for model in options.models]
-                codes = [guest.result() for guest in guests]
-        finally:
-            timer.cancel()
-            for path in folder.glob("*.jsonl"):
-                shutil.copy(path, RECORDS)
-    if any(codes):
-        print(f"bench: a guest ended with {codes}; what it had recorded is in the report", file=sys.stderr)
+            (self.folder / f"{name}.json").write_text(json.dumps(record(boot)[name]))
+        except AssertionError as error:  # it must not cost the others' figures
+            print(f"bench: {error}", file=sys.stderr)
 
-
-def describe(options, begun, before):
-    """What the report says of the run itself."""
-    version = subprocess.run([TACTUS, "--version"], capture_output=True, text=True).stdout.strip()
-    kernels = sorted((PROJECT / ".lab/kernel").glob("boot/vmlinuz-*"))
-    return {
-        "target": options.target, "seconds": options.seconds, "stay": options.stay, "seed": options.seed,
-        "shift": options.shift, "minutes": before + (time.monotonic() - begun) / 60,
-        "version": f"Tactus {version.split()[-1] if version else '?'}",
-        "kernel": kernels[0].name.removeprefix("vmlinuz-") if kernels else "?"}
+    def boot(self, machine, visits, shared, until):
+        """One guest, visiting until it is told that it is enough; its lines are passed on with the host's time."""
+        if (shared / "enough").exists():
+            return
+        (shared / f"{machine.name}.json").write_text(json.dumps({
+            "seed": self.about["seed"], "company": machine.company, "visits": [asdict(visit) for visit in visits]}))
+        command = [
+            "setpriv", "--pdeathsig", "TERM",  # upon which the lab ends its guest
+            LAB, "--timeout", until - time.monotonic() + 600, *machine.options, "--writable", shared,
+            "--env", f"TACTUS={TACTUS}", "--env", f"SLEEPER={shared}/sleeper", "--env",
+            f"ANOTHER_QUEUE={shared}/another_queue", "--", PYTHON, lab_paths.HERE / "visits.py", shared, machine.name]
+        guest = subprocess.Popen(
+            [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=sys.stderr, stderr=subprocess.PIPE,
+            text=True)
+        for line in guest.stderr:
+            print(f"[{time.monotonic() - self.started:4.0f} s] {machine.name}: {line}", end="", flush=True)
+        if guest.wait():
+            print(f"bench: {machine.name} ended with {guest.returncode}", file=sys.stderr)
+        recorded = shared / f"{machine.name}.jsonl"
+        if recorded.exists():
+            with (self.folder / recorded.name).open("a") as kept, recorded.open() as new:
+                shutil.copyfileobj(new, kept)
 
 
 def parsed():
@@ -108,38 +182,34 @@ def parsed():
         return text.split(",")
 
     parser = argparse.ArgumentParser(prog="bench", description=__doc__.split("\n")[0], allow_abbrev=False)
-    parser.add_argument("--target", default="bench", help="the make target to name in the report")
-    parser.add_argument("--minutes", type=float, default=57, help="of wall time in which blocks may begin (default 57)")
-    parser.add_argument("--seconds", type=float, default=2, help="length of a block; idle ones are longer (default 2)")
-    parser.add_argument("--stay", type=int, default=12, metavar="N", help="ours are N times as long (default 12)")
-    parser.add_argument("--rounds", type=int, default=4, help="visits of each candidate and model (default 4)")
-    parser.add_argument("--seed", default="1", help="of the order and the phases")
-    parser.add_argument("--shift", type=int, default=0, metavar="N", help="an instruction lasts 2^N ns (default 0)")
-    parser.add_argument("--drift", type=float, default=600, metavar="SECONDS", help="0: neither drift nor outputs")
-    parser.add_argument("--outputs-for", type=float, default=60, metavar="SECONDS")
-    parser.add_argument("--candidates", type=names, default=list(CANDIDATES))
-    parser.add_argument("--loads", type=names, default=list(loads.LOADS))
-    parser.add_argument("--models", type=names, default=list(plan.MODELS))
-    parser.add_argument("--resume", action="store_true", help="carry out the rest of the last run's plan")
-    parser.add_argument("--into", type=pathlib.Path, default=PROJECT / "Benchmarks", help="where the report goes")
-    parser.add_argument("--report", action="store_true", help="only write the report again, from the last records")
-    return parser.parse_args()
+    parser.add_argument("--what", choices=ALONE, default="few", help="which machines, or beside which programs")
+    parser.add_argument("--minutes", type=float, help="of wall time in which blocks may begin (default 57; full: 87)")
+    parser.add_argument("--seed", help="of machines, loads, order and phases (default: drawn, and printed)")
+    parser.add_argument("--only", type=names, default=[], metavar="MACHINE,…",
+                        help="measure these instead, such as 4ns-stock-voluntary-alone or 1ns-trixie-full-6250Hz")
+    parser.add_argument("--loads", type=names, default=[], metavar="LOAD,…", help="with --only: under these loads only")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="guests side by side (default 2)")
+    parser.add_argument("--fresh", action="store_true", help="do not continue an earlier run")
+    parser.add_argument("--report", action="store_true", help="only write the page again, from the last records")
+    parser.add_argument("--into", type=pathlib.Path, default=PROJECT / "Benchmarks", help="where the page goes")
+    options = parser.parse_args()
+    options.minutes = options.minutes or LONGEST.get(options.what, 57)
+    if unknown := set(options.only) - set(lab_machines.ALL) | set(options.loads) - {*LOADS, "drawn"}:
+        parser.error(f"not known: {', '.join(sorted(unknown))}; machines are {', '.join(lab_machines.ALL)}")
+    return options
 
 
 def main():
     options = parsed()
+    run = Run(options)
     if not options.report:
-        begun = time.monotonic()
-        RECORDS.mkdir(parents=True, exist_ok=True)
-        before = json.loads((RECORDS / "run.json").read_text())["minutes"] if options.resume else 0
-        for outdated in [] if options.resume else [*RECORDS.glob("*.json"), *RECORDS.glob("*.jsonl")]:
-            outdated.unlink()
-        compile_c(lab_paths.HERE / "sleeper.c", SLEEPER, "-O2")
-        if options.drift and not options.resume:
-            measure_gateway(options)
-        measure_all(options, begun + 60 * options.minutes)
-        (RECORDS / "run.json").write_text(json.dumps(describe(options, begun, before)))
-    print(report.write(RECORDS, options.into))
+        run.measure()
+    if options.what == "count":
+        found = costs.counted(json.loads((run.folder / "count.json").read_text()))
+        print(*(f"{name}: {value}" for name, value in found.items()), sep="\n")
+    else:
+        page = programs_page if options.what == "programs" else report
+        print(page.write(run.folder, options.into))
 
 
 if __name__ == "__main__":

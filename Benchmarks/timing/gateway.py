@@ -2,6 +2,8 @@
 
     gateway.py RESULT.json drift SECONDS
     gateway.py RESULT.json outputs SECONDS COUNT…
+    gateway.py RESULT.json offsets SECONDS COUNT
+    gateway.py RESULT.json count SECONDS
 """
 
 import contextlib
@@ -17,14 +19,19 @@ from collections import Counter
 
 import lab_paths  # noqa: F401
 from rig.clocks import raw_microseconds
+from rig.figures import PER_BEAT
+from rig.framed import FramedLine
 from rig.gateway import Gateway
 from rig.guest import preload
+from rig.loads import LOADS, running
 from rig.peer import Peer
 from rig.sequencer import Observer, give_way
 from rig.wait import until
 
 SETTLING = 15.0  # in which the gateway learns how late it wakes
 QUIET = 0.2  # load average
+COUNTED_TEMPO = 300
+APART = 2.5  # milliseconds between the offsets of two outputs
 CALLS_FOR = 10.0  # seconds in which system calls are counted, after all else, since that costs time
 SEQUENCER = "/dev/snd/seq"
 TRACING = pathlib.Path("/sys/kernel/tracing")
@@ -100,7 +107,7 @@ def resident(process):
 
 def until_quiet():
     """Lets the load of starting be forgotten: on a busy machine the gateway stays awake for longer."""
-    until(lambda: os.getloadavg()[0] < QUIET, 300, "a quiet machine", 1)
+    until(lambda: os.getloadavg()[0] < QUIET, "a quiet machine", 1, 300)
 
 
 def used(process, observer, seconds):
@@ -125,7 +132,7 @@ def no_sequencer():
 
 @contextlib.contextmanager
 def playing(names):
-    """A gateway with the general port and some more outputs at 120 BPM; gives its process."""
+    """A gateway with the general port and some more outputs at 120 BPM, just preloaded."""
     options = [word for name in names for word in ("--output", f"virtual:{name}")]
     with tempfile.TemporaryDirectory() as folder:
         gateway = Gateway("--tempo", 120, *options, folder=folder)
@@ -133,24 +140,34 @@ def playing(names):
             gateway.wait_ready()
             preload(gateway.process.pid, "self")
             give_way()
-            yield gateway.process.pid
+            yield gateway
         finally:
             gateway.kill()
 
 
+def names_of(count):
+    """The names of all ports but the general one, and of all."""
+    names = [f"Out {number}" for number in range(1, count)]
+    return names, ["Clock", *names]
+
+
+def listen(observer, ports):
+    for name in ports:
+        observer.subscribe(observer.find("Tactus", name))
+        observer.read()  # the kernel keeps less than a second of so many
+
+
 def outputs(seconds, count):
     """`count` outputs: on a machine without sequencer, where they are planned and never written; then all heard."""
-    names = [f"Out {number}" for number in range(1, count)]
+    names, ports = names_of(count)
     observer = Observer()
-    with no_sequencer(), playing(names) as process:
+    with no_sequencer(), playing(names) as gateway:
         until_quiet()
-        planned = used(process, observer, seconds)
-    with playing(names) as process:
+        planned = used(gateway.process.pid, observer, seconds)
+    with playing(names) as gateway:
         until_quiet()
-        addresses = [observer.find("Tactus", name) for name in ["Clock", *names]]
-        for address in addresses:
-            observer.subscribe(address)
-            observer.read()  # the kernel keeps less than a second of so many
+        listen(observer, ports)
+        process = gateway.process.pid
         heard = used(process, observer, seconds)
         memory, count_heard = resident(process), len(observer.stamps)
         calls = system_calls(clock_thread(process), observer, CALLS_FOR)
@@ -160,11 +177,48 @@ def outputs(seconds, count):
     return {"count": count, "planned": planned, "heard": heard, "resident": memory, "events": events, "calls": calls}
 
 
+def offsets(seconds, count):
+    """`count` outputs on a busy machine, each with an offset of its own, so that the thread wakes for each."""
+    names, ports = names_of(count)
+    observer = Observer()
+    with playing(names) as gateway:
+        for place, output in enumerate(gateway.status()["outputs"]):
+            gateway.request("PATCH", f"/api/v1/outputs/{output['id']}", {"offsetMilliseconds": place * APART})
+        listen(observer, ports)
+        with running(LOADS["mixed"].scripts):
+            heard = used(gateway.process.pid, observer, seconds)
+    observer.client.close()
+    return {"count": count, "heard": heard}
+
+
+def count(seconds):
+    """What became of every message under load, with Start and Stop in turn; for several processors, in host time."""
+    line = FramedLine()
+    with tempfile.TemporaryDirectory() as folder:
+        with Gateway("--no-link", "--tempo", COUNTED_TEMPO, "--output", "VirMIDI 0-0", folder=folder) as gateway:
+            (output,) = [each["id"] for each in gateway.status()["outputs"] if each["name"] != "Clock"]
+            end = time.monotonic() + seconds
+            playing = False
+            with running(LOADS["mixed"].scripts * os.cpu_count()):
+                while time.monotonic() < end:
+                    playing = not playing
+                    gateway.post("transport", {"playing": playing})
+                    time.sleep(5)
+                    line.read()
+            gateway.post("transport", {"playing": False})
+            # Once it is disabled, the count stays.
+            gateway.request("PATCH", f"/api/v1/outputs/{output}", {"enabled": False})
+            time.sleep(1)
+            sent = next(each["ticks"] for each in gateway.status()["outputs"] if each["id"] == output)
+    line.read()
+    return {"events": line.events, "sent": sent, "interval": 60e6 / COUNTED_TEMPO / PER_BEAT}
+
+
 def main(result, what, seconds, *counts):
-    if what == "drift":
-        record = drift(float(seconds))
+    if what in ("drift", "count"):
+        record = {"drift": drift, "count": count}[what](float(seconds))
     else:
-        record = [outputs(float(seconds), int(count)) for count in counts]
+        record = [{"outputs": outputs, "offsets": offsets}[what](float(seconds), int(count)) for count in counts]
     pathlib.Path(result).write_text(json.dumps(record))
 
 

@@ -50,7 +50,7 @@ def distance_from_grid(at, beat, tick):
 def measure(record):
     """The figures of one recorded block."""
     grid, ticks = record["grid"], record["ticks"]
-    ideal = grid["interval"] / PER_BEAT if grid else 60e6 / record["tempo"] / PER_BEAT
+    ideal = grid["interval"] / PER_BEAT if grid else 60e6 / record["asked"] / PER_BEAT
     numbered, lost, doubled = number(ticks, ideal)
     slope, intercept = straight(numbered)
     pairs = [(b - a, at_b - at_a) for (a, at_a), (b, at_b) in zip(numbered, numbered[1:])]

@@ -11,7 +11,7 @@ TICK = 60e6 / TEMPO / 24
 
 
 def recorded(ticks, **changes):
-    return {"tempo": TEMPO, "grid": None, "ticks": ticks, **changes}
+    return {"asked": TEMPO, "grid": None, "ticks": ticks, **changes}
 
 
 def test_ticks_held_up_to_a_timers_grid_scatter_by_its_period_over_root_twelve():
@@ -26,7 +26,7 @@ def test_ticks_held_up_to_a_timers_grid_scatter_by_its_period_over_root_twelve()
 def test_a_grid_that_meets_the_tempo_in_six_places_gives_the_theory_of_six():
     tempo, period = 120, 1000.0
     ticks = [math.ceil(place * 60e6 / tempo / 24 / period) * period for place in range(6 * 500)]
-    figures = pooled([measure(recorded(ticks, tempo=tempo))])
+    figures = pooled([measure(recorded(ticks, asked=tempo))])
     assert figures.sd == pytest.approx(period / 6 * math.sqrt(35 / 12), rel=0.01)
 
 

@@ -1,51 +1,79 @@
-"""The sample is balanced."""
+"""The sample leaves nothing out, and a run that was cut short goes on where it was."""
 
-from collections import Counter
+import random
+import subprocess
+from itertools import combinations, product
 
-from plan import MODELS, OURS, TEMPOS, left, rounds
-
-NAMES = ["a", "b", "c", "d", "e", "f", "g"]
-LOADS = ["idle", "cpu", "copy", "fork", "network"]
-
-
-def visits(model, count, seed=1):
-    return [visit for one in rounds(NAMES, LOADS, model, seed, count) for visit in one]
-
-
-def test_every_candidate_comes_once_a_round_and_meets_every_load():
-    for one in rounds(NAMES, LOADS, "full", 1, 3):
-        assert sorted(visit.candidate for visit in one) == NAMES
-        assert all(sorted(visit.loads) == sorted(LOADS) for visit in one)
+import pytest
+from candidates import INSTRUMENTS, PROGRAMS
+from lab_machines import ALL, AXES, covering
+from plan import FEWEST, LOADED, Visit, few, left, made
+from rig.labs import LAB
 
 
-def test_two_rounds_of_both_models_bring_every_tempo_to_every_candidate():
-    met = {(visit.candidate, visit.tempo) for model in MODELS for visit in visits(model, 2)}
-    assert met == {(name, tempo) for name in NAMES for tempo in TEMPOS}
+def test_any_two_values_of_different_axes_meet():
+    axes = ((1, 2, 4, 8), "ab", "cd", (0, 1, 2), "xyz")
+    rows = covering(axes, random.Random(1))
+    for one, other in combinations(range(len(axes)), 2):
+        assert {(row[one], row[other]) for row in rows} == set(product(axes[one], axes[other]))
+    assert len(rows) <= 16, "a full table has 144, and no table of two axes more than 12"
 
 
-def test_four_rounds_bring_every_load_at_every_tempo_once_for_each_model():
-    for model in MODELS:
-        met = Counter((visit.candidate, visit.tempo, load) for visit in visits(model, 4) for load in visit.loads)
-        assert len(met) == len(NAMES) * len(TEMPOS) * len(LOADS) and set(met.values()) == {1}
+@pytest.mark.parametrize("seed", range(5))
+def test_every_load_meets_every_circumstance(seed):
+    chosen = few(seed)
+    for load in LOADED:
+        there = [machine for machine, loads in chosen.items() if load in loads]
+        for axis, name in zip(AXES, ("nanoseconds", "kernel", "preemption", "company")):
+            assert {getattr(machine, name) for machine in there} == set(axis)
+    assert all("idle" in loads for loads in chosen.values())
 
 
-def test_the_order_is_drawn_from_the_seed_alone():
-    assert visits("full", 2) == visits("full", 2)
-    assert visits("full", 2) != visits("full", 2, seed=2)
-    order = [[visit.candidate for visit in one] for one in rounds(NAMES, LOADS, "full", 1, 2)]
-    assert order[0] != order[1]
+def test_on_each_machine_everything_is_measured_that_a_bound_is_made_of():
+    for visits in made("few", "1").values():
+        assert sorted(visit.candidate for visit in visits) == sorted(INSTRUMENTS)
+        assert len({visit.tempo for visit in visits}) == 1
+        assert len({frozenset(visit.seconds.items()) for visit in visits}) == 1
 
 
-def test_only_ours_stays_longer():
-    (only,) = rounds(["a", OURS], LOADS, "full", 1, 1, stay=10)
-    lengths = {visit.candidate: (visit.length("cpu", 3), visit.length("idle", 3)) for visit in only}
-    assert lengths == {"a": (3, 12), OURS: (30, 120)}
+def test_each_block_is_long_enough_for_a_largest_deviation():
+    for visits in made("full", "1").values():
+        assert all(length * visit.tempo * 24 / 60 > FEWEST for visit in visits for length in visit.seconds.values())
 
 
-def test_a_run_cut_short_is_resumed_where_it_was():
-    (visit,) = next(rounds(["a"], LOADS, "full", 1, 1))
-    recorded = [{"round": 0, "candidate": "a", "load": load} for load in visit.loads[:2]]
-    recorded += [{"round": 0, "candidate": "a", "tempo": 120, "load": visit.loads[2], "failed": "it ended"}]
-    assert left(visit, recorded).loads == visit.loads[2:]
-    assert left(visit, [{**recorded[0], "load": load} for load in LOADS]) is None
-    assert left(visit, [{**recorded[0], "round": 1}]) == visit
+def test_the_full_bench_has_every_machine_under_every_load():
+    plan = made("full", "1")
+    assert set(plan) == set(ALL.values())
+    assert all(set(visit.seconds) == {"idle", *LOADED} for visits in plan.values() for visit in visits)
+
+
+def test_machines_and_loads_can_be_chosen():
+    ((machine, visits),) = made("few", "1", ["4ns-stock-full-6250Hz"], ["idle", "mixed"]).items()
+    assert (machine.nanoseconds, machine.preemption, machine.company) == (4, "full", 6250)
+    assert all(set(visit.seconds) == {"idle", "mixed"} for visit in visits)
+
+
+def test_every_program_comes_at_each_tempo_with_each_model():
+    plan = made("programs", "1")
+    assert len(plan) == 2
+    for visits in plan.values():
+        assert sorted((visit.candidate, visit.tempo) for visit in visits) == sorted(product(PROGRAMS, (120, 133.7)))
+
+
+def test_everything_is_drawn_from_the_seed_alone():
+    assert made("few", "1") == made("few", "1")
+    assert made("few", "1") != made("few", "2")
+
+
+def test_a_run_cut_short_is_continued_where_it_was():
+    visit = Visit("auto", 120, {"idle": 20, "cpu": 10, "copy": 10})
+    recorded = [{"candidate": "auto", "tempo": 120, "load": load} for load in ("idle", "cpu")]
+    recorded += [{"candidate": "auto", "tempo": 120, "load": "copy", "failed": "it ended"}]
+    assert left([visit], recorded) == [Visit("auto", 120, {"copy": 10})]
+    assert left([visit], [*recorded, {"candidate": "auto", "tempo": 120, "load": "copy"}]) == []
+    assert left([visit], [{**recorded[0], "candidate": "null"}]) == [visit]
+
+
+def test_the_lab_has_several_processors_in_the_hosts_time_only():
+    done = subprocess.run([LAB, "--smp", "2", "--", "true"], capture_output=True, text=True)
+    assert done.returncode == 2 and "--smp needs --host-time" in done.stderr

@@ -1,10 +1,9 @@
 """In the lab: visits candidate after candidate, and writes down when each tick reached a subscriber.
 
-    visits.py FOLDER MODEL SEED ROUNDS SECONDS STAY CANDIDATE,… LOAD,…
+    visits.py FOLDER MACHINE
 
-One line of JSON per block goes to FOLDER/MODEL.jsonl; it ends early, between two blocks, once FOLDER/enough exists.
-What that file holds already, from a run that was cut short, is not recorded again.
-All times are microseconds of Link's host time. Nothing is judged here.
+FOLDER/MACHINE.json has what is to be done. One line of JSON per block goes to FOLDER/MACHINE.jsonl; it ends early,
+between two blocks, once FOLDER/enough exists. All times are microseconds of Link's host time. Nothing is judged here.
 """
 
 import contextlib
@@ -15,46 +14,124 @@ import random
 import sys
 import tempfile
 import time
+from types import SimpleNamespace
 
 import lab_paths  # noqa: F401
-import loads
-import plan
-from candidates import CANDIDATES
+from candidates import CANDIDATES, empty
 from framed_observer import FramedObserver
 from processes import Programs
 from rig.clocks import raw_microseconds
-from rig.peer import Peer
+from rig.guest import IN_LAB
+from rig.loads import LOADS, drawn, running
+from rig.sequencer import another_queue
 from rig.wait import until
 
 FOUNDING = 1.5  # seconds a new Link peer needs until it has settled for a session of its own
 SETTLING = 2.0  # after a candidate's first tick
 WARMING = 0.4  # of a load, until the block begins
+REHEARSING = 2.0  # of a load, so that none waits for the host's files later
+# Debian's default is `always`. Gathering pages into huge ones is work of the kernel's own, so an idle guest has it off.
+HUGE_PAGES = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+@contextlib.contextmanager
+def busy(scripts):
+    """A load, or none, with huge pages as on a machine in use; outside of the lab they stay as they are."""
+    if IN_LAB:
+        HUGE_PAGES.write_text("always" if scripts else "never")
+    with running(scripts):
+        yield
 
 
 @contextlib.contextmanager
 def first_in_line():
     """Lets the bench end each block on time, whatever the load; it sleeps all the while. Children do not inherit it."""
-    os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(99))
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(99))
     try:
         yield
     finally:
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
-def record_blocks(visit, observer, seconds, is_enough):
-    """One block per load, until it is enough; returns (load, from, to) for each."""
-    marks = []
-    for load in visit.loads:
-        if is_enough():
-            break
-        with first_in_line(), loads.running(load):
-            time.sleep(WARMING)
-            start = raw_microseconds()
-            time.sleep(visit.length(load, seconds))
-            marks.append((load, start, raw_microseconds()))
-        observer.read()
-        time.sleep(0.3)
-    return marks
+class Bench:
+    """Everything that is the same for all visits on one machine."""
+
+    def __init__(self, seed, machine, company=0, is_enough=lambda: False):
+        self.draw = random.Random(f"{seed} {machine} phases")
+        self.loads = {**LOADS, "drawn": drawn(seed)}
+        self.company = company
+        self.is_enough = is_enough
+
+    def rehearse(self, names):
+        for name in names:
+            with busy(self.loads[name].scripts):
+                time.sleep(REHEARSING)
+
+    def record_blocks(self, visit, observer):
+        """One block per load, until it is enough; returns (load, from, to) for each."""
+        marks = []
+        for load, seconds in visit.seconds.items():
+            if self.is_enough():
+                break
+            with first_in_line(), busy(self.loads[load].scripts):
+                time.sleep(WARMING)
+                start = raw_microseconds()
+                time.sleep(seconds)
+                marks.append((load, start, raw_microseconds()))
+            observer.read()
+            time.sleep(0.3)
+        return marks
+
+    def carry_out(self, visit):
+        """Starts one candidate, records its blocks, ends it; returns the blocks."""
+        candidate = CANDIDATES[visit.candidate]
+        observer = FramedObserver()
+        try:
+            with contextlib.ExitStack() as stack:
+                folder = stack.enter_context(tempfile.TemporaryDirectory())
+                if self.company and candidate is not empty:
+                    stack.enter_context(another_queue(self.company))
+                peer = stack.enter_context(founder(visit.tempo)) if candidate.LINK else None
+                # The phase between this start and the kernel's timers differs from visit to visit.
+                time.sleep(self.draw.random() + (FOUNDING if peer else 0))
+                with Programs(folder) as programs:
+                    asked = candidate.start(programs, visit.tempo, observer)
+                    programs.preload()
+                    if visit.candidate != "null":
+                        until(lambda: observer.read() or observer.stamps, f"a tick; output: {programs.output}", 0.1)
+                    if peer:
+                        until(lambda: peer.peers >= 1, f"it joins the session; output: {programs.output}", 0.1)
+                    time.sleep(SETTLING)
+                    marks = self.record_blocks(visit, observer)
+                    programs.check()
+                    grid = session_grid(peer, visit.tempo) if peer else None
+                ticks = ticks_seen(visit, observer, programs)
+        finally:
+            observer.close()
+        return [
+            {"load": load, "asked": asked, "grid": grid, "ticks": [round(at, 3) for at in ticks if start <= at < end]}
+            for load, start, end in marks]
+
+    def blocks(self, visit):
+        """The blocks of a visit; if it fails, what was in the way, since that must not cost the others' figures."""
+        begun = time.monotonic()
+        try:
+            blocks = self.carry_out(visit)
+        except Exception as error:  # noqa: BLE001
+            blocks = [{"load": next(iter(visit.seconds)), "failed": f"{error}"}]
+        ticks = sum(len(block.get("ticks", ())) for block in blocks)
+        trouble = "".join(block.get("failed", "") for block in blocks)
+        print(f"{visit.candidate} {visit.tempo:g} BPM: {ticks} ticks in {time.monotonic() - begun:.0f} of its seconds "
+              f"{trouble}", file=sys.stderr, flush=True)
+        return [{"candidate": visit.candidate, "tempo": visit.tempo, **block} for block in blocks]
+
+
+def founder(tempo):
+    """An official Link peer; `make bench-here` has none, and not its module either."""
+    from rig.peer import Peer
+
+    return Peer(tempo)
 
 
 def session_grid(peer, tempo):
@@ -72,63 +149,19 @@ def ticks_seen(visit, observer, programs):
     return [at for kind, at in observer.events() if kind == "clock"]
 
 
-def carry_out(visit, seconds, draw, is_enough):
-    """Starts one candidate, records its blocks, ends it; returns the blocks."""
-    candidate = CANDIDATES[visit.candidate]
-    observer = FramedObserver()
-    try:
-        with contextlib.ExitStack() as stack:
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            peer = stack.enter_context(Peer(visit.tempo)) if candidate.LINK else None
-            # The phase between this start and the kernel's timers differs from visit to visit.
-            time.sleep(FOUNDING + draw.random())
-            with Programs(folder) as programs:
-                asked = candidate.start(programs, visit.tempo, observer)
-                programs.preload()
-                if visit.candidate != "null":
-                    until(lambda: observer.read() or observer.stamps, 60, f"a tick; output: {programs.output}", 0.1)
-                if peer:
-                    until(lambda: peer.peers >= 1, 60, f"it joins the session; output: {programs.output}", 0.1)
-                time.sleep(SETTLING)
-                marks = record_blocks(visit, observer, seconds, is_enough)
-                programs.check()
-                grid = session_grid(peer, visit.tempo) if peer else None
-            ticks = ticks_seen(visit, observer, programs)
-    finally:
-        observer.close()
-    return [
-        {"candidate": visit.candidate, "load": load, "tempo": asked, "round": visit.round, "from": start, "to": end,
-         "grid": grid, "ticks": [round(at, 3) for at in ticks if start <= at < end]}
-        for load, start, end in marks]
-
-
-def main(folder, model, seed, count, seconds, stay, names, loads_wanted):
+def main(folder, name):
     folder = pathlib.Path(folder)
-    loads.rehearse()
-    draw = random.Random(f"{seed} {model} phases")
-    names, wanted = names.split(","), loads_wanted.split(",")
-    is_enough, path = (folder / "enough").exists, folder / f"{model}.jsonl"
-    recorded = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    with path.open("a", encoding="utf-8") as results:
-        for visits in plan.rounds(names, wanted, model, seed, int(count), int(stay)):
-            for visit in visits:
-                if is_enough():
-                    return
-                if not (visit := plan.left(visit, recorded)):
-                    continue
-                begun = time.monotonic()
-                try:
-                    blocks = carry_out(visit, float(seconds), draw, is_enough)
-                except Exception as error:  # noqa: BLE001 - one candidate's trouble must not cost the others' figures
-                    blocks = [{"candidate": visit.candidate, "tempo": visit.tempo, "round": visit.round,
-                               "failed": f"{error}"}]
-                for block in blocks:
-                    results.write(json.dumps({**block, "model": model}) + "\n")
-                results.flush()
-                ticks = sum(len(block.get("ticks", ())) for block in blocks)
-                trouble = "".join(block.get("failed", "") for block in blocks)
-                print(f"{model} {visit.round} {visit.candidate} {visit.tempo:g} BPM: {ticks} ticks in "
-                      f"{time.monotonic() - begun:.0f} guest seconds {trouble}", flush=True)
+    job = json.loads((folder / f"{name}.json").read_text())
+    visits = [SimpleNamespace(**words) for words in job["visits"]]
+    bench = Bench(job["seed"], name, job["company"], (folder / "enough").exists)
+    bench.rehearse(dict.fromkeys(load for visit in visits for load in visit.seconds))
+    with (folder / f"{name}.jsonl").open("a", encoding="utf-8") as results:
+        for visit in visits:
+            if bench.is_enough():
+                break
+            for block in bench.blocks(visit):
+                results.write(json.dumps({**block, "machine": name}) + "\n")
+            results.flush()
 
 
 if __name__ == "__main__":

@@ -1,16 +1,27 @@
-"""Tactus, as released; its general port."""
+"""Tactus: in a Link session, and without one by each of its ways to send. Only the observer's port is driven."""
 
-from rig.gateway import TACTUS
+from dataclasses import dataclass
 
-LABEL = "Tactus"
-ABOUT = "`tactus run`, run by root; nothing set"
-LINK = True
+from rig.gateway import TACTUS, environment
 
 
-def start(programs, tempo, observer):
-    folder = programs.folder
-    homes = {"HOME": folder, "XDG_CONFIG_HOME": f"{folder}/config", "XDG_STATE_HOME": f"{folder}/state",
-             "XDG_RUNTIME_DIR": folder}
-    programs.start(TACTUS, "run", "--tempo", "100", **homes)
-    observer.subscribe(programs.port("Tactus", "Clock"))
-    return tempo
+@dataclass(frozen=True)
+class Tactus:
+    LABEL: str
+    ABOUT: str
+    way: str = "auto"
+    LINK: bool = False
+
+    def start(self, programs, tempo, observer):
+        link = ["--tempo", "100"] if self.LINK else ["--no-link", "--tempo", tempo]
+        programs.start(TACTUS, "run", "--no-http", "--follow", "off", "--dispatch", self.way, *link, "--output",
+                       observer.name, **environment(programs.folder))
+        return tempo
+
+
+IN_SESSION = Tactus("Tactus", "`tactus run`, run by root; its way to send is not set", LINK=True)
+WAYS = {
+    "auto": Tactus("Tactus", "`tactus run`; its way to send is not set"),
+    "direct": Tactus("plain direct", "`--dispatch direct`: its thread sends each tick when it has woken", "direct"),
+    "queue": Tactus("plain queue", "`--dispatch queue`: the sequencer's queue sends each tick", "queue"),
+}
