@@ -57,7 +57,7 @@ enum Panel {
         textResponse(ByteBuffer(bytes: PackageResources.icon_svg), type: "image/svg+xml")
     }
 
-    /// The same for phones and tablets of Apple, whose home screens take no SVG; made by `make pictures`.
+    /// The icon as a bitmap, because Apple's home screens take no SVG; made by `make pictures`.
     static func bitmap() -> Response {
         textResponse(ByteBuffer(bytes: PackageResources.icon_png), type: "image/png")
     }

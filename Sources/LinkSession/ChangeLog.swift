@@ -20,12 +20,14 @@ package struct ChangeLog: Hashable, Sendable {
     package static let knobPause: Int64 = 1_000_000
     /// How long to wait for somebody else who announces the same change, in microseconds.
     private static let window: Int64 = 50_000
-    /// How long an author may stay silent because others keep asking it, in microseconds.
+    /// How long to wait for the author after a relay was heard first, in microseconds.
+    ///
+    /// A peer that others keep asking answers them and announces late.
     private static let longestSilence: Int64 = 300_000
 
-    /// How much later a peer must have announced the old state to be no author, in microseconds.
+    /// How long after a change the old state must be heard to rule its sender out as author, in microseconds.
     ///
-    /// Its announcement may have been on its way for a while.
+    /// What is heard sooner may have been sent before the change.
     private static let slack: Int64 = 8_000
 
     /// A member's announcement of a change.
@@ -35,7 +37,7 @@ package struct ChangeLog: Hashable, Sendable {
         /// When the announcement before this one was heard; nil if there was none.
         var lastHeard: HostTime?
 
-        /// Whether its peer did not know of a change that had been made before.
+        /// Whether its peer still announced the old state after the change was made.
         fileprivate func isOfRelay(madeAt: HostTime) -> Bool {
             lastHeard.map { madeAt.microseconds(to: $0) > ChangeLog.slack } ?? false
         }
@@ -46,7 +48,7 @@ package struct ChangeLog: Hashable, Sendable {
         var change: SessionChange
         let announcement: Announcement
         let madeAt: HostTime
-        /// Whether the peer that counts as the author only repeats the change.
+        /// Whether the peer named as author is known only to repeat the change.
         var isOfRelay: Bool
 
         var deadline: HostTime {
@@ -63,7 +65,9 @@ package struct ChangeLog: Hashable, Sendable {
     package init() {}
 
     /// When ``settle(at:)`` has something to do; nil while nothing is open.
-    var nextDeadline: HostTime? { open.lazy.map(\.deadline).min() }
+    ///
+    /// Changes are recorded in order, so the first one decides.
+    var nextDeadline: HostTime? { open.first?.deadline }
 
     /// Adds a change that was made here, or a join; nothing waits for more about earlier changes.
     mutating func add(_ change: SessionChange) {
@@ -80,7 +84,8 @@ package struct ChangeLog: Hashable, Sendable {
     mutating func add(_ change: SessionChange, by evidence: Evidence, madeAt: HostTime) {
         close { $0.change.at < change.at }
         let isOfRelay = evidence.isOfRelay(madeAt: madeAt)
-        if change.isProbable, !isOfRelay { return add(change) }
+        // What is still open was announced together with this change, and is recorded before it.
+        if change.isProbable, !isOfRelay, open.isEmpty { return record(change) }
         var change = change
         change.isProbable = change.isProbable || isOfRelay
         open.append(
@@ -92,7 +97,9 @@ package struct ChangeLog: Hashable, Sendable {
         for index in open.indices where open[index].change.origin.node != evidence.announcer.node {
             guard open[index].isRepeated(by: evidence.announcement) else { continue }
             open[index].change.isProbable = true
-            guard open[index].isOfRelay, !evidence.isOfRelay(madeAt: open[index].madeAt) else { continue }
+            // Who has just come has the change from somebody, too.
+            guard open[index].isOfRelay, evidence.lastHeard != nil, !evidence.isOfRelay(madeAt: open[index].madeAt)
+            else { continue }
             open[index].change.origin = .peer(evidence.announcer)
             open[index].isOfRelay = false
         }

@@ -173,6 +173,24 @@ struct ChangeTests {
     }
 
     @Test
+    func `a relayed tempo and a fresh play in one announcement settle in order`() throws {
+        var relay = Peer(1)
+        var rig = joined(relay)
+        let edited = try rig.edited(tempo: 150)
+        rig.advance(milliseconds: 10)
+        rig.hear(relay, .alive)
+        rig.advance(milliseconds: 30)
+        relay.announcement.timeline = edited
+        relay.announcement.startStop = StartStopState(
+            isPlaying: true, beats: .zero, timestamp: try rig.edited(tempo: 151).timeOrigin)
+        rig.hear(relay, .alive)
+        rig.advance(milliseconds: 300)
+        let changes = rig.engine.changeLog.changes.suffix(2)
+        #expect(changes.map(\.what) == [.tempo(Tempo(beatsPerMinute: 150)), .play])
+        #expect(changes.first?.isProbable == true)
+    }
+
+    @Test
     func `a change is not certain if its author's announcement is held back`() throws {
         var (author, relay) = (Peer(1), Peer(2, session: NodeID(bits: 1)))
         var rig = joined(author, relay)

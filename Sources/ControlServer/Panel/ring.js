@@ -4,17 +4,17 @@
 class Position {
   /** Longest delay of a status, in milliseconds; a larger difference is a jump of the session. */
   static #slowest = 150;
-  /** The statuses of the last four seconds, and the one that counts. */
+  /** The statuses of the last two seconds, and the one that counts. */
   #recent = [];
   #anchor = null;
 
-  /** Takes a status. All come a little late: the one that came least so counts, until the tempo changes. */
+  /** Takes a status. Each comes a little late, so the least delayed of the recent ones counts, until tempo or place jump. */
   take({ beat, phase, quantum, tempo }, now) {
     const at = (one) => one.beat + (now - one.time) * one.tempo / 60000;
     const known = this.#anchor;
     const goesOn = known && known.quantum === quantum && Math.abs(known.tempo - tempo) < 0.1
       && Math.abs(at(known) - beat) * 60000 / tempo < Position.#slowest;
-    this.#recent = [{ time: now, beat, phase, quantum, tempo }, ...(goesOn ? this.#recent.slice(0, 15) : [])];
+    this.#recent = [{ time: now, beat, phase, quantum, tempo }, ...(goesOn ? this.#recent.filter((one) => now - one.time < 2000) : [])];
     this.#anchor = this.#recent.reduce((best, one) => at(one) > at(best) ? one : best);
   }
 

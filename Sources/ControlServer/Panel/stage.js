@@ -14,7 +14,7 @@ class Stage {
   #awake = null;
   /** Whether this view has been on the full screen since it was opened. */
   #isFull = false;
-  /** The full screen must have been left before it is asked for again; otherwise browsers mix up the two. */
+  /** Settles once the full screen has been left; asking for it sooner fails in some browsers. */
   #left = Promise.resolve();
   /** When the last strong flash began, in milliseconds, and whether the present beat has one. */
   #strongAt = -Infinity;

@@ -60,7 +60,15 @@ class Finger:
 
     def scroll(self, x, y, by):
         """Drags the page, and returns when it has stopped."""
-        self.page.evaluate("() => { window.scrolled = new Promise(resume => addEventListener('scrollend', resume, { once: true })); }")
+        self.page.evaluate("""async () => {
+            // What was scrolled into view before ends within two frames.
+            for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+            window.scrolled = new Promise(resume => {
+                addEventListener("scrollend", resume, { once: true });
+                // A page that does not scroll is the test's to judge.
+                setTimeout(resume, 20000);
+            });
+        }""")
         self.drag(x, y, by)
         self.page.evaluate("async () => { await scrolled; }")
 

@@ -83,7 +83,7 @@ class LinkHut:
             if process and process.poll() is None:
                 process.terminate()
             if process:
-                process.wait(timeout=60)
+                process.wait(timeout=2 * PATIENCE)
 
     def read(self):
         rest = b""
