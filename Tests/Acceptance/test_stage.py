@@ -184,7 +184,8 @@ FOLLOW = """async (beats) => {
     await new Promise(resolve => {
         const note = (now) => {
             const turn = document.getElementById("hand").getAttribute("transform").match(/rotate\\(([-\\d.e]+)/)[1] / 360 * 4;
-            seen.push([now, turn, +document.getElementById("stageCount").textContent,
+            // While the page hears nothing, there is no number.
+            seen.push([now, turn, +document.getElementById("stageCount").textContent || null,
                 +document.getElementById("stageFlash").style.getPropertyValue("--fade"),
                 document.getElementById("stageFlash").classList.contains("strong")]);
             if (seen.length > 1 && seen.at(-1)[2] !== seen.at(-2)[2]) beats -= 1;
@@ -226,6 +227,9 @@ def test_the_flash_follows_the_sessions_beat(browser, start, figure):
     for before, after in zip(seen, seen[1:]):
         interval = after[0] - before[0]
         intervals.append(interval)
+        if None in (before[2], after[2]):
+            jumps += 1
+            continue
         # Within a frame of the beat in either direction, the newest status may have moved the position.
         assert after[2] in (int(after[1]) + 1, (int(after[1]) - 1) % 4 + 1, (int(after[1]) + 1) % 4 + 1)
         if (after[1] - before[1] + 2) % 4 < 1.95:
