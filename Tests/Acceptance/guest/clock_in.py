@@ -25,9 +25,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from alsa_midi import (  # noqa: E402
     ALSAError, ControlChangeEvent, NoteOnEvent, SequencerClient, SongPositionPointerEvent, SysExEvent)
 
-from guest.dispatch import Load  # noqa: E402
 from rig.framed import FramedLine  # noqa: E402
 from rig.guest import preload  # noqa: E402
+from rig.loads import LOADS, running  # noqa: E402
 
 PROBE = os.environ["PROBE"]
 TICK, START, CONTINUE, STOP = b"\xF8", b"\xFA", b"\xFB", b"\xFC"
@@ -114,7 +114,7 @@ def idle():
 
 def loaded():
     stage = Stage()
-    with Load():
+    with running(LOADS["heavy"].scripts):
         stage.play(2, seed=2)
     return stage.end()
 
