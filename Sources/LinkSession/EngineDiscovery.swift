@@ -108,13 +108,13 @@ extension Engine {
         let id = announcement.session
         let isNewTimeline = !peers.holds(announcement.timeline, in: id)
         let isNewStartStop = !peers.holds(announcement.startStop, in: id)
-        let isNewMember = !peers.holds(header.sender, in: id)
+        let lastHeard = peers.lastHeard(header.sender, in: id)
         let expiry = now.advanced(byMicroseconds: Int64(header.timeToLive) * 1_000_000)
         let record = PeerRecord(
             node: header.sender, interface: interfaces[index].address, announcement: announcement, expiry: expiry,
             source: source, at: now)
         let evidence = ChangeLog.Evidence(
-            announcement: announcement, announcer: record.announcer, lastHeard: peers.lastHeard(header.sender, in: id))
+            announcement: announcement, announcer: record.announcer, lastHeard: lastHeard)
         guard admit(record, at: now) else { return }
         let before = before
         let pruneAt = expiry.advanced(byMicroseconds: Self.prunePadding)
@@ -123,7 +123,7 @@ extension Engine {
         if isNewTimeline { saw(announcement.timeline, in: id, at: now) }
         measureIfUnmeasured(id, at: now)
         if isNewStartStop { saw(announcement.startStop, in: id, at: now) }
-        if isNewMember { recountPeers(at: now) }
+        if lastHeard == nil { recountPeers(at: now) }
         noteChanges(since: before, evidence, at: now)
     }
 

@@ -97,9 +97,6 @@ struct PeerTable: Sendable {
             .max { $0.timestamp < $1.timestamp }
     }
 
-    /// Whether any record places the peer in this session.
-    func holds(_ node: NodeID, in session: NodeID) -> Bool { lastHeard(node, in: session) != nil }
-
     /// When a peer last announced this session; nil if no record places it there.
     func lastHeard(_ node: NodeID, in session: NodeID) -> HostTime? {
         let first = position(of: node, .v4(0))

@@ -10,7 +10,7 @@ class Position {
 
   /** Takes a status. Each comes a little late, so the least delayed of the recent ones counts, until tempo or place jump. */
   take({ beat, phase, quantum, tempo }, now) {
-    const at = (one) => one.beat + (now - one.time) * one.tempo / 60000;
+    const at = (one) => one.beat + Position.#passed(one, now);
     const known = this.#anchor;
     const goesOn = known && known.quantum === quantum && Math.abs(known.tempo - tempo) < 0.1
       && Math.abs(at(known) - beat) * 60000 / tempo < Position.#slowest;
@@ -20,15 +20,16 @@ class Position {
 
   forget() { this.#anchor = null; }
 
-  #passed(now) { return (now - this.#anchor.time) * this.#anchor.tempo / 60000; }
+  /** Beats since a status. */
+  static #passed(one, now) { return (now - one.time) * one.tempo / 60000; }
 
-  beat(now) { return this.#anchor.beat + this.#passed(now); }
+  beat(now) { return this.#anchor.beat + Position.#passed(this.#anchor, now); }
 
   /** Length and position of the cycle; without a quantum it is one beat. Null while unknown. */
   cycle(now) {
     if (!this.#anchor) return null;
     const length = this.#anchor.quantum || 1;
-    const phase = (this.#anchor.quantum ? this.#anchor.phase : this.#anchor.beat) + this.#passed(now);
+    const phase = (this.#anchor.quantum ? this.#anchor.phase : this.#anchor.beat) + Position.#passed(this.#anchor, now);
     return { length, phase: ((phase % length) + length) % length };
   }
 }
