@@ -40,21 +40,22 @@ def join(peer, quantum):
             gateway.post("transport", {"playing": True})
             observer.watch(5)
             status = gateway.status()
+            gateway.post("transport", {"playing": False})
+            observer.watch(0.5)
+            # Asked for once: each further reading of both clocks moves all of their times a little.
+            events = observer.events()
             state = peer.link.captureAppSessionState()
             span = range(int(state.beatAtTime(joined, 1)) - 1, int(state.beatAtTime(peer.now(), 1)) + 2)
             grid = [(state.timeAtBeat(beat, 1), beat) for beat in span]
             phases = {
                 str(int(at)): state.phaseAtTime(int(at), quantum)
-                for kind, at, _ in observer.events() if kind == "clock" and at > played}
-            gateway.post("transport", {"playing": False})
-            observer.watch(0.5)
+                for kind, at, _ in events if kind == "clock" and at > played}
             gateway.stop()
         finally:
             gateway.kill()
             observer.client.close()
     return {
-        "joined": joined, "played": played, "grid": grid, "phases": phases, "events": observer.events(),
-        "status": status}
+        "joined": joined, "played": played, "grid": grid, "phases": phases, "events": events, "status": status}
 
 
 def main(result, *quanta):
