@@ -82,8 +82,8 @@ def pytest_collection_modifyitems(items):
 def pytest_collection_finish(session):
     """Starts the lab boots that the selected tests need."""
     if not session.config.option.collectonly:
-        for module in dict.fromkeys(item.module for item in session.items if uses_lab(item)):
-            session.config.recordings.prepare(module.__name__, module.BOOTS)
+        modules = dict.fromkeys(item.module for item in session.items if uses_lab(item))
+        session.config.recordings.prepare([(module.__name__, boot) for module in modules for boot in module.BOOTS])
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from rig.gateway import LINK_PROBE
 from rig.labs import LIBRARY, Boot, compiled
 
-BOOTS = [Boot({"sixty-four": ("allocations.py",)}, libraries={"COUNTER": "allocations.c"})]
+BOOTS = [Boot({"sixty-four": ("allocations.py",)}, libraries={"COUNTER": "allocations.c"}, takes_long=True)]
 
 
 @pytest.mark.real("sequencer")

@@ -22,7 +22,7 @@ SCENES = [
     ["refusing", "unplugged", "silent"],
 ]
 BOOTS = [
-    Boot({" ".join(scenes): ("devices.py", *scenes)}, ("--kernel-args", "transparent_hugepage=never"))
+    Boot({" ".join(scenes): ("devices.py", *scenes)}, ("--kernel-args", "transparent_hugepage=never"), takes_long=True)
     for scenes in SCENES]
 
 

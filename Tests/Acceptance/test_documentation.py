@@ -12,7 +12,7 @@ from rig.documents import commands, inline_code, pages
 from rig.interface import described_commands
 from rig.labs import Boot
 
-BOOTS = [Boot({"blocks": ("documentation.py",)})]
+BOOTS = [Boot({"blocks": ("documentation.py",)}, takes_long=True)]
 # Pages outside of `docs` that name commands, too.
 OTHERS = ["CONTRIBUTING.md", "SECURITY.md", "Profiles/README.md"]
 # `tactus doctor` finds what is wrong with the machine that it runs on.

@@ -22,7 +22,7 @@ SCENES = {
     "results": ["click", "kick", "monitored"],
     "beside": ["ticks", "overrun"],
     "refusals": ["stopped", "killed", "crashed", "missing"]}
-BOOTS = [Boot({name: ("listening.py", *scenes)}) for name, scenes in SCENES.items()]
+BOOTS = [Boot({name: ("listening.py", *scenes)}, takes_long=True) for name, scenes in SCENES.items()]
 
 
 @pytest.fixture

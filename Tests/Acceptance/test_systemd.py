@@ -12,7 +12,7 @@ from rig.labs import Boot
 
 pytestmark = pytest.mark.real("permission")
 
-BOOTS = [Boot({"service": ("service.py",)}, programs={"FORBIDDEN": "forbidden.c"})]
+BOOTS = [Boot({"service": ("service.py",)}, programs={"FORBIDDEN": "forbidden.c"}, takes_long=True)]
 TICK = 60 / 120 / 24  # seconds
 UNITS = {kind: (PROJECT / "Packaging" / name).read_text()
          for kind, name in (("system", "tactus.service"), ("user", "tactus.user.service"))}

@@ -38,13 +38,15 @@ class Boot:
     """One boot of the lab: scripts to run one after another, and options for the lab.
 
     `libraries` are C files that scripts may preload, `programs` such that they may run; each is found through the
-    environment variable that is its key.
+    environment variable that is its key. One that `takes_long`, a minute or two, is booted before others: else it could
+    be left over at the end, with one processor idle.
     """
 
     scripts: dict  # by name: the script and its arguments
     options: tuple = ()
     libraries: dict = field(default_factory=dict)
     programs: dict = field(default_factory=dict)
+    takes_long: bool = False
 
 
 def command(boot, folder):
@@ -82,7 +84,7 @@ def record(boot, running=None):
 
 
 class Recordings:
-    """The lab's results for the tests. Two boots run at a time, each once and before its tests."""
+    """The lab's results for the tests. Two boots run at a time, each once."""
 
     def __init__(self):
         self.pool = concurrent.futures.ThreadPoolExecutor(max_workers=2)
@@ -90,9 +92,9 @@ class Recordings:
         self.running = set()
         self.seconds = {}
 
-    def prepare(self, module, boots):
-        """Schedules the boots of a test module."""
-        for boot in boots:
+    def prepare(self, boots):
+        """Schedules boots, each with the name of its test module."""
+        for module, boot in sorted(boots, key=lambda each: not each[1].takes_long):
             made = self.pool.submit(self.timed, f"{module}: {', '.join(map(str, boot.scripts))}", boot)
             for name in boot.scripts:
                 self.made[module, name] = made
