@@ -38,7 +38,7 @@ def test_an_audio_callback_captures_and_commits_without_one_allocation(tmp_path,
 
     # The end of the thread itself frees a little memory, which counts once.
     once, often = allocations(1), allocations(100_000)
-    figure("allocations elsewhere meanwhile", often[1] - once[1])
+    figure("allocations elsewhere", often[1])
     figure("allocations of 100,000 callbacks", often[0] - once[0], bound=0)
-    assert often[1] - once[1] > 1000, "the counter counts"
+    assert once[0] > 0 and once[1] > 0, "both are counted"
     assert often[0] == once[0]

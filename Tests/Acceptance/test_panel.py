@@ -572,6 +572,7 @@ def unfold(panel, which="[aria-expanded]"):
     """Opens all details, or those that are chosen."""
     for button in panel.query_selector_all(which):
         button.click()
+        until(lambda: button.evaluate("e => e.ariaExpanded === 'true' && e === document.activeElement"), "it is open")
     panel.locator("#peers li").first.wait_for()
 
 
