@@ -200,6 +200,7 @@ docs: toolchain  ## the libraries' documentation, into .build/docs: Link.doccarc
 		$(SWIFT) build --scratch-path $$DOCS --target $$target -Xswiftc -emit-symbol-graph \
 			-Xswiftc -emit-symbol-graph-dir -Xswiftc $$DOCS; \
 	done
+	mkdir -p $$DOCS/modules
 	for module in LinkNetwork LinkSession BeatTime RealTime MIDIClock; do \
 		rm -rf $$DOCS/symbols && mkdir $$DOCS/symbols && cp $$DOCS/$$module.symbols.json $$DOCS/symbols; \
 		catalog=Sources/$$module/$$module.docc; [ -d $$catalog ] || catalog=; \
