@@ -53,13 +53,13 @@ def test_a_machine_whose_port_is_taken_is_heard_again_by_what_the_status_says(re
 
 
 @pytest.mark.real("sequencer")
-def test_a_firewall_is_opened_to_peers_by_what_the_doctor_says(recordings):
+def test_a_program_that_keeps_peers_out_is_ended_by_what_the_doctor_says(recordings):
     scene = recordings["symptoms"]["No peers"]
     (_, _, alone), (_, code, said), (mend, mended, _), (_, again, together) = scene["steps"]
-    assert code == 1 and "probably a firewall blocks it" in said, scene
-    assert mend.startswith("sudo nft insert rule ") and mended == again == 0
+    assert code == 1 and "which does not share it" in said, scene
+    assert mend == f"kill {scene['hog']}" and mended == again == 0
     assert (scene["before"], scene["after"]) == (0, 1)
-    assert "133" not in alone and "133" in together, "the peer's tempo"
+    assert "no Link peers" in alone and " 133 " in together, "the peer's tempo"
 
 
 def parsed():

@@ -19,7 +19,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from alsa_midi import PortCaps, PortType, SequencerClient  # noqa: E402
 
 from rig import tracer  # noqa: E402
-from rig.cards import MODULES  # noqa: E402
 from rig.documents import symptom  # noqa: E402
 from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import TACTUS, Gateway, environment  # noqa: E402
@@ -29,6 +28,14 @@ from rig.wait import until  # noqa: E402
 
 STAGE = pathlib.Path("/tmp/symptoms")
 MACHINE = "Virtual Raw MIDI 0-{0}", "VirMIDI 0-{0}"
+# Takes Link's port for IPv4 and IPv6, and does not share it.
+HOG = """
+import socket, time
+port = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+port.bind(("", 20808))
+print(flush=True)
+time.sleep(1e6)
+"""
 
 
 def prepare():
@@ -38,7 +45,7 @@ def prepare():
     (STAGE / "bin/sudo").write_text('#!/bin/sh\nexec "$@"\n')
     (STAGE / "bin/sudo").chmod(0o755)
     # The first use of a program waits for the host, while the guest's clock may skip ahead.
-    for command in ("tactus doctor", "nft --version", "aconnect -l"):
+    for command in ("tactus doctor", "aconnect -l"):
         subprocess.run(command, shell=True, env=settings(), stdin=subprocess.DEVNULL, capture_output=True)
 
 
@@ -133,29 +140,27 @@ def silent():
 
 
 def no_peers():
-    """A firewall drops what comes from the network, in which an official peer plays."""
-    subprocess.run(["/bin/busybox", "insmod", str(MODULES / "nf_tables.ko")], check=True)
+    """A program that is no Link program has Link's port to itself, while an official peer plays on another computer."""
     steps, network = Steps(), Network()
     with awake():
-        own = network.cable(OwnHost())
-        other = network.cable()
-        own.run("nft", "table inet filter { chain input { type filter hook input priority 0; "
-                f"iifname {own.interface} drop; }}; }}")
-        peer = tracer.official(133, other.enter)
+        network.cable(OwnHost())
+        peer = tracer.official(133, network.cable().enter)
         peer.enable()
+        hog = subprocess.Popen([*tracer.WITH_PARENT, sys.executable, "-c", HOG], stdout=subprocess.PIPE)
+        hog.stdout.readline()
         with started("alone", "--tempo", "100", "--output", "VirMIDI 0-2") as gateway:
-            gateway.wait_status(lambda status: status["link"]["active"], "it takes part")
+            gateway.wait_status(warned("link-interface"), "the port is found taken")
             look, examine = symptom("No peers")[:2]
             steps.run(look)
             before = gateway.status()["link"]["peers"]
             said = steps.run(examine)
-            steps.run(fix(said, f"multicast {own.interface}"))
+            steps.run(fix(said, "UDP port 20808 is taken"))
+            hog.wait()
             after = gateway.wait_status(lambda status: status["link"]["peers"], "the peer is heard")["link"]["peers"]
             steps.run(look)
         peer.kill()
-        own.run("nft", "flush", "ruleset")
         network.close()
-    return {"steps": steps.taken, "before": before, "after": after}
+    return {"steps": steps.taken, "hog": hog.pid, "before": before, "after": after}
 
 
 def main():
