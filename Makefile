@@ -16,9 +16,11 @@ SWIFT ?= swift
 RELEASE := .build/release/tactus
 # No debug information: it would be half of the executable, and time to write. Functions keep their names until
 # installation, but are not exported, so that the linker leaves out those that nobody calls. No path of this folder gets
-# in, so that the same sources give the same executable elsewhere.
-RELEASE_OPTIONS := -c release --static-swift-stdlib -debug-info-format none -Xlinker --no-export-dynamic \
-	-Xcc -ffile-prefix-map=$(CURDIR)=.
+# in, nor the compiler's hash of each module, which depends on it, so that the same sources give the same executable
+# elsewhere (but for the length of that path: Packaging/reproduce). Package.swift is read anew each time, as what Swift
+# keeps of it names the commit of back then.
+RELEASE_OPTIONS := -c release --manifest-cache none --static-swift-stdlib -debug-info-format none -Xlinker --no-export-dynamic \
+	-Xcc -ffile-prefix-map=$(CURDIR)=. -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
 # Manual pages and completion scripts, made by what the built program says of itself.
 DOCUMENTS := .build/documents
 FORMATTED := Sources Tests Package.swift Packaging Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
@@ -206,6 +208,7 @@ docs: toolchain  ## the libraries' documentation, into .build/docs: Link.doccarc
 		$(SWIFT) build --scratch-path $$DOCS --target $$target -Xswiftc -emit-symbol-graph \
 			-Xswiftc -emit-symbol-graph-dir -Xswiftc $$DOCS; \
 	done
+	mkdir -p $$DOCS/modules
 	for module in LinkNetwork LinkSession BeatTime RealTime MIDIClock; do \
 		rm -rf $$DOCS/symbols && mkdir $$DOCS/symbols && cp $$DOCS/$$module.symbols.json $$DOCS/symbols; \
 		catalog=Sources/$$module/$$module.docc; [ -d $$catalog ] || catalog=; \

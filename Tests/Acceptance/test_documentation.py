@@ -1,4 +1,4 @@
-"""The commands of README.md and docs/*.md run as they are written; in the lab.
+"""The commands of README.md and docs/*.md run as they are written, and mend what they are meant to mend; in the lab.
 
 `Tests/documents` checks links and the list of blocks that are not run, with the reason of each.
 """
@@ -12,7 +12,7 @@ from rig.documents import commands, inline_code, pages
 from rig.interface import described_commands
 from rig.labs import Boot
 
-BOOTS = [Boot({"blocks": ("documentation.py",)}, takes_long=True)]
+BOOTS = [Boot({"blocks": ("documentation.py",), "symptoms": ("symptoms.py",)}, takes_long=True)]
 # Pages outside of `docs` that name commands, too.
 OTHERS = ["CONTRIBUTING.md", "SECURITY.md", "Profiles/README.md"]
 # `tactus doctor` finds what is wrong with the machine that it runs on.
@@ -32,6 +32,34 @@ def test_the_clock_that_is_measured_is_steady(recordings):
     """A page that says how to measure a clock must show one, not a port without any."""
     (block,) = [block for block in commands() if block.page == "docs/timing.md" and "tactus monitor" in block.text]
     assert re.search(r"^ticks +\d{4} ticks, 0 lost, 0 doubled", recordings["blocks"][block.place][1], re.M)
+
+
+@pytest.mark.real("sequencer")
+def test_double_tempo_is_mended_by_what_the_status_says(recordings):
+    scene = recordings["symptoms"]["Double tempo"]
+    (_, code, said), (mend, mended, _) = scene["steps"]
+    assert code == mended == 0 and "hears the clock twice" in said, scene
+    assert mend.startswith("aconnect -d ")
+    assert scene["before"] == pytest.approx(192, abs=2) and scene["after"] == pytest.approx(96, abs=2)
+
+
+@pytest.mark.real("sequencer")
+def test_a_machine_whose_port_is_taken_is_heard_again_by_what_the_status_says(recordings):
+    scene = recordings["symptoms"]["Silent"]
+    (_, code, said), (_, again, after) = scene["steps"]
+    assert code == again == 0 and "another program has it to itself" in said, scene
+    assert scene["fix"].startswith("close that program") and "is away" not in after
+    assert scene["before"] == 0 and scene["after"] == pytest.approx(96, abs=2)
+
+
+@pytest.mark.real("sequencer")
+def test_a_program_that_keeps_peers_out_is_ended_by_what_the_doctor_says(recordings):
+    scene = recordings["symptoms"]["No peers"]
+    (_, _, alone), (_, code, said), (mend, mended, _), (_, again, together) = scene["steps"]
+    assert code == 1 and "which does not share it" in said, scene
+    assert mend == f"kill {scene['hog']}" and mended == again == 0
+    assert (scene["before"], scene["after"]) == (0, 1)
+    assert "no Link peers" in alone and " 133 " in together, "the peer's tempo"
 
 
 def parsed():

@@ -68,7 +68,8 @@ class Root:
         return done.stdout
 
     def script(self, line):
-        inside = f"cd /root; export DEBIAN_FRONTEND=noninteractive HOME=/root LC_ALL=C.UTF-8; {line}"
+        # What an outer make was told, and where it keeps its files, is not for this system.
+        inside = f"cd /root; unset TMPDIR MAKEFLAGS MFLAGS MAKELEVEL; export DEBIAN_FRONTEND=noninteractive HOME=/root LC_ALL=C.UTF-8; {line}"
         shown = "".join(f"mkdir -p {self.folder}{name}; mount --bind {name} {self.folder}{name}; " for name in self.shown)
         return (f"mount -t proc proc {self.folder}/proc; mount -t tmpfs tmp {self.folder}/tmp; mount --bind /dev "
                 f"{self.folder}/dev; {shown}exec chroot {self.folder} sh -c {shlex.quote(inside)}")
