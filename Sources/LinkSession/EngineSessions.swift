@@ -31,9 +31,7 @@ extension Engine {
 
     /// Measures the session of a peer just heard, unless that was done or is under way.
     ///
-    /// Anyone may announce a session, and never answer or say that it is younger than it is. So a peer that was not asked
-    /// is asked, too, if another address claims to be the same peer, if those asked do not answer, or if the session was
-    /// not joined, and its members have not joined ours either.
+    /// Anyone may announce a session, and then never answer, or say that it is younger than it is.
     mutating func measureIfNeeded(through peer: Announcer, at now: HostTime) {
         guard let record = peers[peer], let known = knownSessions.first(where: { $0.id == record.announcement.session })
         else { return }
@@ -43,16 +41,22 @@ extension Engine {
             return
         }
         guard !record.wasAsked, record.isMeasurable else { return }
-        let isDue =
-            if known.rejectedAt == nil, running.allSatisfy({ $0.isStuck(at: now) }) {
-                true
-            } else if peers.wasAsked(peer.address, about: known.id) {
-                false
-            } else {
-                peers.isDisputed(peer)
-                    || known.rejectedAt.map { $0.microseconds(to: now) >= Self.timeToJoin } ?? false
-            }
-        if isDue { startMeasurement(of: known.id, through: record, at: now) }
+        if isSecondOpinionDue(from: peer, on: known, running, at: now) {
+            startMeasurement(of: known.id, through: record, at: now)
+        }
+    }
+
+    /// Whether to measure a session through a further peer.
+    private func isSecondOpinionDue(
+        from peer: Announcer, on known: KnownSession, _ running: [Measurement], at now: HostTime
+    ) -> Bool {
+        let isNewAddress = peer.node == known.id || !peers.wasAsked(peer.address, about: known.id)
+        if isNewAddress, peers.isDisputed(peer) { return true }
+        guard let rejectedAt = known.rejectedAt else {
+            return running.allSatisfy { $0.isStuck(at: now) }
+                || isNewAddress && running.contains { $0.isUnanswered(at: now) }
+        }
+        return isNewAddress && rejectedAt.microseconds(to: now) >= Self.timeToJoin
     }
 
     /// Adds a session to the known ones; if there are too many, forgets those that nobody announces any more.
@@ -132,7 +136,9 @@ extension Engine {
     }
 
     private mutating func join(_ joined: KnownSession, _ transform: GhostTransform, at now: HostTime) {
-        remember(KnownSession(id: session.id, timeline: session.timeline, rejectedAt: now))
+        // Its age is certain, and its members will join this one in their own time.
+        let never = HostTime(microseconds: .max)
+        remember(KnownSession(id: session.id, timeline: session.timeline, rejectedAt: never))
         joins += 1
         startStop = .initial
         followsStartStop = false

@@ -80,10 +80,13 @@ struct Measurement: Sendable {
         return .goOn
     }
 
-    /// Whether another peer of the session may be asked as well, because this one seems not to give an answer.
-    func isStuck(at now: HostTime) -> Bool {
-        start.microseconds(to: now) >= (isAnswered ? Self.patience : Self.patienceUnanswered)
+    /// Whether the peer seems not to answer, so that all others of its session may be asked as well.
+    func isUnanswered(at now: HostTime) -> Bool {
+        !isAnswered && start.microseconds(to: now) >= Self.patienceUnanswered
     }
+
+    /// Whether it takes so long that another peer of the session may be asked as well.
+    func isStuck(at now: HostTime) -> Bool { isUnanswered(at: now) || start.microseconds(to: now) >= Self.patience }
 
     /// Whether a pong echoes a ping that this measurement can have sent.
     ///

@@ -223,8 +223,9 @@ struct PeerTable: Sendable {
         func isOwn(_ record: PeerRecord) -> Bool { record.announcement.session == session }
         let own = records.count(where: isOwn) + (isOwn(new) ? 1 : 0)
         let losesOwn = 2 * own > records.count + 1
-        let candidates = records.indices.filter {
-            isOwn(records[$0]) == losesOwn && !busy.contains(records[$0].announcer)
+        let candidates = records.indices.filter { index in
+            let record = records[index]
+            return isOwn(record) == losesOwn && !(record.wasAsked && busy.contains(record.announcer))
         }
         let crowd = greediest.map { greediest in candidates.filter { records[$0].source == greediest } } ?? []
         return (crowd.isEmpty ? candidates : crowd).min { records[$0].isLessWanted(than: records[$1]) }

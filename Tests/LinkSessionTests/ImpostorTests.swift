@@ -102,6 +102,38 @@ struct ImpostorTests {
         #expect(taken < 1000)
     }
 
+    @Test(arguments: Clock.allCases, [7, 700] as [UInt64])
+    func `an older session is joined within a second though liars of ever new nodes are in it, too`(
+        clock: Clock, node: UInt64
+    ) throws {
+        var rig = Rig()
+        let real = older(Peer(node, session: NodeID(bits: 7)), in: &rig)
+        let taken = try #require(
+            joinTime(&rig, of: real) { rig, number in
+                let liar = Peer(UInt64(1_000_000 + number), session: NodeID(bits: 7))
+                rig.hear(impostor(of: liar, number, clock, in: &rig), .alive)
+            })
+        #expect(taken < 1000)
+    }
+
+    @Test(arguments: [Clock.silent, .wrongSession])
+    func `a founder is asked though a liar announces its node from its own address with ever new endpoints`(
+        clock: Clock
+    ) throws {
+        var rig = Rig()
+        let real = older(Peer(7), in: &rig)
+        let taken = try #require(
+            joinTime(&rig, of: real) { rig, number in
+                var liar = impostor(of: real, 0, clock, in: &rig)
+                let responder = rig.responders[liar.measurementEndpoint]
+                liar.source = real.source
+                liar.announcement.measurementEndpoint?.port = UInt16(10_000 + number)
+                rig.responders[liar.measurementEndpoint] = responder
+                rig.hear(liar, .alive)
+            })
+        #expect(taken < 2000)
+    }
+
     @Test
     func `an older session is joined within a second though a timeline out of all range is announced for it`() throws {
         var rig = Rig()
