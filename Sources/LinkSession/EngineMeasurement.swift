@@ -160,10 +160,10 @@ extension Engine {
         for measurement in abandoned { failed(measurement, at: now) }
     }
 
-    /// Forgets a session that could not be measured, so that its members' next message starts again.
+    /// Measures a session through another member if it failed through this one.
     ///
-    /// The present session is kept; it is measured again later. So is one that was measured through another peer, or is
-    /// being measured through one.
+    /// If all have failed it forgets the session, so that its members' next message starts again. The present session is
+    /// kept; it is measured again later.
     private mutating func failed(_ measurement: Measurement, at now: HostTime) {
         if measurement.peer == measuredThrough { measuredThrough = nil }
         peers.noteFailure(measurement.peer, at: now)
@@ -171,7 +171,11 @@ extension Engine {
         guard id != session.id, !measurements.contains(where: { $0.session == id }),
             !knownSessions.contains(where: { $0.id == id && $0.rejectedAt != nil })
         else { return }
-        forget(id)
+        if let next = peers.unasked(in: id), interfaces.contains(where: { $0.address == next.interface }) {
+            startMeasurement(of: id, through: next, at: now)
+        } else {
+            forget(id)
+        }
     }
 
     private mutating func ping(

@@ -119,6 +119,14 @@ struct PeerTable: Sendable {
         records.contains { $0.wasAsked && $0.source == address && $0.announcement.session == session }
     }
 
+    /// A peer of a session that was not asked yet, preferably at an address where nobody was.
+    func unasked(in session: NodeID) -> PeerRecord? {
+        let members = records.filter { $0.announcement.session == session && $0.isMeasurable }
+        let asked = Set(members.lazy.filter(\.wasAsked).map(\.source))
+        let others = members.lazy.filter { !$0.wasAsked }
+        return others.first { !asked.contains($0.source) } ?? others.first
+    }
+
     /// The records of a node.
     private func all(of node: NodeID) -> ArraySlice<PeerRecord> {
         records[position(of: Announcer(node: node, address: .v4(0), interface: .v4(0)))...].prefix { $0.node == node }

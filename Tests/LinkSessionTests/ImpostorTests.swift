@@ -107,6 +107,7 @@ struct ImpostorTests {
         clock: Clock, node: UInt64
     ) throws {
         var rig = Rig()
+        rig.delay = 2000
         let real = older(Peer(node, session: NodeID(bits: 7)), in: &rig)
         let taken = try #require(
             joinTime(&rig, of: real) { rig, number in

@@ -9,7 +9,9 @@ extension OutputBoard {
     ///   - fold: the range to fold tempos into, as far as a device accepts it.
     ///   - probing: the loop guard's probe, and the slots that send it, one bit each; there it replaces the marks for
     ///     calibration.
-    mutating func take(_ outputs: [Output], folding fold: TempoRange? = nil, probing: (slots: UInt64, probe: Probe)? = nil) {
+    mutating func take(
+        _ outputs: [Output], folding fold: TempoRange? = nil, probing: (slots: UInt64, probe: Probe)? = nil
+    ) {
         count = outputs.count
         ports = 0
         for (slot, output) in outputs.enumerated() {
