@@ -228,6 +228,9 @@ package struct Arbiter: Sendable {
         return link.state.timeline.tempo
     }
 
+    /// The range that outputs fold the session's tempo into; nil if there is none, or while a clock leads.
+    package var folding: TempoRange? { following == nil ? fence?.folding : nil }
+
     /// Keeps outputs at a tempo inside the fence, whatever the session does.
     private mutating func hold(_ fence: TempoFence, at now: HostTime) {
         isHolding = true

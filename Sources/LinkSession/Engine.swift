@@ -29,10 +29,10 @@ package struct Engine: Sendable {
     var remeasureAt: HostTime?
     /// When to do a full measurement.
     var fullRoundAt = HostTime(microseconds: 0)
-    /// Where the last measurement succeeded; a peer may be heard where it cannot be measured.
-    var measuredOn: IPAddress?
-    /// The peer through which the joined session was last measured.
-    var measuredNode: NodeID?
+    /// The peer through which the joined session was last measured, where that succeeded.
+    ///
+    /// A peer may be heard where it cannot be measured.
+    var measuredThrough: Announcer?
     /// When the clock was last corrected.
     var correctedAt = HostTime(microseconds: 0)
 
@@ -102,8 +102,8 @@ package struct Engine: Sendable {
     struct KnownSession: Sendable {
         let id: NodeID
         var timeline: GhostTimeline
-        /// Nil while it was not measured.
-        var transform: GhostTransform?
+        /// When it was first found to be none to join; nil while it was not measured.
+        var rejectedAt: HostTime?
         /// Whether its measurement was put off for others.
         var wasPutOff = false
     }

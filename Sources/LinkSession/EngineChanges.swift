@@ -65,10 +65,12 @@ extension Engine {
 
     /// Records that another session was joined.
     mutating func noteJoin(from tempo: Tempo, at now: HostTime) {
-        let founder = peers.records.first { $0.node == session.id && $0.announcement.session == session.id }
+        let founders = peers.records.filter { $0.node == session.id && $0.announcement.session == session.id }
+            .map(\.announcer)
+        let founder = founders.first { $0 == measuredThrough } ?? founders.first
         changeLog.add(
             SessionChange(
                 what: .joined(session: session.id, from: tempo, to: session.timeline.tempo),
-                origin: founder.map { .peer($0.announcer) } ?? .unknown, at: now))
+                origin: founder.map { .peer($0) } ?? .unknown, at: now))
     }
 }

@@ -88,9 +88,8 @@ extension Engine {
         guard sender != nodeID, !formerNodeIDs.contains(sender) else { return }
         switch message.header.kind {
         case .byeBye:
-            if peers.remove(sender, on: interfaces[index].address, announcedBy: source.address) {
-                recountPeers(at: now)
-            }
+            let peer = Announcer(node: sender, address: source.address, interface: interfaces[index].address)
+            if peers.remove(peer) { recountPeers(at: now) }
         case .alive:
             // Answered even if the payload is invalid.
             interfaces[index].lastSend = now
@@ -121,7 +120,7 @@ extension Engine {
         interfaces[index].pruneAt = min(interfaces[index].pruneAt ?? pruneAt, pruneAt)
         // The timeline first: it may make us join, and start/stop is then judged within that session.
         if isNewTimeline { saw(announcement.timeline, in: id, at: now) }
-        measureIfUnmeasured(id, at: now)
+        measureIfNeeded(through: record.announcer, at: now)
         if isNewStartStop { saw(announcement.startStop, in: id, at: now) }
         if lastHeard == nil { recountPeers(at: now) }
         noteChanges(since: before, evidence, at: now)
@@ -130,7 +129,7 @@ extension Engine {
     /// Puts a record into the table; false if there is no room for it.
     private mutating func admit(_ record: PeerRecord, at now: HostTime) -> Bool {
         let running = measurements
-        switch peers.insert(record, sparing: { Set(running.map(\.node)) }) {
+        switch peers.insert(record, in: session.id, sparing: { Set(running.map(\.peer)) }) {
         case .admitted: return true
         case .inPlaceOf(let removed):
             noteCrowd(at: peers.greediest, now)

@@ -29,7 +29,7 @@ extension Engine {
         answeredBy pong: MeasurementMessage.Pong, from source: Endpoint, on interface: IPAddress, at now: HostTime
     ) -> Int? {
         let candidates = measurements.indices.filter {
-            measurements[$0].interface == interface && measurements[$0].expects(pong, at: now)
+            measurements[$0].peer.interface == interface && measurements[$0].expects(pong, from: source, at: now)
         }
         let asked = candidates.filter { measurements[$0].target == source }
         let aboutSession = (asked + candidates).first { measurements[$0].session == pong.session }
@@ -48,11 +48,11 @@ extension Engine {
         let isOwnAnswer = measurements[index].target == source
         if isOwnAnswer, measurements.count >= Self.crowdedCount, rulesOut(pong, measurements[index], at: now) {
             let ended = measurements.remove(at: index)
-            peers.noteAnswer(ended.node, on: ended.interface)
+            peers.noteAnswer(ended.peer)
             return
         }
         ping(source, on: interface, previousGhostTime: pong.ghostTime, at: now)
-        switch measurements[index].received(pong, at: now) {
+        switch measurements[index].received(pong, from: source, at: now) {
         case .goOn: break
         case .failed: failed(measurements.remove(at: index), at: now)
         case .succeeded(let trips): succeeded(measurements.remove(at: index), trips, at: now)
@@ -71,36 +71,45 @@ extension Engine {
 
     private mutating func succeeded(_ measurement: Measurement, _ trips: [RoundTrip], at now: HostTime) {
         let isOwn = measurement.session == session.id
-        let isFirstHand = measurement.node == measurement.session
+        let isFirstHand = measurement.peer.node == measurement.session
         guard let burst = Burst(trips, drift: isOwn ? clock?.drift ?? 0 : 0, isFirstHand: isFirstHand) else {
             return failed(measurement, at: now)
         }
-        measuredOn = measurement.interface
         let times = trips.map { $0.sent.microseconds(to: $0.arrived) }.sorted()
-        peers.noteAnswer(measurement.node, on: measurement.interface, roundTrip: times[times.count / 2])
-        if isOwn { measuredAgain(burst, at: now) } else { measured(measurement.session, burst, at: now) }
-        if session.id == measurement.session { measuredNode = measurement.node }
+        peers.noteAnswer(measurement.peer, roundTrip: times[times.count / 2])
+        if isOwn {
+            measuredThrough = measurement.peer
+            measuredAgain(burst, at: now)
+        } else {
+            measured(measurement.session, burst, through: measurement.peer, at: now)
+        }
     }
 
     /// Starts to measure a session through one of its peers; false if no peer can be asked.
     mutating func startMeasurement(of id: NodeID, _ length: Measurement.Length = .full, at now: HostTime) -> Bool {
-        guard let record = peers.measurable(in: id, preferring: measuredOn),
-            let target = record.announcement.measurementEndpoint,
+        guard let record = peers.measurable(in: id, preferring: measuredThrough, at: now),
             interfaces.contains(where: { $0.address == record.interface })
         else { return false }
-        if let running = measurements.firstIndex(where: {
-            $0.node == record.node && $0.interface == record.interface
-        }) {
+        startMeasurement(of: id, through: record, length, at: now)
+        return true
+    }
+
+    /// Starts to measure a session through a peer, instead of what is being measured through it.
+    mutating func startMeasurement(
+        of id: NodeID, through record: PeerRecord, _ length: Measurement.Length = .full, at now: HostTime
+    ) {
+        guard let target = record.announcement.measurementEndpoint else { return }
+        if let running = measurements.firstIndex(where: { $0.peer == record.announcer }) {
             let replaced = measurements.remove(at: running)
             if replaced.session != id { failed(replaced, at: now) }
         }
         if measurements.count >= Self.measurementLimit { putOffMeasurement(for: record.source, at: now) }
+        peers.noteAsked(record.announcer)
         let isSecondTry = knownSessions.contains { $0.id == id && $0.wasPutOff }
         measurements.append(
             Measurement(
                 of: id, through: record, target: target, length: length, isSecondTry: isSecondTry, at: now))
         ping(target, on: record.interface, at: now)
-        return true
     }
 
     /// Ends a measurement to make room for another: its session stays known, and is measured when it is heard again.
@@ -111,13 +120,13 @@ extension Engine {
         let foreign = measurements.indices.filter { measurements[$0].session != session.id }
         var counts = AddressCounts()
         counts.add(1, to: source)
-        for index in foreign { counts.add(1, to: measurements[index].source) }
+        for index in foreign { counts.add(1, to: measurements[index].peer.address) }
         let greediest = counts.greediest(above: Self.leastShare)
         // The first of equals is the oldest.
         let index = foreign.min { left, right in
             func rank(_ measurement: Measurement) -> (Int, Int, Int) {
                 (
-                    measurement.source == greediest ? 0 : 1, measurement.isAnswered ? 1 : 0,
+                    measurement.peer.address == greediest ? 0 : 1, measurement.isAnswered ? 1 : 0,
                     measurement.isSecondTry ? 1 : 0
                 )
             }
@@ -128,7 +137,7 @@ extension Engine {
         for index in knownSessions.indices where knownSessions[index].id == putOff.session {
             knownSessions[index].wasPutOff = true
         }
-        noteCrowd(at: putOff.source == greediest ? greediest : nil, now)
+        noteCrowd(at: putOff.peer.address == greediest ? greediest : nil, now)
     }
 
     /// Pings again where no pong came in time, and gives up after too many attempts.
@@ -136,7 +145,7 @@ extension Engine {
         var lost: [Measurement] = []
         for index in measurements.indices.reversed() where measurements[index].retryAt <= now {
             if measurements[index].retry(at: now) == .goOn {
-                ping(measurements[index].target, on: measurements[index].interface, at: now)
+                ping(measurements[index].target, on: measurements[index].peer.interface, at: now)
             } else {
                 lost.append(measurements.remove(at: index))
             }
@@ -146,17 +155,27 @@ extension Engine {
 
     /// Ends measurements on an interface that is gone.
     mutating func abandonMeasurements(on interface: IPAddress, at now: HostTime) {
-        let abandoned = measurements.filter { $0.interface == interface }
-        measurements.removeAll { $0.interface == interface }
+        let abandoned = measurements.filter { $0.peer.interface == interface }
+        measurements.removeAll { $0.peer.interface == interface }
         for measurement in abandoned { failed(measurement, at: now) }
     }
 
-    /// Forgets a session that could not be measured, so that its members' next message starts again.
+    /// Measures a session through another member if it failed through this one.
     ///
-    /// The present session is kept; it is measured again later.
+    /// If all have failed it forgets the session, so that its members' next message starts again. The present session is
+    /// kept; it is measured again later.
     private mutating func failed(_ measurement: Measurement, at now: HostTime) {
-        if measurement.interface == measuredOn { measuredOn = nil }
-        if measurement.session != session.id { forget(measurement.session) }
+        if measurement.peer == measuredThrough { measuredThrough = nil }
+        peers.noteFailure(measurement.peer, at: now)
+        let id = measurement.session
+        guard id != session.id, !measurements.contains(where: { $0.session == id }),
+            !knownSessions.contains(where: { $0.id == id && $0.rejectedAt != nil })
+        else { return }
+        if let next = peers.unasked(in: id), interfaces.contains(where: { $0.address == next.interface }) {
+            startMeasurement(of: id, through: next, at: now)
+        } else {
+            forget(id)
+        }
     }
 
     private mutating func ping(

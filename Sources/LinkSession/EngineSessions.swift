@@ -7,6 +7,8 @@ extension Engine {
     /// Most known sessions; those without a member in the table of peers are forgotten to make room.
     private static let knownSessionLimit = PeerTable.capacity
     private static let formerNodeIDLimit = 16
+    /// How long the members of a younger session may take to join ours, in microseconds.
+    private static let timeToJoin: Int64 = 500_000
 
     /// Processes a new timeline from a member of a session.
     mutating func saw(_ timeline: GhostTimeline, in id: NodeID, at now: HostTime) {
@@ -21,18 +23,40 @@ extension Engine {
                 knownSessions[index].timeline = timeline
             }
         } else {
-            remember(KnownSession(id: id, timeline: timeline, transform: nil))
+            remember(KnownSession(id: id, timeline: timeline))
         }
         // Even if nothing was adopted, so that a peer that announced something older learns the newer state at once.
         pushState()
     }
 
-    /// Measures a session that is known and was not measured yet, unless that is under way.
-    mutating func measureIfUnmeasured(_ id: NodeID, at now: HostTime) {
-        guard let index = knownSessions.firstIndex(where: { $0.id == id }), knownSessions[index].transform == nil,
-            !measurements.contains(where: { $0.session == id })
+    /// Measures the session of a peer just heard, unless that was done or is under way.
+    ///
+    /// Anyone may announce a session, and then never answer, or say that it is younger than it is.
+    mutating func measureIfNeeded(through peer: Announcer, at now: HostTime) {
+        guard let record = peers[peer], let known = knownSessions.first(where: { $0.id == record.announcement.session })
         else { return }
-        if !startMeasurement(of: id, at: now) { forget(id) }
+        let running = measurements.filter { $0.session == known.id }
+        guard !running.isEmpty || known.rejectedAt != nil else {
+            if !startMeasurement(of: known.id, at: now) { forget(known.id) }
+            return
+        }
+        guard !record.wasAsked, record.isMeasurable else { return }
+        if isSecondOpinionDue(from: peer, on: known, running, at: now) {
+            startMeasurement(of: known.id, through: record, at: now)
+        }
+    }
+
+    /// Whether to measure a session through a further peer.
+    private func isSecondOpinionDue(
+        from peer: Announcer, on known: KnownSession, _ running: [Measurement], at now: HostTime
+    ) -> Bool {
+        let isNewAddress = peer.node == known.id || !peers.wasAsked(peer.address, about: known.id)
+        if isNewAddress, peers.isDisputed(peer) { return true }
+        guard let rejectedAt = known.rejectedAt else {
+            return running.allSatisfy { $0.isStuck(at: now) }
+                || isNewAddress && running.contains { $0.isUnanswered(at: now) }
+        }
+        return isNewAddress && rejectedAt.microseconds(to: now) >= Self.timeToJoin
     }
 
     /// Adds a session to the known ones; if there are too many, forgets those that nobody announces any more.
@@ -61,19 +85,37 @@ extension Engine {
     }
 
     /// Processes a successful measurement of another session, which is joined if it is older than ours.
-    mutating func measured(_ id: NodeID, _ burst: Burst, at now: HostTime) {
+    mutating func measured(_ id: NodeID, _ burst: Burst, through peer: Announcer, at now: HostTime) {
         let measured = SessionClock(burst)
         let transform = measured.transform(at: now)
         guard let index = knownSessions.firstIndex(where: { $0.id == id }) else { return }
         // It may have no members left; joining it would only make us look older than we are.
-        guard peers.hasMembers(of: id), isRepresentable(knownSessions[index].timeline, transform, at: now) else {
+        guard peers.hasMembers(of: id), let timeline = timeline(of: knownSessions[index], transform, at: now) else {
             forget(id)
             return
         }
-        knownSessions[index].transform = transform
-        guard mustBeJoined(id, transform, at: now) else { return }
+        guard mustBeJoined(id, transform, at: now) else { return reject(id, at: now) }
+        knownSessions[index].timeline = timeline
+        measuredThrough = peer
+        measurements.removeAll { $0.session == id }
         join(knownSessions.remove(at: index), transform, at: now)
         follow(measured, at: now)
+    }
+
+    /// The newest timeline of a session that can be followed; nil if there is none.
+    private mutating func timeline(
+        of known: KnownSession, _ transform: GhostTransform, at now: HostTime
+    ) -> GhostTimeline? {
+        if isRepresentable(known.timeline, transform, at: now) { return known.timeline }
+        return peers.timelines(of: known.id).sorted { $0.beatOrigin > $1.beatOrigin }
+            .first { isRepresentable($0, transform, at: now) }
+    }
+
+    /// Notes that a session was measured, and is none to join.
+    private mutating func reject(_ id: NodeID, at now: HostTime) {
+        for index in knownSessions.indices where knownSessions[index].id == id {
+            knownSessions[index].rejectedAt = knownSessions[index].rejectedAt ?? now
+        }
     }
 
     /// Whether a single round trip shows that its session must not be joined.
@@ -82,9 +124,7 @@ extension Engine {
     mutating func isRuledOut(_ id: NodeID, by trip: RoundTrip, at now: HostTime) -> Bool {
         let oldest = GhostTransform(intercept: trip.ghostTime.microseconds &- trip.sent.microseconds)
         guard !mustBeJoined(id, oldest, at: now) else { return false }
-        for index in knownSessions.indices where knownSessions[index].id == id {
-            knownSessions[index].transform = oldest
-        }
+        reject(id, at: now)
         return true
     }
 
@@ -96,7 +136,9 @@ extension Engine {
     }
 
     private mutating func join(_ joined: KnownSession, _ transform: GhostTransform, at now: HostTime) {
-        remember(KnownSession(id: session.id, timeline: session.timeline, transform: session.transform))
+        // Its age is certain, and its members will join this one in their own time.
+        let never = HostTime(microseconds: .max)
+        remember(KnownSession(id: session.id, timeline: session.timeline, rejectedAt: never))
         joins += 1
         startStop = .initial
         followsStartStop = false
@@ -118,7 +160,8 @@ extension Engine {
 
     /// Leaves the present session for a new one with this peer as founder and only member.
     ///
-    /// Tempo, beats and grid continue here. To others this is a new peer, and the youngest session.
+    /// Tempo, beats and grid continue here. To others this is a new peer, and the youngest session. Measurements of other
+    /// sessions go on: somebody who keeps entering and leaving ours must not keep us from joining an older one.
     mutating func foundSession(at now: HostTime) {
         formerNodeIDs.append(nodeID)
         if formerNodeIDs.count > Self.formerNodeIDLimit { formerNodeIDs.removeFirst() }
@@ -130,12 +173,15 @@ extension Engine {
         followsStartStop = false
         session.id = nodeID
         apply(timeline, GhostTransform(foundingAt: now), at: now)
-        knownSessions.removeAll()
-        peers.removeAll()
-        measurements.removeAll()
+        measurements.removeAll { measurement in
+            !knownSessions.contains { $0.id == measurement.session && $0.rejectedAt == nil }
+        }
+        let measured = Set(measurements.map(\.session))
+        knownSessions.removeAll { !measured.contains($0.id) }
+        peers.removeAll(exceptOf: measured)
         remeasureAt = nil
         clock = nil
-        measuredNode = nil
+        measuredThrough = nil
         pushState()
     }
 

@@ -3,11 +3,8 @@ import BeatTime
 /// A running measurement of a session's ghost time through one of its peers.
 struct Measurement: Sendable {
     let session: NodeID
-    let node: NodeID
-    /// The local address on which the peer was heard and is asked.
-    let interface: IPAddress
-    /// The address that announces the peer.
-    let source: IPAddress
+    /// The peer that is asked, on the interface on which it was heard.
+    let peer: Announcer
     let target: Endpoint
     let length: Length
     /// Whether an earlier measurement of the session was put off for others.
@@ -19,6 +16,8 @@ struct Measurement: Sendable {
     private var retriesInRow = 0
     private var retries = 0
     private var pongs = 0
+    /// Whether the endpoint that was asked has answered.
+    private var isAnsweredByTarget = false
     /// Samples as all peers count them: one for a round trip, and one more if its ping answered a pong.
     private var values = 0
     private var trips: [RoundTrip] = []
@@ -34,6 +33,9 @@ struct Measurement: Sendable {
     /// Longest wait for a pong, in microseconds.
     private static let pongTimeout: Int64 = 50_000
     private static let retryLimitInRow = 5
+    /// How long nobody else is asked, in microseconds, and how long if there was no pong at all.
+    private static let patience: Int64 = 1_000_000
+    private static let patienceUnanswered: Int64 = 100_000
     /// Most lost pings.
     ///
     /// Other peers give up after five in all, and so never join over a network that loses every tenth datagram.
@@ -55,9 +57,7 @@ struct Measurement: Sendable {
         at now: HostTime
     ) {
         self.session = session
-        node = peer.node
-        interface = peer.interface
-        source = peer.source
+        self.peer = peer.announcer
         self.target = target
         self.length = length
         self.isSecondTry = isSecondTry
@@ -80,13 +80,28 @@ struct Measurement: Sendable {
         return .goOn
     }
 
+    /// Whether the peer seems not to answer, so that all others of its session may be asked as well.
+    func isUnanswered(at now: HostTime) -> Bool {
+        !isAnswered && start.microseconds(to: now) >= Self.patienceUnanswered
+    }
+
+    /// Whether it takes so long that another peer of the session may be asked as well.
+    func isStuck(at now: HostTime) -> Bool { isUnanswered(at: now) || start.microseconds(to: now) >= Self.patience }
+
     /// Whether a pong echoes a ping that this measurement can have sent.
-    func expects(_ pong: MeasurementMessage.Pong, at now: HostTime) -> Bool {
-        start <= pong.hostTime && pong.hostTime <= now
+    ///
+    /// Some peers may answer from another endpoint than the one they announce. Once the announced one has answered, a
+    /// pong from elsewhere is forged.
+    func expects(_ pong: MeasurementMessage.Pong, from source: Endpoint, at now: HostTime) -> Bool {
+        start <= pong.hostTime && pong.hostTime <= now && (source == target || !isAnsweredByTarget)
     }
 
     /// Processes a pong of the measured session; the caller has already answered it with the next ping.
-    mutating func received(_ pong: MeasurementMessage.Pong, at now: HostTime) -> Step {
+    mutating func received(_ pong: MeasurementMessage.Pong, from source: Endpoint, at now: HostTime) -> Step {
+        if source == target, !isAnsweredByTarget {
+            isAnsweredByTarget = true
+            (trips, values) = ([], 0)
+        }
         pongs += 1
         retriesInRow = 0
         if pong.ghostTime.microseconds != 0, pong.hostTime.microseconds != 0 {

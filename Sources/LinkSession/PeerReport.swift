@@ -39,13 +39,15 @@ extension Engine {
     package func peerReports(at now: HostTime) -> [PeerReport] {
         var reports: [PeerReport] = []
         for record in peers.records where record.expiry > now {
-            if let last = reports.last, last.node == record.node {
-                reports[reports.count - 1].add(record)
+            // A node in two sessions is two peers, of which one is an impostor.
+            let sameNode = reports.indices.reversed().prefix { reports[$0].node == record.node }
+            if let index = sameNode.first(where: { reports[$0].session == record.announcement.session }) {
+                reports[index].add(record)
             } else {
                 reports.append(PeerReport(record, isOurs: record.announcement.session == session.id))
             }
         }
-        for index in reports.indices where reports[index].node == measuredNode {
+        for index in reports.indices where reports[index].isOurs && reports[index].node == measuredThrough?.node {
             reports[index].clockError = measurementErrorMicroseconds
         }
         reports.sort { left, right in
@@ -64,10 +66,15 @@ extension PeerReport {
             measurementEndpoint: record.announcement.measurementEndpoint)
     }
 
-    /// Adds what was heard on another interface.
+    /// Adds what was heard on another interface, or from another address.
     fileprivate mutating func add(_ record: PeerRecord) {
-        interfaces.append(Interface(address: record.interface))
-        since = min(since, record.since)
+        if record.interface != interfaces.last?.address { interfaces.append(Interface(address: record.interface)) }
+        if record.since < since {
+            (since, address) = (record.since, record.source)
+            (tempo, measurementEndpoint) = (
+                record.announcement.timeline.tempo, record.announcement.measurementEndpoint
+            )
+        }
         roundTrip = roundTrip ?? record.roundTrip
     }
 }

@@ -1,6 +1,6 @@
 import BeatTime
 
-/// A peer as heard through one interface.
+/// A peer as heard from one address through one interface.
 struct PeerRecord: Hashable, Sendable {
     let node: NodeID
     /// The local address of the interface on which it was heard.
@@ -9,22 +9,23 @@ struct PeerRecord: Hashable, Sendable {
     /// When its announced time to live ends.
     var expiry: HostTime
     /// The address that announces it; a bye-bye counts only from there.
-    var source: IPAddress
-    /// When that address announced it last.
-    var heardAt: HostTime
-    /// When it was first heard on this interface.
+    let source: IPAddress
+    /// When it was heard last.
+    let heardAt: HostTime
+    /// When it was first heard from that address on this interface.
     private(set) var since: HostTime
     /// Median time of a ping and its answer in the last measurement, in microseconds.
     fileprivate(set) var roundTrip: Int64?
     /// Whether it was announced more than once.
     var isRepeated = false
     /// Whether it has answered a measurement.
-    var hasAnswered = false
+    fileprivate(set) var hasAnswered = false
+    /// Whether its session was measured through it, or is being measured.
+    fileprivate(set) var wasAsked = false
+    /// When a measurement through it last failed.
+    fileprivate(set) var failedAt: HostTime?
 
     var announcer: Announcer { Announcer(node: node, address: source, interface: interface) }
-
-    /// How long its address must be silent before another's announcements count as the peer's own, in microseconds.
-    private static let silence: Int64 = 5_000_000
 
     init(
         node: NodeID, interface: IPAddress, announcement: Announcement, expiry: HostTime, source: IPAddress,
@@ -42,15 +43,22 @@ struct PeerRecord: Hashable, Sendable {
     fileprivate mutating func succeed(_ earlier: PeerRecord) {
         isRepeated = true
         (hasAnswered, roundTrip, since) = (earlier.hasAnswered, earlier.roundTrip, earlier.since)
-        // Otherwise anyone could announce a peer from another address and then send its bye-bye.
-        if source != earlier.source, earlier.heardAt.microseconds(to: heardAt) < Self.silence {
-            (source, heardAt) = (earlier.source, earlier.heardAt)
-        }
+        failedAt = earlier.failedAt
+        wasAsked =
+            earlier.wasAsked && earlier.announcement.session == announcement.session
+            && earlier.announcement.measurementEndpoint == announcement.measurementEndpoint
     }
 
-    /// Whether this record sorts before the given node and interface.
-    fileprivate func precedes(_ node: NodeID, _ interface: IPAddress) -> Bool {
-        self.node == node ? self.interface < interface : self.node < node
+    /// Whether this record sorts before another announcer's.
+    fileprivate func precedes(_ other: Announcer) -> Bool {
+        guard node == other.node else { return node < other.node }
+        return interface == other.interface ? source < other.address : interface < other.interface
+    }
+
+    /// Whether its clock can be measured.
+    var isMeasurable: Bool {
+        guard let endpoint = announcement.measurementEndpoint else { return false }
+        return endpoint.port != 0 && endpoint.address.isUnicast && endpoint.address.isSameFamily(as: interface)
     }
 
     /// Whether this record is removed before the other when room is needed.
@@ -58,17 +66,16 @@ struct PeerRecord: Hashable, Sendable {
         if hasAnswered != other.hasAnswered { return !hasAnswered }
         return isRepeated == other.isRepeated ? heardAt < other.heardAt : !isRepeated
     }
-
-    fileprivate func names(_ node: NodeID, _ interface: IPAddress) -> Bool {
-        self.node == node && self.interface == interface
-    }
 }
 
-/// All known peers, sorted by node ID, then interface; one record for each pair.
+/// All known peers, sorted by node ID, then interface, then source: one record for each address that announces a peer.
 ///
-/// When the table is full, a new record replaces another one: one of the address with the most records, if that address
-/// has more than its share, otherwise any. Records of peers that answered a measurement are kept longest, then those
-/// announced more than once, then those heard last. A long time to live does not protect a record.
+/// An impostor who announces a real peer's node ID therefore changes nothing in that peer's record.
+///
+/// When the table is full, a new record replaces another one. Half of the table belongs to our own session and half to
+/// all others; whichever has more loses one. It is one of the address with the most records, if that address has more
+/// than its share, otherwise any. Records of peers that answered a measurement are kept longest, then those announced
+/// more than once, then those heard last. A long time to live does not protect a record.
 struct PeerTable: Sendable {
     private(set) var records: [PeerRecord] = []
     /// How many records each address has.
@@ -99,10 +106,34 @@ struct PeerTable: Sendable {
 
     /// When a peer last announced this session; nil if no record places it there.
     func lastHeard(_ node: NodeID, in session: NodeID) -> HostTime? {
-        let first = position(of: node, .v4(0))
-        return records[first...].lazy.prefix { $0.node == node }.filter { $0.announcement.session == session }
-            .map(\.heardAt).max()
+        all(of: node).lazy.filter { $0.announcement.session == session }.map(\.heardAt).max()
     }
+
+    /// Whether other addresses on the same interface announce the same peer.
+    func isDisputed(_ peer: Announcer) -> Bool {
+        all(of: peer.node).contains { $0.interface == peer.interface && $0.source != peer.address }
+    }
+
+    /// Whether a session was measured through any peer that this one's address announces.
+    func wasAsked(_ address: IPAddress, about session: NodeID) -> Bool {
+        records.contains { $0.wasAsked && $0.source == address && $0.announcement.session == session }
+    }
+
+    /// A peer of a session that was not asked yet, preferably at an address where nobody was.
+    func unasked(in session: NodeID) -> PeerRecord? {
+        let members = records.filter { $0.announcement.session == session && $0.isMeasurable }
+        let asked = Set(members.lazy.filter(\.wasAsked).map(\.source))
+        let others = members.lazy.filter { !$0.wasAsked }
+        return others.first { !asked.contains($0.source) } ?? others.first
+    }
+
+    /// The records of a node.
+    private func all(of node: NodeID) -> ArraySlice<PeerRecord> {
+        records[position(of: Announcer(node: node, address: .v4(0), interface: .v4(0)))...].prefix { $0.node == node }
+    }
+
+    /// An announcer's record.
+    subscript(_ peer: Announcer) -> PeerRecord? { index(of: peer).map { records[$0] } }
 
     /// Whether a peer is the only member of a session, and announced by the address under which it is listed.
     func isOnlyMember(_ announcer: Announcer, of session: NodeID) -> Bool {
@@ -111,6 +142,11 @@ struct PeerTable: Sendable {
                 || record.node == announcer.node
                     && (record.interface != announcer.interface || record.source == announcer.address)
         }
+    }
+
+    /// The timelines that members of a session announce.
+    func timelines(of session: NodeID) -> [GhostTimeline] {
+        records.lazy.filter { $0.announcement.session == session }.map(\.announcement.timeline)
     }
 
     func hasMembers(of session: NodeID) -> Bool { records.contains { $0.announcement.session == session } }
@@ -126,20 +162,26 @@ struct PeerTable: Sendable {
         return count
     }
 
-    /// The record to measure a session through: its founder's if possible, else the first.
+    /// How long a peer through which a measurement failed is asked only if there is no other, in microseconds.
+    private static let distrust: Int64 = 30_000_000
+
+    /// The record to measure a session through: its founder's if possible, else the last one used, else the first.
     ///
     /// - Parameters:
     ///   - session: the session.
-    ///   - interface: where to ask the founder, if it is heard there.
+    ///   - last: where a measurement last succeeded.
+    ///   - now: the present time.
     /// - Returns: nil if no member says where to ask.
-    func measurable(in session: NodeID, preferring interface: IPAddress?) -> PeerRecord? {
-        let candidates = records.lazy.filter { record in
-            guard let endpoint = record.announcement.measurementEndpoint else { return false }
-            return record.announcement.session == session && endpoint.port != 0 && endpoint.address.isUnicast
-                && endpoint.address.isSameFamily(as: record.interface)
+    func measurable(in session: NodeID, preferring last: Announcer?, at now: HostTime) -> PeerRecord? {
+        func rank(_ record: PeerRecord) -> (Int, Int, Int, Int) {
+            let hasFailed = record.failedAt.map { $0.microseconds(to: now) < Self.distrust } ?? false
+            return (
+                hasFailed ? 1 : 0, record.node == session ? 0 : 1, record.announcer == last ? 0 : 1,
+                record.interface == last?.interface ? 0 : 1
+            )
         }
-        return candidates.first { $0.node == session && $0.interface == interface }
-            ?? candidates.first { $0.node == session } ?? candidates.first
+        return records.lazy.filter { $0.announcement.session == session && $0.isMeasurable }
+            .min { rank($0) < rank($1) }
     }
 
     /// The earliest expiry among the peers heard on an interface.
@@ -156,40 +198,43 @@ struct PeerTable: Sendable {
         case refused
     }
 
-    /// Adds a record or replaces the one of the same peer and interface.
+    /// Adds a record or replaces the one of the same announcer.
     ///
     /// - Parameters:
     ///   - record: what was just announced.
+    ///   - session: the session we are in.
     ///   - busy: the peers that must not be removed to make room; called only if the table is full.
     /// - Returns: the result.
-    mutating func insert(_ record: PeerRecord, sparing busy: () -> Set<NodeID>) -> Admission {
-        var index = position(of: record.node, record.interface)
-        if index < records.count, records[index].names(record.node, record.interface) {
+    mutating func insert(_ record: PeerRecord, in session: NodeID, sparing busy: () -> Set<Announcer>) -> Admission {
+        if let index = index(of: record.announcer) {
             var successor = record
             successor.succeed(records[index])
-            counts.add(-1, to: records[index].source)
-            counts.add(1, to: successor.source)
             records[index] = successor
             return .admitted
         }
         counts.add(1, to: record.source)
         var removed: PeerRecord?
         if records.count >= Self.capacity {
-            guard let victim = leastWanted(sparing: busy()) else {
+            guard let victim = leastWanted(for: record, in: session, sparing: busy()) else {
                 counts.add(-1, to: record.source)
                 return .refused
             }
             removed = records.remove(at: victim)
             if let removed { counts.add(-1, to: removed.source) }
-            index = position(of: record.node, record.interface)
         }
-        records.insert(record, at: index)
+        records.insert(record, at: position(of: record.announcer))
         return removed.map { .inPlaceOf($0) } ?? .admitted
     }
 
-    /// The index of the record to remove when the table is full; nil if all peers are busy.
-    private func leastWanted(sparing busy: Set<NodeID>) -> Int? {
-        let candidates = records.indices.filter { !busy.contains(records[$0].node) }
+    /// The index of the record to remove for another when the table is full; nil if all peers are busy.
+    private func leastWanted(for new: PeerRecord, in session: NodeID, sparing busy: Set<Announcer>) -> Int? {
+        func isOwn(_ record: PeerRecord) -> Bool { record.announcement.session == session }
+        let own = records.count(where: isOwn) + (isOwn(new) ? 1 : 0)
+        let losesOwn = 2 * own > records.count + 1
+        let candidates = records.indices.filter { index in
+            let record = records[index]
+            return isOwn(record) == losesOwn && !(record.wasAsked && busy.contains(record.announcer))
+        }
         let crowd = greediest.map { greediest in candidates.filter { records[$0].source == greediest } } ?? []
         return (crowd.isEmpty ? candidates : crowd).min { records[$0].isLessWanted(than: records[$1]) }
     }
@@ -200,22 +245,28 @@ struct PeerTable: Sendable {
     /// Notes that a peer has answered a measurement.
     ///
     /// - Parameters:
-    ///   - node: the peer.
-    ///   - interface: where it was asked.
+    ///   - peer: the peer.
     ///   - roundTrip: median time of a ping and its answer, in microseconds; nil if not known.
-    mutating func noteAnswer(_ node: NodeID, on interface: IPAddress, roundTrip: Int64? = nil) {
-        let index = position(of: node, interface)
-        guard index < records.count, records[index].names(node, interface) else { return }
+    mutating func noteAnswer(_ peer: Announcer, roundTrip: Int64? = nil) {
+        guard let index = index(of: peer) else { return }
         records[index].hasAnswered = true
+        records[index].failedAt = nil
         if let roundTrip { records[index].roundTrip = roundTrip }
     }
 
-    /// Removes a record; false if there was none that this address announced.
-    mutating func remove(_ node: NodeID, on interface: IPAddress, announcedBy source: IPAddress) -> Bool {
-        let index = position(of: node, interface)
-        guard index < records.count, records[index].names(node, interface), records[index].source == source else {
-            return false
-        }
+    /// Notes that a session is measured through a peer.
+    mutating func noteAsked(_ peer: Announcer) {
+        if let index = index(of: peer) { records[index].wasAsked = true }
+    }
+
+    /// Notes that a measurement through a peer has failed.
+    mutating func noteFailure(_ peer: Announcer, at now: HostTime) {
+        if let index = index(of: peer) { records[index].failedAt = now }
+    }
+
+    /// Removes an announcer's record; false if there was none.
+    mutating func remove(_ peer: Announcer) -> Bool {
+        guard let index = index(of: peer) else { return false }
         counts.add(-1, to: records.remove(at: index).source)
         return true
     }
@@ -229,7 +280,10 @@ struct PeerTable: Sendable {
 
     mutating func removeAll(of session: NodeID) { removeAll { $0.announcement.session == session } }
 
-    mutating func removeAll() { self = PeerTable() }
+    /// Removes all but the members of some sessions.
+    mutating func removeAll(exceptOf sessions: Set<NodeID> = []) {
+        removeAll { !sessions.contains($0.announcement.session) }
+    }
 
     private mutating func removeAll(where isToGo: (PeerRecord) -> Bool) {
         for record in records where isToGo(record) { counts.add(-1, to: record.source) }
@@ -248,12 +302,17 @@ struct PeerTable: Sendable {
         }
     }
 
-    /// Where a record is, or would be inserted.
-    private func position(of node: NodeID, _ interface: IPAddress) -> Int {
+    private func index(of peer: Announcer) -> Int? {
+        let index = position(of: peer)
+        return index < records.count && records[index].announcer == peer ? index : nil
+    }
+
+    /// Where an announcer's record is, or would be inserted.
+    private func position(of peer: Announcer) -> Int {
         var (low, high) = (0, records.count)
         while low < high {
             let middle = (low + high) / 2
-            if records[middle].precedes(node, interface) { low = middle + 1 } else { high = middle }
+            if records[middle].precedes(peer) { low = middle + 1 } else { high = middle }
         }
         return low
     }

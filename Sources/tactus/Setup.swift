@@ -44,7 +44,6 @@ struct Setup {
         live.outputs.connectsRecognised = file.connectsRecognised ?? options.output.isEmpty
         live.outputs.tempos = options.tempoRange ?? file.tempoRange ?? .all
         live.fence = reader.fence(options.sessionTempo, file.sessionTempo, outside: file.outsideSessionTempo)
-        live.outputs.fold = live.fence?.folding
         live.quantum = options.quantum ?? file.link.quantum ?? Beats(4)
         live.deactivatesWhenIdle = file.link.deactivatesWhenIdle ?? false
         live.follow = options.follow ?? (options.clockIn == nil ? reader.follow(file.follow.source) : nil) ?? .auto

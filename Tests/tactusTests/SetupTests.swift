@@ -113,7 +113,7 @@ struct SetupTests {
             #expect(!live.outputs.connectsRecognised)
             #expect(live.outputs.tempos == TempoRange(lowest: 60_000, highest: 180_000))
             #expect(live.fence?.outside == .fold)
-            #expect(live.outputs.fold == TempoRange(lowest: 90_000, highest: 180_000))
+            #expect(live.fence?.folding == TempoRange(lowest: 90_000, highest: 180_000))
             #expect(live.follow == .port("MPC"))
             #expect(live.stopsWhenLost)
             #expect(live.quantum == Beats(3))

@@ -129,6 +129,7 @@ extension GatewayEngine {
                 arbiter.setFence(new.fence, at: now)
                 return nil
             }
+            outputsChanged()
         }
         if new.outputs != old.outputs {
             outputs.configure(new.outputs, devices: patchbay.list.receivers(except: own))

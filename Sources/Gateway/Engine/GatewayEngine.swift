@@ -102,7 +102,7 @@ struct GatewayEngine: Sendable {
         arbiter.stopsWhenLost = configuration.stopsWhenLost
         arbiter.setFence(configuration.fence, at: now)
         board = OutputBoard(map: arbiter.map, transport: arbiter.transport)
-        board.take(outputs.all)
+        board.take(outputs.all, folding: arbiter.folding)
         loggedOutputs = outputs.all
         startsWithLink = start.isLinkEnabled
         playsOnceReady = start.playsAtStart ? now.advanced(byMicroseconds: Self.settlingTime) : nil
@@ -218,7 +218,7 @@ struct GatewayEngine: Sendable {
         outputs.setLeader(arbiter.leader, device: inputs.clockIn?.device?.name)
         board.map = arbiter.map
         board.transport = arbiter.transport
-        board.take(outputs.all, probing: arbiter.probing)
+        board.take(outputs.all, folding: arbiter.folding, probing: arbiter.probing)
         board.generation += 1
         effects.isBoardNew = true
         isBoardStale = false

@@ -143,6 +143,11 @@ struct Output: Sendable {
         }
     }
 
+    /// The tempos it sends while tempos are folded into a range.
+    func tempos(foldedInto fold: TempoRange?) -> TempoRange {
+        fold.map { settings.tempos.narrowed(to: $0) } ?? settings.tempos
+    }
+
     /// Computes the settings again: the profile's, then the user's, then live changes.
     mutating func settle() {
         let profile = profile ?? Profile(id: "", name: "")
@@ -153,7 +158,6 @@ struct Output: Sendable {
             (settings, mistakes) = (profile.settings, error.description)
         }
         if settings.tempos == .all { settings.tempos = request.tempos }
-        if let fold = request.fold { settings.tempos = settings.tempos.narrowed(to: fold) }
         configuredOffset = Double(settings.offset) / 1_000
         adjustment.apply(to: &settings)
         if let offset = liveOffset?.value(over: configuredOffset) {

@@ -12,8 +12,6 @@ package struct OutputConfiguration: Hashable, Sendable {
     package var library = ProfileLibrary()
     /// Tempos for devices whose profile does not say.
     package var tempos = TempoRange.all
-    /// The range that the session's tempo is folded into for all devices; nil to use each device's own.
-    package var fold: TempoRange?
 
     package init() {}
 
@@ -28,7 +26,7 @@ package struct OutputConfiguration: Hashable, Sendable {
     }
 
     /// Adds the settings that apply to all outputs.
-    func fit(_ request: inout OutputRequest) { (request.tempos, request.fold) = (tempos, fold) }
+    func fit(_ request: inout OutputRequest) { request.tempos = tempos }
 
     /// Whether any output needs the sequencer.
     var needsSequencer: Bool {

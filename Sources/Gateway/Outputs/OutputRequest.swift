@@ -10,9 +10,6 @@ package struct OutputRequest: Hashable, Sendable {
     package var overrides: ProfileOverrides
     /// Tempos for a device whose profile does not say.
     var tempos = TempoRange.all
-    /// The range that the session's tempo is folded into, as far as the device accepts it.
-    var fold: TempoRange?
-
     package init(_ address: OutputAddress, profile: Profile? = nil, overrides: ProfileOverrides = ProfileOverrides()) {
         self.address = address
         self.profile = profile

@@ -6,9 +6,12 @@ extension OutputBoard {
     ///
     /// - Parameters:
     ///   - outputs: in the order of their slots.
+    ///   - fold: the range to fold tempos into, as far as a device accepts it.
     ///   - probing: the loop guard's probe, and the slots that send it, one bit each; there it replaces the marks for
     ///     calibration.
-    mutating func take(_ outputs: [Output], probing: (slots: UInt64, probe: Probe)? = nil) {
+    mutating func take(
+        _ outputs: [Output], folding fold: TempoRange? = nil, probing: (slots: UInt64, probe: Probe)? = nil
+    ) {
         count = outputs.count
         ports = 0
         for (slot, output) in outputs.enumerated() {
@@ -16,6 +19,7 @@ extension OutputBoard {
                 settings: output.settings, sink: output.boardSink,
                 isEnabled: output.isEnabled, isShared: output.hearers > 1, occupant: output.occupant,
                 connections: output.connections, realigning: output.realigning, probe: output.mark)
+            slots[slot].settings.tempos = output.tempos(foldedInto: fold)
             if output.hasPort { ports |= 1 << UInt64(slot) }
             if let probing, probing.slots >> UInt64(slot) & 1 == 1 { slots[slot].probe = probing.probe }
         }

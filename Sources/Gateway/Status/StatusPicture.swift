@@ -25,6 +25,8 @@ struct StatusPicture: Sendable {
     private let controls: ControlTable
     /// The session's tempo if it is outside the fence.
     private let tempoOutside: Tempo?
+    /// What outputs fold tempos into.
+    private let fold: TempoRange?
     /// What an undo would do; nil if there is nothing to undo.
     let undo: String?
 
@@ -37,7 +39,7 @@ struct StatusPicture: Sendable {
         inputWarnings = engine.inputs.warnings(engine.arbiter, engine.outputs.all)
         table = engine.outputs
         controls = engine.controls
-        tempoOutside = engine.arbiter.tempoOutside
+        (tempoOutside, fold) = (engine.arbiter.tempoOutside, engine.arbiter.folding)
         undo = engine.undoText
     }
 
@@ -127,6 +129,7 @@ struct StatusPicture: Sendable {
     private func outputStatus(slot: Int, _ counters: OutputThread, at now: HostTime) -> Status.Output {
         let output = outputs[slot]
         let (settings, tempo) = (output.settings, 60e6 / Double(leadership.line.microsecondsPerBeat))
+        let tempos = output.tempos(foldedInto: fold)
         let hasClock =
             output.connectedTo != nil && output.isEnabled
             && (settings.isClockAlwaysOn || leadership.transport.isPlaying)
@@ -140,8 +143,7 @@ struct StatusPicture: Sendable {
                 offsetMilliseconds: output.offset,
                 multiply: Int(settings.multiply), divide: Int(settings.divide),
                 swing: Double(settings.swing) / 10,
-                range: settings.tempos == .all
-                    ? nil : [settings.tempos.lowest, settings.tempos.highest].map { Double($0) / 1_000 },
+                range: tempos == .all ? nil : [tempos.lowest, tempos.highest].map { Double($0) / 1_000 },
                 sentTempo: hasClock ? (tempo * count.pulsesPerTick * 100).rounded() / 100 : nil,
                 latenessMicroseconds: output.isAway ? nil : Status.Lateness(count.lateness),
                 lastMinute: output.isAway ? nil : Status.Punctuality(count.lastMinute(at: now)))

@@ -30,7 +30,6 @@ struct TempoFenceSceneTests {
     private func configure(_ world: inout GatewayWorld, _ node: Int, _ fence: TempoFence?) {
         var configuration = world.nodes[node].engine.configuration
         configuration.fence = fence
-        configuration.outputs.fold = fence?.folding
         world.command(.configure(configuration), at: node)
     }
 
@@ -100,6 +99,18 @@ struct TempoFenceSceneTests {
         #expect(world.nodes[ours].engine.arbiter.tempoOutside != nil)
         #expect(world.line(of: ours).microsecondsPerBeat == world.line(of: peer).microsecondsPerBeat)
         #expect([peer, ours].map { sessionTempo(world, $0) } == [300, 300])
+    }
+
+    @Test
+    func `a fence that folds leaves the tempo of a leading clock alone`() throws {
+        var world = GatewayWorld("fold beside a clock", seed: 1)
+        let ours = try world.addNode(tempo: 90)
+        configure(&world, ours, fence(80, 160, .fold))
+        world.playLeader(at: ours, tempo: 200, jitter: .gaussian(100), seconds: 1...12, seed: 1) { _ in [] }
+        try world.run(until: 8)
+        #expect(world.nodes[ours].engine.arbiter.mode == .follow)
+        #expect(abs(heard(world, ours) - 200) < 2)
+        #expect(world.nodes[ours].engine.arbiter.tempoOutside == nil)
     }
 
     @Test
