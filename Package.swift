@@ -152,7 +152,8 @@ let package = Package(
             dependencies: [
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
                 "DBus", "Doctor", "MIDIClock", "ALSASequencer", "AudioCapture", "Listening", "OnsetDetection",
-                "SoundCalibration", "SoundFile", "PlainHTTP", "QRCode", "Essentials", "RealTime", "RealTimeKit", "BeatTime",
+                "SoundCalibration", "SoundFile", "PlainHTTP", "QRCode", "Essentials", "RealTime", "RealTimeKit",
+                "BeatTime",
                 "CCommit", "CLinux",
                 logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

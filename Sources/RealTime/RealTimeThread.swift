@@ -58,7 +58,7 @@ public final class RealTimeThread: Sendable {
     package let id: Int32
     private let handle: pthread_t
     private let isJoined = Atomic(false)
-    private let lastScheduling = Mutex(Scheduling.other)
+    private let lastScheduling: Mutex<Scheduling>
 
     /// How the thread is scheduled now; once it has ended, as it was when this was last read.
     public var scheduling: Scheduling {
@@ -70,8 +70,8 @@ public final class RealTimeThread: Sendable {
 
     /// Whether the system gives this process threads of a real-time priority, 1 to 99.
     package static func isGranted(priority: Int32) -> Bool {
-        guard case .success(let thread) = ThreadStart(name: "priority", body: {}).run(priority: priority, stackSize: 65_536)
-        else { return false }
+        let start = ThreadStart(name: "priority", body: {})
+        guard case .success(let thread) = start.run(priority: priority, stackSize: 128 * 1024) else { return false }
         pthread_join(thread, nil)
         return true
     }
@@ -91,11 +91,12 @@ public final class RealTimeThread: Sendable {
         let start = ThreadStart(name: name, body: body)
         if priority > 0, case .success(let thread) = start.run(priority: priority, stackSize: stackSize) {
             handle = thread
+            lastScheduling = Mutex(.fifo(priority: priority))
         } else {
             handle = try start.run(priority: 0, stackSize: stackSize).get()
+            lastScheduling = Mutex(.other)
         }
         id = start.waitForID()
-        _ = scheduling
     }
 
     /// Waits until the body has returned; a second call returns at once.

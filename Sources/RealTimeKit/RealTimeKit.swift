@@ -1,8 +1,7 @@
-package import DBus
-package import Essentials
-package import RealTime
-
+internal import DBus
+internal import Essentials
 internal import Glibc
+package import RealTime
 
 /// Real-time scheduling by rtkit, for a process whose limits do not allow it.
 package enum RealTimeKit {

@@ -13,7 +13,8 @@ struct PermissionJudgementTests {
     }
 
     private func refused(_ user: PermissionFacts.User, _ grants: [LimitGrant] = []) -> PermissionFacts {
-        PermissionFacts(realTime: .refused("rtkit is not installed"), isMemoryLockGranted: false, user: user, grants: grants)
+        PermissionFacts(
+            realTime: .refused("rtkit is not installed"), isMemoryLockGranted: false, user: user, grants: grants)
     }
 
     @Test

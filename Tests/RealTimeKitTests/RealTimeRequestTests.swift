@@ -46,7 +46,7 @@ struct RealTimeRequestTests {
         #expect(sent[1].body == [.string(kit), .string("MaxRealtimePriority")])
         #expect(sent[2].body == [.string(kit), .string("RTTimeUSecMax")])
         #expect(sent[1].destination == kit && sent[1].path == "/org/freedesktop/RealtimeKit1")
-        #expect(sent.allSatisfy(\.startsService))
+        #expect(sent.allSatisfy { $0.startsService })
     }
 
     @Test

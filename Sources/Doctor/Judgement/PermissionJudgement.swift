@@ -19,7 +19,8 @@ extension PermissionFacts {
         case .byRealTimeKit(let priority):
             return .ok(.realTime, "priority \(priority) is granted by rtkit (\(Self.priority) is refused: \(limit))")
         case .refused(let reason):
-            return .warning(.realTime, "priority \(Self.priority) is refused (\(limit)), and \(reason)", fix: realTimeFix)
+            return .warning(
+                .realTime, "priority \(Self.priority) is refused (\(limit)), and \(reason)", fix: realTimeFix)
         }
     }
 

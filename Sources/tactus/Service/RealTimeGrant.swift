@@ -30,7 +30,8 @@ final class RealTimeGrant: Sendable {
             let overrun = try WakeUp()
             let asking = try RealTimeThread(name: "tactus-rtkit", priority: 0, stackSize: 128 * 1024) { [end] in
                 let deadline = MonotonicTime.now().advanced(byNanoseconds: Self.patience)
-                switch RealTimeKit.ask(for: id, priority: priority, overrun: overrun, orUntil: end, deadline: deadline) {
+                switch RealTimeKit.ask(for: id, priority: priority, overrun: overrun, orUntil: end, deadline: deadline)
+                {
                 case .refused(let reason): report(.refused(reason))
                 case .granted:
                     report(.granted)
