@@ -1,3 +1,4 @@
+import GatewayStatus
 import RealTime
 import Testing
 
@@ -5,8 +6,8 @@ import Testing
 
 @Suite
 struct RealTimeRightTests {
-    private func warning(
-        wanted: Int = 80, _ scheduling: Scheduling = .other, _ request: RealTimeRight.Request
+    private func told(
+        wanted: Int = 80, scheduling: Scheduling = .other, _ request: RealTimeRight.Request
     ) -> String? {
         let right = RealTimeRight(priorityWanted: wanted, scheduling: scheduling, request: request)
         let warning = right.warning
@@ -16,21 +17,21 @@ struct RealTimeRightTests {
 
     @Test
     func `whoever has priority, or wants none, is not warned`() {
-        #expect(warning(.fifo(priority: 80), .none) == nil)
-        #expect(warning(.roundRobin(priority: 20), .answered(.granted)) == nil)
-        #expect(warning(wanted: 0, .none) == nil)
+        #expect(told(scheduling: .fifo(priority: 80), .none) == nil)
+        #expect(told(scheduling: .roundRobin(priority: 20), .answered(.granted)) == nil)
+        #expect(told(wanted: 0, .none) == nil)
     }
 
     @Test
     func `nobody is warned while an answer is awaited`() {
-        #expect(warning(.waiting) == nil)
+        #expect(told(.waiting) == nil)
     }
 
     @Test
     func `the warning says who refused, or who took it back`() {
-        #expect(warning(.none) == "real-time scheduling was refused, so ticks may be late under load")
-        #expect(warning(.answered(.refused("rtkit is not installed")))?.hasSuffix("and rtkit is not installed") == true)
-        #expect(warning(.answered(.overrun))?.hasPrefix("the clock ran for too long without a pause") == true)
-        #expect(warning(.answered(.granted))?.hasPrefix("rtkit took the real-time scheduling back") == true)
+        #expect(told(.none) == "real-time scheduling was refused, so ticks may be late under load")
+        #expect(told(.answered(.refused("rtkit is not installed")))?.hasSuffix("and rtkit is not installed") == true)
+        #expect(told(.answered(.overrun))?.hasPrefix("the clock ran for too long without a pause") == true)
+        #expect(told(.answered(.granted))?.hasPrefix("rtkit took the real-time scheduling back") == true)
     }
 }

@@ -1,5 +1,5 @@
 internal import GatewayStatus
-package import RealTime
+internal import RealTime
 
 /// Asks others for real-time scheduling of a thread that the user's limits do not allow; returns at once.
 ///
