@@ -130,6 +130,16 @@ private final class ThreadStart: @unchecked Sendable {
         return id.load(ordering: .relaxed)
     }
 
+    /// Lets the calling thread take SIGXCPU itself: while it runs too long, another may not run at all.
+    ///
+    /// Threads of Swift's pool block signals, and what they start inherits that.
+    private static func admitOverrunSignal() {
+        var overrun = sigset_t()
+        sigemptyset(&overrun)
+        sigaddset(&overrun, SIGXCPU)
+        pthread_sigmask(SIG_UNBLOCK, &overrun, nil)
+    }
+
     private static func semaphore() -> UnsafeMutablePointer<sem_t> {
         let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
         sem_init(semaphore, 0, 0)
@@ -161,6 +171,7 @@ private final class ThreadStart: @unchecked Sendable {
     private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
         guard let argument else { return nil }
         let start = Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue()
+        ThreadStart.admitOverrunSignal()
         start.id.store(clinux_thread_id(), ordering: .relaxed)
         sem_post(start.hasID)
         clinux_set_thread_name(start.name)
