@@ -27,7 +27,7 @@ struct StatusScreenTests {
     @Test
     func `the screen shows the whole status`() {
         let bar = String(repeating: "█", count: 21)
-        let top = " link  Link is enabled".padded(to: 83) + "http://127.0.0.1:8808"
+        let top = " link  Link is enabled".padded(to: 94) + "http://127.0.0.1:8808"
         var status = Self.example
         (status.outputs[0].profile, status.outputs[0].swing) = ("roland-tr-8s", 57)
         let expected = """
@@ -56,7 +56,7 @@ struct StatusScreenTests {
 
             space play/stop  t tap  + - nudge  r realign  l Link  s start/stop sync  q quit
             """
-        #expect(text(screen(status), columns: 105).joined(separator: "\n") == expected)
+        #expect(text(screen(status), columns: 116).joined(separator: "\n") == expected)
     }
 
     @Test
