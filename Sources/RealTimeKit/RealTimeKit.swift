@@ -18,10 +18,10 @@ package enum RealTimeKit {
     ///   - overrun: made readable if the thread loses it again, because it ran for too long.
     ///   - end: makes it return early when it becomes readable; nil if nothing does.
     ///   - deadline: when to wait no longer.
-    /// - Returns: the answer.
+    /// - Returns: the answer; nil if `end` came first.
     package static func ask(
         for thread: Int32, priority: Int32, overrun: WakeUp, orUntil end: WakeUp? = nil, deadline: MonotonicTime
-    ) -> RealTimeAnswer {
+    ) -> RealTimeAnswer? {
         do throws(SystemCallError) {
             let connection = try BusConnection(variable: environment)
             var request = RealTimeRequest(process: getpid(), thread: thread, priority: priority)
@@ -39,9 +39,8 @@ package enum RealTimeKit {
                     }
                 }
                 poll(&descriptors, until: deadline)
-                guard descriptors.count < 2 || descriptors[1].revents == 0, MonotonicTime.now() < deadline else {
-                    return .refused("rtkit does not answer")
-                }
+                if descriptors.count > 1, descriptors[1].revents != 0 { return nil }
+                guard MonotonicTime.now() < deadline else { return .refused("rtkit does not answer") }
                 effects =
                     descriptors[0].revents == 0 ? [] : try connection.receive().flatMap { request.receive($0) }
             }

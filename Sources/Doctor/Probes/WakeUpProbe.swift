@@ -53,6 +53,7 @@ struct WakeUpProbe {
         switch RealTimeKit.ask(for: thread.id, priority: priority, overrun: overrun, deadline: deadline) {
         case .granted(let priority): return .byRealTimeKit(priority: Int(priority))
         case .refused(let reason): return .refused(reason)
+        case nil: return .refused("rtkit was not asked")
         }
     }
 

@@ -32,6 +32,7 @@ final class RealTimeGrant: Sendable {
                 let deadline = MonotonicTime.now().advanced(byNanoseconds: Self.patience)
                 switch RealTimeKit.ask(for: id, priority: priority, overrun: overrun, orUntil: end, deadline: deadline)
                 {
+                case nil: break
                 case .refused(let reason): report(.refused(reason))
                 case .granted:
                     report(.granted)
