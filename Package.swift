@@ -90,7 +90,10 @@ let package = Package(
         part("AudioCapture", uses: ["CALSA", "ALSASequencer", "OnsetDetection", "RealTime"]),
         part(
             "Doctor",
-            uses: ["BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux"]),
+            uses: [
+                "BeatTime", "RealTime", "RealTimeKit", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer",
+                "CLinux",
+            ]),
         part("ClockDispatch", uses: ["BeatTime", "RealTime", "MIDIClock", "ALSASequencer"]),
         part(
             "Gateway",
@@ -107,6 +110,7 @@ let package = Package(
             ]),
         part("OpenSoundControl", uses: ["CLO"]),
         part("DBus", uses: ["Essentials", "RealTime"]),
+        part("RealTimeKit", uses: ["DBus", "Essentials", "RealTime"]),
         part(
             "PlainHTTP",
             products: [
@@ -148,8 +152,9 @@ let package = Package(
             dependencies: [
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
                 "DBus", "Doctor", "MIDIClock", "ALSASequencer", "AudioCapture", "Listening", "OnsetDetection",
-                "SoundCalibration", "SoundFile", "PlainHTTP", "QRCode", "Essentials", "RealTime", "BeatTime", "CCommit",
-                "CLinux",
+                "SoundCalibration", "SoundFile", "PlainHTTP", "QRCode", "Essentials", "RealTime", "RealTimeKit",
+                "BeatTime",
+                "CCommit", "CLinux",
                 logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -211,6 +216,7 @@ let package = Package(
             of: "Arbiter", uses: ["BeatTime", "GatewayStatus", "LinkSession", "MIDIClock", "Simulation"]),
         tests(of: "OpenSoundControl", uses: ["Simulation"]),
         tests(of: "DBus"),
+        tests(of: "RealTimeKit", uses: ["DBus"]),
         tests(
             of: "PlainHTTP",
             products: [

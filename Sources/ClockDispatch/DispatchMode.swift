@@ -33,7 +33,7 @@ package enum DispatchMode: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     ///   - scheduling: how the output thread is scheduled.
     ///   - isRealTimeKernel: true for PREEMPT_RT, where the thread is nearly always on time and the queue less so.
     ///   - hasQueue: whether the sequencer has a queue.
-    /// - Returns: the mode to begin with.
+    /// - Returns: the mode until the scheduling changes.
     static func chosen(
         _ choice: DispatchChoice, scheduling: Scheduling, isRealTimeKernel: Bool, hasQueue: Bool
     ) -> DispatchMode {
@@ -43,7 +43,7 @@ package enum DispatchMode: UInt8, Sendable, BitwiseCopyable, CaseIterable {
         case .backstop: return .backstop
         case .queue: return .queue
         case .auto:
-            guard scheduling == .fifo else { return .queue }
+            guard scheduling.isRealTime else { return .queue }
             return isRealTimeKernel ? .direct : .backstop
         }
     }

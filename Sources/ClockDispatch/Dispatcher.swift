@@ -149,6 +149,13 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         if isChoiceFree, mode == .direct, machine.hasQueue, lateness > Self.lateWakeUp { mode = .backstop }
     }
 
+    /// Sends in another mode from now on; call ``turn(_:)`` at once.
+    mutating func change(to mode: DispatchMode) {
+        guard mode != self.mode else { return }
+        planAnew()
+        self.mode = mode
+    }
+
     /// Does everything that is due now.
     ///
     /// - Parameter board: what the outputs are to do.

@@ -70,9 +70,7 @@ package final class OutputThread: @unchecked Sendable {
     /// Without a sequencer only a user who asked for the queue misses it.
     package func lacksQueue(scheduling: Scheduling) -> Bool {
         guard sequencer?.hasQueue != true, sequencer != nil || choice != .auto else { return false }
-        let wanted = DispatchMode.chosen(
-            choice, scheduling: scheduling, isRealTimeKernel: isRealTimeKernel, hasQueue: true)
-        return wanted != .direct
+        return mode(scheduling, hasQueue: true) != .direct
     }
 
     /// Makes ``run()`` send the final Stops, and return.
@@ -87,15 +85,19 @@ package final class OutputThread: @unchecked Sendable {
     package func run() {
         board.finishBeforeCrash()
         var machine = KernelMachine(sequencer)
-        let mode = DispatchMode.chosen(
-            choice, scheduling: .ofThisThread, isRealTimeKernel: isRealTimeKernel, hasQueue: machine.hasQueue)
+        let scheduling = Scheduling.ofThisThread
+        let mode = mode(scheduling, hasQueue: machine.hasQueue)
         Rehearsal.play()
         if mode != .direct { machine = Rehearsal.dispatch(machine) }
         var dispatcher = Dispatcher(machine: machine, mode: mode, counters: counters)
         let outputsInUse = board.withLatest { $0.count }
         lockMemory(dispatcher, outputs: outputsInUse)
-        dispatch(&dispatcher, outputsLocked: outputsInUse)
+        dispatch(&dispatcher, scheduling, outputsLocked: outputsInUse)
         board.finished()
+    }
+
+    private func mode(_ scheduling: Scheduling, hasQueue: Bool) -> DispatchMode {
+        .chosen(choice, scheduling: scheduling, isRealTimeKernel: isRealTimeKernel, hasQueue: hasQueue)
     }
 
     /// Locks the memory in use, not all that could ever be: ordinary users have a low limit.
@@ -106,9 +108,11 @@ package final class OutputThread: @unchecked Sendable {
         hasLockedMemory.store(slots && counts && stack, ordering: .relaxed)
     }
 
-    private func dispatch(_ dispatcher: inout Dispatcher<KernelMachine>, outputsLocked: Int) {
+    private func dispatch(
+        _ dispatcher: inout Dispatcher<KernelMachine>, _ scheduling: Scheduling, outputsLocked: Int
+    ) {
         let board = board
-        var outputsLocked = outputsLocked
+        var (scheduling, outputsLocked) = (scheduling, outputsLocked)
         while true {
             let edition = board.edition
             guard !isStopping.load(ordering: .acquiring), !Crash.hasHappened else { break }
@@ -122,6 +126,13 @@ package final class OutputThread: @unchecked Sendable {
             }
             modeInForce.store(dispatcher.mode.rawValue, ordering: .relaxed)
             nextTurn.store(deadline.nanoseconds, ordering: .relaxed)
+            // Others may give this thread real-time scheduling while it runs, or take it away.
+            let schedulingNow = Scheduling.ofThisThread
+            if schedulingNow.isRealTime != scheduling.isRealTime {
+                scheduling = schedulingNow
+                dispatcher.change(to: mode(scheduling, hasQueue: dispatcher.machine.hasQueue))
+                continue
+            }
             if dispatcher.changePort(before: deadline) {
                 portsInPlace.store(dispatcher.machine.existingPorts, ordering: .releasing)
                 continue

@@ -3,11 +3,15 @@ package enum BusValue: Hashable, Sendable {
     case uint16(UInt16)
     case int32(Int32)
     case uint32(UInt32)
+    case int64(Int64)
+    case uint64(UInt64)
     case string(String)
     case objectPath(String)
     case signature(String)
     /// A list of byte strings, such as the properties of a network service; never read.
     case byteStrings([String])
+    /// A value that says its own type, such as a property's.
+    indirect case variant(BusValue)
 
     package var text: String? {
         switch self {
@@ -43,6 +47,8 @@ package struct BusMessage: Hashable, Sendable {
     package var errorName: String?
     /// The arguments; when read, those before the first of a type that is not a ``BusValue``.
     package var body: [BusValue] = []
+    /// Whether the bus may start the destination for this; not read.
+    package var startsService = false
 
     package init(kind: Kind, serial: UInt32) {
         self.kind = kind

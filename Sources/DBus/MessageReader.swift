@@ -89,11 +89,21 @@ private struct MessageReader {
         case UInt8(ascii: "q"): .uint16(try number())
         case UInt8(ascii: "i"): .int32(Int32(bitPattern: try number()))
         case UInt8(ascii: "u"): .uint32(try number())
+        case UInt8(ascii: "x"): .int64(Int64(bitPattern: try number()))
+        case UInt8(ascii: "t"): .uint64(try number())
         case UInt8(ascii: "s"): .string(try text(count: Int(number(UInt32.self))))
         case UInt8(ascii: "o"): .objectPath(try text(count: Int(number(UInt32.self))))
         case UInt8(ascii: "g"): .signature(try signature())
+        case UInt8(ascii: "v"): try variant()
         default: nil
         }
+    }
+
+    /// The value in a variant; nil for one that we do not read, such as another variant, which could nest without end.
+    private mutating func variant() throws(MalformedMessage) -> BusValue? {
+        let type = try signature().utf8
+        guard type.count == 1, let letter = type.first, letter != UInt8(ascii: "v") else { return nil }
+        return try value(letter).map { .variant($0) }
     }
 
     private mutating func text(count: Int) throws(MalformedMessage) -> String {

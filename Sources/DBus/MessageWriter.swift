@@ -6,7 +6,7 @@ extension BusMessage {
         var arguments = MessageWriter()
         for value in body { arguments.append(value) }
         var writer = MessageWriter()
-        writer.bytes = [UInt8(ascii: "l"), kind.rawValue, Self.noAutoStart, 1]
+        writer.bytes = [UInt8(ascii: "l"), kind.rawValue, startsService ? 0 : Self.noAutoStart, 1]
         writer.append(.uint32(UInt32(arguments.bytes.count)))
         writer.append(.uint32(serial))
         let fields: [(HeaderField, BusValue?)] = [
@@ -36,10 +36,13 @@ extension BusValue {
         case .uint16: "q"
         case .int32: "i"
         case .uint32: "u"
+        case .int64: "x"
+        case .uint64: "t"
         case .string: "s"
         case .objectPath: "o"
         case .signature: "g"
         case .byteStrings: "aay"
+        case .variant: "v"
         }
     }
 }
@@ -57,11 +60,16 @@ private struct MessageWriter {
         case .uint16(let number): append(number)
         case .int32(let number): append(UInt32(bitPattern: number))
         case .uint32(let number): append(number)
+        case .int64(let number): append(UInt64(bitPattern: number))
+        case .uint64(let number): append(number)
         case .string(let text), .objectPath(let text):
             append(UInt32(text.utf8.count))
             bytes += Array(text.utf8) + [0]
         case .signature(let text):
             bytes += [UInt8(text.utf8.count)] + Array(text.utf8) + [0]
+        case .variant(let value):
+            append(.signature(value.type))
+            append(value)
         case .byteStrings(let texts):
             appendArray(alignment: 4) { writer in
                 for text in texts {

@@ -18,7 +18,11 @@ package final class Gateway: Sendable {
     private let output: OutputThread
     private let thread: RealTimeThread
     private let keeper: StateKeeper?
-    private let machine: StatusPicture.Machine
+    private let outputThread: RealTimeThread
+    private let priorityWanted: Int
+    private let request: Mutex<RealTimeRight.Request>
+    private let isProcessLocked: Bool
+    private let sequencerTrouble: ALSAError?
     private let reading: Mutex<@Sendable () throws(Mistakes) -> LiveConfiguration>
 
     /// Starts the gateway.
@@ -30,18 +34,22 @@ package final class Gateway: Sendable {
     ///   - configuration: what the user wants.
     ///   - keeper: saves what the user sets, and returns what was saved; nil saves nothing.
     ///   - log: receives events, as constant texts with metadata.
+    ///   - requester: asks others for the output thread's real-time scheduling if the kernel refuses it; nil asks nobody.
     ///   - reading: reads the configuration again, for ``reload()``.
     /// - Throws: if a thread or a descriptor cannot be created.
     package init(
         _ configuration: GatewayConfiguration, keeper: StateKeeper? = nil, log: Logger,
+        requester: RealTimeRequester? = nil,
         reading: (@Sendable () throws(Mistakes) -> LiveConfiguration)? = nil
     ) throws(SystemCallError) {
         self.reading = Mutex(reading ?? { configuration.live })
         self.keeper = keeper
         let mailbox = try Mailbox<GatewayExchange.Message>(capacity: 1024)
         var clients = SequencerClients(configuration)
-        // Receiving a Start promptly matters as much as answering a ping, but the output thread comes first.
-        let priority = Int32(clamping: configuration.realtimePriority / 2)
+        // Receiving a Start promptly matters as much as answering a ping, but the output thread comes first: where it
+        // has no priority by limits, no other thread may have one.
+        let wanted = Int32(clamping: configuration.realtimePriority)
+        let priority = wanted > 0 && RealTimeThread.isGranted(priority: wanted) ? wanted / 2 : 0
         let input = try clients.input(configuration, priority: priority, into: mailbox)
         let kept = keeper?.found ?? KeptState()
         let link = Engine(configuration, kept: kept, seed: .random(in: 0 ... .max), at: .now())
@@ -63,11 +71,14 @@ package final class Gateway: Sendable {
         let board = TripleBuffer(engine.board)
         let output = OutputThread(sequencer: clients.output, board: board, dispatch: configuration.dispatch)
         let outputThread = try RealTimeThread(
-            name: "tactus-output", priority: Int32(clamping: configuration.realtimePriority), stackSize: 256 * 1024
+            name: "tactus-output", priority: wanted, stackSize: 256 * 1024
         ) { output.run() }
-        machine = StatusPicture.Machine(
-            priorityWanted: configuration.realtimePriority, scheduling: outputThread.scheduling,
-            isProcessLocked: LockedMemory.lockProcess(), sequencerTrouble: clients.trouble)
+        self.outputThread = outputThread
+        priorityWanted = configuration.realtimePriority
+        isProcessLocked = LockedMemory.lockProcess()
+        sequencerTrouble = clients.trouble
+        let asks = requester != nil && wanted > 0 && !outputThread.scheduling.isRealTime
+        request = Mutex(asks ? .waiting : .none)
         self.output = output
         self.peer = peer
         let exchange = GatewayExchange(StatusPicture(engine), mailbox: mailbox)
@@ -75,12 +86,32 @@ package final class Gateway: Sendable {
         let parts = GatewayLoop.Parts(
             peer: peer, keeper: keeper, board: board, output: output, outputThread: outputThread,
             sequencer: clients.output, input: input)
-        for warning in exchange.picture.status(at: .now(), counters: output, on: machine).warnings {
-            log.write(LogEntry(warning))
-        }
         let control = Handover(clients.control)
         thread = try RealTimeThread(name: "tactus-gateway", priority: priority) { [engine] in
             GatewayLoop(engine, exchange, control: control.take(), parts, log: log).run()
+        }
+        for warning in exchange.picture.status(at: .now(), counters: output, on: machine).warnings {
+            log.write(LogEntry(warning))
+        }
+        if asks { requester?(outputThread.id, wanted) { [weak self] in self?.take($0, log) } }
+    }
+
+    /// What the machine allows now.
+    private var machine: StatusPicture.Machine {
+        .init(
+            realTime: .init(
+                priorityWanted: priorityWanted, scheduling: outputThread.scheduling, request: request.withLock { $0 }),
+            isProcessLocked: isProcessLocked, sequencerTrouble: sequencerTrouble)
+    }
+
+    /// Takes what became of the request for real-time scheduling; any thread.
+    private func take(_ report: RealTimeReport, _ log: Logger) {
+        request.withLock { $0 = .answered(report) }
+        let right = machine.realTime
+        if report == .granted {
+            log.notice("real-time priority by rtkit", metadata: ["priority": "\(right.scheduling.priority)"])
+        } else if let warning = right.warning {
+            log.write(LogEntry(warning))
         }
     }
 

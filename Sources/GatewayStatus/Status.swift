@@ -228,8 +228,9 @@ package struct Status: Codable, Hashable, Sendable {
     }
 
     package struct Realtime: Codable, Hashable, Sendable {
-        /// `fifo` or `other`.
+        /// `fifo` (granted by limits), `rr` (granted by rtkit) or `other`.
         package var scheduling: String
+        /// The real-time priority, 1 to 99; 0 without.
         package var priority: Int
         package var memoryLocked: Bool
         /// How ticks are sent: `direct`, `backstop` or `queue`.

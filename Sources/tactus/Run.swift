@@ -135,7 +135,10 @@ struct Run: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Real-time priority of the clock, 0 to 99; 0 does not ask for it. (default: 80)", valueName: "n"),
+            """
+            Real-time priority of the clock, 0 to 99; 0 does not ask for it. If your limits do not allow it, rtkit is \
+            asked, which grants at most 20. (default: 80)
+            """, valueName: "n"),
         transform: priority(argument:))
     var realtimePriority = 80
 

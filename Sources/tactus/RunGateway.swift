@@ -43,7 +43,8 @@ extension Run {
         var osc: OSCServer?
         if let oscAddress { osc = try await Self.listen(forOSCAt: oscAddress) }
         let manager = ServiceManager.found(log: Logger(label: "tactus.service"))
-        let gateway = try makeGateway(setup, live, interfaces)
+        let grant = try Self.grant()
+        let gateway = try makeGateway(setup, live, interfaces, grant)
         manager?.watch(gateway, isRealTime: realtimePriority > 0)
         let listening = listening(gateway)
         server?.serve(gateway, listening: listening)
@@ -68,6 +69,7 @@ extension Run {
         serviceLine.cancel()
         manager?.stop()
         announcer?.stop()
+        grant.stop()
         await liveLine.value
 
         // Before the gateway stops, because it must first undo the shift of the clock.
@@ -99,7 +101,8 @@ extension Run {
 
     /// Most descriptors that a run opens, even briefly.
     private static func descriptorsNeeded(_ live: LiveConfiguration, _ interfaces: [String], servesHTTP: Bool) -> Int {
-        leastDescriptors + ServiceManager.descriptorsNeeded + Gateway.descriptorsNeeded(live, interfaces: interfaces)
+        leastDescriptors + ServiceManager.descriptorsNeeded + RealTimeGrant.descriptorsNeeded
+            + Gateway.descriptorsNeeded(live, interfaces: interfaces)
             + (servesHTTP ? ControlServer.descriptorsNeeded + PanelAnnouncer.descriptorsNeeded : 0)
     }
 
@@ -205,6 +208,14 @@ extension Run {
         }
     }
 
+    private static func grant() throws(Failure) -> RealTimeGrant {
+        do {
+            return try RealTimeGrant()
+        } catch {
+            throw Failure(.system, "\(error)")
+        }
+    }
+
     private static func listen(forOSCAt address: HTTPAddress) async throws(Failure) -> OSCServer {
         let log = Logger(label: "tactus.osc")
         if !address.isLoopback {
@@ -230,7 +241,7 @@ extension Run {
     }
 
     private func makeGateway(
-        _ setup: Setup, _ live: LiveConfiguration, _ interfaces: [String]
+        _ setup: Setup, _ live: LiveConfiguration, _ interfaces: [String], _ grant: RealTimeGrant
     ) throws(Failure) -> Gateway {
         do {
             let log = Logger(label: "tactus")
@@ -242,7 +253,7 @@ extension Run {
             configuration.interfaces = interfaces
             configuration.realtimePriority = realtimePriority
             configuration.dispatch = dispatch
-            return try Gateway(configuration, keeper: keeper, log: log) { () throws(Mistakes) in
+            return try Gateway(configuration, keeper: keeper, log: log, requester: grant.ask) { () throws(Mistakes) in
                 try Setup(self).liveConfiguration(since: setup)
             }
         } catch {

@@ -104,7 +104,12 @@ enum StatusText {
     }
 
     static func realtime(_ realtime: Status.Realtime) -> String {
-        let priority = realtime.scheduling == "fifo" ? "fifo \(realtime.priority)" : "no"
+        let priority =
+            switch realtime.scheduling {
+            case "fifo": "fifo \(realtime.priority) by limits"
+            case "rr": "rr \(realtime.priority) by rtkit"
+            default: "no"
+            }
         let memory = "memory \(realtime.memoryLocked ? "locked" : "not locked")"
         var parts = [priority, memory, "dispatch \(realtime.dispatch)"]
         if let latency = realtime.wakeUpLatencyMicroseconds {

@@ -1,25 +1,16 @@
 """The panel's announcement by mDNS, with the real Avahi on a bus of its own."""
 
-import os
 import signal
 import subprocess
 
 import pytest
 
+from rig.bus import BUS, Bus
 from rig.gateway import Gateway, environment
 from rig.wait import PATIENCE, until
 
 pytestmark = pytest.mark.real("network")
 
-BUS = "DBUS_SYSTEM_BUS_ADDRESS"
-BUS_CONFIGURATION = """
-<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
- "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig>
-  <type>session</type> <listen>{address}</listen> <auth>EXTERNAL</auth>
-  <policy context="default"> <allow own="*"/> <allow send_destination="*"/> <allow eavesdrop="true"/> </policy>
-</busconfig>
-"""
 AVAHI_CONFIGURATION = "[server]\nhost-name=stage\nallow-interfaces={interfaces}\nuse-ipv6=no\n"
 # Its process number goes into /run, where only one Avahi has room; the real one may be there.
 AVAHI = """
@@ -28,22 +19,12 @@ exec setpriv --pdeathsig KILL avahi-daemon --no-drop-root --no-chroot --no-rlimi
 """
 
 
-class Network:
+class Network(Bus):
     """A bus and, when wanted, Avahi. Both end with the test."""
 
     def __init__(self, folder):
-        self.folder = folder
-        self.processes = []
+        super().__init__(folder)
         self.avahi = None
-        (folder / "bus.conf").write_text(BUS_CONFIGURATION.format(address=os.environ[BUS]))
-        self.start("setpriv", "--pdeathsig", "KILL", "dbus-daemon", "--nofork", f"--config-file={folder}/bus.conf")
-        until((folder / "bus").exists, "the bus is there")
-
-    def start(self, *command, **options):
-        with (self.folder / "log").open("ab") as log:
-            self.processes.append(
-                subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=log, stderr=log, **options))
-        return self.processes[-1]
 
     def start_avahi(self, interfaces="lo"):
         (self.folder / "avahi.conf").write_text(AVAHI_CONFIGURATION.format(interfaces=interfaces))
@@ -68,11 +49,6 @@ class Network:
     def places(self):
         """Interface and port of each panel."""
         return {(line[1], int(line[8])) for line in self.lines()}
-
-    def stop(self):
-        for process in self.processes:
-            process.kill()
-            process.wait()
 
 
 @pytest.fixture

@@ -25,7 +25,8 @@ struct ImportTests {
             "ALSASequencer": ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CALSA", "Glibc", "Synchronization"],
             "AudioCapture": ["RealTime", "OnsetDetection", "ALSASequencer", "CALSA", "Glibc", "Synchronization"],
             "Doctor": [
-                "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer", "CLinux", "Glibc",
+                "BeatTime", "RealTime", "RealTimeKit", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer",
+                "CLinux", "Glibc",
             ],
             "Doctor/Facts": [],
             "Doctor/Judgement": [],
@@ -39,6 +40,7 @@ struct ImportTests {
                 "SoundCalibration", "RealTime", "GatewayStatus", "Gateway", "Glibc", "Synchronization",
             ],
             "DBus": ["Essentials", "RealTime", "Glibc"],
+            "RealTimeKit": ["DBus", "Essentials", "RealTime", "Glibc"],
             "OpenSoundControl": ["CLO"],
             "QRCode": [],
             "PlainHTTP": [

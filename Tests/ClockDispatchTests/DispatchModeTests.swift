@@ -6,13 +6,15 @@ import Testing
 @Suite
 struct DispatchModeTests {
     @Test(arguments: [
-        (DispatchChoice.auto, Scheduling.fifo, false, true, DispatchMode.backstop),
-        (.auto, .fifo, true, true, .direct),
+        (DispatchChoice.auto, Scheduling.fifo(priority: 80), false, true, DispatchMode.backstop),
+        (.auto, .fifo(priority: 80), true, true, .direct),
+        (.auto, .roundRobin(priority: 20), false, true, .backstop),
+        (.auto, .roundRobin(priority: 20), true, true, .direct),
         (.auto, .other, true, true, .queue),
         (.auto, .other, false, true, .queue),
         (.auto, .other, false, false, .direct),
-        (.backstop, .fifo, true, true, .backstop),
-        (.queue, .fifo, false, true, .queue),
+        (.backstop, .fifo(priority: 80), true, true, .backstop),
+        (.queue, .fifo(priority: 80), false, true, .queue),
         (.direct, .other, false, true, .direct),
         (.queue, .other, false, false, .direct),
     ])

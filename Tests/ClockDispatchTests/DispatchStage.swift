@@ -15,6 +15,8 @@ final class DispatchStage {
     private let counters: PageArray<OutputCounters>
     /// Changes of the board, with the monotonic time of publishing.
     var changes: [(at: Int64, change: (inout OutputBoard) -> Void)] = []
+    /// Changes of the mode, with the monotonic time of the first turn after which it is made.
+    var modes: [(at: Int64, mode: DispatchMode)] = []
     /// How late the thread wakes, in nanoseconds.
     var wakeUpLatency: () -> Int64 = { 4_000 }
 
@@ -38,6 +40,11 @@ final class DispatchStage {
                 changes.removeFirst()
             }
             let turn = dispatcher.turn(board)
+            if let next = modes.first, next.at <= kernel.now {
+                dispatcher.change(to: next.mode)
+                modes.removeFirst()
+                continue
+            }
             if dispatcher.changePort(before: turn) { continue }
             let deadline = turn.nanoseconds
             guard kernel.now < deadline else { continue }

@@ -21,6 +21,23 @@ struct DispatcherTests {
         #expect(mode == .queue ? queued == 1 : mode == .direct ? queued == 0 : queued < 0.1)
     }
 
+    @Test(arguments: [UInt64](1...20))
+    func `a thread that gets real-time scheduling, or loses it, changes the mode without losing a tick`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stage = DispatchStage(mode: .queue, outputs: 2, microsecondsPerBeat: 400_001)
+        let start = stage.kernel.now
+        let times = (0..<6).map { _ in start + .random(in: 50_000_000...900_000_000, using: &random) }.sorted()
+        let modes: [DispatchMode] = [.backstop, .queue, .direct, .queue, .backstop, .direct]
+        stage.modes = zip(times, modes).map { (at: $0, mode: $1) }
+        stage.run(milliseconds: 1000)
+        #expect(stage.modes.isEmpty)
+        for port in 0..<2 {
+            let lateness = stage.lateness(UInt8(port))
+            #expect(lateness.count >= 58)
+            #expect(lateness.allSatisfy { (0...400).contains($0) }, "\(lateness)")
+        }
+    }
+
     @Test(arguments: [UInt64](1...12))
     func `outputs that send shortly after one another lose nothing, whoever sends`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -12,6 +12,7 @@ struct BusStreamTests {
         reply.sender = ":1.5"
         reply.destination = ":1.6"
         reply.body = [.int32(-2), .string("Tactus on box"), .uint16(8_808), .objectPath("/Group1"), .uint32(.max)]
+        reply.body += [.int64(-5), .uint64(.max), .variant(.int64(.min)), .variant(.string("x"))]
         var error = BusMessage(kind: .error, serial: 8)
         error.replyTo = 4
         error.errorName = "org.freedesktop.DBus.Error.ServiceUnknown"
@@ -46,6 +47,22 @@ struct BusStreamTests {
             8, 1, 0x67, 0, 4, 0x71, 0x61, 0x61, 0x79, 0, 0, 0, 0, 0, 0, 0,  // signature, and to the next eighth byte
         ]
         #expect(call.bytes == header + [1, 0, 0, 0, 6, 0, 0, 0, 2, 0, 0, 0, 0x78, 0x79])
+    }
+
+    @Test
+    func `a call may start a service only if it says so`() {
+        var call = BusMessage.call("M", of: "a.b", at: "/", to: "c.d", serial: 5)
+        #expect(call.bytes[2] == 2)
+        call.startsService = true
+        #expect(call.bytes[2] == 0)
+    }
+
+    @Test
+    func `a variant in a variant is not read`() throws {
+        var message = BusMessage(kind: .signal, serial: 1)
+        message.body = [.uint32(1), .variant(.variant(.uint32(2))), .uint32(3)]
+        var stream = BusStream()
+        #expect(try stream.take(Self.accepted + message.bytes).map(\.body) == [[.uint32(1)]])
     }
 
     @Test

@@ -13,7 +13,8 @@ struct PermissionJudgementTests {
     }
 
     private func refused(_ user: PermissionFacts.User, _ grants: [LimitGrant] = []) -> PermissionFacts {
-        PermissionFacts(isRealTimeGranted: false, isMemoryLockGranted: false, user: user, grants: grants)
+        PermissionFacts(
+            realTime: .refused("rtkit is not installed"), isMemoryLockGranted: false, user: user, grants: grants)
     }
 
     @Test
@@ -25,9 +26,16 @@ struct PermissionJudgementTests {
 
     @Test
     func `without a thread to try it, nothing is said of real-time priority`() {
-        let found = findings(PermissionFacts(isRealTimeGranted: nil, user: Self.anna))
+        let found = findings(PermissionFacts(realTime: nil, user: Self.anna))
         #expect(found[.realTime] == nil)
         #expect(found[.lockedMemory]?.level == .ok)
+    }
+
+    @Test
+    func `an active desktop user needs neither limit nor group if rtkit grants priority`() {
+        let found = findings(PermissionFacts(realTime: .byRealTimeKit(priority: 20), user: Self.anna))
+        #expect(found[.realTime]?.found == "priority 20 is granted by rtkit (80 is refused: the limit is 0)")
+        #expect(found.values.allSatisfy { $0.level == .ok && $0.fix == nil })
     }
 
     @Test
@@ -43,7 +51,7 @@ struct PermissionJudgementTests {
     func `without permissions the fix is a limit and joining the group`() {
         let found = findings(refused(Self.anna))
         #expect(found[.realTime]?.level == .warning)
-        #expect(found[.realTime]?.found == "priority 80 is refused (the limit is 0)")
+        #expect(found[.realTime]?.found == "priority 80 is refused (the limit is 0), and rtkit is not installed")
         #expect(
             found[.realTime]?.fix
                 == "echo '@audio - rtprio 95' | sudo tee -a /etc/security/limits.d/tactus.conf && "

@@ -27,7 +27,7 @@ struct StatusScreenTests {
     @Test
     func `the screen shows the whole status`() {
         let bar = String(repeating: "█", count: 21)
-        let top = " link  Link is enabled".padded(to: 83) + "http://127.0.0.1:8808"
+        let top = " link  Link is enabled".padded(to: 94) + "http://127.0.0.1:8808"
         var status = Self.example
         (status.outputs[0].profile, status.outputs[0].swing) = ("roland-tr-8s", 57)
         let expected = """
@@ -40,7 +40,7 @@ struct StatusScreenTests {
               networks   127.0.0.1, 192.168.7.42
               follower   disabled
               ignored    MC-101 (28:0): 96 ticks, 1 transport message (Link is enabled)
-              real time  fifo 80, memory locked, dispatch backstop, wakes up at most 9 us late (99 %), 64 us at worst
+              real time  fifo 80 by limits, memory locked, dispatch backstop, wakes up at most 9 us late (99 %), 64 us at worst
 
               OUTPUT  PORT        TICKS     LATE   HALF      99 %      WORST     OFFSET    PROFILE
               TR-8S   24:0        9120      0      8.0 us    31.0 us   64.0 us   0 ms      roland-tr-8s, swing 57 %
@@ -56,7 +56,7 @@ struct StatusScreenTests {
 
             space play/stop  t tap  + - nudge  r realign  l Link  s start/stop sync  q quit
             """
-        #expect(text(screen(status), columns: 105).joined(separator: "\n") == expected)
+        #expect(text(screen(status), columns: 116).joined(separator: "\n") == expected)
     }
 
     @Test

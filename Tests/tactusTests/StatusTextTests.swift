@@ -24,7 +24,7 @@ struct StatusTextTests {
                 ignored    MC-101 (28:0): 96 ticks, 1 transport message (Link is enabled)
                 output     TR-8S, 24:0: 9120 ticks, 0 late, 99 % at most 31 us late
                 output     Volca, not connected
-                real time  fifo 80, memory locked, dispatch backstop, wakes up at most 9 us late (99 %), 64 us at worst
+                real time  fifo 80 by limits, memory locked, dispatch backstop, wakes up at most 9 us late (99 %), 64 us at worst
                 warning    real-time scheduling was refused
                   fix      join group audio
                 """)

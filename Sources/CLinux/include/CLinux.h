@@ -47,6 +47,14 @@ int clinux_leave_signal(int number);
 uint32_t clinux_signals_arrived(int number);
 /// Whether a signal is ignored, as `nohup` does with SIGHUP.
 int clinux_is_signal_ignored(int number);
+/// The kernel's number of the calling thread.
+int clinux_thread_id(void);
+/// The policy of a thread, such as SCHED_FIFO, and its real-time priority; -1 if there is no such thread. 0 is the caller.
+int clinux_scheduling(int thread, int *priority);
+/// Limits how long real-time threads of this process may run without sleeping (RLIMIT_RTTIME).
+/// After half of it `thread` gets ordinary scheduling by SIGXCPU, as does the one that ran so long, and 1 is added to the
+/// event counter `descriptor`. After all of it the kernel ends the process. The limit cannot be raised again.
+int clinux_limit_real_time(int thread, int64_t microseconds, int descriptor);
 /// Makes faults such as SIGSEGV and abort() wait for the thread of clinux_finish_before_crash, at most this long.
 /// They then end the process as usual, with the same exit status and core dump.
 void clinux_handle_crashes(int milliseconds);

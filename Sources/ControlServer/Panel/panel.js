@@ -143,7 +143,8 @@ function showWarnings(warnings) {
 }
 
 function showMachine({ version, realtime, link }) {
-  const scheduling = realtime.scheduling === "fifo" ? `real-time priority ${realtime.priority}` : "no real-time priority";
+  const granter = realtime.scheduling === "rr" ? " by rtkit" : "";
+  const scheduling = realtime.priority > 0 ? `real-time priority ${realtime.priority}${granter}` : "no real-time priority";
   const networks = link.interfaces.length ? ` \u00b7 Link on ${link.interfaces.join(", ")}` : "";
   write(part.machine, `Tactus ${version} \u00b7 ticks leave by ${realtime.dispatch} \u00b7 ${scheduling}${networks}`);
 }

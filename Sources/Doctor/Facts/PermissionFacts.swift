@@ -1,9 +1,7 @@
 /// The user's permissions.
 struct PermissionFacts {
-    /// Whether the kernel gave a thread of this process real-time priority 80.
-    ///
-    /// Nil if no thread could be made to try it.
-    var isRealTimeGranted: Bool? = true
+    /// Whether and how a thread of this process got real-time priority; nil if no thread could be made to try it.
+    var realTime: RealTime? = .byLimits
     /// Whether it allowed this process to lock memory.
     var isMemoryLockGranted = true
     var user = User()
@@ -11,6 +9,18 @@ struct PermissionFacts {
     /// Limits that the system's files grant at login.
     var grants: [LimitGrant] = []
     var isContainer = false
+
+    /// How a thread of this process got real-time priority.
+    enum RealTime: Hashable {
+        /// The kernel gave it priority 80.
+        case byLimits
+        /// The kernel refused, and rtkit granted a lower priority.
+        case byRealTimeKit(priority: Int)
+        /// Both refused; what rtkit said, or why it could not be asked.
+        case refused(String)
+
+        var isGranted: Bool { if case .refused = self { false } else { true } }
+    }
 
     /// The user of this process, and its groups.
     struct User: Hashable {

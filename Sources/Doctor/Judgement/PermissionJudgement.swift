@@ -9,14 +9,19 @@ extension PermissionFacts {
     static let lockedMemory = 1 << 20
 
     private var realTimeFinding: Finding? {
-        guard let isRealTimeGranted else { return nil }
-        guard !isRealTimeGranted else {
-            let root = user.isRoot ? ", as anything is to root" : ""
-            let caller = user.caller.map { "; this says nothing of \($0)" } ?? ""
-            return .ok(.realTime, "priority \(Self.priority) is granted\(root)\(caller)")
-        }
         let limit = limits.realTimePriority.map { "the limit is \($0)" } ?? "although there is no limit"
-        return .warning(.realTime, "priority \(Self.priority) is refused (\(limit))", fix: realTimeFix)
+        switch realTime {
+        case nil: return nil
+        case .byLimits:
+            let giver = user.isRoot ? ", as anything is to root" : " by limits"
+            let caller = user.caller.map { "; this says nothing of \($0)" } ?? ""
+            return .ok(.realTime, "priority \(Self.priority) is granted\(giver)\(caller)")
+        case .byRealTimeKit(let priority):
+            return .ok(.realTime, "priority \(priority) is granted by rtkit (\(Self.priority) is refused: \(limit))")
+        case .refused(let reason):
+            return .warning(
+                .realTime, "priority \(Self.priority) is refused (\(limit)), and \(reason)", fix: realTimeFix)
+        }
     }
 
     /// How to get real-time priority.
@@ -57,7 +62,7 @@ extension PermissionFacts {
             return .warning(
                 .audioGroup, "\(name) is in the group audio from the next login", fix: "log out and in again")
         }
-        if opensSequencer, isRealTimeGranted == true, isMemoryLockGranted {
+        if opensSequencer, realTime?.isGranted == true, isMemoryLockGranted {
             return .ok(.audioGroup, "not in the group audio, and it is not needed here")
         }
         return .warning(.audioGroup, "not in the group audio", fix: joinFix)

@@ -15,7 +15,7 @@ extension MachineFacts {
         facts.network = NetworkFacts.read(tree)
         facts.kernel.wakeUps = probe?.finish() ?? KernelFacts.WakeUps()
         facts.permissions = PermissionFacts.read(tree)
-        facts.permissions.isRealTimeGranted = probe == nil ? nil : facts.kernel.wakeUps.isRealTime
+        facts.permissions.realTime = probe?.right
         return facts
     }
 }

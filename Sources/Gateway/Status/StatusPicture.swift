@@ -46,11 +46,9 @@ struct StatusPicture: Sendable {
     /// The outputs by their slots; some may be gone.
     var outputs: [Output] { table.all }
 
-    /// Facts about the machine that do not change during a run.
+    /// Facts about the machine.
     struct Machine: Sendable {
-        /// The real-time priority asked for; 0 if none was.
-        let priorityWanted: Int
-        let scheduling: Scheduling
+        let realTime: RealTimeRight
         let isProcessLocked: Bool
         /// Why there is no sequencer although one was wanted.
         let sequencerTrouble: ALSAError?
@@ -77,8 +75,7 @@ struct StatusPicture: Sendable {
             follower: followerStatus,
             outputs: slots.map { outputStatus(slot: $0, counters, at: now) },
             realtime: .init(
-                scheduling: machine.scheduling.rawValue,
-                priority: machine.scheduling == .fifo ? machine.priorityWanted : 0,
+                scheduling: machine.realTime.scheduling.name, priority: Int(machine.realTime.scheduling.priority),
                 memoryLocked: machine.isProcessLocked || counters.isMemoryLocked, dispatch: counters.mode.name,
                 wakeUpLatencyMicroseconds: Status.Lateness(counters.wakeUps)),
             warnings: machine.warnings + warnings + configuration.warnings + table.warnings + inputWarnings
@@ -97,7 +94,7 @@ struct StatusPicture: Sendable {
     }
 
     private func dispatchWarning(_ thread: OutputThread, _ machine: Machine) -> [Status.Warning] {
-        guard thread.lacksQueue(scheduling: machine.scheduling) else { return [] }
+        guard thread.lacksQueue(scheduling: machine.realTime.scheduling) else { return [] }
         let message = "ticks leave by direct dispatch and may be late under load: "
         guard let failure = thread.queueFailure else {
             let fix =
@@ -257,13 +254,19 @@ extension StatusPicture.Machine {
                     message: "no ALSA sequencer, so only raw outputs can be heard (\(sequencerTrouble))",
                     fix: "\(sequencerTrouble.openingFix), then start again"))
         }
-        if priorityWanted > 0, scheduling != .fifo {
-            warnings.append(
-                .init(
-                    code: "no-realtime", message: "real-time scheduling was refused, so ticks may be late under load",
-                    fix: "'tactus doctor' tells the command that allows it on this machine"))
-        }
+        if let warning = realTime.warning { warnings.append(warning) }
         return warnings
+    }
+}
+
+extension Scheduling {
+    /// As the status names it.
+    fileprivate var name: String {
+        switch self {
+        case .fifo: "fifo"
+        case .roundRobin: "rr"
+        case .other: "other"
+        }
     }
 }
 

@@ -85,7 +85,7 @@ struct StatusScreen {
         rows.append(("follower", StatusText.follower(status.follower), status.follower.state == .lost ? .bad : .plain))
         rows += status.follower.refused.map { ("ignored", StatusText.ignored($0), .caution) }
         if let change = status.link.lastChange { rows.append(("changed", PeersText.text(change), .plain)) }
-        let isOnTime = status.realtime.scheduling == "fifo"
+        let isOnTime = status.realtime.priority > 0
         rows.append(("real time", StatusText.realtime(status.realtime), isOnTime ? .plain : .caution))
         return rows.map { Line("  " + $0.0.padded(to: 11), .faint) + Line($0.1, $0.2) }
     }

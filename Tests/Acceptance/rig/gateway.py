@@ -20,11 +20,11 @@ PORT = 8808
 
 
 def environment(folder, passing=()):
-    """An environment without the test user's own settings, except for the variables in `passing`."""
+    """An environment without the test user's own settings and services, except for the variables in `passing`."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", *passing) if name in os.environ}
     return {
-        **kept, "HOME": str(folder), "XDG_CONFIG_HOME": f"{folder}/config", "XDG_STATE_HOME": f"{folder}/state",
-        "XDG_RUNTIME_DIR": str(folder),
+        "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/dev/null/none", **kept, "HOME": str(folder),
+        "XDG_CONFIG_HOME": f"{folder}/config", "XDG_STATE_HOME": f"{folder}/state", "XDG_RUNTIME_DIR": str(folder),
     }
 
 

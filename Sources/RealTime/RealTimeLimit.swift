@@ -1,0 +1,21 @@
+internal import CLinux
+
+/// The limit under which others grant real-time scheduling: a thread must sleep now and then.
+package enum RealTimeLimit {
+    /// Limits how long real-time threads of this process may run without sleeping; it cannot be raised again.
+    ///
+    /// A thread that runs for half of that gets ordinary scheduling, by the signal SIGXCPU. One that runs for all of it
+    /// would end the process, but cannot, unless it keeps that signal from itself.
+    ///
+    /// - Parameters:
+    ///   - thread: the kernel's number of the thread that gets ordinary scheduling in any case.
+    ///   - microseconds: longest time without a sleep.
+    ///   - overrun: made readable when that has happened; it is kept until the process ends.
+    /// - Throws: if the system refuses the limit.
+    package static func set(thread: Int32, microseconds: Int64, overrun: WakeUp) throws(SystemCallError) {
+        _ = Unmanaged.passRetained(overrun)
+        try checked("setrlimit RLIMIT_RTTIME") {
+            clinux_limit_real_time(thread, microseconds, overrun.descriptor)
+        }
+    }
+}

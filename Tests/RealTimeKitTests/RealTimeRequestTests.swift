@@ -1,0 +1,108 @@
+import DBus
+import Testing
+
+@testable import RealTimeKit
+
+/// The request in a conversation with a bus and an rtkit that the test plays.
+@Suite
+struct RealTimeRequestTests {
+    private var request = RealTimeRequest(process: 12, thread: 34, priority: 80)
+    private var effects: [RealTimeRequest.Effect] = []
+
+    private var sent: [BusMessage] { effects.compactMap { if case .send(let message) = $0 { message } else { nil } } }
+
+    init() {
+        effects = request.connected()
+    }
+
+    private mutating func answer(_ call: BusMessage, _ body: [BusValue]) {
+        var reply = BusMessage(kind: .reply, serial: 100)
+        reply.replyTo = call.serial
+        reply.body = body
+        effects = request.receive(reply)
+    }
+
+    private mutating func refuse(_ call: BusMessage, _ error: String, _ text: String) {
+        var reply = BusMessage(kind: .error, serial: 100)
+        reply.replyTo = call.serial
+        reply.errorName = error
+        reply.body = [.string(text)]
+        effects = request.receive(reply)
+    }
+
+    /// Names rtkit's terms.
+    private mutating func nameTerms(priority: Int32, microseconds: Int64) {
+        let calls = sent
+        answer(calls[0], [.string(":1.9")])
+        answer(calls[1], [.variant(.int32(priority))])
+        #expect(effects.isEmpty, "one term is not enough")
+        answer(calls[2], [.variant(.int64(microseconds))])
+    }
+
+    @Test
+    func `it asks for the terms first, of an rtkit that the bus may have to start`() {
+        #expect(sent.map(\.member) == ["Hello", "Get", "Get"])
+        let kit = "org.freedesktop.RealtimeKit1"
+        #expect(sent[1].body == [.string(kit), .string("MaxRealtimePriority")])
+        #expect(sent[2].body == [.string(kit), .string("RTTimeUSecMax")])
+        #expect(sent[1].destination == kit && sent[1].path == "/org/freedesktop/RealtimeKit1")
+        #expect(sent.allSatisfy { $0.startsService })
+    }
+
+    @Test
+    mutating func `it sets the limit before it asks for the thread, with the highest priority allowed`() throws {
+        nameTerms(priority: 20, microseconds: 200_000)
+        #expect(effects.first == .limit(microseconds: 200_000))
+        let call = try #require(sent.first)
+        #expect(effects.count == 2 && call.member == "MakeThreadRealtimeWithPID")
+        #expect(call.body == [.uint64(12), .uint64(34), .uint32(20)])
+        answer(call, [])
+        #expect(effects == [.end(.granted(priority: 20))])
+    }
+
+    @Test
+    mutating func `it asks for no more than is wanted`() {
+        request = RealTimeRequest(process: 12, thread: 34, priority: 5)
+        effects = request.connected()
+        nameTerms(priority: 20, microseconds: 200_000)
+        #expect(sent.first?.body.last == .uint32(5))
+    }
+
+    @Test
+    mutating func `terms that allow nothing end it`() {
+        nameTerms(priority: 0, microseconds: 200_000)
+        #expect(effects == [.end(.refused("rtkit grants no real-time priority"))])
+    }
+
+    @Test
+    mutating func `a term of an unknown kind ends it`() {
+        answer(sent[1], [.variant(.string("many"))])
+        #expect(effects == [.end(.refused("rtkit does not name its terms"))])
+    }
+
+    @Test(arguments: [
+        ("org.freedesktop.DBus.Error.ServiceUnknown", "", "rtkit is not installed"),
+        (
+            "org.freedesktop.DBus.Error.AccessDenied", "no",
+            "rtkit grants it only to the user at this computer's screen"
+        ),
+        ("org.freedesktop.DBus.Error.Failed", "too many threads", "rtkit: too many threads"),
+    ])
+    mutating func `a refusal is told in words`(error: String, text: String, expected: String) {
+        refuse(sent[1], error, text)
+        #expect(effects == [.end(.refused(expected))])
+    }
+
+    @Test
+    mutating func `messages that answer nothing change nothing`() {
+        let calls = sent
+        var signal = BusMessage(kind: .signal, serial: 1)
+        signal.member = "NameAcquired"
+        #expect(request.receive(signal) == [])
+        answer(calls[1], [.variant(.int32(20))])
+        answer(calls[1], [.variant(.int32(99))])
+        #expect(effects == [])
+        answer(calls[2], [.variant(.int64(200_000))])
+        #expect(sent.first?.body.last == .uint32(20))
+    }
+}
