@@ -132,7 +132,7 @@ def silent():
         said = steps.run(symptom("Silent, or does not start")[0])
         told = fix(said, "VirMIDI 0-1 is away")
         hog.close()  # as told: "close that program"
-        gateway.wait_status(lambda status: status["outputs"][0]["connected"], "the machine is connected")
+        gateway.wait_status(lambda status: not warned("output-away")(status), "the machine is connected")
         steps.run(symptom("Silent, or does not start")[0])
         after = ticks_in_two_seconds(line)
     line.close()
