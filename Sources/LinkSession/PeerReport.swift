@@ -39,12 +39,15 @@ extension Engine {
     package func peerReports(at now: HostTime) -> [PeerReport] {
         var reports: [PeerReport] = []
         for record in peers.records where record.expiry > now {
-            // A node in two sessions is two peers, of which one is an impostor.
+            let isOurs = record.announcement.session == session.id
             let sameNode = reports.indices.reversed().prefix { reports[$0].node == record.node }
-            if let index = sameNode.first(where: { reports[$0].session == record.announcement.session }) {
-                reports[index].add(record)
+            let sameSession = sameNode.first { reports[$0].session == record.announcement.session }
+            // In two sessions on one interface, it is two peers, of which one is an impostor. On different interfaces, it
+            // has just gone from one session to the other, which it announces everywhere within a moment.
+            if let index = sameSession ?? sameNode.first(where: { !reports[$0].isHeard(on: record.interface) }) {
+                reports[index].add(record, isOurs: isOurs)
             } else {
-                reports.append(PeerReport(record, isOurs: record.announcement.session == session.id))
+                reports.append(PeerReport(record, isOurs: isOurs))
             }
         }
         for index in reports.indices where reports[index].isOurs && reports[index].node == measuredThrough?.node {
@@ -66,9 +69,12 @@ extension PeerReport {
             measurementEndpoint: record.announcement.measurementEndpoint)
     }
 
+    fileprivate func isHeard(on interface: IPAddress) -> Bool { interfaces.contains { $0.address == interface } }
+
     /// Adds what was heard on another interface, or from another address.
-    fileprivate mutating func add(_ record: PeerRecord) {
-        if record.interface != interfaces.last?.address { interfaces.append(Interface(address: record.interface)) }
+    fileprivate mutating func add(_ record: PeerRecord, isOurs: Bool) {
+        if !isHeard(on: record.interface) { interfaces.append(Interface(address: record.interface)) }
+        if isOurs { (session, self.isOurs) = (record.announcement.session, true) }
         if record.since < since {
             (since, address) = (record.since, record.source)
             (tempo, measurementEndpoint) = (

@@ -325,6 +325,22 @@ struct ChangeTests {
         rig.advance(milliseconds: 1)
         #expect(!rig.engine.peerReports(at: rig.now).map(\.node.bits).contains(2))
     }
+
+    @Test(arguments: [[1, 2], [2, 1]])
+    func `a report names a peer once while it joins our session, which one interface tells first`(
+        sessions: [UInt64]
+    ) {
+        var rig = Rig()
+        rig.join(Peer(1))
+        rig.addInterface(.v4(10, 0, 1, 1))
+        for (session, interface) in zip(sessions, [Rig.address, .v4(10, 0, 1, 1)]) {
+            rig.hear(Peer(2, session: NodeID(bits: session)), on: interface)
+        }
+        let reports = rig.engine.peerReports(at: rig.now)
+        #expect(reports.map(\.node.bits) == [1, 2])
+        #expect(reports.map(\.session.bits) == [1, 1])
+        #expect(reports.map(\.isOurs) == [true, true])
+    }
 }
 
 extension Rig {
