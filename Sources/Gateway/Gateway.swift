@@ -81,7 +81,8 @@ package final class Gateway: Sendable {
         request = Mutex(asks ? .waiting : .none)
         self.output = output
         self.peer = peer
-        let exchange = GatewayExchange(StatusPicture(engine), mailbox: mailbox)
+        let picture = StatusPicture(engine)
+        let exchange = GatewayExchange(picture, mailbox: mailbox)
         self.exchange = exchange
         let parts = GatewayLoop.Parts(
             peer: peer, keeper: keeper, board: board, output: output, outputThread: outputThread,
@@ -90,7 +91,7 @@ package final class Gateway: Sendable {
         thread = try RealTimeThread(name: "tactus-gateway", priority: priority) { [engine] in
             GatewayLoop(engine, exchange, control: control.take(), parts, log: log).run()
         }
-        for warning in exchange.picture.status(at: .now(), counters: output, on: machine).warnings {
+        for warning in picture.status(at: .now(), counters: output, on: machine).warnings {
             log.write(LogEntry(warning))
         }
         if asks { requester?(outputThread.id, wanted) { [weak self] in self?.take($0, log) } }

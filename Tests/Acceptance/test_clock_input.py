@@ -1,6 +1,7 @@
 """Compares timestamps at `Clock In` and at a raw device with the kernel's own at a third port; in the lab."""
 
 import os
+import re
 import statistics
 
 import pytest
@@ -93,18 +94,25 @@ def followed(recordings):
     return recordings["ports"]
 
 
+def told(log):
+    """What each line of the log says about the clock to follow."""
+    lines = [re.fullmatch(r".* the clock to follow,? (.*?)(?: fix=.*)?", line) for line in log.splitlines()]
+    assert all(lines), log
+    return [line[1] for line in lines]
+
+
 def test_the_chosen_port_is_subscribed_again_whenever_it_comes_and_the_users_own_stay(followed):
     # guest/follow_ports.py has waited for each subscription; this checks the messages.
     assert followed["said"].strip() == "while Link is off, VirMIDI 0-2 is followed"
     assert [code for code, _ in followed["refused"]] == [400, 400, 400]
     assert all(answer["error"]["message"].startswith("source: ") for _, answer in followed["refused"])
-    assert not followed["stderr"]
+    assert told(followed["stderr"]) == ["VirMIDI 0-3, is away", "is there"]
 
 
 def test_a_raw_device_is_opened_whenever_it_comes(followed):
     there = ["/dev/snd/midiC0D1"]
     assert followed["device"] == [[], there, [], there]
-    assert not followed["device stderr"]
+    assert told(followed["device stderr"]) == 2 * ["hw:VirMIDI,1, is away: card VirMIDI: No such device", "is there"]
 
 
 def test_a_flood_neither_grows_memory_nor_the_log_nor_holds_up_the_gateway(followed, figure):

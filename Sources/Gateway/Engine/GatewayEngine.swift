@@ -48,6 +48,8 @@ struct GatewayEngine: Sendable {
     private var replies: [(token: ReplyToken, outcome: Result<Void, CommandError>)] = []
     /// The outputs as last logged.
     private var loggedOutputs: [Output]
+    /// The clock to follow that was last logged as absent; nil once it is back.
+    private var absentClock: FollowChoice?
     private var networkLog = LogAllowance()
     var sessionLog: SessionLog
 
@@ -206,6 +208,7 @@ struct GatewayEngine: Sendable {
         if isBoardStale { publishBoard() }
         guard effects.questions.isEmpty else { return }
         logOutputs()
+        logChosenClock()
         if isStatusStale {
             effects.status = StatusPicture(self)
             isStatusStale = false
@@ -234,6 +237,18 @@ struct GatewayEngine: Sendable {
             effects.log += output.changes(since: before)
         }
         loggedOutputs = outputs.all
+    }
+
+    /// Logs once that the clock to follow is absent, and once that it is back.
+    private mutating func logChosenClock() {
+        let absent = inputs.sources.isAway ? inputs.sources.choice : nil
+        guard absent != absentClock, inputs.clockIn?.device?.isUntried != true else { return }
+        absentClock = absent
+        if let absence = inputs.absence {
+            effects.log.append(LogEntry(absence))
+        } else if inputs.sources.chosen != nil {
+            log(.notice, "the clock to follow is there")
+        }
     }
 
     mutating func log(_ level: Logger.Level, _ text: Logger.Message, _ metadata: Logger.Metadata = [:]) {

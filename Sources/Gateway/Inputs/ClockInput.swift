@@ -18,6 +18,9 @@ struct ClockInput: Sendable {
         var hasKernelStamps = true
         /// Why it is absent.
         var trouble: String?
+
+        /// Whether it was not looked for yet.
+        var isUntried: Bool { !isThere && trouble == nil }
     }
 
     /// Opens the port and starts the thread.

@@ -167,17 +167,19 @@ extension PortDescription {
 }
 
 extension ClockSources {
+    /// A warning that the clock to follow is absent; nil while it is there, or none was chosen.
+    func absence(_ clockIn: ClockEntrance?) -> Status.Warning? {
+        guard isAway else { return nil }
+        let why = trouble.map { ": \($0)" } ?? ""
+        let name = choice == .auto ? clockIn?.device?.name ?? choice.text : choice.text
+        return .init(
+            code: "clock-away", message: "the clock to follow, \(name), is away\(why)",
+            fix: "connect it; 'tactus ports' lists what is there")
+    }
+
     /// Warnings about the clocks that can, or cannot, be heard.
     func warnings(_ clockIn: ClockEntrance?) -> [Status.Warning] {
-        var warnings: [Status.Warning] = []
-        if isAway {
-            let why = trouble.map { ": \($0)" } ?? ""
-            let name = choice == .auto ? clockIn?.device?.name ?? choice.text : choice.text
-            warnings.append(
-                .init(
-                    code: "clock-away", message: "the clock to follow, \(name), is away\(why)",
-                    fix: "connect it; 'tactus ports' lists what is there"))
-        }
+        var warnings = absence(clockIn).map { [$0] } ?? []
         let isStamped = clockIn.map { $0.hasKernelStamps && $0.device?.hasKernelStamps != false } ?? true
         if !isStamped {
             warnings.append(

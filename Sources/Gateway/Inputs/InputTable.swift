@@ -88,6 +88,9 @@ struct InputTable: Sendable {
             offsets: (offsets.min() ?? 0)...(offsets.max() ?? 0), remotes: sources.remotes)
     }
 
+    /// A warning that the clock to follow is absent; nil while it is there, or none was chosen.
+    var absence: Status.Warning? { sources.absence(clockIn) }
+
     /// Warnings about incoming clocks.
     ///
     /// - Parameters:

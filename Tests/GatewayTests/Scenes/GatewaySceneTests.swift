@@ -402,6 +402,24 @@ struct GatewaySceneTests {
     }
 
     @Test
+    func `the log tells once that the clock to follow is away, and that it is back`() throws {
+        var scene = GatewayScene(try Self.configuration([:]))
+        scene.run(for: 10)
+        scene.command(.follow(.port("TR-8S")))
+        scene.run(for: 100)
+        for _ in 0..<2 {
+            scene.sequencer.plug(Self.drums)
+            scene.run(for: 100)
+            scene.sequencer.unplug(Self.drums.address)
+            scene.run(for: 100)
+        }
+        let (away, back) = ("the clock to follow, TR-8S, is away", "the clock to follow is there")
+        let told = scene.log.map { "\($0.text)" }.filter { $0.hasPrefix("the clock to follow") }
+        #expect(told == [away, back, away, back, away])
+        #expect(scene.broken.isEmpty)
+    }
+
+    @Test
     func `a leader's name that means two ports is refused, and what was followed stays`() throws {
         var scene = GatewayScene(try Self.configuration([:]))
         scene.sequencer.plug(Self.drums)
