@@ -95,8 +95,8 @@ def followed(recordings):
 
 
 def told(log):
-    """What each line of the log says about the clock to follow."""
-    lines = [re.fullmatch(r".* the clock to follow,? (.*?)(?: fix=.*)?", line) for line in log.splitlines()]
+    """What each line of the log says about the clock to follow, without the reason."""
+    lines = [re.fullmatch(r".* the clock to follow,? (.*?)(?:: .*)?(?: fix=.*)?", line) for line in log.splitlines()]
     assert all(lines), log
     return [line[1] for line in lines]
 
@@ -112,7 +112,7 @@ def test_the_chosen_port_is_subscribed_again_whenever_it_comes_and_the_users_own
 def test_a_raw_device_is_opened_whenever_it_comes(followed):
     there = ["/dev/snd/midiC0D1"]
     assert followed["device"] == [[], there, [], there]
-    assert told(followed["device stderr"]) == 2 * ["hw:VirMIDI,1, is away: card VirMIDI: No such device", "is there"]
+    assert told(followed["device stderr"]) == 2 * ["hw:VirMIDI,1, is away", "is there"]
 
 
 def test_a_flood_neither_grows_memory_nor_the_log_nor_holds_up_the_gateway(followed, figure):
