@@ -102,8 +102,10 @@ package struct Engine: Sendable {
     struct KnownSession: Sendable {
         let id: NodeID
         var timeline: GhostTimeline
-        /// When it was first found to be none to join; nil while it was not measured.
-        var rejectedAt: HostTime?
+        /// When it was first heard.
+        let since: HostTime
+        /// Whether a measurement has shown that it must not be joined.
+        var isRejected = false
         /// Whether its measurement was put off for others.
         var wasPutOff = false
     }

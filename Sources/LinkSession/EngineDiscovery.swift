@@ -86,17 +86,20 @@ extension Engine {
         let message = try DiscoveryDecoder(datagram)
         let sender = message.header.sender
         guard sender != nodeID, !formerNodeIDs.contains(sender) else { return }
+        // A program on this machine may answer from the address of another of its interfaces.
+        let isOwnAddress = interfaces.contains { $0.address == source.address }
+        let address = isOwnAddress ? interfaces[index].address : source.address
         switch message.header.kind {
         case .byeBye:
-            let peer = Announcer(node: sender, address: source.address, interface: interfaces[index].address)
+            let peer = Announcer(node: sender, address: address, interface: interfaces[index].address)
             if peers.remove(peer) { recountPeers(at: now) }
         case .alive:
             // Answered even if the payload is invalid.
             interfaces[index].lastSend = now
             send(.response, to: .peer(source), on: interfaces[index])
-            received(try message.announcement(), message.header, from: source.address, onInterfaceAt: index, at: now)
+            received(try message.announcement(), message.header, from: address, onInterfaceAt: index, at: now)
         case .response:
-            received(try message.announcement(), message.header, from: source.address, onInterfaceAt: index, at: now)
+            received(try message.announcement(), message.header, from: address, onInterfaceAt: index, at: now)
         }
     }
 

@@ -104,7 +104,7 @@ extension Engine {
             if replaced.session != id { failed(replaced, at: now) }
         }
         if measurements.count >= Self.measurementLimit { putOffMeasurement(for: record.source, at: now) }
-        peers.noteAsked(record.announcer)
+        peers.noteAsked(record.announcer, at: now)
         let isSecondTry = knownSessions.contains { $0.id == id && $0.wasPutOff }
         measurements.append(
             Measurement(
@@ -134,6 +134,7 @@ extension Engine {
         }
         guard let index else { return }
         let putOff = measurements.remove(at: index)
+        peers.noteAsked(putOff.peer, at: nil)
         for index in knownSessions.indices where knownSessions[index].id == putOff.session {
             knownSessions[index].wasPutOff = true
         }
@@ -169,9 +170,9 @@ extension Engine {
         peers.noteFailure(measurement.peer, at: now)
         let id = measurement.session
         guard id != session.id, !measurements.contains(where: { $0.session == id }),
-            !knownSessions.contains(where: { $0.id == id && $0.rejectedAt != nil })
+            !knownSessions.contains(where: { $0.id == id && $0.isRejected })
         else { return }
-        if let next = peers.unasked(in: id), interfaces.contains(where: { $0.address == next.interface }) {
+        if let next = peers.unasked(in: id, at: now), interfaces.contains(where: { $0.address == next.interface }) {
             startMeasurement(of: id, through: next, at: now)
         } else {
             forget(id)

@@ -7,7 +7,7 @@ extension Engine {
     /// Most known sessions; those without a member in the table of peers are forgotten to make room.
     private static let knownSessionLimit = PeerTable.capacity
     private static let formerNodeIDLimit = 16
-    /// How long the members of a younger session may take to join ours, in microseconds.
+    /// How long joining takes at most, in microseconds: for us to join an older session, or its members to join ours.
     private static let timeToJoin: Int64 = 500_000
 
     /// Processes a new timeline from a member of a session.
@@ -23,7 +23,7 @@ extension Engine {
                 knownSessions[index].timeline = timeline
             }
         } else {
-            remember(KnownSession(id: id, timeline: timeline))
+            remember(KnownSession(id: id, timeline: timeline, since: now))
         }
         // Even if nothing was adopted, so that a peer that announced something older learns the newer state at once.
         pushState()
@@ -36,11 +36,11 @@ extension Engine {
         guard let record = peers[peer], let known = knownSessions.first(where: { $0.id == record.announcement.session })
         else { return }
         let running = measurements.filter { $0.session == known.id }
-        guard !running.isEmpty || known.rejectedAt != nil else {
+        guard !running.isEmpty || known.isRejected else {
             if !startMeasurement(of: known.id, at: now) { forget(known.id) }
             return
         }
-        guard !record.wasAsked, record.isMeasurable else { return }
+        guard !record.wasAsked(at: now), record.isMeasurable else { return }
         if isSecondOpinionDue(from: peer, on: known, running, at: now) {
             startMeasurement(of: known.id, through: record, at: now)
         }
@@ -50,13 +50,10 @@ extension Engine {
     private func isSecondOpinionDue(
         from peer: Announcer, on known: KnownSession, _ running: [Measurement], at now: HostTime
     ) -> Bool {
-        let isNewAddress = peer.node == known.id || !peers.wasAsked(peer.address, about: known.id)
-        if isNewAddress, peers.isDisputed(peer) { return true }
-        guard let rejectedAt = known.rejectedAt else {
-            return running.allSatisfy { $0.isStuck(at: now) }
-                || isNewAddress && running.contains { $0.isUnanswered(at: now) }
-        }
-        return isNewAddress && rejectedAt.microseconds(to: now) >= Self.timeToJoin
+        if let own = running.first(where: { $0.peer == peer }) { return own.isSlow(at: now) }
+        let isNewAddress = peer.node == known.id || !peers.wasAsked(peer.address, about: known.id, at: now)
+        guard isNewAddress else { return !known.isRejected && running.allSatisfy { $0.isSlow(at: now) } }
+        return known.since.microseconds(to: now) >= Self.timeToJoin || running.contains { $0.isUnanswered(at: now) }
     }
 
     /// Adds a session to the known ones; if there are too many, forgets those that nobody announces any more.
@@ -94,7 +91,7 @@ extension Engine {
             forget(id)
             return
         }
-        guard mustBeJoined(id, transform, at: now) else { return reject(id, at: now) }
+        guard mustBeJoined(id, transform, at: now) else { return reject(id) }
         knownSessions[index].timeline = timeline
         measuredThrough = peer
         measurements.removeAll { $0.session == id }
@@ -103,19 +100,17 @@ extension Engine {
     }
 
     /// The newest timeline of a session that can be followed; nil if there is none.
-    private mutating func timeline(
+    private func timeline(
         of known: KnownSession, _ transform: GhostTransform, at now: HostTime
     ) -> GhostTimeline? {
-        if isRepresentable(known.timeline, transform, at: now) { return known.timeline }
-        return peers.timelines(of: known.id).sorted { $0.beatOrigin > $1.beatOrigin }
-            .first { isRepresentable($0, transform, at: now) }
+        let newest = peers.timelines(of: known.id).sorted { $0.beatOrigin > $1.beatOrigin }
+        return ([known.timeline] + newest)
+            .first { client.following($0, through: transform, at: now).isRepresentable }
     }
 
-    /// Notes that a session was measured, and is none to join.
-    private mutating func reject(_ id: NodeID, at now: HostTime) {
-        for index in knownSessions.indices where knownSessions[index].id == id {
-            knownSessions[index].rejectedAt = knownSessions[index].rejectedAt ?? now
-        }
+    /// Notes that a measurement has shown that a session must not be joined.
+    private mutating func reject(_ id: NodeID) {
+        for index in knownSessions.indices where knownSessions[index].id == id { knownSessions[index].isRejected = true }
     }
 
     /// Whether a single round trip shows that its session must not be joined.
@@ -124,7 +119,7 @@ extension Engine {
     mutating func isRuledOut(_ id: NodeID, by trip: RoundTrip, at now: HostTime) -> Bool {
         let oldest = GhostTransform(intercept: trip.ghostTime.microseconds &- trip.sent.microseconds)
         guard !mustBeJoined(id, oldest, at: now) else { return false }
-        reject(id, at: now)
+        reject(id)
         return true
     }
 
@@ -138,7 +133,7 @@ extension Engine {
     private mutating func join(_ joined: KnownSession, _ transform: GhostTransform, at now: HostTime) {
         // Its age is certain, and its members will join this one in their own time.
         let never = HostTime(microseconds: .max)
-        remember(KnownSession(id: session.id, timeline: session.timeline, rejectedAt: never))
+        remember(KnownSession(id: session.id, timeline: session.timeline, since: never, isRejected: true))
         joins += 1
         startStop = .initial
         followsStartStop = false
@@ -174,7 +169,7 @@ extension Engine {
         session.id = nodeID
         apply(timeline, GhostTransform(foundingAt: now), at: now)
         measurements.removeAll { measurement in
-            !knownSessions.contains { $0.id == measurement.session && $0.rejectedAt == nil }
+            !knownSessions.contains { $0.id == measurement.session && !$0.isRejected }
         }
         let measured = Set(measurements.map(\.session))
         knownSessions.removeAll { !measured.contains($0.id) }

@@ -33,9 +33,10 @@ struct Measurement: Sendable {
     /// Longest wait for a pong, in microseconds.
     private static let pongTimeout: Int64 = 50_000
     private static let retryLimitInRow = 5
-    /// How long nobody else is asked, in microseconds, and how long if there was no pong at all.
-    private static let patience: Int64 = 1_000_000
-    private static let patienceUnanswered: Int64 = 100_000
+    /// How long the first pong takes at most if the peer answers at all, in microseconds.
+    private static let silentAfter: Int64 = 100_000
+    /// How long it takes in all, in microseconds, if nothing goes wrong.
+    private static let slowAfter: Int64 = 1_000_000
     /// Most lost pings.
     ///
     /// Other peers give up after five in all, and so never join over a network that loses every tenth datagram.
@@ -82,11 +83,11 @@ struct Measurement: Sendable {
 
     /// Whether the peer seems not to answer, so that all others of its session may be asked as well.
     func isUnanswered(at now: HostTime) -> Bool {
-        !isAnswered && start.microseconds(to: now) >= Self.patienceUnanswered
+        !isAnswered && start.microseconds(to: now) >= Self.silentAfter
     }
 
     /// Whether it takes so long that another peer of the session may be asked as well.
-    func isStuck(at now: HostTime) -> Bool { isUnanswered(at: now) || start.microseconds(to: now) >= Self.patience }
+    func isSlow(at now: HostTime) -> Bool { isUnanswered(at: now) || start.microseconds(to: now) >= Self.slowAfter }
 
     /// Whether a pong echoes a ping that this measurement can have sent.
     ///

@@ -74,13 +74,13 @@ extension PeerReport {
     /// Adds what was heard on another interface, or from another address.
     fileprivate mutating func add(_ record: PeerRecord, isOurs: Bool) {
         if !isHeard(on: record.interface) { interfaces.append(Interface(address: record.interface)) }
-        if isOurs { (session, self.isOurs) = (record.announcement.session, true) }
-        if record.since < since {
-            (since, address) = (record.since, record.source)
+        if isOurs == self.isOurs ? record.since < since : isOurs {
+            (session, self.isOurs, address) = (record.announcement.session, isOurs, record.source)
             (tempo, measurementEndpoint) = (
                 record.announcement.timeline.tempo, record.announcement.measurementEndpoint
             )
         }
+        since = min(since, record.since)
         roundTrip = roundTrip ?? record.roundTrip
     }
 }

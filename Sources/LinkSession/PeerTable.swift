@@ -20,8 +20,8 @@ struct PeerRecord: Hashable, Sendable {
     var isRepeated = false
     /// Whether it has answered a measurement.
     fileprivate(set) var hasAnswered = false
-    /// Whether its session was measured through it, or is being measured.
-    fileprivate(set) var wasAsked = false
+    /// When a measurement of its session through it last began; nil if it was put off.
+    fileprivate var askedAt: HostTime?
     /// When a measurement through it last failed.
     fileprivate(set) var failedAt: HostTime?
 
@@ -44,9 +44,21 @@ struct PeerRecord: Hashable, Sendable {
         isRepeated = true
         (hasAnswered, roundTrip, since) = (earlier.hasAnswered, earlier.roundTrip, earlier.since)
         failedAt = earlier.failedAt
-        wasAsked =
-            earlier.wasAsked && earlier.announcement.session == announcement.session
+        let isSame =
+            earlier.announcement.session == announcement.session
             && earlier.announcement.measurementEndpoint == announcement.measurementEndpoint
+        askedAt = isSame ? earlier.askedAt : nil
+    }
+
+    /// How long what a measurement has shown of a peer is believed, in microseconds.
+    private static let memory: Int64 = 30_000_000
+
+    /// Whether its session was lately measured through it, or is being measured.
+    func wasAsked(at now: HostTime) -> Bool { askedAt.map { $0.microseconds(to: now) < Self.memory } ?? false }
+
+    /// Whether a measurement through it has lately failed, so that it is asked only if there is no other.
+    fileprivate func hasFailed(at now: HostTime) -> Bool {
+        failedAt.map { $0.microseconds(to: now) < Self.memory } ?? false
     }
 
     /// Whether this record sorts before another announcer's.
@@ -109,21 +121,16 @@ struct PeerTable: Sendable {
         all(of: node).lazy.filter { $0.announcement.session == session }.map(\.heardAt).max()
     }
 
-    /// Whether other addresses on the same interface announce the same peer.
-    func isDisputed(_ peer: Announcer) -> Bool {
-        all(of: peer.node).contains { $0.interface == peer.interface && $0.source != peer.address }
+    /// Whether a session was lately measured through any peer that this address announces.
+    func wasAsked(_ address: IPAddress, about session: NodeID, at now: HostTime) -> Bool {
+        records.contains { $0.source == address && $0.announcement.session == session && $0.wasAsked(at: now) }
     }
 
-    /// Whether a session was measured through any peer that this one's address announces.
-    func wasAsked(_ address: IPAddress, about session: NodeID) -> Bool {
-        records.contains { $0.wasAsked && $0.source == address && $0.announcement.session == session }
-    }
-
-    /// A peer of a session that was not asked yet, preferably at an address where nobody was.
-    func unasked(in session: NodeID) -> PeerRecord? {
+    /// A peer of a session that was not asked lately, preferably at an address where nobody was.
+    func unasked(in session: NodeID, at now: HostTime) -> PeerRecord? {
         let members = records.filter { $0.announcement.session == session && $0.isMeasurable }
-        let asked = Set(members.lazy.filter(\.wasAsked).map(\.source))
-        let others = members.lazy.filter { !$0.wasAsked }
+        let asked = Set(members.lazy.filter { $0.wasAsked(at: now) }.map(\.source))
+        let others = members.lazy.filter { !$0.wasAsked(at: now) }
         return others.first { !asked.contains($0.source) } ?? others.first
     }
 
@@ -162,9 +169,6 @@ struct PeerTable: Sendable {
         return count
     }
 
-    /// How long a peer through which a measurement failed is asked only if there is no other, in microseconds.
-    private static let distrust: Int64 = 30_000_000
-
     /// The record to measure a session through: its founder's if possible, else the last one used, else the first.
     ///
     /// - Parameters:
@@ -174,9 +178,8 @@ struct PeerTable: Sendable {
     /// - Returns: nil if no member says where to ask.
     func measurable(in session: NodeID, preferring last: Announcer?, at now: HostTime) -> PeerRecord? {
         func rank(_ record: PeerRecord) -> (Int, Int, Int, Int) {
-            let hasFailed = record.failedAt.map { $0.microseconds(to: now) < Self.distrust } ?? false
-            return (
-                hasFailed ? 1 : 0, record.node == session ? 0 : 1, record.announcer == last ? 0 : 1,
+            (
+                record.hasFailed(at: now) ? 1 : 0, record.node == session ? 0 : 1, record.announcer == last ? 0 : 1,
                 record.interface == last?.interface ? 0 : 1
             )
         }
@@ -233,7 +236,7 @@ struct PeerTable: Sendable {
         let losesOwn = 2 * own > records.count + 1
         let candidates = records.indices.filter { index in
             let record = records[index]
-            return isOwn(record) == losesOwn && !(record.wasAsked && busy.contains(record.announcer))
+            return isOwn(record) == losesOwn && !(record.askedAt != nil && busy.contains(record.announcer))
         }
         let crowd = greediest.map { greediest in candidates.filter { records[$0].source == greediest } } ?? []
         return (crowd.isEmpty ? candidates : crowd).min { records[$0].isLessWanted(than: records[$1]) }
@@ -254,9 +257,9 @@ struct PeerTable: Sendable {
         if let roundTrip { records[index].roundTrip = roundTrip }
     }
 
-    /// Notes that a session is measured through a peer.
-    mutating func noteAsked(_ peer: Announcer) {
-        if let index = index(of: peer) { records[index].wasAsked = true }
+    /// Notes when a measurement through a peer began; nil if it was put off.
+    mutating func noteAsked(_ peer: Announcer, at time: HostTime?) {
+        if let index = index(of: peer) { records[index].askedAt = time }
     }
 
     /// Notes that a measurement through a peer has failed.

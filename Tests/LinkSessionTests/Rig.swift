@@ -18,6 +18,10 @@ struct Rig {
         var intercept: Int64
         /// Number of answered pings; later ones are lost.
         var answers = Int.max
+        /// How long it takes to answer, in microseconds.
+        var slowness: Int64 = 0
+        /// Whether it tells the time.
+        var tellsTime = true
     }
 
     static let address = IPAddress.v4(10, 0, 0, 1)
@@ -106,9 +110,10 @@ struct Rig {
             case .ping(let payload)? = try? MeasurementMessage(ping.bytes)
         else { return }
         responders[target]?.answers -= 1
-        let ghost = GhostTime(microseconds: now.microseconds + delay + responder.intercept)
+        let time = responder.tellsTime ? now.microseconds + delay + responder.intercept : 0
+        let ghost = GhostTime(microseconds: time)
         let pong = MeasurementMessage.pong(session: responder.session, ghostTime: ghost, echoing: payload)
-        pending.append((now.advanced(byMicroseconds: 2 * delay), target, ping.interface, pong))
+        pending.append((now.advanced(byMicroseconds: 2 * delay + responder.slowness), target, ping.interface, pong))
     }
 
     mutating func forgetWhatWasSent() { sent = [] }

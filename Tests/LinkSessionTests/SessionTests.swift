@@ -31,7 +31,7 @@ struct SessionTests {
     }
 
     @Test
-    func `a rejected session is not measured again`() {
+    func `a rejected session is not measured again for half a minute`() {
         var rig = Rig()
         let peer = peer(olderBy: -1_000_000, hasSmallerID: true, than: &rig)
         for _ in 0..<100 {
