@@ -1,7 +1,7 @@
 import BeatTime
-import MIDIClock
 
 @testable import ClockDispatch
+@testable import MIDIClock
 
 /// Checks that no tick of an output is skipped or repeated without a reason.
 struct TickWatch {
@@ -45,8 +45,10 @@ struct TickWatch {
         }
 
         /// Takes a newer board into account.
-        mutating func take(_ slot: Int, of board: OutputBoard) {
-            isExcused = isExcused || circumstances != Circumstances(of: slot, on: board)
+        mutating func take(_ slot: Int, of board: OutputBoard, at now: HostTime) {
+            isExcused =
+                isExcused || circumstances != Circumstances(of: slot, on: board)
+                || tempoChanges != board.map.tempoChanges && isFarOff(board.map.line, board.slots[slot].settings, at: now)
             // An output that sends ahead has done so by the old tempo. It glides over that, and over another step of
             // the grid, as long as they make no more than half a tick together; at 0.5 %, that takes a hundred ticks
             // and more. A leader's jitter changes the tempo by less than 1 %.
@@ -55,6 +57,14 @@ struct TickWatch {
             if settings.offset < 0, change * 100 > microsecondsPerBeat { glidingTicks = 300 }
             debt += Double(abs(board.map.glides - glides) + abs(settings.offset - offset))
             (glides, offset) = (board.map.glides, settings.offset)
+        }
+
+        /// Whether a change of tempo was noticed so late that more ticks are overdue than may be sent late, or the output
+        /// is so far ahead that it goes back. See `PulseTrain.catchUpLimit` and `TickPlanner.follow`.
+        func isFarOff(_ line: TickLine, _ settings: OutputSettings, at now: HostTime) -> Bool {
+            let due = line.time(ofTick: tick + 1).advanced(byMicroseconds: settings.offset)
+            let limits = -PulseTrain.catchUpLimit(gap: line.tickLength)...6 * line.tickLength
+            return !limits.contains(now.microseconds(to: due))
         }
 
         /// Whether a step of the grid may have been too much to glide over, since others are not paid yet.
@@ -69,8 +79,8 @@ struct TickWatch {
     }
 
     /// Notes the board that the output thread uses now.
-    mutating func take(_ board: OutputBoard) {
-        for slot in records.keys where slot < board.count { records[slot]?.take(slot, of: board) }
+    mutating func take(_ board: OutputBoard, at now: HostTime) {
+        for slot in records.keys where slot < board.count { records[slot]?.take(slot, of: board, at: now) }
     }
 
     /// Checks a message that is being sent.
@@ -79,16 +89,20 @@ struct TickWatch {
     ///   - message: the message.
     ///   - board: the board that the output thread uses.
     /// - Returns: what is wrong; nil if nothing is.
-    mutating func fault(of message: ScheduledMessage, on board: OutputBoard) -> String? {
+    mutating func fault(of message: ScheduledMessage, on board: OutputBoard, at now: HostTime) -> String? {
         guard let planned = message.planned, planned.message == .timingClock else { return nil }
         let slot = board.slots[message.slot]
         let tick = planned.place.tick
         var next = Record(tick, of: message.slot, on: board)
         defer { records[message.slot] = next }
         guard var last = records[message.slot], last.circumstances.output.occupant == slot.occupant else { return nil }
-        last.take(message.slot, of: board)
+        last.take(message.slot, of: board, at: now)
         // Gliding over half a tick takes a few hundred ticks.
         (next.glidingTicks, next.debt) = (max(0, last.glidingTicks - 1), last.debt * 0.99)
+        // With an offset, ticks that are due before the change still follow the old tempo.
+        next.isExcused =
+            next.isFarOff(board.map.line, slot.settings, at: now)
+            && (last.isExcused || last.tempoChanges != board.map.tempoChanges)
         guard slot.settings.multiply == 1, slot.settings.divide == 1, slot.settings.tempos == .all,
             tick != last.tick + 1
         else { return nil }

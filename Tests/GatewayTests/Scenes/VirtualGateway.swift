@@ -284,7 +284,7 @@ final class VirtualGateway: EffectPerformer {
     private func deliver(_ message: ScheduledMessage, at time: HostTime) {
         guard let port = message.port else { return }
         if let planned = message.planned, time < planned.due { broken.append("\(planned.message) leaves early") }
-        if let fault = tickWatch.fault(of: message, on: outputThread.board) { broken.append(fault) }
+        if let fault = tickWatch.fault(of: message, on: outputThread.board, at: time) { broken.append(fault) }
         for hearer in Self.hearers(of: port, sequencer) {
             let receiver = Receiver.port(hearer)
             guard !sequencer.stuck.contains(hearer) else {
@@ -335,7 +335,7 @@ final class VirtualGateway: EffectPerformer {
     private func watchMachines(at now: HostTime) {
         for address in sequencer.stuck { lastStuck[.port(address)] = now }
         let board = outputThread.board
-        tickWatch.take(board)
+        tickWatch.take(board, at: now)
         for (receiver, slot) in receivers(on: board) {
             let promise = stepWatch.fault(
                 of: receiver, machines[receiver] ?? DrumMachine(), slot, board,
