@@ -153,6 +153,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     mutating func change(to mode: DispatchMode) {
         guard mode != self.mode else { return }
         planAnew()
+        if isPacemakerRunning { setPacemaker(false) }
+        foreignTimers = ForeignTimers()
         self.mode = mode
     }
 

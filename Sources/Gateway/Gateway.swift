@@ -47,7 +47,7 @@ package final class Gateway: Sendable {
         let mailbox = try Mailbox<GatewayExchange.Message>(capacity: 1024)
         var clients = SequencerClients(configuration)
         // Receiving a Start promptly matters as much as answering a ping, but the output thread comes first: where it
-        // has no priority by limits, no other thread may have one.
+        // has no priority by limits, no other thread of the gateway may have one.
         let wanted = Int32(clamping: configuration.realtimePriority)
         let priority = wanted > 0 && RealTimeThread.isGranted(priority: wanted) ? wanted / 2 : 0
         let input = try clients.input(configuration, priority: priority, into: mailbox)

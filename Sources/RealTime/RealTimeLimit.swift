@@ -4,8 +4,8 @@ internal import CLinux
 package enum RealTimeLimit {
     /// Limits how long real-time threads of this process may run without sleeping; it cannot be raised again.
     ///
-    /// A thread that runs for half of that gets ordinary scheduling, by the signal SIGXCPU. One that runs for all of it
-    /// would end the process, but cannot, unless it keeps that signal from itself.
+    /// A thread that runs for half of that gets ordinary scheduling, by the signal SIGXCPU. The kernel ends the process if
+    /// a thread runs for all of it, which happens only if the thread blocks that signal.
     ///
     /// - Parameters:
     ///   - thread: the kernel's number of the thread that gets ordinary scheduling in any case.

@@ -28,6 +28,9 @@ package struct RealTimeRequest {
         case end(RealTimeAnswer)
     }
 
+    /// Least time without a sleep to accept, in microseconds: the kernel looks only every few milliseconds, and ends the
+    /// process if it sees all of it used up at once.
+    private static let leastRun: Int64 = 100_000
     private static let bus = "org.freedesktop.DBus"
     private static let kit = "org.freedesktop.RealtimeKit1"
     private static let path = "/org/freedesktop/RealtimeKit1"
@@ -66,7 +69,7 @@ package struct RealTimeRequest {
         }
         guard let highestPriority, let longestRun else { return [] }
         let priority = min(priorityWanted, highestPriority)
-        guard priority > 0, longestRun > 0 else { return [.end(.refused("rtkit grants no real-time priority"))] }
+        guard priority > 0, longestRun >= Self.leastRun else { return [.end(.refused("rtkit grants no real-time priority"))] }
         let arguments: [BusValue] = [.uint64(process), .uint64(thread), .uint32(UInt32(priority))]
         return [
             .limit(microseconds: longestRun),
@@ -78,7 +81,11 @@ package struct RealTimeRequest {
         let name = error.errorName ?? ""
         switch name.split(separator: ".").last {
         case "ServiceUnknown", "NameHasNoOwner": return "rtkit is not installed"
-        case "AccessDenied": return "rtkit grants it only to the user at this computer's screen"
+        case "AccessDenied" where error.body.first?.text == "Device or resource busy":
+            return "rtkit grants it to no more programs or threads of this user at present"
+        case "AccessDenied":
+            return "rtkit grants it only to the user at this computer's screen, and to nobody for five minutes after "
+                + "real-time programs have kept all processors busy"
         default: return "rtkit: \(error.body.first?.text ?? name)"
         }
     }

@@ -83,8 +83,13 @@ struct RealTimeRequestTests {
     @Test(arguments: [
         ("org.freedesktop.DBus.Error.ServiceUnknown", "", "rtkit is not installed"),
         (
-            "org.freedesktop.DBus.Error.AccessDenied", "no",
-            "rtkit grants it only to the user at this computer's screen"
+            "org.freedesktop.DBus.Error.AccessDenied", "Operation not permitted",
+            "rtkit grants it only to the user at this computer's screen, and to nobody for five minutes after real-time "
+                + "programs have kept all processors busy"
+        ),
+        (
+            "org.freedesktop.DBus.Error.AccessDenied", "Device or resource busy",
+            "rtkit grants it to no more programs or threads of this user at present"
         ),
         ("org.freedesktop.DBus.Error.Failed", "too many threads", "rtkit: too many threads"),
     ])

@@ -17,7 +17,10 @@ extension PermissionFacts {
             let caller = user.caller.map { "; this says nothing of \($0)" } ?? ""
             return .ok(.realTime, "priority \(Self.priority) is granted\(giver)\(caller)")
         case .byRealTimeKit(let priority):
-            return .ok(.realTime, "priority \(priority) is granted by rtkit (\(Self.priority) is refused: \(limit))")
+            return .ok(
+                .realTime,
+                "priority \(priority) is granted by rtkit (\(Self.priority) is refused: \(limit); if you need more: "
+                    + "\(realTimeFix))")
         case .refused(let reason):
             return .warning(
                 .realTime, "priority \(Self.priority) is refused (\(limit)), and \(reason)", fix: realTimeFix)

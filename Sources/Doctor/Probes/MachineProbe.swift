@@ -4,7 +4,7 @@ extension MachineFacts {
     /// Reads all facts independently: what cannot be read stays unknown.
     ///
     /// - Parameter tree: the system's files.
-    /// - Returns: the facts, after about two seconds.
+    /// - Returns: the facts, after about two seconds, or up to seven if rtkit answers late.
     static func read(_ tree: SystemTree) -> MachineFacts {
         var facts = MachineFacts()
         facts.sequencer = SequencerFacts.read(tree)

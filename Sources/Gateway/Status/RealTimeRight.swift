@@ -58,7 +58,7 @@ struct RealTimeRight: Hashable, Sendable {
         case .answered(.granted):
             return .init(
                 code: "no-realtime", message: "rtkit took the real-time scheduling back\(result)",
-                fix: "find the program that keeps all processors busy and end it, then start again")
+                fix: "find the program that keeps all processors busy and end it, then start again after five minutes")
         }
     }
 }
