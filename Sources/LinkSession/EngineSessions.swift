@@ -110,7 +110,7 @@ extension Engine {
 
     /// Notes that a measurement has shown that a session must not be joined.
     private mutating func reject(_ id: NodeID) {
-        for index in knownSessions.indices where knownSessions[index].id == id { knownSessions[index].isRejected = true }
+        if let index = knownSessions.firstIndex(where: { $0.id == id }) { knownSessions[index].isRejected = true }
     }
 
     /// Whether a single round trip shows that its session must not be joined.

@@ -69,7 +69,9 @@ package struct RealTimeRequest {
         }
         guard let highestPriority, let longestRun else { return [] }
         let priority = min(priorityWanted, highestPriority)
-        guard priority > 0, longestRun >= Self.leastRun else { return [.end(.refused("rtkit grants no real-time priority"))] }
+        guard priority > 0, longestRun >= Self.leastRun else {
+            return [.end(.refused("rtkit grants no real-time priority"))]
+        }
         let arguments: [BusValue] = [.uint64(process), .uint64(thread), .uint32(UInt32(priority))]
         return [
             .limit(microseconds: longestRun),

@@ -48,7 +48,8 @@ struct TickWatch {
         mutating func take(_ slot: Int, of board: OutputBoard, at now: HostTime) {
             isExcused =
                 isExcused || circumstances != Circumstances(of: slot, on: board)
-                || tempoChanges != board.map.tempoChanges && isFarOff(board.map.line, board.slots[slot].settings, at: now)
+                || tempoChanges != board.map.tempoChanges
+                    && isFarOff(board.map.line, board.slots[slot].settings, at: now)
             // An output that sends ahead has done so by the old tempo. It glides over that, and over another step of
             // the grid, as long as they make no more than half a tick together; at 0.5 %, that takes a hundred ticks
             // and more. A leader's jitter changes the tempo by less than 1 %.
@@ -59,8 +60,10 @@ struct TickWatch {
             (glides, offset) = (board.map.glides, settings.offset)
         }
 
-        /// Whether a change of tempo was noticed so late that more ticks are overdue than may be sent late, or the output
-        /// is so far ahead that it goes back. See `PulseTrain.catchUpLimit` and `TickPlanner.follow`.
+        /// Whether more ticks are overdue than may be sent late, or the output is so far ahead that it goes back.
+        ///
+        /// A change of tempo that is noticed late brings that about. See `PulseTrain.catchUpLimit` and
+        /// `TickPlanner.follow`.
         func isFarOff(_ line: TickLine, _ settings: OutputSettings, at now: HostTime) -> Bool {
             let due = line.time(ofTick: tick + 1).advanced(byMicroseconds: settings.offset)
             let limits = -PulseTrain.catchUpLimit(gap: line.tickLength)...6 * line.tickLength
@@ -88,6 +91,7 @@ struct TickWatch {
     /// - Parameters:
     ///   - message: the message.
     ///   - board: the board that the output thread uses.
+    ///   - now: the present time.
     /// - Returns: what is wrong; nil if nothing is.
     mutating func fault(of message: ScheduledMessage, on board: OutputBoard, at now: HostTime) -> String? {
         guard let planned = message.planned, planned.message == .timingClock else { return nil }
