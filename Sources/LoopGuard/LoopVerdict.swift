@@ -46,7 +46,7 @@ package enum LoopReason: Hashable, Sendable, BitwiseCopyable {
         switch self {
         case .ownPort: "it is this gateway's own port"
         case .echo: "it sends this gateway's own clock back"
-        case .regenerated: "it makes its clock after this gateway's"
+        case .regenerated: "its clock is made from this gateway's"
         }
     }
 }

@@ -75,7 +75,7 @@ struct TokenFile {
         token =
             BearerToken(contents).map(Result.success)
             ?? .failure(
-                Failure(.usage, "token file \(path): holds one word and nothing else, such as 32 random letters"))
+                Failure(.usage, "token file \(path): must contain one word and nothing else, such as 32 random letters"))
     }
 
     private static func unreadable(_ path: String) -> Failure {
@@ -98,7 +98,7 @@ struct TokenFile {
             warnings.append(
                 Status.Warning(
                     code: "weak-token", message: "every user of this machine can read the token in \(path)",
-                    fix: "'chmod 640 \(path)', let its group be one that Tactus has, such as audio, "
+                    fix: "'chmod 640 \(path)', 'chgrp audio \(path)' (or another group that Tactus is in), "
                         + "then 'tactus reload'"))
         }
         return warnings

@@ -131,7 +131,7 @@ struct CalibrateCommand: AsyncParsableCommand {
         if remote.json { print(try JSON.text(ListeningText.Found(figures: result, saved: try? saving.get()))) }
         if let saved = try saving.get() {
             let profile = try ListeningText.profile(of: saved)
-            if !remote.json { show("kept in \(profile) on the gateway's machine; \(Self.precedence)") }
+            if !remote.json { show("saved in \(profile) on the gateway's machine; \(Self.precedence)") }
         }
         try drawing.get()
     }
@@ -177,7 +177,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     private func keep(_ offset: Double, for target: Status.Output, recognisedBy device: String?) async throws {
         _ = try await remote.adjust(target.id, #"{"offsetMilliseconds":\#(offset)}"#)
         let path = try OwnProfile(for: target, recognisedBy: device).keep(offset: offset)
-        if !remote.json { show("kept in \(path); \(Self.precedence)") }
+        if !remote.json { show("saved in \(path); \(Self.precedence)") }
     }
 
     /// What a later reload does with a saved offset.

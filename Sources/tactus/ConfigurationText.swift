@@ -69,7 +69,7 @@ enum ConfigurationText {
         }
         throw Failure(
             .badFile,
-            "\(file) is written in a way that is not changed safely; add under 'controls:' by hand: "
+            "\(file) cannot be changed safely as it is written; add under 'controls:' by hand: "
                 + item(control).drop { $0 == " " })
     }
 

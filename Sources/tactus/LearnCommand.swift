@@ -51,7 +51,7 @@ struct LearnCommand: ParsableCommand {
         print(json ? try Self.json(control) : "controls:\n\(ConfigurationText.item(control))")
         guard save, let file else { return }
         try ConfigurationText.add(control, to: file)
-        Self.tell("kept in \(file); 'tactus reload' reads it")
+        Self.tell("saved in \(file); 'tactus reload' applies it")
     }
 
     /// Prints a line for people, not for programs.

@@ -72,7 +72,7 @@ struct OwnProfile {
         else {
             throw Failure(
                 .badFile,
-                "the profile \(id) is written in a way that is not changed safely; set 'offset: \(offset)' by hand")
+                "the profile \(id) cannot be changed safely as it is written; set 'offset: \(offset)' by hand")
         }
         return text
     }

@@ -55,7 +55,7 @@ enum ProfileText {
             switch settings.realign {
             case .songPosition: "by Song Position and Continue"
             case .restart: "by Start at the next bar"
-            case .none: "not at all"
+            case .none: settings.start == .none ? "not at all" : "only by 'tactus realign'"
             }
         return [
             ("starts by", start), ("takes", messages.isEmpty ? "nothing else" : messages.joined(separator: ", ")),

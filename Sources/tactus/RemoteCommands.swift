@@ -45,8 +45,8 @@ struct StatusCommand: AsyncParsableCommand {
         guard !remote.url.isLoopback else {
             throw Failure(
                 .usage,
-                "\(remote.url) is this machine only; name it with --url as others reach it, and if they cannot: "
-                    + PanelAddress.onlyHere)
+                "\(remote.url) is for this machine only; give the gateway's network address with --url. If the panel is not "
+                    + "open to your network, start the gateway with --http 0.0.0.0:8808 --http-token-file FILE")
         }
         let lines = try PanelAddress.code(
             remote.url.description, token: client.token, isTerminal: isatty(STDOUT_FILENO) == 1)
@@ -197,7 +197,7 @@ struct UndoCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await remote.ask("undo", "{}") { status in
-            (["undone"] + (status.undo.map { ["once more: \($0)"] } ?? [])).joined(separator: "; ").withoutControls
+            (["undone"] + (status.undo.map { ["a second 'tactus undo' would do: \($0)"] } ?? [])).joined(separator: "; ").withoutControls
         }
     }
 }
@@ -206,7 +206,7 @@ struct TapCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tap", abstract: "Tap the tempo: give this command on the beat, twice or more.",
         discussion: """
-            The tempo is the average of up to eight taps. More than three seconds without one start over.
+            The tempo is the average of up to eight taps. After three seconds without a tap it starts over.
 
             EXAMPLES
               tactus tap
@@ -408,7 +408,7 @@ struct ReloadCommand: AsyncParsableCommand {
             let told = ["restart-needed", "configuration-moved", "profile", "overrides"]
             let warnings = status.warnings.filter { told.contains($0.code) }.map { "\($0.message); \($0.fix)" }
             let count = status.outputs.count
-            return (["read again: \(count) \(count == 1 ? "output" : "outputs")"] + warnings).map(\.withoutControls)
+            return (["reloaded: \(count) \(count == 1 ? "output" : "outputs")"] + warnings).map(\.withoutControls)
                 .joined(separator: "\n")
         }
     }

@@ -60,13 +60,13 @@ struct Run: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Tempo as long as nobody else sets it, 20 to 999. (default: the last one, else 120)", valueName: "bpm"),
+            "Tempo until somebody sets another, 20 to 999. (default: the last one, else 120)", valueName: "bpm"),
         transform: Tempo.init(argument:))
     var tempo: Tempo?
 
     @Option(
         help: ArgumentHelp(
-            "Halve or double other tempos to fit, for devices whose profiles name no tempos. (default: 20-999)",
+            "Tempos of devices whose profiles name none; others are halved or doubled to fit. (default: 20-999)",
             valueName: "low-high"), transform: TempoRange.init(argument:))
     var tempoRange: TempoRange?
 
@@ -145,8 +145,8 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            How ticks are sent: direct, by the clock's own thread; backstop, by the sequencer's queue when that thread \
-            is held up; queue, by the sequencer alone; or auto, the best that this machine allows. (default: auto)
+            How ticks are sent: direct, by the clock's own thread; backstop, by that thread, with the sequencer's queue \
+            in reserve; queue, by the sequencer alone; or auto, the best that this machine allows. (default: auto)
             """, valueName: "way"), completion: .list(DispatchChoice.allCases.map(\.rawValue)),
         transform: dispatchChoice(argument:))
     var dispatch = DispatchChoice.auto

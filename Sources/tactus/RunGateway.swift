@@ -59,7 +59,7 @@ extension Run {
                 do {
                     try await gateway.reload()
                 } catch {
-                    Logger(label: "tactus").error("not read again", metadata: ["error": "\(error)"])
+                    Logger(label: "tactus").error("reload failed; nothing has changed", metadata: ["error": "\(error)"])
                 }
             }
         }
@@ -219,7 +219,7 @@ extension Run {
     private static func listen(forOSCAt address: HTTPAddress) async throws(Failure) -> OSCServer {
         let log = Logger(label: "tactus.osc")
         if !address.isLoopback {
-            log.notice("everyone in the network can steer over OSC", metadata: ["address": "\(address)"])
+            log.notice("everyone in the network can control Tactus over OSC", metadata: ["address": "\(address)"])
         }
         do {
             return try await OSCServer.listening(at: address, log: log)

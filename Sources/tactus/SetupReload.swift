@@ -48,11 +48,12 @@ extension Setup {
                 fix: "end 'tactus run' and start it again")
         }
         guard path != started.path else { return warnings }
-        let (old, new) = (started.path ?? "none", path.map { "\($0) now" } ?? "gone")
+        let new = path.map { "the configuration is now read from \($0)" } ?? "there is no configuration any more"
+        let old = started.path.map { ", at the start it was read from \($0)" } ?? "; there was none at the start"
+        let fix = started.path.map { "if that is not meant, put \($0) back, then 'tactus reload'" }
         return warnings + [
             Status.Warning(
-                code: "configuration-moved", message: "the configuration file is \(new); it was \(old) at the start",
-                fix: "put it back, or name it with --config, then 'tactus reload'")
+                code: "configuration-moved", message: new + old, fix: fix ?? "end 'tactus run' and start it again")
         ]
     }
 

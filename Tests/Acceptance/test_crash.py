@@ -99,7 +99,7 @@ def test_sighup_finds_a_run_ready_as_soon_as_it_reads_its_configuration(tmp_path
         os.read(watch, 4096)
         gateway.process.send_signal(signal.SIGHUP)
         gateway.wait_ready()
-        until(lambda: "read again" in gateway.stderr, "the configuration is read again")
+        until(lambda: "reloaded" in gateway.stderr, "the configuration is read again")
         gateway.stop()
     finally:
         os.close(watch)
@@ -166,7 +166,7 @@ def test_under_nohup_a_run_outlives_its_terminal(tmp_path, line):
 def test_without_a_terminal_sighup_reads_the_configuration_again(start, line):
     gateway = play(start, line, "--no-link")
     gateway.process.send_signal(signal.SIGHUP)
-    until(lambda: "read again" in gateway.stderr, "the configuration is read again")
+    until(lambda: "reloaded" in gateway.stderr, "the configuration is read again")
     assert gateway.process.poll() is None
     until(lambda: line.plays, "the machine plays on")
 

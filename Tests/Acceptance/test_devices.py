@@ -307,7 +307,7 @@ def test_calibrate_keeps_nothing_where_the_spread_hides_which_tick_came_back(rec
 def test_the_offset_that_calibrate_keeps_is_in_force_at_once_and_in_the_next_run(recorded, figure):
     record = recorded("calibrating")
     code, text, error = record["kept"]
-    assert (code, error) == (0, "") and f"kept in {record['profile']}" in text
+    assert (code, error) == (0, "") and f"saved in {record['profile']}" in text
     offset = record["status"]["outputs"][1]["offsetMilliseconds"]
     assert -3.2 < offset <= -3 and f"its offset is {offset:.2f} ms" in text
     assert record["checked"][0] == 0
@@ -351,7 +351,7 @@ def test_a_device_that_is_there_but_takes_nothing_is_noticed_within_seconds(sile
     took = (silent["marks"]["stuck"][1] - silent["marks"]["stuck"][0]) / 1e6
     figure("dead until told", f"{took:.1f} s", "7 s")
     assert took < 7
-    assert silent["log"].count("device takes nothing") == 1
+    assert silent["log"].count("device accepts nothing") == 1
 
 
 def test_a_device_that_takes_again_is_placed_anew(silent):

@@ -122,7 +122,7 @@ def test_several_networks_at_once_one_of_them_without_multicast():
         findings = examine(place)
         assert findings["networks", None]["level"] == "warning"
         assert "wire0 (10.9.0.0/24), wire1 (10.8.0.0/24)" in findings["networks", None]["found"]
-        assert findings["networks", None]["fix"] == "tactus run --interface wire0"
+        assert findings["networks", None]["fix"] == "start the gateway with --interface wire0"
         assert findings["multicast", "wire0"]["level"] == "ok"
         assert findings["multicast", "wire1"]["level"] == "problem"
         place.run(findings["multicast", "wire1"]["fix"].removeprefix("sudo "))

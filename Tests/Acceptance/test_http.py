@@ -101,7 +101,7 @@ def test_the_secret_guards_everything(start, tmp_path):
         # The file that the test wrote can be read by everybody, which is told in log and status.
         _, status = request("GET", "/api/v1/status", headers={"Authorization": "Bearer Zm9vYmFyYmF6cXV4"})
         assert [warning["fix"] for warning in status["warnings"] if warning["code"] == "weak-token"] == [
-            f"'chmod 640 {secret}', let its group be one that Tactus has, such as audio, then 'tactus reload'"]
+            f"'chmod 640 {secret}', 'chgrp audio {secret}' (or another group that Tactus is in), then 'tactus reload'"]
         assert f"read the token in {secret}" in running.stderr
         until(lambda: code_for(os.urandom(8).hex()) == 429, "who guesses is refused", every=0)
         assert "wrong token" in running.stderr

@@ -129,7 +129,7 @@ def test_it_is_off_and_on_this_machine_alone_unless_told(configured, start, cont
     gateway.stop()
     assert listens() == []
     gateway = configured("--no-link", osc="{ enabled: true, address: 0.0.0.0, port: 9000 }", name="open")
-    assert "everyone in the network can steer over OSC" in gateway.stderr
+    assert "everyone in the network can control Tactus over OSC" in gateway.stderr
     Controller(9000).send("/tactus/tempo", 91.0)
     settled(gateway, lambda status: status["tempo"] == pytest.approx(91, abs=0.001), "91 BPM")
 

@@ -643,11 +643,11 @@ def test_machines_and_networks_that_go_and_return(browser, start, tmp_path):
             noticed(panel, "[\\w-]+, [\\w-]+ and 3 others disconnected\\.")
             assert len(set(panel.evaluate("noticed"))) < 10
             with wire("wire0", "10.9.0.1"):
-                noticed(panel, "Link is on the network of 10\\.9\\.0\\.1 now\\.")
+                noticed(panel, "Link now uses this gateway's address 10\\.9\\.0\\.1\\.")
                 with wire("wire2", "10.9.2.1"):
-                    noticed(panel, "Link is on the network of 10\\.9\\.2\\.1 now\\.")
-                noticed(panel, "Link lost the network of 10\\.9\\.2\\.1\\.")
-            noticed(panel, "Link lost the network of 10\\.9\\.0\\.1, its only one\\.")
+                    noticed(panel, "Link now uses this gateway's address 10\\.9\\.2\\.1\\.")
+                noticed(panel, "Link lost this gateway's address 10\\.9\\.2\\.1\\.")
+            noticed(panel, "Link lost this gateway's address 10\\.9\\.0\\.1, its only one\\.")
 
 
 # The address as a code

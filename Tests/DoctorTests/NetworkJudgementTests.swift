@@ -37,7 +37,7 @@ struct NetworkJudgementTests {
         let bridge = NetworkFacts.Interface(name: "br0", isPhysical: false, networks: ["172.17.0.0/16"])
         let found = try finding(.networks, facts(bridge, Self.wireless, Self.wired, peers: [Self.peer]))
         #expect(found.level == .warning)
-        #expect(found.fix == "tactus run --interface eth0")
+        #expect(found.fix == "start the gateway with --interface eth0")
         #expect(
             found.found
                 == "Link uses several networks at once: br0 (172.17.0.0/16), wlan0 (10.0.0.0/8), eth0 (192.168.7.0/24)")

@@ -45,7 +45,7 @@ struct PermissionJudgementTests {
         var user = PermissionFacts.User(name: "root", isRoot: true)
         user.caller = "anna"
         let found = findings(PermissionFacts(user: user))
-        #expect(found[.realTime]?.found == "priority 80 is granted, as anything is to root; this says nothing of anna")
+        #expect(found[.realTime]?.found == "priority 80 is granted, as anything is to root; to check that for anna")
         #expect(found[.audioGroup]?.found == "root needs no group")
     }
 

@@ -43,7 +43,7 @@ struct KeptStateTests {
 
     @Test
     func `a newer file is told from a damaged one`() {
-        #expect(throws: KeptState.Unreadable(reason: "it is of a newer version of Tactus")) {
+        #expect(throws: KeptState.Unreadable(reason: "a newer version of Tactus wrote it")) {
             try KeptState(json: Array(#"{"version":2,"link":{}}"#.utf8))
         }
     }

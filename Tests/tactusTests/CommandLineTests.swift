@@ -256,7 +256,7 @@ struct CommandLineTests {
         try "".write(toFile: file, atomically: false, encoding: .utf8)
         let empty = #expect(throws: Failure.self) { try TokenFile(file).token.get() }
         #expect(empty?.status == .usage)
-        #expect(empty?.text == "token file \(file): holds one word and nothing else, such as 32 random letters")
+        #expect(empty?.text == "token file \(file): must contain one word and nothing else, such as 32 random letters")
         let missing = #expect(throws: Failure.self) { try TokenFile("/nonexistent/token").token.get() }
         #expect(missing?.text == "token file /nonexistent/token: not a readable text file")
     }

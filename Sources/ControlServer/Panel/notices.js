@@ -46,8 +46,8 @@ class Notices {
       // This computer itself is no network, and an IPv6 address comes and goes with the network's other one.
       const [old, now] = [before, status].map(({ link }) => link.interfaces.filter((one) => !/^(127\.|fe80:)/.test(one)));
       const [lost, found] = [old.filter((one) => !now.includes(one)), now.filter((one) => !old.includes(one))];
-      if (found.length) this.#add("network", `Link is on the network of ${listed(found)} now.`);
-      else if (lost.length) this.#add("network", `Link lost the network of ${listed(lost)}${now.length ? "" : ", its only one"}.`);
+      if (found.length) this.#add("network", `Link now uses this gateway's address ${listed(found)}.`);
+      else if (lost.length) this.#add("network", `Link lost this gateway's address ${listed(lost)}${now.length ? "" : ", its only one"}.`);
     }
   }
 

@@ -46,7 +46,7 @@ extension KernelFacts {
     }
 
     private static let governorFix =
-        "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor # after each restart"
+        "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor # repeat this after each restart"
 
     /// Lateness that Tactus can compensate by waking earlier, in microseconds.
     private static let tolerated: Int64 = 250

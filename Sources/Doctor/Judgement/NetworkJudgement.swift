@@ -51,7 +51,7 @@ extension NetworkFacts {
         let heard = twice > 0 ? "; \(Self.programs(twice)) heard on more than one of them" : ""
         return .warning(
             .networks, "Link uses several networks at once: \(names)\(heard)",
-            fix: "tactus run --interface \(best.name)")
+            fix: "start the gateway with --interface \(best.name)")
     }
 
     /// The network to keep, if there is any: prefers hardware to interfaces made by programs, then a cable to Wi-Fi.
@@ -107,7 +107,7 @@ extension NetworkFacts {
         case false: return .ok(.wifiPowerSave, of: name, "off")
         case true:
             return .warning(
-                .wifiPowerSave, of: name, "on", fix: "sudo iw dev \(name) set power_save off # after each restart")
+                .wifiPowerSave, of: name, "on", fix: "sudo iw dev \(name) set power_save off # repeat this after each restart")
         case nil:
             return .warning(
                 .wifiPowerSave, of: name, "its driver does not say whether it saves power",
@@ -154,8 +154,8 @@ extension NetworkFacts {
         if let crowd {
             return .warning(
                 .linkPeers, "at least 256 Link programs are heard, more than can be real; the most come from \(crowd)",
-                fix: "find the program or machine with that address and stop it; or name another network with "
-                    + "'tactus run --interface NAME'")
+                fix: "find the program or machine with that address and stop it; or start the gateway "
+                    + "with --interface NAME, another network")
         }
         return .ok(.linkPeers, "\(Self.programs(peers.count)) heard (\(places)), \(session)")
     }

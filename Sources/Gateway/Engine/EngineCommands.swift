@@ -117,7 +117,7 @@ extension GatewayEngine {
         let old = configuration
         configuration = new
         undoing.clear()
-        log(.notice, "configuration and profiles read again")
+        log(.notice, "configuration and profiles reloaded")
         for warning in new.warnings where !old.warnings.contains(warning) { effects.log.append(LogEntry(warning)) }
         if new.quantum != old.quantum {
             keep { $0.quantum = nil }

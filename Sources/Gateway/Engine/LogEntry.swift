@@ -66,10 +66,10 @@ extension Output {
     func changes(since old: Output?) -> [LogEntry] {
         let output: Logger.Metadata = ["output": "\(name)"]
         guard presence == .here else {
-            return old?.presence == .here ? [.init(.info, "output no longer wanted", output)] : []
+            return old?.presence == .here ? [.init(.info, "output removed", output)] : []
         }
         var entries: [LogEntry] = []
-        if old == nil { entries.append(.init(.info, "output made", output)) }
+        if old == nil { entries.append(.init(.info, "output added", output)) }
         if let place = connectedTo, place != old?.connectedTo {
             var metadata = output.merging(["port": "\(place)"]) { $1 }
             if let profile { metadata["profile"] = "\(profile.id)" }
@@ -81,7 +81,7 @@ extension Output {
             entries.append(.init(isLost ? .warning : .info, text, metadata))
         }
         if isStuck != (old?.isStuck ?? false) {
-            entries.append(.init(.warning, isStuck ? "device takes nothing" : "device takes again", output))
+            entries.append(.init(.warning, isStuck ? "device accepts nothing" : "device accepts messages again", output))
         }
         // Logged once while it lasts: the wording may change whenever a port gets another name.
         if let trouble, old?.trouble == nil {

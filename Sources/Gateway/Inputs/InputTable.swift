@@ -113,7 +113,7 @@ struct InputTable: Sendable {
                 code: "echoes",
                 message: "\(sources.names[source] ?? "a machine") passes on what it hears, and hears this "
                     + "gateway, so it is not followed",
-                fix: "take its output away to follow it, or follow another machine")
+                fix: "remove its output to follow it, or follow another machine")
         }
         warnings += arbiter.loops.map { loop in
             .init(

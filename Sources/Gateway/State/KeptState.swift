@@ -72,10 +72,10 @@ extension KeptState {
     /// Reads a state, from this program or from any other source.
     init(json: [UInt8]) throws(Unreadable) {
         guard let version = try? JSON.value(Versioned.self, from: json).version else {
-            throw Unreadable(reason: "it is no state of Tactus")
+            throw Unreadable(reason: "it is not a state of Tactus")
         }
         guard version <= Self.version else {
-            throw Unreadable(reason: "it is of a newer version of Tactus")
+            throw Unreadable(reason: "a newer version of Tactus wrote it")
         }
         guard let state = try? JSON.value(Self.self, from: json), state.isSound else {
             throw Unreadable(reason: "it is damaged")

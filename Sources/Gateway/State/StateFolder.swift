@@ -24,10 +24,10 @@ struct StateFolder: Sendable {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw KeptState.Unreadable(reason: "it is no file")
+            throw KeptState.Unreadable(reason: "it is not an ordinary file")
         }
         guard let contents = try? Files.bytes(from: descriptor, atMost: Self.longest) else {
-            throw KeptState.Unreadable(reason: "the disk does not give it")
+            throw KeptState.Unreadable(reason: "the disk has an error")
         }
         return try KeptState(json: contents)
     }

@@ -10,7 +10,7 @@ extension StatusPicture {
     func clockTrouble(at reading: ClockReading, counters: OutputThread) -> String? {
         let (wakesAt, now) = (counters.wakesAt.nanoseconds, reading.monotonic.nanoseconds)
         if wakesAt < now, now - wakesAt > Self.stuck {
-            return "the output thread should have gone on \((now - wakesAt) / 1_000_000) ms ago"
+            return "the clock's thread is stuck: it should have run \((now - wakesAt) / 1_000_000) ms ago"
         }
         let late = outputs.indices.filter { slot in
             outputs[slot].presence == .here
@@ -18,6 +18,6 @@ extension StatusPicture {
         }
         guard !late.isEmpty else { return nil }
         let names = late.map { outputs[$0].name }.joined(separator: ", ")
-        return "of the last seconds' ticks more than one in a hundred left over a millisecond late: \(names)"
+        return "more than 1 % of the last seconds' ticks were over a millisecond late: \(names)"
     }
 }

@@ -162,17 +162,17 @@ struct StatusPicture: Sendable {
                 code: "out-of-step",
                 message: "\(output.name) has not taken what it was sent, and may play "
                     + (isPlaying ? "at the wrong place, or stand still" : "on"),
-                fix: "see that the device or program behind it reads; it is then "
+                fix: "check that the device or program behind it accepts MIDI; it is then "
                     + (isPlaying ? "stopped, and rejoins at the next bar" : "stopped"),
                 output: output.id)
         case .someOutOfStep:
             return .init(
                 code: "out-of-step",
-                message: "one of those that hear \(output.name) has not taken what it was sent, and may play "
+                message: "a device or program connected to \(output.name) has not taken what it was sent, and may play "
                     + (isPlaying ? "at the wrong place, or stand still" : "on"),
                 fix: isPlaying
-                    ? "see that it reads, then 'tactus realign \(output.id)' places all of them anew"
-                    : "see that it reads; all of them are then sent Stop",
+                    ? "check that it accepts MIDI, then 'tactus realign \(output.id)' realigns all of them"
+                    : "check that it accepts MIDI; all of them are then sent Stop",
                 output: output.id)
         }
     }
@@ -182,7 +182,7 @@ struct StatusPicture: Sendable {
         guard dropped > 0 else { return nil }
         return .init(
             code: "dropped", message: "output \(outputs[slot].name) did not take \(dropped) messages",
-            fix: "see that the device or program behind it still reads, and at the right speed",
+            fix: "check that the device or program behind it accepts MIDI, and that the speed of a serial line is right",
             output: outputs[slot].id)
     }
 

@@ -102,7 +102,7 @@ class Manager:
     def reloaded(self):
         """Has the run read its files again; returns the unit's state then."""
         self.control("reload", "tactus")
-        until(lambda: "configuration and profiles read again" in self.log.read_text(), "the reload")
+        until(lambda: "configuration and profiles reloaded" in self.log.read_text(), "the reload")
         return self.shown("ActiveState")
 
 

@@ -52,7 +52,7 @@ struct GatewaySceneTests {
         scene.run(for: 10)
         #expect(scene.hearers(of: "TR-8S") == [24])
         let told = scene.log.map { "\($0.text)" }
-        #expect(told == ["output made", "output connected", "device unplugged", "output connected"])
+        #expect(told == ["output added", "output connected", "device unplugged", "output connected"])
         #expect(scene.broken.isEmpty)
     }
 
