@@ -75,7 +75,8 @@ struct TokenFile {
         token =
             BearerToken(contents).map(Result.success)
             ?? .failure(
-                Failure(.usage, "token file \(path): must contain one word and nothing else, such as 32 random letters"))
+                Failure(
+                    .usage, "token file \(path): must contain one word and nothing else, such as 32 random letters"))
     }
 
     private static func unreadable(_ path: String) -> Failure {

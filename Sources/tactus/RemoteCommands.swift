@@ -197,7 +197,8 @@ struct UndoCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await remote.ask("undo", "{}") { status in
-            (["undone"] + (status.undo.map { ["a second 'tactus undo' would do: \($0)"] } ?? [])).joined(separator: "; ").withoutControls
+            let again = status.undo.map { "; a second 'tactus undo' would do: \($0)" } ?? ""
+            return "undone\(again)".withoutControls
         }
     }
 }

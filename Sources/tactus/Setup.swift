@@ -189,7 +189,7 @@ private struct ConfigurationReader {
         guard var fence = option ?? written?.value else { return nil }
         fence.outside = outside ?? .hold
         guard fence.outside == .fold, fence.folding == nil else { return fence }
-        let mistake = "to fold tempos into it, the session's highest tempo must be at least twice its lowest, such as 90-180"
+        let mistake = "to fold tempos into it, its highest tempo must be at least twice the lowest, such as 90-180"
         if option == nil, let written { mistakes.append(written.mistake(mistake)) }
         fence.outside = .hold
         return fence

@@ -107,7 +107,8 @@ extension NetworkFacts {
         case false: return .ok(.wifiPowerSave, of: name, "off")
         case true:
             return .warning(
-                .wifiPowerSave, of: name, "on", fix: "sudo iw dev \(name) set power_save off # repeat this after each restart")
+                .wifiPowerSave, of: name, "on",
+                fix: "sudo iw dev \(name) set power_save off # repeat this after each restart")
         case nil:
             return .warning(
                 .wifiPowerSave, of: name, "its driver does not say whether it saves power",
