@@ -63,7 +63,9 @@ enum StatusText {
 
     static func link(_ link: Status.Link) -> String {
         guard link.enabled else { return "off" }
-        guard link.active else { return "on, but idle: it joins the network when an enabled output is connected or the song plays" }
+        guard link.active else {
+            return "on, but idle: it joins the network when an enabled output is connected or the song plays"
+        }
         var parts = ["on", peers(link.peers), "start/stop sync \(link.startStopSync ? "on" : "off")"]
         if let session = link.sessionId { parts.append("session \(session)") }
         return parts.joined(separator: ", ")

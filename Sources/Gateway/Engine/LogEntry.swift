@@ -81,7 +81,8 @@ extension Output {
             entries.append(.init(isLost ? .warning : .info, text, metadata))
         }
         if isStuck != (old?.isStuck ?? false) {
-            entries.append(.init(.warning, isStuck ? "device accepts nothing" : "device accepts messages again", output))
+            let text: Logger.Message = isStuck ? "device accepts nothing" : "device accepts messages again"
+            entries.append(.init(.warning, text, output))
         }
         // Logged once while it lasts: the wording may change whenever a port gets another name.
         if let trouble, old?.trouble == nil {

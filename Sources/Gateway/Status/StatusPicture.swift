@@ -182,7 +182,7 @@ struct StatusPicture: Sendable {
         guard dropped > 0 else { return nil }
         return .init(
             code: "dropped", message: "output \(outputs[slot].name) did not take \(dropped) messages",
-            fix: "check that the device or program behind it accepts MIDI, and that the speed of a serial line is right",
+            fix: "check that the device or program behind it accepts MIDI, and a serial line's speed",
             output: outputs[slot].id)
     }
 
