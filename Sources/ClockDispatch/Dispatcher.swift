@@ -153,7 +153,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     mutating func change(to mode: DispatchMode) {
         guard mode != self.mode else { return }
         planAnew()
-        if isPacemakerRunning { setPacemaker(false) }
+        setPacemaker(false)
         foreignTimers = ForeignTimers()
         self.mode = mode
     }
@@ -215,7 +215,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         agenda.end(board, states, at: machine.hostTime())
         send(agenda.count)
         for slot in 0..<board.count { report(slot) }
-        if isPacemakerRunning { setPacemaker(false) }
+        setPacemaker(false)
     }
 
     /// Stops an unused queue before a sleep; returns the deadline.

@@ -149,6 +149,7 @@ extension Dispatcher where Machine: ~Copyable {
     }
 
     mutating func setPacemaker(_ isRunning: Bool) {
+        guard isRunning != isPacemakerRunning else { return }
         machine.setPacemaker(isRunning)
         isPacemakerRunning = isRunning
     }
