@@ -45,8 +45,8 @@ struct StatusCommand: AsyncParsableCommand {
         guard !remote.url.isLoopback else {
             throw Failure(
                 .usage,
-                "\(remote.url) is for this machine only; give the gateway's network address with --url. If the panel is not "
-                    + "open to your network, start the gateway with --http 0.0.0.0:8808 --http-token-file FILE")
+                "\(remote.url) is for this machine only; give the gateway's network address with --url. If nobody "
+                    + "answers there, \(PanelAddress.onlyHere)")
         }
         let lines = try PanelAddress.code(
             remote.url.description, token: client.token, isTerminal: isatty(STDOUT_FILENO) == 1)

@@ -53,7 +53,8 @@ extension Setup {
         let fix = started.path.map { "if that is not meant, put \($0) back, then 'tactus reload'" }
         return warnings + [
             Status.Warning(
-                code: "configuration-moved", message: new + old, fix: fix ?? "end 'tactus run' and start it again")
+                code: "configuration-moved", message: new + old,
+                fix: fix ?? "nothing to do if you have just made that file")
         ]
     }
 

@@ -45,7 +45,9 @@ struct PermissionJudgementTests {
         var user = PermissionFacts.User(name: "root", isRoot: true)
         user.caller = "anna"
         let found = findings(PermissionFacts(user: user))
-        #expect(found[.realTime]?.found == "priority 80 is granted, as anything is to root; to check that for anna")
+        #expect(
+            found[.realTime]?.found
+                == "priority 80 is granted, as anything is to root; to check anna, run it without sudo")
         #expect(found[.audioGroup]?.found == "root needs no group")
     }
 

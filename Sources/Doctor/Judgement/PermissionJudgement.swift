@@ -14,7 +14,7 @@ extension PermissionFacts {
         case nil: return nil
         case .byLimits:
             let giver = user.isRoot ? ", as anything is to root" : " by limits"
-            let caller = user.caller.map { "; to check that for \($0)" } ?? ""
+            let caller = user.caller.map { "; to check \($0), run it without sudo" } ?? ""
             return .ok(.realTime, "priority \(Self.priority) is granted\(giver)\(caller)")
         case .byRealTimeKit(let priority):
             return .ok(
