@@ -70,9 +70,7 @@ package final class SequencerOutput: @unchecked Sendable {
     /// - Returns: nil if it was already taken.
     package func takeSender() -> SequencerSender? { sender.take() }
 
-    /// Creates the queue, the pacemaker and the witness; then checks that the queue is precise enough.
-    ///
-    /// The pacemaker is a second, optional queue; it keeps the kernel's timer running at our rate.
+    /// Creates the queue and the witness; then checks that the queue is precise enough.
     private func makeQueues() throws(QueueFailure) {
         try QueueFailure.at(.eventPools) { () throws(ALSAError) in
             try check(
@@ -89,7 +87,6 @@ package final class SequencerOutput: @unchecked Sendable {
         }
         let queue = try makeFineQueue()
         sender?.queue = queue
-        sender?.pacemaker = try? makeFineQueue()
         try QueueFailure.at(.witness) { () throws(ALSAError) in try makeWitness(queue) }
         try sender?.tryQueue()
     }

@@ -27,20 +27,6 @@ struct QueueGrid: Hashable, BitwiseCopyable {
         start = aim.advanced(byNanoseconds: -periods * Self.period)
     }
 
-    /// The next grid whose start does not coincide with the kernel's own timer tick.
-    ///
-    /// That tick would delay the start, and everything in the queue with it.
-    ///
-    /// - Parameter limit: latest possible start.
-    /// - Returns: a later grid by one period, or this one if there is no conflict or no time.
-    func clearOfKernelTick(before limit: MonotonicTime) -> QueueGrid {
-        let isHeldUp = KernelTick.falls(
-            after: start.advanced(byNanoseconds: -KernelTick.work),
-            until: start.advanced(byNanoseconds: KernelTick.write))
-        let next = start.advanced(byNanoseconds: Self.period)
-        return isHeldUp && next < limit ? QueueGrid(start: next) : self
-    }
-
     /// The queue time for a message that must not be sent before a given time.
     ///
     /// The queue sends it at the end of the first period that ends then or later. The stamp is the middle of that

@@ -44,7 +44,6 @@ final class SimulatedKernel {
     private(set) var lineBytes: [UInt8] = []
     /// Whether the queue cannot be started.
     var refusesStart = false
-    var otherThreads = 0
     /// The existing output ports, one bit each, and when each was created or deleted.
     private(set) var ports: UInt64 = 0
     private(set) var portChanges: [(at: Int64, port: UInt8, exists: Bool)] = []
@@ -115,7 +114,6 @@ final class SimulatedKernel {
 
     func stopQueue() { start = nil }
     func removeQueued() { pending = [] }
-    func removeQueued(tag: UInt8) { pending.removeAll { $0.tag == tag } }
     var isQueueEmpty: Bool { pending.isEmpty && now >= landing }
     var origin: Int64? { start }
 
@@ -153,12 +151,11 @@ struct SimulatedMachine: DispatchMachine {
             monotonic: MonotonicTime(nanoseconds: kernel.now), rawNanoseconds: kernel.now - kernel.apart)
     }
 
-    mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>, stoppingQueue: Bool) {
+    mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {
         for index in messages.indices {
             spend()
             messages[index].wasRefused = !kernel.send(messages[index])
         }
-        if stoppingQueue { stopQueue() }
     }
 
     mutating func write(_ bytes: LineBytes, to line: Int32) -> Int? {
@@ -186,29 +183,24 @@ struct SimulatedMachine: DispatchMachine {
         kernel.removeQueued()
     }
 
-    mutating func removeQueued(tag: UInt8) {
-        spend()
-        kernel.removeQueued(tag: tag)
-    }
-
-    func countOtherThreads() -> Int {
-        spend()
-        return kernel.otherThreads
-    }
-
     var isQueueEmpty: Bool {
         spend()
         return kernel.isQueueEmpty
     }
 
-    func queueOrigin() -> MonotonicTime? { kernel.origin.map(MonotonicTime.init(nanoseconds:)) }
+    func queueOrigin() -> ClosedRange<MonotonicTime>? {
+        let before = monotonicTime()
+        let origin = kernel.origin
+        let after = monotonicTime()
+        guard let origin else { return nil }
+        let error = after.nanoseconds - before.nanoseconds
+        return MonotonicTime(nanoseconds: origin - error)...MonotonicTime(nanoseconds: origin + error)
+    }
 
     mutating func stopQueue() {
         spend()
         kernel.stopQueue()
     }
-
-    mutating func setPacemaker(_ isRunning: Bool) {}
 
     var existingPorts: UInt64 { kernel.ports }
     var refusedPorts: UInt64 { 0 }

@@ -1,0 +1,40 @@
+/// Detects that another program keeps a queue running.
+///
+/// All queues share one timer of the kernel. While it runs for another queue, a newly started queue waits until it fires
+/// next, up to 1 ms. A queue of ours then cannot be started so that a period ends exactly when a message is due.
+struct Company {
+    /// Whether another queue runs.
+    private(set) var isPresent = false
+    /// Grows with each late start, and shrinks with each other one.
+    private var evidence = 0
+    /// Shortest upper bound so far on the time from asking for a start to the start, in nanoseconds.
+    private var usual = Int64.max
+    private var armings = 0
+
+    /// How long a newly started queue may have to wait, with a margin, in nanoseconds.
+    static let longestWait: Int64 = 2_000_000
+    private static let most = 16
+    private static let enough = 12
+    private static let step = 4
+
+    /// Whether the queue is to be started anew, even if it runs.
+    ///
+    /// Beside another queue that is done only now and then, to check whether that one still runs.
+    mutating func wantsStart() -> Bool {
+        armings &+= 1
+        return !isPresent || armings % 16 == 0
+    }
+
+    /// Takes a measurement of one start.
+    ///
+    /// Some late starts in a row are needed, because an interrupt that is late once looks the same.
+    ///
+    /// - Parameter delay: limits of the time from asking for the start to the start, in nanoseconds.
+    mutating func started(after delay: ClosedRange<Int64>) {
+        usual = min(usual, max(1, delay.upperBound))
+        let isLate = delay.lowerBound / 2 > usual
+        evidence = isLate ? min(evidence + Self.step, Self.most) : max(evidence - 1, 0)
+        if evidence >= Self.enough { isPresent = true }
+        if evidence == 0 { isPresent = false }
+    }
+}

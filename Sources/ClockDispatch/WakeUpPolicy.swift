@@ -1,0 +1,89 @@
+internal import RealTime
+
+/// When the output thread wakes, and how often.
+///
+/// All of it is learned from how late the thread was and how long its work took, so it suits a fast laptop and a slow
+/// board alike. All wake-ups together may use ``share`` of a core.
+struct WakeUpPolicy {
+    /// Time from a deadline until the thread can start the queue, in nanoseconds.
+    private(set) var toStart = UpperDuration(20_000, within: 2_000...QueueGrid.period)
+    /// Time from a deadline until the thread can send, in nanoseconds.
+    private(set) var toSend = UpperDuration(50_000, within: 2_000...250_000)
+    /// The longest that the thread was held up so far, in nanoseconds; see ``lead``.
+    private var longestDelay: Int64 = 0
+    /// Mean time that the thread is awake for one group of messages, in nanoseconds.
+    private var cost: Int64 = 50_000
+    /// The same for the present group, so far.
+    private var awake: Int64 = 0
+
+    /// Most that all wake-ups may use: 3 % of a core.
+    private static let share = (of: Int64(3), in: Int64(100))
+    /// Limits of ``lead``. More would not help: nothing that is later is sent as planned.
+    static let leads: ClosedRange<Int64> = 5_000_000...40_000_000
+    /// Limits of ``groupSpan``. A Start and its tick fit into the shortest.
+    private static let spans: ClosedRange<Int64> = 2_500...20_000
+
+    /// How long before a message is due to start the queue, in nanoseconds.
+    ///
+    /// Twice the longest delay so far. While the queue runs, its timer interrupts the processor 6250 times a second.
+    var lead: Int64 { min(max(2 * longestDelay, Self.leads.lowerBound), Self.leads.upperBound) }
+
+    /// Length of a group of messages that are handled at one wake-up, in microseconds.
+    ///
+    /// For example, at 60 us of work for a group it is 2.5 ms, at 300 us it is 10 ms.
+    var groupSpan: Int64 {
+        let span = cost * Self.share.in / Self.share.of / 1_000
+        return min(max(span, Self.spans.lowerBound), Self.spans.upperBound)
+    }
+
+    /// How long before a message is due to wake in order to send it, in nanoseconds; the thread busy-waits for the rest.
+    ///
+    /// - Parameter distance: time since the thread sent before, in nanoseconds.
+    func marginToSend(distance: Int64) -> Int64 {
+        min(toSend.nanoseconds, max(0, distance) * Self.share.of / Self.share.in)
+    }
+
+    /// Notes how late the thread woke, in nanoseconds.
+    mutating func wokeUp(lateness: Int64) {
+        if lateness <= Self.leads.upperBound { longestDelay = max(longestDelay, lateness) }
+    }
+
+    /// Notes that the thread could start the queue so long after its deadline, in nanoseconds.
+    mutating func couldStart(after time: Int64) { toStart.learn(time) }
+
+    /// Notes that the thread could send so long after its deadline, in nanoseconds.
+    mutating func couldSend(after time: Int64) { toSend.learn(time) }
+
+    /// Notes that the thread was awake for some nanoseconds.
+    mutating func wasAwake(for time: Int64) { awake += time }
+
+    /// Notes that a group of messages has been handled.
+    mutating func finishedGroup() {
+        cost += (awake - cost) / 32
+        awake = 0
+    }
+}
+
+/// Estimates the time that 99 % of some durations stay below.
+struct UpperDuration {
+    /// The estimate.
+    private(set) var nanoseconds: Int64
+    private let limits: ClosedRange<Int64>
+
+    /// - Parameters:
+    ///   - nanoseconds: the first estimate.
+    ///   - limits: limits of the estimate, in nanoseconds.
+    init(_ nanoseconds: Int64, within limits: ClosedRange<Int64>) {
+        self.nanoseconds = nanoseconds
+        self.limits = limits
+    }
+
+    /// Raises the estimate a lot when it was exceeded, and lowers it by a ninety-ninth of that otherwise.
+    ///
+    /// It settles where one duration in a hundred exceeds it.
+    mutating func learn(_ duration: Int64) {
+        let step = nanoseconds / 8
+        nanoseconds += duration > nanoseconds ? step : -max(1, step / 99)
+        nanoseconds = min(max(nanoseconds, limits.lowerBound), limits.upperBound)
+    }
+}
