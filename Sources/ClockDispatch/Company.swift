@@ -5,7 +5,7 @@
 struct Company {
     /// Whether another queue runs.
     private(set) var isPresent = false
-    /// Grows with each late start, and shrinks with each other one.
+    /// 0 to 4: goes up with each late start, and down with each other one.
     private var evidence = 0
     /// Shortest upper bound so far on the time from asking for a start to the start, in nanoseconds.
     private var usual = Int64.max
@@ -13,16 +13,13 @@ struct Company {
 
     /// How long a newly started queue may have to wait, with a margin, in nanoseconds.
     static let longestWait: Int64 = 2_000_000
-    private static let most = 16
-    private static let enough = 12
-    private static let step = 4
+    /// Beside another queue, one in so many messages checks by a new start whether that one still runs.
+    private static let checks = 128
 
     /// Whether the queue is to be started anew, even if it runs.
-    ///
-    /// Beside another queue that is done only now and then, to check whether that one still runs.
     mutating func wantsStart() -> Bool {
         armings &+= 1
-        return !isPresent || armings % 16 == 0
+        return !isPresent || armings % Self.checks == 0
     }
 
     /// Takes a measurement of one start.
@@ -32,9 +29,8 @@ struct Company {
     /// - Parameter delay: limits of the time from asking for the start to the start, in nanoseconds.
     mutating func started(after delay: ClosedRange<Int64>) {
         usual = min(usual, max(1, delay.upperBound))
-        let isLate = delay.lowerBound / 2 > usual
-        evidence = isLate ? min(evidence + Self.step, Self.most) : max(evidence - 1, 0)
-        if evidence >= Self.enough { isPresent = true }
+        evidence = delay.lowerBound / 2 > usual ? min(evidence + 1, 4) : max(evidence - 1, 0)
+        if evidence >= 3 { isPresent = true }
         if evidence == 0 { isPresent = false }
     }
 }

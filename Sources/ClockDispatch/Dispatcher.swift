@@ -164,6 +164,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             let margin = policy.marginToSend(distance: due.nanoseconds - lastSent.nanoseconds)
             let wakeUp = due.advanced(byNanoseconds: -margin)
             if let deadline = queueUp(wakeUp: wakeUp) { return deadline }
+            // The queue may have sent everything after all, because the thread was held up.
+            guard !agenda.isEmpty else { continue }
             let now = machine.monotonicTime()
             // The queue does not cover the message, so the thread must not sleep during the last period before it.
             let nearness = agenda.entries[0].port != nil && usesQueue ? max(margin, QueueGrid.period) : margin

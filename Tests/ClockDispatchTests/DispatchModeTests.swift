@@ -122,7 +122,7 @@ struct CompanyTests {
         var company = Company()
         company.started(after: 3_000...4_000)
         for _ in 0..<4 { company.started(after: 90_000...92_000) }
-        let starts = (0..<160).count { _ in company.wantsStart() }
+        let starts = (0..<1280).count { _ in company.wantsStart() }
         #expect(starts == 10)
     }
 }
