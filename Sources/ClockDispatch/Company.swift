@@ -7,8 +7,8 @@ struct Company {
     private(set) var isPresent = false
     /// 0 to 4: goes up with each late start, and down with each other one.
     private var evidence = 0
-    /// Shortest upper bound so far on the time from asking for a start to the start, in nanoseconds.
-    private var usual = Int64.max
+    /// Shortest time lately from asking for a start to the start, in nanoseconds: what the call itself takes.
+    private var usual: Int64 = 1_000_000
     private var armings = 0
 
     /// How long a newly started queue may have to wait, with a margin, in nanoseconds.
@@ -28,7 +28,8 @@ struct Company {
     ///
     /// - Parameter delay: limits of the time from asking for the start to the start, in nanoseconds.
     mutating func started(after delay: ClosedRange<Int64>) {
-        usual = min(usual, max(1, delay.upperBound))
+        // It may grow again, since a processor that saves power becomes slower.
+        usual = min(usual + usual / 64 + 1, max(1, delay.upperBound))
         evidence = delay.lowerBound / 2 > usual ? min(evidence + 1, 4) : max(evidence - 1, 0)
         if evidence >= 3 { isPresent = true }
         if evidence == 0 { isPresent = false }

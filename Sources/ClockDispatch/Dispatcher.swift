@@ -79,12 +79,10 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// Keeps other threads alive when there is more to send than time.
     static var longestTurn: Int64 { 2_000_000 }
     static var yieldTime: Int64 { 300_000 }
-    /// How often the board is checked when there is nothing to send, in nanoseconds; changes are announced as well.
+    /// How often the clocks are read and the board is checked at least, in nanoseconds; changes are announced as well.
     static var longestSleep: Int64 { 1_000_000_000 }
     /// A message later than this, in microseconds, may change the plan.
     static var late: Int64 { 100 }
-    /// Time reserved for creating a port, in nanoseconds; it usually takes a tenth of that.
-    static var portChange: Int64 { 500_000 }
     /// A wake-up later than this, in nanoseconds, shows that direct dispatch needs the queue.
     static var lateWakeUp: Int64 { 100_000 }
 
@@ -143,7 +141,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     mutating func turn(_ board: borrowing OutputBoard) -> MonotonicTime {
         reading = machine.reading(after: reading)
         let start = reading.monotonic
-        let deadline = work(board, from: start)
+        let deadline = min(work(board, from: start), start.advanced(byNanoseconds: Self.longestSleep))
         policy.wasAwake(for: machine.monotonicTime().nanoseconds - start.nanoseconds)
         wokenFor = nil
         return deadline
@@ -157,9 +155,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         let turnEnd = start.advanced(byNanoseconds: Self.longestTurn)
         while true {
             if agenda.isEmpty { plan(board) }
-            guard !agenda.isEmpty else {
-                return pause(until: reading.monotonic.advanced(byNanoseconds: Self.longestSleep))
-            }
+            guard !agenda.isEmpty else { return pause(until: MonotonicTime(nanoseconds: .max)) }
             let due = due(of: 0)
             let margin = policy.marginToSend(distance: due.nanoseconds - lastSent.nanoseconds)
             let wakeUp = due.advanced(byNanoseconds: -margin)
@@ -197,11 +193,12 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     mutating func changePort(before deadline: MonotonicTime) -> Bool {
         // A refused port that is no longer wanted is deleted too, so that it may be tried again.
         let change = (machine.existingPorts | machine.refusedPorts) ^ wantedPorts
-        guard change != 0, machine.monotonicTime().advanced(byNanoseconds: Self.portChange) < deadline else {
-            return false
-        }
+        guard change != 0 else { return false }
+        let start = machine.monotonicTime()
+        guard start.advanced(byNanoseconds: policy.portChange.nanoseconds) < deadline else { return false }
         let port = change.trailingZeroBitCount
         machine.setPort(UInt8(port), exists: wantedPorts >> UInt64(port) & 1 == 1)
+        policy.changedPort(in: machine.monotonicTime().nanoseconds - start.nanoseconds)
         return true
     }
 

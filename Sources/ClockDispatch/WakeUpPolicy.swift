@@ -9,6 +9,8 @@ struct WakeUpPolicy {
     private(set) var toStart = UpperDuration(20_000, within: 2_000...QueueGrid.period)
     /// Time from a deadline until the thread can send, in nanoseconds.
     private(set) var toSend = UpperDuration(50_000, within: 2_000...250_000)
+    /// Time to create or delete a port, in nanoseconds.
+    private(set) var portChange = UpperDuration(500_000, within: 50_000...2_000_000)
     /// The longest that the thread was held up so far, in nanoseconds; see ``lead``.
     private var longestDelay: Int64 = 0
     /// Mean time that the thread is awake for one group of messages, in nanoseconds.
@@ -53,6 +55,9 @@ struct WakeUpPolicy {
 
     /// Notes that the thread could send so long after its deadline, in nanoseconds.
     mutating func couldSend(after time: Int64) { toSend.learn(time) }
+
+    /// Notes how long it took to create or delete a port, in nanoseconds.
+    mutating func changedPort(in time: Int64) { portChange.learn(time) }
 
     /// Notes that the thread was awake for some nanoseconds.
     mutating func wasAwake(for time: Int64) { awake += time }
