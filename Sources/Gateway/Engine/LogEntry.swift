@@ -86,7 +86,7 @@ extension Output {
         }
         // Logged once while it lasts: the wording may change whenever a port gets another name.
         if let trouble, old?.trouble == nil {
-            entries.append(.init(.warning, "output away", output.merging(["error": "\(trouble)"]) { $1 }))
+            entries.append(.init(.warning, "output away", output.merging(["error": "\(trouble.reason)", "fix": "\(trouble.fix)"]) { $1 }))
         }
         return entries
     }

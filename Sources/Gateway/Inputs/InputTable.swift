@@ -63,14 +63,14 @@ struct InputTable: Sendable {
     /// Subscribes `Clock In` to the wanted sources, and removes our other subscriptions; the user's stay.
     private mutating func subscribe(_ patchbay: inout Patchbay, _ effects: inout GatewayEffects) {
         guard let port = clockIn?.port else {
-            if case .port = sources.choice { sources.trouble = "there is no ALSA sequencer" }
+            if case .port = sources.choice { sources.trouble = .noSequencer }
             return
         }
         let wanted = Set(sources.wanted.compactMap(PortAddress.init).map { Patchbay.Subscription(from: $0, to: port) })
         patchbay.unsubscribe(except: wanted, where: { $0.receiver == port }, &effects)
         for subscription in wanted.sorted() {
             if case .refused(let error) = patchbay.subscribe(subscription, &effects) {
-                sources.cannotHear(ClockSource(subscription.sender), because: error.description)
+                sources.cannotHear(ClockSource(subscription.sender), because: PortTrouble(subscribing: error))
             }
         }
     }

@@ -223,11 +223,8 @@ struct StatusPicture: Sendable {
             if let trouble = output.trouble {
                 warnings.append(
                     .init(
-                        code: "output-away", message: "output \(output.name) is away: \(trouble)",
-                        fix: output.isTaken
-                            ? "close that program; the output is connected within a few seconds"
-                            : "connect it; 'tactus ports' lists what is there",
-                        output: output.id))
+                        code: "output-away", message: "output \(output.name) is away: \(trouble.reason)",
+                        fix: trouble.fix, output: output.id))
             } else if output.hasLostDevice, output.isEnabled {
                 warnings.append(output.lossWarning(isPlaying: leadership.transport.isPlaying))
             }

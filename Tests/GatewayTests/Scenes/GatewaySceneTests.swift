@@ -156,7 +156,7 @@ struct GatewaySceneTests {
         scene.sequencer.plug(Self.drums)
         scene.sequencer.taken = [Self.drums.address]
         scene.run(for: 100)
-        #expect(scene.output("TR-8S")?.trouble == "another program has it to itself")
+        #expect(scene.output("TR-8S")?.trouble?.reason == "another program has it to itself")
         #expect(scene.hearers(of: "TR-8S").isEmpty)
         scene.sequencer.taken = []
         scene.run(for: 3_100)
@@ -314,7 +314,7 @@ struct GatewaySceneTests {
     func `a line is opened when its file appears, and closed and opened again after it fails`() throws {
         var scene = GatewayScene(try Self.configuration([:], .raw(path: "/dev/midi", bitsPerSecond: 31_250)))
         scene.run(for: 600)
-        #expect(scene.output("/dev/midi")?.trouble?.contains("No such file") == true)
+        #expect(scene.output("/dev/midi")?.trouble?.reason.contains("No such file") == true)
         scene.lines = ["/dev/midi"]
         scene.run(for: 300)
         #expect(scene.output("/dev/midi")?.connectedTo == "/dev/midi" && scene.openLines.count == 1)
