@@ -64,8 +64,8 @@ struct KernelJudgementTests {
         #expect(finding?.level == .ok)
         #expect(
             finding?.found
-                == "of 300 wake-ups of a real-time thread half were within 60 us, 99 % within 250 us, "
-                + "all within 4000 us")
+                == "a real-time thread woke 300 times: half at most 60 us late, 99 % at most 250 us, "
+                + "all at most 4000 us")
     }
 
     @Test
