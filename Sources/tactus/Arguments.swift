@@ -145,14 +145,14 @@ enum Switch: String, ExpressibleByArgument, CaseIterable {
 
 func priority(argument: String) throws(BadArgument) -> Int {
     guard let value = Int(argument), (0...99).contains(value) else {
-        throw BadArgument("a priority is a whole number from 0 to 99; 0 does not ask for one")
+        throw BadArgument("a priority is a whole number from 0 to 99; with 0, none is requested")
     }
     return value
 }
 
 func dispatchChoice(argument: String) throws(BadArgument) -> DispatchChoice {
     guard let choice = DispatchChoice(rawValue: argument) else {
-        throw BadArgument("ticks leave by auto, direct, backstop or queue")
+        throw BadArgument("use auto, direct, backstop or queue")
     }
     return choice
 }
@@ -191,7 +191,7 @@ extension TempoRange {
 extension TempoFence {
     init(argument: String) throws(BadArgument) {
         guard let (low, high) = twoTempos(argument), let fence = TempoFence(lowest: low, highest: high) else {
-            throw BadArgument("it takes two tempos from 20 to 999, the lower first, such as 118-132")
+            throw BadArgument("use two tempos from 20 to 999, the lower first, such as 118-132")
         }
         self = fence
     }
