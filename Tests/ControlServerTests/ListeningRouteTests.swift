@@ -32,7 +32,7 @@ struct ListeningRouteTests {
             let level = try await Self.report(opened.id, client) { $0.state == .level && $0.level != nil }
             #expect(level.level?.decibels == nil && level.beatsNeeded == 80)
             let second = try await client.post(Self.open, #"{"device":"hw:1"}"#)
-            #expect(second.status == 409 && second.body.contains("another calibration listens; end it first"))
+            #expect(second.status == 409 && second.body.contains("another calibration is running; end it first"))
             let ended = try Self.report(try await client.send(.delete, "/api/v1/listening/\(opened.id)"))
             #expect(ended.state == .failed && ended.problem?.kind == .cancelled)
             let save = try await client.post("/api/v1/listening/\(opened.id)/save", "")
