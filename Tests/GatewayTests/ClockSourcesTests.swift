@@ -44,7 +44,7 @@ struct ClockSourcesTests {
             ("Elektron", nil), ("24:1", nil), ("Volca", nil),
             (
                 "MPC One",
-                "several ports answer to MPC One; write one of: 'MPC One MIDI 1' (25:0), 'MPC One MIDI 2' (26:0)"
+                "several ports match MPC One; write one of: 'MPC One MIDI 1' (25:0), 'MPC One MIDI 2' (26:0)"
             ),
             ("130:0", "that is a port of this gateway itself"),
         ] as [(String, String?)])

@@ -56,7 +56,7 @@ struct DeviceAssignmentTests {
         #expect(found.ports.isEmpty)
         #expect(
             found.troubles[0]?.reason
-                == "several ports answer to TR-8S; write one of: 'card1:TR-8S MIDI 1' (24:0), 'card4:TR-8S MIDI 1' (32:0)"
+                == "several ports match TR-8S; write one of: 'card1:TR-8S MIDI 1' (24:0), 'card4:TR-8S MIDI 1' (32:0)"
         )
         #expect(assignment([Output("TR-8S", .named("card4:TR-8S MIDI 1"))], [drums, twin]).ports == [0: twin])
     }

@@ -184,8 +184,9 @@ extension ClockSources {
         if !isStamped {
             warnings.append(
                 .init(
-                    code: "clock-stamps", message: "clocks that come in are stamped late, when they are read",
-                    fix: "end programs that hold sequencer queues; a raw device needs Linux 5.14 or newer"))
+                    code: "clock-stamps",
+                    message: "incoming clocks are stamped late, when they are read, so following is less exact",
+                    fix: "close programs that use sequencer queues; a raw device needs Linux 5.14 or newer"))
         }
         return warnings
     }

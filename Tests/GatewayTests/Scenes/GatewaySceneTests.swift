@@ -372,7 +372,8 @@ struct GatewaySceneTests {
         }
         #expect(scene.status.leadership.mode == .follow)
         let refused = scene.command(.setTempo(Tempo(beatsPerMinute: 90)))
-        let problem = "TR-8S MIDI 1 leads; 'tactus link on' or 'tactus follow off' first"
+        let problem =
+            "TR-8S MIDI 1 leads, so you cannot change that here; use 'tactus link on' or 'tactus follow off' first"
         #expect(scene.refusal(refused)?.description == problem)
         #expect(scene.output("TR-8S")?.boardSink == .away, "the leader itself is sent no clock")
         let tempo = scene.status.leadership.timeline.tempo
