@@ -87,7 +87,7 @@ struct ListeningRouteTests {
             let cards = try await client.get("/api/v1/sound-cards")
             #expect(cards.status == 200 && cards.body.hasPrefix("["))
             let wrong = try await client.send(.put, "/api/v1/listening/x")
-            #expect(wrong.status == 405 && wrong.body.contains("another method is needed here: GET, HEAD, DELETE"))
+            #expect(wrong.status == 405 && wrong.body.contains("this path has other methods: GET, HEAD, DELETE"))
         }
     }
 }
