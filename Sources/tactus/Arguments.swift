@@ -57,10 +57,13 @@ struct TokenFile {
         self.path = path
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            let isRefused = errno == EACCES
-            token = .failure(
-                isRefused
-                    ? Failure(.noPermission, "token file \(path): no permission to read it") : Self.unreadable(path))
+            let failure =
+                switch errno {
+                case EACCES: Failure(.noPermission, "token file \(path): no permission to read it")
+                case ENOENT: Failure(.usage, "token file \(path): there is no such file")
+                default: Self.unreadable(path)
+                }
+            token = .failure(failure)
             isReadableByOthers = false
             return
         }

@@ -52,7 +52,7 @@ struct Run: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,  // so that '--quantum -1' is told what is wrong with it
         help: ArgumentHelp(
-            "Length of the cycle shared with the session, 0 to 64. (default: as last set, else 4)", valueName: "beats"),
+            "Beats in a bar, 0 to 64; 0 for no bars. (default: as last set, else 4)", valueName: "beats"),
         transform: Beats.init(quantumArgument:))
     var quantum: Beats?
 

@@ -258,6 +258,6 @@ struct CommandLineTests {
         #expect(empty?.status == .usage)
         #expect(empty?.text == "token file \(file): must contain one word and nothing else, such as 32 random letters")
         let missing = #expect(throws: Failure.self) { try TokenFile("/nonexistent/token").token.get() }
-        #expect(missing?.text == "token file /nonexistent/token: not a readable text file")
+        #expect(missing?.text == "token file /nonexistent/token: there is no such file")
     }
 }

@@ -74,7 +74,7 @@ private final class StateWriter: Sendable {
     func setAside(_ error: KeptState.Unreadable) {
         guard let folder else { return }
         let place = folder.setAside()
-        let outcome = place.map { "it is now \($0)" } ?? "it could not be set aside"
+        let outcome = place.map { "it was moved to \($0)" } ?? "it could not be moved away"
         log.warning(
             "the state of the last run cannot be read",
             metadata: ["file": "\(folder.file)", "error": "\(error.reason)", "outcome": "\(outcome)"])

@@ -100,7 +100,7 @@ enum MonitorText {
         let range = "\(spokenDuration(found.leastMicroseconds)) to \(spokenDuration(found.greatestMicroseconds))"
         return "channel \(sound.channel) comes \(spokenDuration(abs(found.medianMicroseconds))) \(side) channel "
             + "\(other.channel), deviation \(spokenDuration(found.deviationMicroseconds)), \(range), growing by "
-            + "\(spokenDuration(found.growthMicrosecondsPerMinute)) a minute; \(found.matched) compared, \(found.unmatched) alone"
+            + "\(spokenDuration(found.growthMicrosecondsPerMinute)) a minute; \(found.matched) compared, \(found.unmatched) not"
     }
 
     private static func state(_ state: ClockFigures.State) -> Line {
