@@ -33,7 +33,8 @@ struct RequestError: Error, HTTPResponseError {
     }
 
     static func foreign(_ header: String) -> RequestError {
-        RequestError(status: .forbidden, code: "foreign", message: "the request's \(header) names another server than this one")
+        RequestError(
+            status: .forbidden, code: "foreign", message: "the request's \(header) names another server than this one")
     }
 
     static func methodNotAllowed(_ served: [HTTPRequest.Method]) -> RequestError {
@@ -56,7 +57,8 @@ struct RequestError: Error, HTTPResponseError {
 
     static let tooManyStreams = RequestError(
         status: .serviceUnavailable, code: "too-many-streams",
-        message: "\(StreamPlaces.most) event streams are open, and no more are allowed; close one", headers: [.retryAfter: "10"])
+        message: "\(StreamPlaces.most) event streams are open, and no more are allowed; close one",
+        headers: [.retryAfter: "10"])
 
     static func late(_ reason: String) -> RequestError {
         RequestError(status: .serviceUnavailable, code: "late", message: reason)

@@ -191,7 +191,8 @@ private struct ConfigurationReader {
         guard var fence = option ?? written?.value else { return nil }
         fence.outside = outside ?? .hold
         guard fence.outside == .fold, fence.folding == nil else { return fence }
-        let mistake = "with 'session-tempo-outside: fold' the second tempo must be at least twice the first, as in [90, 180]"
+        let mistake =
+            "with 'session-tempo-outside: fold' the second tempo must be at least twice the first, as in [90, 180]"
         if option == nil, let written { mistakes.append(written.mistake(mistake)) }
         fence.outside = .hold
         return fence

@@ -49,7 +49,8 @@ struct RealignTests {
         connect(&table, 0, 1)
         #expect(refusal(&table, "drums", isPlaying: false) == "nothing is playing; 'tactus play' starts the song")
         #expect(refusal(&table, nil, isPlaying: false) == "nothing is playing; 'tactus play' starts the song")
-        #expect(refusal(&table, "bass") == "Bass cannot be realigned: its profile allows neither Start nor Song Position")
+        #expect(
+            refusal(&table, "bass") == "Bass cannot be realigned: its profile allows neither Start nor Song Position")
         table.all[0].adjust(OutputAdjustment(isEnabled: false))
         #expect(refusal(&table, "drums") == "Drums gets no clock: it is switched off, or it leads")
         #expect(refusal(&table, "tuba")?.hasPrefix("no output is called tuba") == true)

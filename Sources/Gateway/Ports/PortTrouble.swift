@@ -31,7 +31,9 @@ struct PortTrouble: Hashable, Sendable {
 
 extension PortTrouble {
     /// Several ports have the name that the user wrote.
-    init(_ error: UnclearName) { self.init(reason: error.description, fix: "put one of these names in the configuration or the command") }
+    init(_ error: UnclearName) {
+        self.init(reason: error.description, fix: "put one of these names in the configuration or the command")
+    }
 
     /// The kernel refused a subscription; nil if the port is just gone.
     init?(subscribing error: ALSAError) {
