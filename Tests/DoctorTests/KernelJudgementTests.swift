@@ -80,7 +80,7 @@ struct KernelJudgementTests {
         facts.preemption = .full
         #expect(findings(facts)[.wakeUp]?.fix?.contains("scaling_governor") == true)
         facts.governors = [:]
-        #expect(findings(facts)[.wakeUp]?.fix?.contains("keeps the computer busy") == true)
+        #expect(findings(facts)[.wakeUp]?.fix?.contains("keep the computer busy") == true)
     }
 
     @Test

@@ -144,7 +144,7 @@ struct ListeningSessionTests {
         let message = stage.report.problem?.message ?? ""
         let told = [
             "cancel": "stopped before", "nobody watches": "nobody was watching it", "card": "hw:1 is gone",
-            "no sound": "gives no sound", "doubt": "too busy", "no beat": "is sent no beat",
+            "no sound": "gives no sound", "doubt": "too busy", "no beat": "gets no beat",
         ]
         #expect(message.contains(told[end]!), "\(message)")
         stage.run(.seconds(100))
