@@ -101,7 +101,7 @@ struct ControlClient {
             let reason =
                 token == nil
                 ? "wants a token; name its file with --token-file"
-                : "does not accept this token; name the file with the gateway's own token with --token-file"
+                : "does not accept this token; give the file of the gateway's own token after --token-file"
             return Failure(.noPermission, "\(url) \(reason)", code: problem.code)
         case 403: return Failure(.noPermission, "\(url): \(problem.message)", code: problem.code)
         case 422: return Failure(.badFile, problem.message, code: problem.code)

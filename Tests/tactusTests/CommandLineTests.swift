@@ -216,10 +216,10 @@ struct CommandLineTests {
         ("link maybe", "the value 'maybe' is invalid for '<state>'. Please provide one of 'on' and 'off'"),
         ("start-stop-sync 1", "the value '1' is invalid for '<state>'. Please provide one of 'on' and 'off'"),
         ("play now", "unexpected argument 'now'"),
-        ("status --url rack", "the value 'rack' is invalid for '--url <url>': write a URL as in http://127.0.0.1:8808"),
+        ("status --url rack", "the value 'rack' is invalid for '--url <url>': a URL looks like http://127.0.0.1:8808"),
         (
             "status --url ftp://rack",
-            "the value 'ftp://rack' is invalid for '--url <url>': write a URL as in http://127.0.0.1:8808"
+            "the value 'ftp://rack' is invalid for '--url <url>': a URL looks like http://127.0.0.1:8808"
         ),
     ]
 

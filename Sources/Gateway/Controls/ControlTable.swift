@@ -122,12 +122,12 @@ struct ControlTable: Sendable {
         away.sorted { $0.key < $1.key }.map { name, why in
             .init(
                 code: "control-away",
-                message: "the port of controls \(name) is away\(why.map { ": \($0.reason)" } ?? "")",
+                message: "the control port \(name) is away\(why.map { ": \($0.reason)" } ?? "")",
                 fix: why?.fix ?? PortTrouble.fixOfAbsence)
         }
             + refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { verb, refusal in
                 .init(
-                    code: "control-refused", message: "\(verb.rawValue) of a control was refused: \(refusal.problem)",
+                    code: "control-refused", message: "a control's \(verb.rawValue) was refused: \(refusal.problem)",
                     fix: refusal.advice ?? "try again")
             }
     }
