@@ -77,7 +77,7 @@ extension Profile {
     package var warnings: [String] {
         var warnings: [String] = []
         if settings.preroll > 0, settings.isClockAlwaysOn {
-            warnings.append("'preroll' does nothing with 'when: always'; a device that needs it takes 'when: playing'")
+            warnings.append("'preroll' does nothing with 'when: always'; use 'when: playing' if the device needs it")
         }
         // Start is sent no earlier than 40 % of the way from one pulse to the next.
         let longest = settings.lead * 5 * settings.multiply
@@ -85,7 +85,7 @@ extension Profile {
         if 3 * 60_000_000_000 * settings.divide < longest * 24 * highest {
             let tempo = Decimal.text(3 * 60_000_000 * settings.divide / (longest * 24), decimals: 0)
             let lead = Decimal.text(settings.lead, decimals: 3)
-            warnings.append("a 'lead' of \(lead) ms has room up to \(tempo) BPM; above, Start leaves later")
+            warnings.append("a 'lead' of \(lead) ms is only possible up to \(tempo) BPM; above that, Start leaves late")
         }
         return warnings
     }

@@ -94,16 +94,17 @@ extension Profile {
         if statedRealign == .songPosition, let lacking = settings.missingForSongPosition {
             exclude(
                 ["realign", lacking.key],
-                "'realign: song-position' cannot be with '\(lacking.key): \(lacking.value)'; "
+                "'realign: song-position' cannot be combined with '\(lacking.key): \(lacking.value)'; "
                     + "write 'realign: \(settings.start == .none ? "none" : "restart")'")
         }
         if statedRealign == .restart, settings.start == .none {
-            exclude(["realign", "start"], "'realign: restart' cannot be with 'start: none'; write 'realign: none'")
+            exclude(
+                ["realign", "start"], "'realign: restart' cannot be combined with 'start: none'; write 'realign: none'")
         }
         if settings.start == .continue, !settings.takesContinue {
             exclude(
                 ["start", "continue"],
-                "'start: continue' cannot be with 'continue: false'; write 'start: start' or 'continue: true'")
+                "'start: continue' cannot be combined with 'continue: false'; write 'start: start' or 'continue: true'")
         }
         return found
     }

@@ -52,7 +52,7 @@ package struct ProfileLibrary: Hashable, Sendable {
     private mutating func profile(named name: String, in folder: String, _ followsLinks: Bool) -> Profile? {
         let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
         guard name.hasSuffix(".yaml") else {
-            if name.hasSuffix(".yml") { warnings.append("\(path): not read; a profile's name ends in .yaml") }
+            if name.hasSuffix(".yml") { warnings.append("\(path): not read; rename it to end in .yaml") }
             return nil
         }
         return read { () throws(Mistakes) in
@@ -77,8 +77,8 @@ package struct ProfileLibrary: Hashable, Sendable {
         for (index, later) in recognisers.enumerated() {
             for earlier in recognisers[..<index] where earlier.folder == later.folder {
                 for name in earlier.names.intersection(later.names).sorted() {
-                    overlaps.append(
-                        "'\(name)' is matched by '\(earlier.profile.id)' and '\(later.profile.id)'; the first is taken")
+                    let ids = "'\(earlier.profile.id)' and '\(later.profile.id)'"
+                    overlaps.append("the profiles \(ids) both match '\(name)'; the first is used")
                 }
             }
         }

@@ -24,7 +24,7 @@ enum TextFile {
                 place, "this is a link out of the folder, which root does not follow; put the file itself here")
         }
         var status = stat()
-        guard fstat(held, &status) == 0, status.isFile else { throw Mistakes(place, "this is no ordinary file") }
+        guard fstat(held, &status) == 0, status.isFile else { throw Mistakes(place, "this is not an ordinary file") }
         do throws(SystemCallError) {
             return try Files.bytes(of: Files.path(of: held), atMost: SourceText.longest + 1)
         } catch {

@@ -125,13 +125,13 @@ package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The value of errno.
     package var code: Int32
     /// How to fix it.
-    package var advice = "choose another address with --http ADDRESS:PORT, or go without with --no-http"
+    package var advice = "choose another address with --http ADDRESS:PORT, or use none with --no-http"
 
     package var description: String {
         switch code {
         case EADDRINUSE: "\(address) is taken by another program; \(advice)"
         case EADDRNOTAVAIL: "\(address) is not an address of this machine; \(advice)"
-        case EACCES: "\(address) needs a permission this user does not have; \(advice)"
+        case EACCES: "this user may not use \(address); \(advice)"
         default: "\(address): \(String(cString: strerror(code))); \(advice)"
         }
     }

@@ -21,7 +21,7 @@ struct OwnOriginOnly<Context: RequestContext>: RouterMiddleware {
             throw RequestError.badRequest("the request names its Host twice")
         }
         for target in request.headers[values: RequestTarget.header] where !isOwn(target) {
-            throw RequestError.badRequest("the address that the request is for is not this server's own")
+            throw RequestError.badRequest("the request is for the address of another server")
         }
         guard isOwn(request.head.authority) else { throw RequestError.foreign("Host") }
         for origin in request.headers[values: .origin] {

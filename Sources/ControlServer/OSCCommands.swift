@@ -35,7 +35,7 @@ extension OSCMessage {
                 output: output(1),
                 OutputAdjustment(nudge: try number(in: OutputAdjustment.nudges, "milliseconds from -1000 to 1000")))
         case "/tactus/follow": .follow(try followChoice())
-        default: throw OSCError(description: "nothing is called \(name)")
+        default: throw OSCError(description: "there is no OSC address \(name)")
         }
     }
 

@@ -64,7 +64,7 @@ private final class OSCHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard let gateway = try? serving.running() else { return }
         guard let messages = OSCMessage.messages(in: unwrapInboundIn(data).data.readableBytesView) else {
-            return complaints.note("what came is no Open Sound Control", log)
+            return complaints.note("a message came that is not Open Sound Control", log)
         }
         for message in messages {
             do throws(OSCError) {

@@ -21,7 +21,7 @@ struct RequestError: Error, HTTPResponseError {
             default: "with \(isOne ? "one" : "any") of the keys \(keys.joined(separator: ", "))"
             }
         return RequestError(
-            status: .badRequest, code: "not-json", message: "the body is to be one JSON object \(wanted)")
+            status: .badRequest, code: "not-json", message: "the body must be one JSON object \(wanted)")
     }
 
     static func badValue(_ message: String) -> RequestError {
@@ -33,14 +33,15 @@ struct RequestError: Error, HTTPResponseError {
     }
 
     static func foreign(_ header: String) -> RequestError {
-        RequestError(status: .forbidden, code: "foreign", message: "the request's \(header) is not this server's own")
+        RequestError(
+            status: .forbidden, code: "foreign", message: "the request's \(header) names another server than this one")
     }
 
     static func methodNotAllowed(_ served: [HTTPRequest.Method]) -> RequestError {
         let names = served.flatMap { $0 == .get ? ["GET", "HEAD"] : [$0.rawValue] }.joined(separator: ", ")
         return RequestError(
             status: .methodNotAllowed, code: "method-not-allowed",
-            message: "another method is needed here: \(names)", headers: [.allow: names])
+            message: "this path has other methods: \(names)", headers: [.allow: names])
     }
 
     static let unauthorized = RequestError(
@@ -56,7 +57,8 @@ struct RequestError: Error, HTTPResponseError {
 
     static let tooManyStreams = RequestError(
         status: .serviceUnavailable, code: "too-many-streams",
-        message: "\(StreamPlaces.most) event streams are open, which is the most", headers: [.retryAfter: "10"])
+        message: "\(StreamPlaces.most) event streams are open, and no more are allowed; close one",
+        headers: [.retryAfter: "10"])
 
     static func late(_ reason: String) -> RequestError {
         RequestError(status: .serviceUnavailable, code: "late", message: reason)

@@ -77,21 +77,21 @@ extension Finding.Code {
     package var why: String {
         switch self {
         case .sequencer:
-            "MIDI devices and other programs are reached through it; without it only raw lines can be heard"
+            "Tactus reaches MIDI devices and other programs through it; without it only raw lines work"
         case .midiDevices: "a device is driven through its sequencer port; without one only its raw line can be used"
         case .queueTimer: "it sends a tick on time when the computer is too busy to let the clock's own thread run"
-        case .realTime: "without it any busy program may hold ticks up, and the tempo is heard to waver"
-        case .lockedMemory: "a tick that must wait for memory to come back from the disk is milliseconds late"
+        case .realTime: "without it any busy program can delay ticks, and the tempo audibly wavers"
+        case .lockedMemory: "memory that was moved to the disk takes milliseconds to come back, and ticks wait for it"
         case .audioGroup: "the system lets its members use MIDI devices and real-time priority"
-        case .preemption: "it decides for how long another program can keep the clock's thread from running"
-        case .governor: "a processor that saves power takes longer to wake, and the ticks wait for it"
-        case .wakeUp: "by so much ticks miss their time wherever the sequencer's queue cannot step in"
-        case .service: "a service gets its permissions from systemd, not from the groups and limits of who logs in"
+        case .preemption: "it decides how long other programs can hold up the clock"
+        case .governor: "a processor that saves power takes longer to wake, and ticks wait for it"
+        case .wakeUp: "ticks leave this late whenever the sequencer's queue cannot send them instead"
+        case .service: "a service gets its permissions from systemd, not from the user who logs in"
         case .networks: "Link reaches the programs on these networks, and no others"
         case .multicast: "Link programs find one another by it; without it they do not see each other"
-        case .wifiPowerSave: "a Wi-Fi that naps hears the others late: peers come and go, and the beat is met less well"
-        case .linkPort: "all Link programs of a computer share this port; one that does not share it shuts out the rest"
-        case .linkPeers: "who is not heard does not play along"
+        case .wifiPowerSave: "Wi-Fi that sleeps gets messages late: peers come and go, and the beat is less exact"
+        case .linkPort: "Link programs on one computer share this port; a program that does not share it shuts them out"
+        case .linkPeers: "Tactus can only play in time with the Link programs that it hears"
         case .token: "whoever has it can play, stop and reconfigure this gateway from the network"
         }
     }

@@ -62,10 +62,11 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     /// How to fix it, unless ``problem`` already says so.
     var advice: String? {
         switch self {
-        case .notLeader: "'tactus link on' or 'tactus follow off' first"
+        case .notLeader: "use 'tactus link on' or 'tactus follow off' first"
         case .outOfRange(_, let possible): possible
-        case .unclearName, .notConnected, .notPlaying, .notPlaceable, .nothingToUndo, .changedSince, .badConfiguration,
-            .busy:
+        case .busy: "try again"
+        case .notPlaying(nil): "'tactus play' starts the song"
+        case .unclearName, .notConnected, .notPlaying, .notPlaceable, .nothingToUndo, .changedSince, .badConfiguration:
             nil
         }
     }
@@ -73,12 +74,14 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong, one line for each mistake.
     var problem: String {
         switch self {
-        case .notLeader(let leader): "\(leader) leads"
+        case .notLeader(let leader): "\(leader) leads, so you cannot change that here"
         case .unclearName(let error): error.description
         case .outOfRange(let problem, _): problem
         case .notConnected(let output): output.map { "\($0) is not connected" } ?? "nothing is connected"
-        case .notPlaying(let output): output.map { "\($0) is not playing" } ?? "nothing is playing"
-        case .notPlaceable(let output): "\(output) cannot be told its place in the song, by its profile"
+        case .notPlaying(let output):
+            output.map { "\($0) gets no clock: it is switched off, or it leads" } ?? "nothing is playing"
+        case .notPlaceable(let output):
+            "\(output) cannot be realigned: its profile allows neither Start nor Song Position"
         case .nothingToUndo: "there is nothing to undo"
         case .changedSince(let change): "nothing was undone: \(change)"
         case .badConfiguration(let mistakes): mistakes.joined(separator: "\n")

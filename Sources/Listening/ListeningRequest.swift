@@ -34,7 +34,7 @@ package struct ListeningRequest: Hashable, Sendable {
         }
         guard against == nil || inputLatency == nil else {
             throw ListeningProblem(
-                .badValue, "beside another channel the sound card's latency cancels; leave out its input latency")
+                .badValue, "with a second channel the sound card's latency cancels out; leave out its input latency")
         }
         guard isOrdinaryDevice else {
             throw ListeningProblem(

@@ -74,7 +74,7 @@ package final class ListeningRoom: Sendable {
         }
         guard let run else {
             throw ListeningProblem(
-                .refused, "another calibration listens; end it first, or wait 10 s if nobody watches it any more")
+                .refused, "another calibration is running; end it first, or wait 10 s if nobody is watching it")
         }
         return run.report()
     }
@@ -137,8 +137,8 @@ package final class ListeningRoom: Sendable {
         guard OutputAdjustment.offsets.contains(milliseconds) else {
             throw ListeningProblem(
                 .refused,
-                "an offset of \(fixed(milliseconds, 2)) ms is more than an output can have, 500; see that it is the right machine, "
-                    + "or measure at a slower tempo")
+                "the offset would be \(fixed(milliseconds, 2)) ms, more than an output can have (500 ms); check that "
+                    + "it is the right machine, or measure at a slower tempo")
         }
     }
 
@@ -153,7 +153,7 @@ package final class ListeningRoom: Sendable {
 
     private func run(_ id: String) throws(ListeningProblem) -> ListeningRun {
         guard let run = newest.withLock(\.self), run.id == id else {
-            throw ListeningProblem(.refused, "this calibration is over, and another may have begun; start it anew")
+            throw ListeningProblem(.refused, "this calibration is over, and another may have begun; start a new one")
         }
         return run
     }

@@ -209,7 +209,7 @@ package struct ListeningSession: Sendable {
         guard !isCancelled else { throw ListeningProblem(.cancelled, "stopped before there was a result") }
         if let problem = heard.problem { throw problem }
         guard now - lastAsked < limits.lease else {
-            throw ListeningProblem(.cancelled, "stopped, since nobody watched it any more")
+            throw ListeningProblem(.cancelled, "stopped, because nobody was watching it")
         }
         let wait = sound.wait(beyond: heard.blocks, at: now)
         guard wait < (heard.isOpen ? limits.silence : limits.opening) else { throw .noSound(request.device) }
@@ -226,14 +226,14 @@ package struct ListeningSession: Sendable {
         guard ClockSettings.of(heard.outputs) == before.settings else {
             throw ListeningProblem(
                 .cancelled,
-                "an output was changed meanwhile; leave offset, swing, multiply and divide of all outputs alone until the "
-                    + "result is there")
+                "an output was changed during the measurement; leave offset, swing, multiply and divide of all outputs "
+                    + "alone until the result is there")
         }
         guard beats.wait(beyond: report.beats, at: now) < before.idleTimeout else {
             throw ListeningProblem(
                 .unavailable,
-                "\(report.name) is sent no beat; see that the gateway plays. A profile with 'start: none' cannot be "
-                    + "calibrated by listening, since nothing says which tick is a beat")
+                "\(report.name) gets no beat; check that the gateway plays. An output with 'start: none' cannot be "
+                    + "calibrated by listening, because nothing says which tick is a beat")
         }
     }
 
@@ -286,19 +286,19 @@ package struct ListeningSession: Sendable {
     /// Returns an output if it can be measured, and throws why not otherwise.
     private func fit(_ output: Status.Output?) throws(ListeningProblem) -> Status.Output {
         guard let output else {
-            throw ListeningProblem(.refused, "\(report.name) is no output any more; see 'tactus status'")
+            throw ListeningProblem(.refused, "\(report.name) is no longer an output; 'tactus status' lists them")
         }
         guard output.multiply == 1, output.divide == 1 else {
             throw ListeningProblem(
                 .refused,
-                "\(output.name) is sent \(output.multiply == 1 ? "fewer" : "more") than 24 ticks a beat, so its beats "
-                    + "cannot be told from its ticks; set multiply and divide to 1 meanwhile")
+                "\(output.name) gets \(output.multiply == 1 ? "fewer" : "more") than 24 ticks a beat, so its ticks do "
+                    + "not say where a beat is; set multiply and divide to 1 for the measurement")
         }
         guard output.offsetMilliseconds <= Self.room else {
             throw ListeningProblem(
                 .refused,
                 "\(output.name) has an offset of \(fixed(output.offsetMilliseconds, 1)) ms, and the clock cannot be "
-                    + "moved later for the check; set a smaller offset first, \(fixed(Self.room, 0)) ms at the most")
+                    + "moved later for the check; set an offset of at most \(fixed(Self.room, 0)) ms first")
         }
         return output
     }
@@ -316,9 +316,9 @@ package struct ListeningSession: Sendable {
         if case .adjust = command {
             left.append(
                 "the clock of \(before.output.name) could not be put back (\(problem.message)): calibrate again, or "
-                    + "start the gateway anew")
+                    + "restart the gateway")
         } else {
-            left.append("the transport could not be stopped (\(problem.message)): give 'tactus stop'")
+            left.append("the transport could not be stopped (\(problem.message)): use 'tactus stop'")
         }
     }
 

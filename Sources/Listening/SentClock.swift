@@ -23,8 +23,8 @@ struct SentClock {
         guard let sender = control.port(of: output, among: ports) else {
             throw ListeningProblem(
                 .unavailable,
-                "\(output.name) has no sequencer port of this machine, and raw lines cannot be measured; name the device by its "
-                    + "port, as 'aconnect -l' lists it")
+                "\(output.name) has no sequencer port on this machine, and raw lines cannot be measured; name the "
+                    + "device by its port, as 'tactus ports' lists it")
         }
         self.sender = sender
         do {

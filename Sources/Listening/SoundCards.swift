@@ -18,8 +18,8 @@ extension ListeningProblem {
             case -EINVAL:
                 self.init(
                     .unavailable,
-                    "\(device) cannot be used (\(error)); 'arecord -D \(device) --dump-hw-params' lists what it has; a smaller channel may "
-                        + "do")
+                    "\(device) cannot be used (\(error)); 'arecord -D \(device) --dump-hw-params' lists its channels "
+                        + "and sample rates; choose a channel that it has")
             default:
                 self.init(.unavailable, "no sound comes from \(device) (\(error)); 'arecord -l' lists inputs")
             }
@@ -28,7 +28,8 @@ extension ListeningProblem {
 
     /// Describes a card that is open but delivers no samples, not even silence.
     package static func noSound(_ device: String) -> ListeningProblem {
-        ListeningProblem(.unavailable, "\(device) gives no sound; see that no other program holds it")
+        ListeningProblem(
+            .unavailable, "\(device) gives no sound; plug it in again, and check that no other program uses it")
     }
 }
 

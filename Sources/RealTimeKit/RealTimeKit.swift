@@ -45,7 +45,7 @@ package enum RealTimeKit {
                     descriptors[0].revents == 0 ? [] : try connection.receive().flatMap { request.receive($0) }
             }
         } catch {
-            return .refused("no rtkit can be asked (\(error))")
+            return .refused("rtkit cannot be asked (\(error))")
         }
     }
 }

@@ -65,7 +65,7 @@ package struct RealTimeRequest {
         case (.highestPriority, .variant(.int32(let priority))?): highestPriority = priority
         case (.longestRun, .variant(.int64(let microseconds))?): longestRun = microseconds
         case (.grant(let priority), _): return [.end(.granted(priority: priority))]
-        default: return [.end(.refused("rtkit does not name its terms"))]
+        default: return [.end(.refused("rtkit does not state its limits"))]
         }
         guard let highestPriority, let longestRun else { return [] }
         let priority = min(priorityWanted, highestPriority)

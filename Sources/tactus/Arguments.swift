@@ -57,10 +57,13 @@ struct TokenFile {
         self.path = path
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            let isRefused = errno == EACCES
-            token = .failure(
-                isRefused
-                    ? Failure(.noPermission, "token file \(path): no permission to read it") : Self.unreadable(path))
+            let failure =
+                switch errno {
+                case EACCES: Failure(.noPermission, "token file \(path): no permission to read it")
+                case ENOENT: Failure(.usage, "token file \(path): there is no such file")
+                default: Self.unreadable(path)
+                }
+            token = .failure(failure)
             isReadableByOthers = false
             return
         }
@@ -145,14 +148,14 @@ enum Switch: String, ExpressibleByArgument, CaseIterable {
 
 func priority(argument: String) throws(BadArgument) -> Int {
     guard let value = Int(argument), (0...99).contains(value) else {
-        throw BadArgument("a priority is a whole number from 0 to 99; 0 does not ask for one")
+        throw BadArgument("a priority is a whole number from 0 to 99; with 0, none is requested")
     }
     return value
 }
 
 func dispatchChoice(argument: String) throws(BadArgument) -> DispatchChoice {
     guard let choice = DispatchChoice(rawValue: argument) else {
-        throw BadArgument("ticks leave by auto, direct, backstop or queue")
+        throw BadArgument("use auto, direct, backstop or queue")
     }
     return choice
 }
@@ -191,7 +194,7 @@ extension TempoRange {
 extension TempoFence {
     init(argument: String) throws(BadArgument) {
         guard let (low, high) = twoTempos(argument), let fence = TempoFence(lowest: low, highest: high) else {
-            throw BadArgument("it takes two tempos from 20 to 999, the lower first, such as 118-132")
+            throw BadArgument("use two tempos from 20 to 999, the lower first, such as 118-132")
         }
         self = fence
     }

@@ -14,17 +14,18 @@ struct CalibrateCommand: AsyncParsableCommand {
         commandName: "calibrate",
         abstract: "Measure how late a device or a cable is, and make the output send that much earlier.",
         discussion: """
-            With --listen, a sound card listens to the machine, which must play one sound on each beat. Tactus starts \
-            the transport and measures the delay and the machine's own spread over 48 beats. It then shifts the clock \
-            by up to 7 ms back and forth, and rejects a sound that does not follow. Give the sound card's own latency \
-            as --input-latency, or let it cancel: --against names a channel with another machine, or with the MIDI \
-            cable in an audio jack. docs/calibrating.md shows the cables. The gateway's machine does the listening. At \
-            a terminal, the level is shown first until you press Enter.
+            With --listen, a sound card of the gateway's machine listens to the device, which must play one sound on \
+            each beat. Tactus starts the transport, and measures the delay and the device's own spread over 48 beats. \
+            It then shifts the clock by up to 7 ms back and forth, and rejects a sound that does not follow. The delay \
+            includes the sound card's own latency: give it as --input-latency. Or compare two channels with --against, \
+            and it cancels out; the other channel carries another device, or the MIDI cable in an audio jack. \
+            docs/calibrating.md shows the cables. At a terminal, the level is shown first until you press Enter.
 
             With --input, the clock of the output must come back: through a cable, or through a device that passes on \
             what it receives. That measures the way out and back. A device that you listen to has only the way out, so \
-            check by ear as well. Meanwhile each tick is sent up to 1 % of a tick early or late, at random, to recognise \
-            it when it comes back. If the device makes a clock of its own, or varies too much, nothing is saved.
+            check by ear as well. During the measurement, each tick is sent up to 1 % of a tick early or late at \
+            random, so that it can be recognised when it comes back. If the device makes a clock of its own, or varies \
+            too much, nothing is saved.
 
             EXAMPLES
               tactus calibrate tr-8s --listen hw:1            listen to channel 1 of a sound card
@@ -93,10 +94,10 @@ struct CalibrateCommand: AsyncParsableCommand {
             throw ValidationError("--input-latency is milliseconds from 0 to 500")
         }
         guard inputLatency == nil || against == nil else {
-            throw ValidationError("with --against the sound card's latency cancels; leave out --input-latency")
+            throw ValidationError("with --against the sound card's latency cancels out; leave out --input-latency")
         }
         guard plot.map({ $0.hasSuffix(".svg") && Files.isFolder(Files.folder(of: $0)) }) ?? true else {
-            throw ValidationError("--plot is a file that ends in .svg, in a folder that is there")
+            throw ValidationError("--plot is a file that ends in .svg, in an existing folder")
         }
     }
 
@@ -182,7 +183,7 @@ struct CalibrateCommand: AsyncParsableCommand {
 
     /// What a later reload does with a saved offset.
     static let precedence =
-        "it is in force; an offset for this output in config.yaml would replace it at the next reload"
+        "it applies from now on; an offset for this output in config.yaml replaces it at the next reload"
 
     /// Milliseconds, to a hundredth, by which to send earlier.
     static func offset(for measured: LoopBack) -> Double { 0 - (Double(measured.median) / 10).rounded() / 100 }
@@ -195,7 +196,7 @@ struct CalibrateCommand: AsyncParsableCommand {
             "spread: \(milliseconds(Double(range.lowerBound))) to \(milliseconds(Double(range.upperBound))), standard "
                 + "deviation \(milliseconds(measured.spread))",
             "ticks: \(measured.returned) of \(measured.sent) came back",
-            "to be on the beat there, its offset is \(fixed(offset, 2)) ms",
+            "with an offset of \(fixed(offset, 2)) ms it arrives there on the beat",
         ]
     }
 
@@ -224,7 +225,7 @@ struct CalibrateCommand: AsyncParsableCommand {
         let source = try ListeningClient.sender(input, among: ports)
         guard source.clientName != "Tactus" else {
             throw Failure(
-                .unavailable, "\(input) is a port of the gateway's own; name the one where its clock comes back")
+                .unavailable, "\(input) is one of the gateway's own ports; name the port where its clock comes back")
         }
         let sender = try Self.port(of: output, client.control, ports)
         for port in [sender, source.address] { try client.hear(port) }
@@ -265,6 +266,9 @@ struct CalibrateCommand: AsyncParsableCommand {
         of output: Status.Output, _ control: SequencerControl, _ ports: [PortDescription]
     ) throws(Failure) -> PortAddress {
         if let port = control.port(of: output, among: ports) { return port }
-        throw Failure(.unavailable, "\(output.name) has no sequencer port of this machine; raw lines are not measured")
+        throw Failure(
+            .unavailable,
+            "\(output.name) has no sequencer port on this machine; run this on the gateway's machine, for an output that "
+                + "'tactus ports' lists")
     }
 }

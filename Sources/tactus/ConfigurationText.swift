@@ -55,7 +55,8 @@ enum ConfigurationText {
         if let same {
             guard same.verb != control.verb else { return nil }
             throw Failure(
-                .badFile, "\(same.port.place): this does \(same.verb.rawValue) already; take that line out first")
+                .badFile,
+                "\(same.port.place): this control is already set to \(same.verb.rawValue); delete that line first")
         }
         // Comments in place of the new lines show that everything else is unchanged.
         if let new = inserting(item(control), into: text), let padded = inserting("#", into: text),
@@ -69,7 +70,7 @@ enum ConfigurationText {
         }
         throw Failure(
             .badFile,
-            "\(file) cannot be changed safely as it is written; add under 'controls:' by hand: "
+            "\(file) is written in a form that Tactus cannot change safely; add this under 'controls:' by hand: "
                 + item(control).drop { $0 == " " })
     }
 

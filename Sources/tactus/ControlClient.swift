@@ -88,7 +88,7 @@ struct ControlClient {
     private func noAnswer(_ error: any Error) -> Failure {
         let advice =
             url.isLoopback
-            ? "start one with 'tactus run'" : "see that one runs there, and that its --http lets others in"
+            ? "start one with 'tactus run'" : "check that one runs there, and that its --http lets others in"
         return Failure(.unavailable, "no gateway answers at \(url) (\(error)); \(advice)")
     }
 
@@ -101,7 +101,7 @@ struct ControlClient {
             let reason =
                 token == nil
                 ? "wants a token; name its file with --token-file"
-                : "does not accept this token; --token-file is to name a file with the gateway's own"
+                : "does not accept this token; give the file of the gateway's own token after --token-file"
             return Failure(.noPermission, "\(url) \(reason)", code: problem.code)
         case 403: return Failure(.noPermission, "\(url): \(problem.message)", code: problem.code)
         case 422: return Failure(.badFile, problem.message, code: problem.code)
@@ -111,7 +111,7 @@ struct ControlClient {
     }
 
     private var notAGateway: Failure {
-        Failure(.unavailable, "what answers at \(url) is not a Tactus gateway, or is one of another version")
+        Failure(.unavailable, "what answers at \(url) is not a Tactus gateway, or has another version; check --url")
     }
 }
 

@@ -29,7 +29,7 @@ struct ControlURL: Hashable, CustomStringConvertible {
 
     init(argument: String) throws(BadArgument) {
         guard !argument.lowercased().hasPrefix("https://") else {
-            throw BadArgument("a gateway speaks plain HTTP; a URL is such as \(Self.standard)")
+            throw BadArgument("a gateway speaks plain HTTP; use a URL like \(Self.standard)")
         }
         let scheme = "http://"
         let text = String(argument.reversed().drop { $0 == "/" }.reversed())
@@ -37,7 +37,7 @@ struct ControlURL: Hashable, CustomStringConvertible {
         let (authority, path) = (rest.prefix { $0 != "/" }, rest.drop { $0 != "/" })
         guard text.lowercased().hasPrefix(scheme), let (host, port) = Self.read(authority),
             path.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x3F && $0 != 0x23 })
-        else { throw BadArgument("a URL is such as \(Self.standard)") }
+        else { throw BadArgument("a URL looks like \(Self.standard)") }
         self.init(description: text, host: host, port: port, path: String(path))
     }
 

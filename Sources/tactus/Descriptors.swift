@@ -26,8 +26,8 @@ enum Descriptors {
         throw Failure(
             .system,
             """
-            this run needs up to \(needed) open files and may have \(limit); allow more, as by 'ulimit -n \(needed)' \
-            before it or by LimitNOFILE=\(needed) in its service
+            this run may need \(needed) open files, and the limit is \(limit); raise it with 'ulimit -n \(needed)' \
+            before the start, or with LimitNOFILE=\(needed) in the service
             """)
     }
 

@@ -23,7 +23,7 @@ struct HeardPorts {
     /// The ports listened to, as text.
     var line: String {
         let names = ports.map { $0.plainestName(among: ports) }.joined(separator: ", ")
-        return ports.isEmpty ? "nothing to listen to yet; connect the device to press" : "listening to \(names)"
+        return ports.isEmpty ? "no port to listen to yet; connect the device to press" : "listening to \(names)"
     }
 
     private func lines(_ what: String, _ changed: [PortDescription], among ports: [PortDescription]) -> [String] {

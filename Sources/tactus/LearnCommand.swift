@@ -19,11 +19,11 @@ struct LearnCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "What it is to do: \(Control.Verb.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "verb"),
+            "What it should do: \(Control.Verb.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "verb"),
         completion: .list(Control.Verb.allCases.map(\.rawValue)), transform: Control.Verb.init(argument:))
     var verb: Control.Verb
 
-    @Flag(help: "Write it into the configuration file; all else there stays as it is.")
+    @Flag(help: "Write it into the configuration file; the rest of the file stays as it is.")
     var save = false
 
     @Option(
@@ -44,7 +44,9 @@ struct LearnCommand: ParsableCommand {
 
     func run() throws {
         let file = config ?? Folders.configuration ?? Folders.ownConfiguration
-        if save, file == nil { throw Failure(.system, "there is no home folder to keep a configuration in") }
+        if save, file == nil {
+            throw Failure(.system, "there is no home folder for a configuration; name a file with --config")
+        }
         var listener = try PressListener(tell: Self.tell)
         Self.tell("press it now (\(seconds) s)")
         let control = try listener.control(doing: verb, within: seconds)

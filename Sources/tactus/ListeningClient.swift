@@ -31,7 +31,7 @@ struct ListeningClient {
         let others = senders.filter { $0.clientName != "Tactus" }
         do throws(UnclearName) {
             return try NameMatch.resolve(
-                name, among: NameMatch(name, among: others) == .none ? senders : others, called: "port that sends")
+                name, among: NameMatch(name, among: others) == .none ? senders : others, called: "sending port")
         } catch {
             throw Failure(.unavailable, error.description)
         }

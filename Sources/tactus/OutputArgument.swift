@@ -19,7 +19,7 @@ struct OutputArgument: Hashable {
             address = try OutputAddress(argument: argument)
             return
         }
-        guard !id.isEmpty else { throw BadArgument("a profile follows =, such as roland-tr-8s") }
+        guard !id.isEmpty else { throw BadArgument("write the name of a profile after =, such as roland-tr-8s") }
         address = try OutputAddress(argument: String(argument[..<equals]))
         profile = String(id)
     }
@@ -95,7 +95,7 @@ extension OutputAddress {
     private static func requireByteStream(_ path: String) throws(BadArgument) {
         guard let kind = Files.kind(of: path), kind != .byteStream else { return }
         let found = kind == .folder ? "a folder" : "an ordinary file"
-        throw BadArgument("that is \(found), not a device node, FIFO or serial line such as /dev/ttyAMA0")
+        throw BadArgument("that is \(found); use a device node, FIFO or serial line such as /dev/ttyAMA0")
     }
 }
 

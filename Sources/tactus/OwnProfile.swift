@@ -41,9 +41,9 @@ struct OwnProfile {
     func keep(offset: Double) throws(Failure) -> String {
         // The ID comes from the gateway, which may be someone else's.
         guard !id.contains("/"), !id.hasPrefix(".") else {
-            throw Failure(.badFile, "a profile called \(id.withoutControls) cannot be kept")
+            throw Failure(.badFile, "\(id.withoutControls) cannot be the name of a profile, so nothing was saved")
         }
-        guard let folder else { throw Failure(.system, "there is no home folder to keep a profile in; \(Self.advice)") }
+        guard let folder else { throw Failure(.system, "there is no home folder for a profile; \(Self.advice)") }
         let path = "\(folder)/\(id).yaml"
         let text = try text(offset)
         do {
@@ -54,7 +54,7 @@ struct OwnProfile {
         return path
     }
 
-    private static let advice = "start the gateway with --profiles and a folder that its user may write"
+    private static let advice = "start the gateway with --profiles and a folder that its user may write to"
 
     private func text(_ offset: Double) throws(Failure) -> String {
         let known = try? library.profile(id: id)
@@ -72,7 +72,7 @@ struct OwnProfile {
         else {
             throw Failure(
                 .badFile,
-                "the profile \(id) cannot be changed safely as it is written; set 'offset: \(offset)' by hand")
+                "the profile \(id) has a form that Tactus cannot change safely; set 'offset: \(offset)' by hand")
         }
         return text
     }

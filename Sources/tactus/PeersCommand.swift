@@ -8,9 +8,9 @@ struct PeersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "peers", abstract: "List the Link peers that the gateway hears, and who changed the session last.",
         discussion: """
-            A peer is one program with Link. SESSION is "ours" or another session's ID; TEMPO is what the peer announces. \
-            The round trip is known of the peer through which the session's clock is measured, and of others that \
-            were measured before. Programs on the gateway's computer are named where the system lets you see them.
+            A peer is one program with Link. SESSION is "ours" or another session's ID. TEMPO is what it announces. \
+            ROUND TRIP is how long a message takes to the peer and back; it is known only for peers whose clock Tactus \
+            has measured. PROGRAM is known only for programs on the gateway's computer, if the system shows them.
 
             EXAMPLES
               tactus peers

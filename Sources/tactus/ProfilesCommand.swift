@@ -159,7 +159,7 @@ struct ProfilesCommand: ParsableCommand {
                 "The folder, which is created if missing. No file in it is overwritten.", valueName: "dir"),
             completion: .directory)
         var folder: String
-        @Flag(help: "Print as JSON how many files were written, and how many were there already.") var json = false
+        @Flag(help: "Print as JSON how many files were written, and how many existed already.") var json = false
 
         func run() throws {
             let written: Int
@@ -178,7 +178,7 @@ struct ProfilesCommand: ParsableCommand {
             guard !json else {
                 return print(try JSON.text(Exported(folder: folder, written: written, unchanged: rest)))
             }
-            let unchanged = rest > 0 ? ", \(rest) were there already" : ""
+            let unchanged = rest > 0 ? ", \(rest) existed already" : ""
             print("\(written) profiles written to \(folder)\(unchanged)".withoutControls)
         }
 

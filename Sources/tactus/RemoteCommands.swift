@@ -11,11 +11,11 @@ struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show who leads, the tempo, the beat, the peers and the outputs.",
         discussion: """
-            With --watch it fills the terminal and keeps updating. Keys play, tap, nudge and switch; its last line lists \
-            them. It reconnects when the gateway restarts. Without a terminal it prints a line each second.
+            With --watch it fills the terminal and keeps updating. Keys play, tap, nudge and switch; they are in \
+            the last line. It reconnects when the gateway restarts. Without a terminal it prints a line each second.
 
-            With --qr it prints a QR code of the panel's address instead, as --url and --token-file give them; the token \
-            is in the part of the address that browsers do not send.
+            With --qr it prints a QR code instead. It opens the panel at --url, and contains the token of \
+            --token-file, so whoever scans it can control the gateway.
 
             EXAMPLES
               tactus status
@@ -29,7 +29,7 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func validate() throws {
-        if qr, watch || remote.json { throw ValidationError("--qr goes with neither --watch nor --json") }
+        if qr, watch || remote.json { throw ValidationError("--qr cannot be combined with --watch or --json") }
     }
 
     func run() async throws {
@@ -130,7 +130,7 @@ struct TempoCommand: AsyncParsableCommand {
         commandName: "tempo", abstract: "Set or change the tempo, for everyone in the session.",
         usage: "tactus tempo <bpm>|--half|--double [--url <url>] [--token-file <file>] [--json]",
         discussion: """
-            A number with a sign is a step. Steps add up: five steps by several people are five steps.
+            A number with a sign is a step. Steps add up, whoever makes them.
 
             EXAMPLES
               tactus tempo 128.5
@@ -170,7 +170,7 @@ struct TempoCommand: AsyncParsableCommand {
             }
             return #"{"step":\#(step)}"#
         default:
-            throw ValidationError("give one of a tempo such as 128.5, a step such as +1 or -0.5, --half and --double")
+            throw ValidationError("give a tempo such as 128.5, a step such as +1 or -0.5, --half or --double")
         }
     }
 
@@ -181,11 +181,11 @@ struct TempoCommand: AsyncParsableCommand {
 
 struct UndoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "undo", abstract: "Take the last change back; once more redoes it.",
+        commandName: "undo", abstract: "Undo the last change; a second undo redoes it.",
         discussion: """
             That is the last change of tempo, quantum, Link, start/stop sync, the clock to follow, or an output's \
             settings, whoever made it through this gateway. Changes of the same setting within two seconds count as \
-            one. A tempo that another peer has changed since stays as it is. Play, stop and realign are not undone, and a \
+            one. If another peer has changed the tempo since, it stays. Play, stop and realign are not undone, and a \
             reload forgets the last change.
 
             EXAMPLES
@@ -248,19 +248,19 @@ struct FollowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "follow", abstract: "Choose whose MIDI clock leads while Link is off.",
         discussion: """
+            With auto, Tactus follows the first steady clock that comes in at its port 'Clock In'. It connects devices \
+            to that port if their profile lets them lead; you can connect others, for example with aconnect.
+
             EXAMPLES
               tactus follow MPC     a port, by part of its name
               tactus follow 24:0    or by its number
-              tactus follow auto
-              tactus follow off
+              tactus follow auto    whatever clock comes in at 'Clock In'
+              tactus follow off     none
             """)
 
     @Argument(
         help: ArgumentHelp(
-            """
-            A port as 'tactus ports' lists it, auto for devices whose profile says so and whatever you subscribe to \
-            'Clock In', or off.
-            """,
+            "A port as 'tactus ports' lists it, auto for any clock at 'Clock In', or off for none.",
             valueName: "port"), transform: FollowChoice.init(argument:))
     var source: FollowChoice
     @OptionGroup var remote: RemoteOptions
@@ -305,7 +305,7 @@ struct NudgeCommand: AsyncParsableCommand {
     @Argument(
         parsing: .allUnrecognized,
         help: ArgumentHelp(
-            "Milliseconds, negative for earlier; and the output as 'tactus status' names it or a part of its name, else all.",
+            "Milliseconds, negative for earlier; then the output, by its name or a part of it, unless you mean all.",
             valueName: "ms"))
     var words: [String] = []
     @Option(
@@ -320,10 +320,10 @@ struct NudgeCommand: AsyncParsableCommand {
     /// The request's key and its value, and the output.
     private func parts() throws -> (key: String, value: JSONValue, output: String?) {
         let words = try withoutOptions(words)
-        guard set == nil || !reset else { throw ValidationError("--set and --reset exclude each other") }
+        guard set == nil || !reset else { throw ValidationError("--set and --reset cannot be combined") }
         if set != nil || reset {
             guard words.count < 2 else {
-                throw ValidationError("only an output's name follows \(reset ? "--reset" : "--set <ms>")")
+                throw ValidationError("after \(reset ? "--reset" : "--set <ms>"), give one output at most")
             }
             guard let set else { return ("reset", .boolean(true), words.first) }
             guard let offset = signedDecimal(set), OutputAdjustment.offsets.contains(offset) else {
@@ -371,14 +371,14 @@ struct RealignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "realign", abstract: "Bring a device that lost its place back in step at the next bar.",
         discussion: """
-            Fails if nothing plays, or if the device is not connected. Without a name, such devices are skipped.
+            Fails if nothing plays, or if the device is not connected. Without a name, absent devices are skipped.
 
             EXAMPLES
               tactus realign                every device
               tactus realign tr-8s --now    one of them, as soon as possible
             """)
 
-    @Flag(help: "At the next sixteenth, where the device knows song positions.") var now = false
+    @Flag(help: "At the next sixteenth, if the device understands song positions.") var now = false
 
     @Argument(help: "The output as 'tactus status' names it, or a part of its name. (default: all)") var output: String?
     @OptionGroup var remote: RemoteOptions

@@ -10,10 +10,10 @@ struct RemoteOptions: ParsableArguments {
         transform: ControlURL.init(argument:))
     var url = ControlURL.standard
 
-    @Option(help: ArgumentHelp("A file with the gateway's token, where it wants one.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file with the gateway's token, if it wants one.", valueName: "file"))
     var tokenFile: String?
 
-    @Flag(help: "Print the answer as JSON, and an error as JSON, too.")
+    @Flag(help: "Print the answer, or the error, as JSON.")
     var json = false
 
     /// Asks the gateway, or gives it a command, and prints the resulting status.

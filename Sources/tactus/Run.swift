@@ -13,10 +13,9 @@ struct Run: AsyncParsableCommand {
         abstract: "Run the gateway until Ctrl-C.",
         discussion: """
             Takes part in the Link session of your network and sends MIDI clock to its sequencer port 'Clock' and to \
-            every device that a profile recognises, or to every --output instead. If an output is not there yet, it \
-            waits for it.
+            every device that a profile recognises, or to every --output instead. Devices may be connected later.
 
-            Ctrl-C ends it, with a Stop for every device that plays. So does closing its terminal, unless it was started \
+            Ctrl-C ends it, after a Stop to every playing device. So does closing its terminal, unless it was started \
             with nohup. Without a terminal, as in a service, SIGHUP makes it reload configuration and profiles.
 
             EXAMPLES
@@ -53,7 +52,7 @@ struct Run: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,  // so that '--quantum -1' is told what is wrong with it
         help: ArgumentHelp(
-            "Length of the cycle shared with the session, 0 to 64. (default: as last set, else 4)", valueName: "beats"),
+            "Beats in a bar, 0 to 64; 0 for no bars. (default: as last set, else 4)", valueName: "beats"),
         transform: Beats.init(quantumArgument:))
     var quantum: Beats?
 
@@ -66,7 +65,7 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Tempos of devices whose profiles name none; others are halved or doubled to fit. (default: 20-999)",
+            "Tempo range of devices whose profiles give none; others are halved or doubled. (default: 20-999)",
             valueName: "low-high"), transform: TempoRange.init(argument:))
     var tempoRange: TempoRange?
 
@@ -80,8 +79,8 @@ struct Run: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             A device to drive: NAME or a part of it, CLIENT:PORT, virtual:NAME for a port that others connect to, or \
-            raw:PATH[@BAUD] for a device node, FIFO or serial line; and after = a profile of 'tactus profiles list'. \
-            Repeatable. (default: every device that a profile recognises)
+            raw:PATH[@BAUD] for a device node, FIFO or serial line; then, if you like, = and a profile of \
+            'tactus profiles list'. Repeatable. (default: every device that a profile recognises)
             """, valueName: "port[=profile]"), transform: OutputArgument.init(argument:))
     var output: [OutputArgument] = []
 
@@ -91,9 +90,8 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Whose clock to follow when Link is off: NAME or a part of it, CLIENT:PORT, auto for devices whose \
-            profile says so and whatever you subscribe to 'Clock In' (or the device of --clock-in), or off. \
-            (default: auto)
+            Whose clock to follow when Link is off: NAME or a part of it, CLIENT:PORT, auto for any clock at 'Clock \
+            In' (or the device of --clock-in), or off for none. See 'tactus follow --help'. (default: auto)
             """, valueName: "port"), transform: FollowChoice.init(argument:))
     var follow: FollowChoice?
 
@@ -136,8 +134,8 @@ struct Run: AsyncParsableCommand {
         parsing: .unconditional,
         help: ArgumentHelp(
             """
-            Real-time priority of the clock, 0 to 99; 0 does not ask for it. If your limits do not allow it, rtkit is \
-            asked, which grants at most 20. (default: 80)
+            Real-time priority of the clock, 0 to 99; 0 for none. If your limits do not allow it, Tactus asks rtkit, \
+            which grants at most 20. (default: 80)
             """, valueName: "n"),
         transform: priority(argument:))
     var realtimePriority = 80
@@ -170,11 +168,11 @@ struct Run: AsyncParsableCommand {
     var logFormat: LogFormatArgument?
 
     func validate() throws {
-        if output.count > 63 { throw ValidationError("there are \(output.count) --output; 63 is the most") }
-        if noHttp, http != nil { throw ValidationError("--http and --no-http exclude each other") }
-        if noHttp, qr { throw ValidationError("--qr and --no-http exclude each other") }
+        if output.count > 63 { throw ValidationError("--output is given \(output.count) times; 63 is the most") }
+        if noHttp, http != nil { throw ValidationError("--http and --no-http cannot be combined") }
+        if noHttp, qr { throw ValidationError("--qr and --no-http cannot be combined") }
         if clockIn != nil, let follow, follow != .auto {
-            throw ValidationError("--clock-in and --follow exclude each other")
+            throw ValidationError("--clock-in and --follow cannot be combined")
         }
         for output in output where !noClockPort {
             do throws(BadArgument) {

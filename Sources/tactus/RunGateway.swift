@@ -184,7 +184,7 @@ extension Run {
         for line in StartText.lines(gateway.status(), panel: urls, wantsToken: token != nil) { say(line) }
         guard qr, let address else { return }
         // A service's output is kept in a log, where a token does not belong.
-        guard console.isLive else { return say("No QR code: this is no terminal") }
+        guard console.isLive else { return say("No QR code: this is not a terminal") }
         guard !address.isLoopback else { return say("No QR code: \(PanelAddress.onlyHere)") }
         guard let url = PanelAddress.urlsForOthers(of: address).first else {
             return say("No QR code: \(PanelAddress.noNetwork)")

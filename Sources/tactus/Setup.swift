@@ -58,7 +58,7 @@ struct Setup {
 
     /// Profiles left out, and problems with their folders; each with its position.
     private var profileWarnings: [Status.Warning] {
-        let fix = "mend it, then 'tactus reload'; 'tactus profiles check FILE' tells all that is wrong with a file"
+        let fix = "correct it, then 'tactus reload'; 'tactus profiles check FILE' lists all mistakes in a file"
         let all =
             library.mistakes.map {
                 Status.Warning(code: "profile-left-out", message: "profile left out: \($0)", fix: fix)
@@ -79,7 +79,7 @@ struct Setup {
         if let address = options.http { return address }
         let address = try Self.address(file.http.address, port: file.http.port?.value ?? 8808)
         if let written = file.http.address, address?.isLoopback == false, token == nil {
-            let secret = "'\(written.value)' lets others in; 'token-file' is to name a file with a secret for them"
+            let secret = "'\(written.value)' lets others in; set 'token-file' to a file with a secret for them"
             throw Mistakes([written.mistake(secret)])
         }
         return address
@@ -89,7 +89,7 @@ struct Setup {
         let host = written?.value ?? "127.0.0.1"
         if let address = HTTPAddress("\(host.contains(":") ? "[\(host)]" : host):\(port)") { return address }
         guard let written else { return nil }
-        throw Mistakes([written.mistake("'\(host)' is no address; it is numbers such as 127.0.0.1 or ::1")])
+        throw Mistakes([written.mistake("'\(host)' is not an address; use numbers such as 127.0.0.1 or ::1")])
     }
 
     /// Where to receive Open Sound Control; nil for not at all.
@@ -152,7 +152,9 @@ private struct ConfigurationReader {
         do throws(BadArgument) {
             let address = try OutputAddress(argument: output.port.value)
             if hasClockPort { try address.requireNotClock() }
-            if !names.insert(address.argument).inserted { throw BadArgument("this output is there already") }
+            if !names.insert(address.argument).inserted {
+                throw BadArgument("another output has this port already; delete one of them")
+            }
             request = OutputRequest(address, overrides: output.overrides)
         } catch {
             mistakes.append(output.port.mistake("'\(output.port.value)': \(error)"))
@@ -189,7 +191,8 @@ private struct ConfigurationReader {
         guard var fence = option ?? written?.value else { return nil }
         fence.outside = outside ?? .hold
         guard fence.outside == .fold, fence.folding == nil else { return fence }
-        let mistake = "to fold tempos into it, its highest tempo must be at least twice the lowest, such as 90-180"
+        let mistake =
+            "with 'session-tempo-outside: fold' the second tempo must be at least twice the first, as in [90, 180]"
         if option == nil, let written { mistakes.append(written.mistake(mistake)) }
         fence.outside = .hold
         return fence

@@ -22,13 +22,16 @@ extension Setup {
     /// Things that the command line names and that no longer exist.
     private func vanished(since started: Setup) -> [Mistake] {
         let folders = options.profiles.filter { !Files.exists($0) }.map {
-            Mistake(Place(file: $0, line: 1, column: 1), "there is no such folder any more, and --profiles names it")
+            Mistake(
+                Place(file: $0, line: 1, column: 1),
+                "this folder of --profiles no longer exists; put it back, or restart without it")
         }
         let profiles = options.output.compactMap { output -> Mistake? in
             guard let id = output.profile, (try? library.profile(id: id)) == nil else { return nil }
             let file = (try? started.library.profile(id: id))?.file ?? "\(id).yaml"
             return Mistake(
-                Place(file: file, line: 1, column: 1), "there is no profile '\(id)' any more, and --output names it")
+                Place(file: file, line: 1, column: 1),
+                "the profile '\(id)' of an --output no longer exists; put it back, or restart without it")
         }
         return folders + profiles
     }

@@ -53,7 +53,7 @@ def test_an_output_is_named_by_id_name_or_part_and_a_nudge_too_far_moves_nothing
     for command in (("nudge", "1"), ("realign",), ("calibrate", "--input", "nothing")):
         several = gateway.command(*command, "din")
         assert several.returncode == 1
-        assert complaint(several.stderr) == "tactus: several outputs answer to din; write one of: din-1, din-2"
+        assert complaint(several.stderr) == "tactus: several outputs match din; write one of: din-1, din-2"
         none = gateway.command(*command, "din1")
         assert none.returncode == 1
         assert complaint(none.stderr) == (

@@ -74,7 +74,7 @@ def test_an_ambiguous_name_lists_what_to_write_in_every_command(seen):
         assert "'VirMIDI 0-1' (" in complaint(text) and "write one of: " in text, command
     assert names["follow VirMIDI 0-2"][0] == 0 and seen["followed"] == "VirMIDI 0-2"
     code, text = names["monitor VirMIDI 0-7"]
-    assert code == 69 and "no port that sends is called VirMIDI 0-7; there are: " in complaint(text)
+    assert code == 69 and "no sending port is called VirMIDI 0-7; there are: " in complaint(text)
     assert "did you mean 'VirMIDI 0-0'?" in text
 
 

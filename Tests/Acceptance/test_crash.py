@@ -274,7 +274,7 @@ def limited(limit, *options, folder):
 
 def needed(text):
     (line,) = text.splitlines()
-    assert line.startswith("tactus: this run needs up to ") and "ulimit -n" in line, line
+    assert line.startswith("tactus: this run may need ") and "ulimit -n" in line, line
     return int(line.split()[6])
 
 

@@ -309,7 +309,7 @@ def test_the_offset_that_calibrate_keeps_is_in_force_at_once_and_in_the_next_run
     code, text, error = record["kept"]
     assert (code, error) == (0, "") and f"saved in {record['profile']}" in text
     offset = record["status"]["outputs"][1]["offsetMilliseconds"]
-    assert -3.2 < offset <= -3 and f"its offset is {offset:.2f} ms" in text
+    assert -3.2 < offset <= -3 and f"with an offset of {offset:.2f} ms" in text
     assert record["checked"][0] == 0
     again = record["again"]["outputs"][1]
     assert again["offsetMilliseconds"] == offset and record["profile"].endswith(f"/{again['profile']}.yaml")

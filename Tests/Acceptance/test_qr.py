@@ -87,7 +87,7 @@ def test_without_a_terminal_there_is_no_code_and_no_token(start, token):
     subprocess.run(["ip", "address", "add", "10.9.8.7/24", "dev", "lo"], check=True)
     try:
         running = start("--no-link", "--http", "0.0.0.0:8899", "--http-token-file", token, "--qr", port=8899, token=TOKEN)
-        until(lambda: "No QR code: this is no terminal" in running.stdout, "the reason is told")
+        until(lambda: "No QR code: this is not a terminal" in running.stdout, "the reason is told")
         assert "Panel: http://" in running.stdout
         for text in (running.stdout, running.stderr):
             assert "█" not in text

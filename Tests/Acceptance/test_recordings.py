@@ -92,8 +92,8 @@ def test_what_cannot_be_measured_is_refused_with_what_would_be_right(tmp_path):
         made(tmp_path, name)
     for name, arguments, code, words in (
             ("missing.wav", ["--as", "clicks"], 69, "there is no file"),
-            ("fifo.wav", ["--as", "clicks"], 64, "no ordinary file"),
-            ("folder.wav", ["--as", "clicks"], 64, "no ordinary file"),
+            ("fifo.wav", ["--as", "clicks"], 64, "not an ordinary file"),
+            ("folder.wav", ["--as", "clicks"], 64, "not an ordinary file"),
             ("text.wav", ["--as", "clicks"], 65, "cannot be read"),
             ("empty.wav", ["--as", "clicks"], 65, "cannot be read"),
             ("damaged.flac", ["--as", "clicks"], 65, "cannot be read"),
@@ -114,7 +114,7 @@ def test_what_cannot_be_measured_is_refused_with_what_would_be_right(tmp_path):
 def test_where_nothing_is_heard_it_says_what_to_look_at(tmp_path):
     for name, kind, words in (
             ("silence.wav", "clicks", "it is silent"), ("silence.wav", "midi", "it is silent"),
-            ("clicks.wav", "midi", "something that is no MIDI")):
+            ("clicks.wav", "midi", "a signal that is no MIDI")):
         done = run_tactus("monitor", made(tmp_path, name), "--as", kind)
         assert done.returncode == 69
         assert words in done.stderr and "--channel" in done.stderr

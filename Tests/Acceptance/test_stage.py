@@ -602,9 +602,9 @@ def test_what_this_page_does_is_not_told_but_what_other_controls_do_is(browser, 
         tempos = iter(range(90, 999))
         # For a second after a command of its own, the page is quiet.
         until(lambda: gateway.post("tempo", {"bpm": next(tempos)}) and panel.evaluate("noticed.length"), "a notice", every=0.6)
-        noticed(panel, "Tempo \\d+ BPM, by another control here")
+        noticed(panel, "Tempo \\d+ BPM, by another control of this gateway")
         gateway.post("transport", {"playing": True})
-        noticed(panel, "Play, by another control here")
+        noticed(panel, "Play, by another control of this gateway")
         gateway.post("link", {"enabled": True})
         noticed(panel, "Link leads now\\.")
         gateway.post("link", {"enabled": False})

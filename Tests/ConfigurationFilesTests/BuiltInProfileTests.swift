@@ -27,7 +27,7 @@ import Testing
         #expect(Set(names).count == names.count)
         let matches = library.profiles.flatMap(\.match).map { $0.lowercased() }
         #expect(Set(matches).count == matches.count)
-        #expect(!library.warnings.contains { $0.contains("is matched by") })
+        #expect(!library.warnings.contains { $0.contains("both match") })
     }
 
     @Test func `profile names consist of lower-case letters, digits and hyphens`() {

@@ -94,7 +94,7 @@ import Testing
         let overrides = try overrides("{ lead: 2, song-position: false }")
         #expect(
             complaints { () throws(Mistakes) in _ = try profile.applying(overrides) } == [
-                "config.yaml:4:27: 'realign: song-position' cannot be with 'song-position: false'; "
+                "config.yaml:4:27: 'realign: song-position' cannot be combined with 'song-position: false'; "
                     + "write 'realign: restart'"
             ])
     }

@@ -32,9 +32,9 @@ import Testing
                 "own/bad.yaml:1:1: 'name' is missing; it is what people call the device",
                 "own/bad.yaml:2:1: unknown key 'nmae'; did you mean 'name'?",
                 "own/bad.yaml:3:18: 'offset' is 'x'; it takes milliseconds from -500 to 500",
-                "own/folder.yaml: this is no ordinary file",
+                "own/folder.yaml: this is not an ordinary file",
             ])
-        #expect(library.warnings == ["\(folder.root)/own/short.yml: not read; a profile's name ends in .yaml"])
+        #expect(library.warnings == ["\(folder.root)/own/short.yml: not read; rename it to end in .yaml"])
     }
 
     @Test func `a file wins over the built-in profile of its name, and the others stay`() throws {
@@ -79,7 +79,8 @@ import Testing
         #expect(library.profiles.map(\.id) == ["good", "linked"])
         #expect(
             library.mistakes.map(\.message) == [
-                "this is no ordinary file", "this is a link to a file that does not exist", "this is no ordinary file",
+                "this is not an ordinary file", "this is a link to a file that does not exist",
+                "this is not an ordinary file",
             ])
     }
 
@@ -177,7 +178,7 @@ import Testing
         try folder.write("own/b.yaml", "version: 1\nname: B\nmatch: ['box ']")
         let library = folder.library("own")
         #expect(library.profile(portName: "Box", clientName: "")?.name == "A")
-        #expect(library.warnings == ["'box' is matched by 'a' and 'b'; the first is taken"])
+        #expect(library.warnings == ["the profiles 'a' and 'b' both match 'box'; the first is used"])
     }
 
     @Test func `for an unknown ID the message suggests a similar one`() throws {

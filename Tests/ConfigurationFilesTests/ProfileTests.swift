@@ -107,12 +107,12 @@ import Testing
         }
         #expect(
             try warnings("clock: { preroll: 4 }") == [
-                "'preroll' does nothing with 'when: always'; a device that needs it takes 'when: playing'"
+                "'preroll' does nothing with 'when: always'; use 'when: playing' if the device needs it"
             ])
         #expect(try warnings("clock: { preroll: 4, when: playing }").isEmpty)
         #expect(
             try warnings("clock: { range: [30, 300] }\ntransport: { lead: 9.5 }") == [
-                "a 'lead' of 9.5 ms has room up to 157 BPM; above, Start leaves later"
+                "a 'lead' of 9.5 ms is only possible up to 157 BPM; above that, Start leaves late"
             ])
         #expect(try warnings("clock: { range: [30, 150] }\ntransport: { lead: 9.5 }").isEmpty)
         #expect(try warnings("clock: { range: [30, 150], multiply: 2 }\ntransport: { lead: 9.5 }").count == 1)

@@ -9,14 +9,14 @@ import Testing
             (Array("\n\n".utf8), "1:1: the file is empty; begin it with 'version: 1'"),
             ([0xFF, 0xFE, 0x76, 0x00], "1:1: the file is UTF-16; save it as UTF-8"),
             ([0xFE, 0xFF, 0x00, 0x76], "1:1: the file is UTF-16; save it as UTF-8"),
-            ([0x76, 0x00, 0x65, 0x00], "1:2: the character U+0000 has no place in these files; delete it"),
+            ([0x76, 0x00, 0x65, 0x00], "1:2: the character U+0000 is not allowed in these files; delete it"),
             ([0xEF, 0xBB, 0xBF], "1:1: the file is empty; begin it with 'version: 1'"),
             (Array("version: 1\nname: caf".utf8) + [0xE9, 0x0A], "2:10: this is not UTF-8; save the file as UTF-8"),
             (Array("version: 1\nname: caf".utf8) + [0xC3], "2:10: this is not UTF-8; save the file as UTF-8"),
-            (Array("name: a\u{0}b".utf8), "1:8: the character U+0000 has no place in these files; delete it"),
-            (Array("name: é\u{7}".utf8), "1:8: the character U+0007 has no place in these files; delete it"),
-            (Array("name: a\u{2028}b".utf8), "1:8: the character U+2028 has no place in these files; delete it"),
-            (Array("name: a\u{FEFF}".utf8), "1:8: the character U+FEFF has no place in these files; delete it"),
+            (Array("name: a\u{0}b".utf8), "1:8: the character U+0000 is not allowed in these files; delete it"),
+            (Array("name: é\u{7}".utf8), "1:8: the character U+0007 is not allowed in these files; delete it"),
+            (Array("name: a\u{2028}b".utf8), "1:8: the character U+2028 is not allowed in these files; delete it"),
+            (Array("name: a\u{FEFF}".utf8), "1:8: the character U+FEFF is not allowed in these files; delete it"),
         ] as [([UInt8], String)])
     func `a file that is not text is reported as such`(bytes: [UInt8], complaint: String) {
         #expect(complaints { () throws(Mistakes) in _ = try Profile(yaml: bytes, file: "box") } == ["box:\(complaint)"])
@@ -82,12 +82,12 @@ import Testing
         let long = "version: 1\nname: \"" + String(repeating: "x", count: 256 * 1024) + "\""
         #expect(
             complaints { () throws(Mistakes) in _ = try Profile(text: long) } == [
-                "box.yaml:1:1: the file is longer than 256 KiB; it holds something else"
+                "box.yaml:1:1: the file is longer than 256 KiB, too long for such a file"
             ])
         let huge = "version: 1\nname: Box\n" + String(repeating: "y", count: 200 * 1024) + ": 1"
         #expect(
             complaints { () throws(Mistakes) in _ = try Profile(text: huge) } == [
-                "box.yaml:3:1: this is no key; a key is followed by ':' and a space"
+                "box.yaml:3:1: this is not a key; a key is followed by ':' and a space"
             ])
         let word = "version: 1\nname: Box\nclock: { when: " + String(repeating: "z", count: 200 * 1024) + " }"
         #expect(

@@ -128,7 +128,9 @@ struct GuardTests {
         let refusal = RequestError(.notLeader("TR-8S"))
         #expect(refusal.status.code == 409)
         #expect(refusal.code == "not-leader")
-        #expect(refusal.message == "TR-8S leads; 'tactus link on' or 'tactus follow off' first")
+        #expect(
+            refusal.message
+                == "TR-8S leads, so you cannot change that here; use 'tactus link on' or 'tactus follow off' first")
         #expect(RequestError(.busy).status.code == 503)
         #expect(RequestError(.busy).code == "busy")
     }

@@ -50,7 +50,7 @@ struct InterfaceTests {
                     let refused = try await client.send(method, path)
                     #expect(refused.status == 405, "\(method) \(path)")
                     let error = refused.object["error"] as? [String: String]
-                    // It names the methods, such as "another method is needed here: GET, HEAD, DELETE".
+                    // It names the methods, such as "this path has other methods: GET, HEAD, DELETE".
                     let served = Set(error?["message"]?.matches(of: /[A-Z]+/).map { String($0.output) } ?? [])
                     #expect(served == methods.union(methods.contains("GET") ? ["HEAD"] : []), "\(method) \(path)")
                 }

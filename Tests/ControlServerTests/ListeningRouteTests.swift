@@ -32,7 +32,7 @@ struct ListeningRouteTests {
             let level = try await Self.report(opened.id, client) { $0.state == .level && $0.level != nil }
             #expect(level.level?.decibels == nil && level.beatsNeeded == 80)
             let second = try await client.post(Self.open, #"{"device":"hw:1"}"#)
-            #expect(second.status == 409 && second.body.contains("another calibration listens; end it first"))
+            #expect(second.status == 409 && second.body.contains("another calibration is running; end it first"))
             let ended = try Self.report(try await client.send(.delete, "/api/v1/listening/\(opened.id)"))
             #expect(ended.state == .failed && ended.problem?.kind == .cancelled)
             let save = try await client.post("/api/v1/listening/\(opened.id)/save", "")
@@ -87,7 +87,7 @@ struct ListeningRouteTests {
             let cards = try await client.get("/api/v1/sound-cards")
             #expect(cards.status == 200 && cards.body.hasPrefix("["))
             let wrong = try await client.send(.put, "/api/v1/listening/x")
-            #expect(wrong.status == 405 && wrong.body.contains("another method is needed here: GET, HEAD, DELETE"))
+            #expect(wrong.status == 405 && wrong.body.contains("this path has other methods: GET, HEAD, DELETE"))
         }
     }
 }

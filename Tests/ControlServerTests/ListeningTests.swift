@@ -19,7 +19,7 @@ struct ListeningTests {
         #expect(
             error?.description == """
                 127.0.0.1:\(first.port) is taken by another program; choose another address with --http ADDRESS:PORT, \
-                or go without with --no-http
+                or use none with --no-http
                 """)
         await first.stop()
         // Once it has stopped, the next one may use the port.

@@ -69,7 +69,7 @@ struct OSCTests {
             let error = #expect(throws: OSCError.self) { try OSCMessage("/" + text).command() }
             #expect(error?.description.unicodeScalars.count ?? 0 < 100)
         }
-        #expect(ComplaintGate.shortened("nothing is called /a") == "nothing is called /a")
+        #expect(ComplaintGate.shortened("/a takes 1 or 0") == "/a takes 1 or 0")
     }
 
     @Test

@@ -190,10 +190,10 @@ struct RouteTests {
     }
 
     @Test(arguments: [
-        ("tempo", "{bpm:1}", "the body is to be one JSON object with one of the keys bpm, step, scale"),
-        ("tempo", "", "the body is to be one JSON object with one of the keys bpm, step, scale"),
-        ("tempo", "[120]", "the body is to be one JSON object with one of the keys bpm, step, scale"),
-        ("tempo", #"{"bpm":120} {}"#, "the body is to be one JSON object with one of the keys bpm, step, scale"),
+        ("tempo", "{bpm:1}", "the body must be one JSON object with one of the keys bpm, step, scale"),
+        ("tempo", "", "the body must be one JSON object with one of the keys bpm, step, scale"),
+        ("tempo", "[120]", "the body must be one JSON object with one of the keys bpm, step, scale"),
+        ("tempo", #"{"bpm":120} {}"#, "the body must be one JSON object with one of the keys bpm, step, scale"),
         ("tempo", "{}", "bpm: 20 to 999"),
         ("tempo", #"{"bpm":19.999}"#, "bpm: 20 to 999"),
         ("tempo", #"{"bpm":999.001}"#, "bpm: 20 to 999"),
@@ -221,9 +221,9 @@ struct RouteTests {
             "source: the name is empty; use a name such as TR-8S, a number such as 24:0, auto or off"
         ),
         ("follow", #"{"source":"24:254"}"#, "source: a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
-        ("reload", "now", "the body is to be one JSON object without keys, or empty"),
+        ("reload", "now", "the body must be one JSON object without keys, or empty"),
         ("reload", #"{"bpm":120}"#, "bpm: unknown; this request takes no keys"),
-        ("tap", "now", "the body is to be one JSON object with the key milliseconds"),
+        ("tap", "now", "the body must be one JSON object with the key milliseconds"),
     ])
     func `a wrong body is answered with the correction`(path: String, body: String, message: String) async throws {
         try await ServedGateway().serve { client in
@@ -283,7 +283,7 @@ struct RouteTests {
         ),
         (
             "[]",
-            "the body is to be one JSON object with any of the keys offsetMilliseconds, multiply, divide, swing, range, enabled, markSeconds"
+            "the body must be one JSON object with any of the keys offsetMilliseconds, multiply, divide, swing, range, enabled, markSeconds"
         ),
     ])
     func `a wrong adjustment is answered with the correction and changes nothing`(

@@ -64,8 +64,8 @@ struct KernelJudgementTests {
         #expect(finding?.level == .ok)
         #expect(
             finding?.found
-                == "of 300 wake-ups of a real-time thread half were within 60 us, 99 % within 250 us, "
-                + "all within 4000 us")
+                == "a real-time thread woke 300 times: half at most 60 us late, 99 % at most 250 us, "
+                + "all at most 4000 us")
     }
 
     @Test
@@ -80,7 +80,7 @@ struct KernelJudgementTests {
         facts.preemption = .full
         #expect(findings(facts)[.wakeUp]?.fix?.contains("scaling_governor") == true)
         facts.governors = [:]
-        #expect(findings(facts)[.wakeUp]?.fix?.contains("keeps the computer busy") == true)
+        #expect(findings(facts)[.wakeUp]?.fix?.contains("keep the computer busy") == true)
     }
 
     @Test

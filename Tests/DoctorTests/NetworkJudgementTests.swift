@@ -146,7 +146,7 @@ struct NetworkJudgementTests {
         #expect(try finding(.multicast, of: "eth0", facts).fix == "kill 4711")
         let unheard = try finding(.linkPeers, facts)
         #expect(unheard.level == .warning, "who cannot listen does not say that nobody speaks")
-        #expect(unheard.found == "it could not be tried, because Link's port cannot be used")
+        #expect(unheard.found == "it could not be tested, because Link's port cannot be used")
         #expect(unheard.fix == "kill 4711")
         facts.port = .taken([])
         found = try finding(.linkPort, facts)
@@ -189,7 +189,7 @@ struct NetworkJudgementTests {
         facts.crowd = "10.66.0.1"
         let found = try finding(.linkPeers, facts)
         #expect(found.level == .warning)
-        #expect(found.found.hasSuffix("the most come from 10.66.0.1"))
+        #expect(found.found.hasSuffix("most come from 10.66.0.1"))
     }
 
     @Test

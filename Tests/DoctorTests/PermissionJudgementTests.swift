@@ -47,7 +47,7 @@ struct PermissionJudgementTests {
         let found = findings(PermissionFacts(user: user))
         #expect(
             found[.realTime]?.found
-                == "priority 80 is granted, as anything is to root; to check anna, run it without sudo")
+                == "priority 80 is granted, as always to root; to check the rights of anna, run it without sudo")
         #expect(found[.audioGroup]?.found == "root needs no group")
     }
 

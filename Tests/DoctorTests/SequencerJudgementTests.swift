@@ -18,7 +18,7 @@ struct SequencerJudgementTests {
             .absent(isUbuntu: false),
             "sudo apt install linux-image-$(dpkg --print-architecture) # this kernel has no sound"
         ),
-        (.outside, "on the computer around this container"),
+        (.outside, "on the host"),
     ])
     func `without a sequencer the fix depends on where its module is`(module: SequencerFacts.Module, fix: String) {
         let findings = SequencerFacts(access: .missing, module: module).findings

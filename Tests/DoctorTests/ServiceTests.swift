@@ -33,7 +33,7 @@ struct ServiceTests {
 
     @Test
     func `no systemd, no service, or a user's own service is fine`() {
-        #expect(ServiceFacts().finding == .ok(.service, "systemd does not run this system"))
+        #expect(ServiceFacts().finding == .ok(.service, "this system does not use systemd"))
         #expect(ServiceFacts(hasSystemd: true).finding.level == .ok)
         let own = ServiceFacts(hasSystemd: true, userUnit: "/usr/lib/systemd/user/tactus.service").finding
         #expect(own.found == "/usr/lib/systemd/user/tactus.service runs with your own limits")

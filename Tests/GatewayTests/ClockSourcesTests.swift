@@ -1,6 +1,7 @@
 import ALSASequencer
 import Arbiter
 import ConfigurationFiles
+import Glibc
 import MIDIClock
 import Testing
 
@@ -43,7 +44,7 @@ struct ClockSourcesTests {
             ("Elektron", nil), ("24:1", nil), ("Volca", nil),
             (
                 "MPC One",
-                "several ports answer to MPC One; write one of: 'MPC One MIDI 1' (25:0), 'MPC One MIDI 2' (26:0)"
+                "several ports match MPC One; write one of: 'MPC One MIDI 1' (25:0), 'MPC One MIDI 2' (26:0)"
             ),
             ("130:0", "that is a port of this gateway itself"),
         ] as [(String, String?)])
@@ -53,7 +54,7 @@ struct ClockSourcesTests {
         let sources = try Self.sources(text)
         #expect(sources.chosen == nil)
         #expect(sources.isAway)
-        #expect(sources.trouble == trouble)
+        #expect(sources.trouble?.reason == trouble)
     }
 
     @Test
@@ -66,11 +67,11 @@ struct ClockSourcesTests {
     @Test
     func `auto means the raw device, and off means nobody`() throws {
         let there = ClockInput.Device(name: "hw:1,0", isThere: true)
-        let away = ClockInput.Device(name: "hw:1,0", trouble: "No such device")
+        let away = ClockInput.Device(name: "hw:1,0", trouble: ALSAError(operation: "card 1", code: -ENODEV))
         #expect(try Self.sources("auto", device: there).chosen == .device)
         #expect(try Self.sources("auto", device: away).chosen == nil)
         #expect(try Self.sources("auto", device: away).isAway)
-        #expect(try Self.sources("auto", device: away).trouble == "No such device")
+        #expect(try Self.sources("auto", device: away).trouble?.reason == "card 1: No such device")
         #expect(try Self.sources("TR-8S", device: away).chosen == .port(client: 24, port: 0))
         #expect(try Self.sources("off", device: there).chosen == nil)
         #expect(try !Self.sources("off", device: away).isAway)

@@ -55,8 +55,8 @@ struct DeviceAssignmentTests {
         let found = assignment([Output("TR-8S", .named("TR-8S MIDI 1"))], [drums, twin])
         #expect(found.ports.isEmpty)
         #expect(
-            found.troubles[0]
-                == "several ports answer to TR-8S; write one of: 'card1:TR-8S MIDI 1' (24:0), 'card4:TR-8S MIDI 1' (32:0)"
+            found.troubles[0]?.reason
+                == "several ports match TR-8S; write one of: 'card1:TR-8S MIDI 1' (24:0), 'card4:TR-8S MIDI 1' (32:0)"
         )
         #expect(assignment([Output("TR-8S", .named("card4:TR-8S MIDI 1"))], [drums, twin]).ports == [0: twin])
     }

@@ -60,7 +60,7 @@ struct NameMatchTests {
     @Test(arguments: [
         ("din1", "no output is called din1; there are: clock, din-1, din-2, dev-ttyama0; did you mean 'din-1'?"),
         ("organ", "no output is called organ; there are: clock, din-1, din-2, dev-ttyama0"),
-        ("din", "several outputs answer to din; write one of: din-1, din-2"),
+        ("din", "several outputs match din; write one of: din-1, din-2"),
     ])
     func `for an unclear output name the message says what to write`(name: String, message: String) {
         let error = #expect(throws: UnclearName.self) { try NameMatch.resolve(name, among: outputs) }
@@ -69,7 +69,7 @@ struct NameMatchTests {
     }
 
     @Test(arguments: [
-        ("TR-8S", "several ports answer to TR-8S; write one of: 'TR-8S MIDI 1' (24:0), 'TR-8S MIDI 2' (25:0)"),
+        ("TR-8S", "several ports match TR-8S; write one of: 'TR-8S MIDI 1' (24:0), 'TR-8S MIDI 2' (25:0)"),
         ("mc101", "did you mean 'MC-101'?"),
     ])
     func `for an unclear port name the message says what to write`(name: String, ending: String) {
@@ -98,6 +98,6 @@ struct NameMatchTests {
         let error = #expect(throws: UnclearName.self) { try NameMatch.resolve("pad", among: many) }
         #expect(error?.description.hasSuffix("pad-6, pad-7 and 12 more") == true)
         let none = #expect(throws: UnclearName.self) { try NameMatch.resolve("pad", among: [NamedOutput]()) }
-        #expect(none?.description == "no output is called pad; there is none")
+        #expect(none?.description == "no output is called pad; there are no outputs")
     }
 }

@@ -48,7 +48,7 @@ struct OutputTableTests {
         configuration.outputs[0].profile = try configuration.library.profile(id: "slow")
         let warnings = table(configuration).warnings
         #expect(warnings.map(\.code) == ["profile"])
-        #expect(warnings.first?.message.hasPrefix("Slow: a 'lead' of 9.5 ms has room up to 157 BPM") == true)
+        #expect(warnings.first?.message.hasPrefix("Slow: a 'lead' of 9.5 ms is only possible up to 157 BPM") == true)
     }
 
     @Test

@@ -47,11 +47,12 @@ struct RealignTests {
         #expect(refusal(&table, "drums") == "Drums is not connected")
         #expect(refusal(&table, nil) == "nothing is connected")
         connect(&table, 0, 1)
-        #expect(refusal(&table, "drums", isPlaying: false) == "nothing is playing")
-        #expect(refusal(&table, nil, isPlaying: false) == "nothing is playing")
-        #expect(refusal(&table, "bass") == "Bass cannot be told its place in the song, by its profile")
+        #expect(refusal(&table, "drums", isPlaying: false) == "nothing is playing; 'tactus play' starts the song")
+        #expect(refusal(&table, nil, isPlaying: false) == "nothing is playing; 'tactus play' starts the song")
+        #expect(
+            refusal(&table, "bass") == "Bass cannot be realigned: its profile allows neither Start nor Song Position")
         table.all[0].adjust(OutputAdjustment(isEnabled: false))
-        #expect(refusal(&table, "drums") == "Drums is not playing")
+        #expect(refusal(&table, "drums") == "Drums gets no clock: it is switched off, or it leads")
         #expect(refusal(&table, "tuba")?.hasPrefix("no output is called tuba") == true)
         #expect(asked(table) == [0, 0])
     }

@@ -143,8 +143,8 @@ struct ListeningSessionTests {
         #expect(stage.report.state == .failed)
         let message = stage.report.problem?.message ?? ""
         let told = [
-            "cancel": "stopped before", "nobody watches": "nobody watched it any more", "card": "hw:1 is gone",
-            "no sound": "gives no sound", "doubt": "too busy", "no beat": "is sent no beat",
+            "cancel": "stopped before", "nobody watches": "nobody was watching it", "card": "hw:1 is gone",
+            "no sound": "gives no sound", "doubt": "too busy", "no beat": "gets no beat",
         ]
         #expect(message.contains(told[end]!), "\(message)")
         stage.run(.seconds(100))
@@ -162,7 +162,7 @@ struct ListeningSessionTests {
         #expect(stage.report.state == .waiting)
         if isOther { stage.others[0].offsetMilliseconds += 0.5 } else { stage.output.offsetMilliseconds += 0.5 }
         stage.run(.seconds(1))
-        #expect(stage.report.problem?.message.contains("changed meanwhile; leave offset") == true)
+        #expect(stage.report.problem?.message.contains("changed during the measurement; leave offset") == true)
         #expect(stage.commands.suffix(2) == [stage.moved(0), .setPlaying(false)])
     }
 
@@ -191,7 +191,7 @@ struct ListeningSessionTests {
     func `an output that cannot be measured is refused with what to set`() {
         var stage = Stage(offset: 491)
         stage.measure()
-        #expect(stage.report.problem?.message.contains("set a smaller offset first") == true)
+        #expect(stage.report.problem?.message.contains("set an offset of at most 490 ms first") == true)
         stage = Stage()
         stage.output.multiply = 2
         stage.measure()
@@ -208,7 +208,7 @@ struct ListeningSessionTests {
         stage.run(.seconds(1))
         let message = stage.report.problem?.message ?? ""
         #expect(message.hasPrefix("stopped before there was a result; and the clock of Drums could not be put back"))
-        #expect(message.contains("calibrate again") && message.hasSuffix("give 'tactus stop'"))
+        #expect(message.contains("calibrate again") && message.hasSuffix("use 'tactus stop'"))
     }
 
     @Test

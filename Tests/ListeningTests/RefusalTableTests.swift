@@ -45,7 +45,7 @@ struct RefusalTableTests {
         let message = failure.message(for: "TR-8S", channel: 3, against: 4)
         #expect(!message.contains("\n") && message.count > 40)
         let advice = [
-            "see that", "set ", "try ", "turn ", "have ", "keep ", "switch ", "program ", "close ",
+            "check that", "set ", "try ", "turn ", "have ", "keep ", "switch ", "program ", "close ",
         ]
         #expect(advice.contains { message.contains($0) }, "\(message)")
     }

@@ -10,7 +10,7 @@ struct SoundCardTests {
     func `a card that cannot be opened is reported with advice`(code: Int32) {
         let problem = ListeningProblem(.notOpened(ALSAError(operation: "snd_pcm_open", code: code)), of: "hw:1,0")
         let advice: [Int32: String] = [
-            -13: "join the group audio", -16: "name 'default'", -22: "a smaller channel may do", -2: "'arecord -l'",
+            -13: "join the group audio", -16: "name 'default'", -22: "choose a channel that it has", -2: "'arecord -l'",
         ]
         #expect(problem.message.contains(advice[code]!) && problem.message.contains("hw:1,0"))
         #expect((problem.kind == .noPermission) == (code == -13))

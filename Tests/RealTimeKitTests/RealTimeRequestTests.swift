@@ -77,7 +77,7 @@ struct RealTimeRequestTests {
     @Test
     mutating func `a term of an unknown kind ends it`() {
         answer(sent[1], [.variant(.string("many"))])
-        #expect(effects == [.end(.refused("rtkit does not name its terms"))])
+        #expect(effects == [.end(.refused("rtkit does not state its limits"))])
     }
 
     @Test(arguments: [

@@ -126,7 +126,7 @@ struct CommandLineTests {
     private static let nudge =
         "a nudge is milliseconds from -1000 to 1000, then the output's name if only one is meant"
     private static let oneTempo =
-        "give one of a tempo such as 128.5, a step such as +1 or -0.5, --half and --double"
+        "give a tempo such as 128.5, a step such as +1 or -0.5, --half or --double"
     private static let address = "an address is numbers and a port, such as 127.0.0.1:8808 or [::1]:8808"
 
     private static let wrong: [(String, String)] = [
@@ -162,28 +162,28 @@ struct CommandLineTests {
         (
             "run --session-tempo 132-118",
             "the value '132-118' is invalid for '--session-tempo <low-high>': "
-                + "it takes two tempos from 20 to 999, the lower first, such as 118-132"
+                + "use two tempos from 20 to 999, the lower first, such as 118-132"
         ),
         ("nudge", "missing expected argument '<ms>'"),
         ("nudge --set", "missing value for '--set <ms>'"),
         ("nudge --set 501", "an offset is milliseconds from -500 to 500, such as --set -3"),
-        ("nudge --set -3 tr-8s volca", "only an output's name follows --set <ms>"),
-        ("nudge --reset tr-8s volca", "only an output's name follows --reset"),
-        ("nudge --set 1 --reset", "--set and --reset exclude each other"),
+        ("nudge --set -3 tr-8s volca", "after --set <ms>, give one output at most"),
+        ("nudge --reset tr-8s volca", "after --reset, give one output at most"),
+        ("nudge --set 1 --reset", "--set and --reset cannot be combined"),
         ("nudge soon", nudge),
         ("nudge 1001", nudge),
         ("nudge -2 tr-8s volca", nudge),
         ("realign tr-8s volca", "unexpected argument 'volca'"),
         ("profiles show", "missing expected argument '<name>'"),
-        ("run --http 127.0.0.1:9000 --no-http", "--http and --no-http exclude each other"),
-        ("run --qr --no-http", "--qr and --no-http exclude each other"),
-        ("status --qr --watch", "--qr goes with neither --watch nor --json"),
-        ("run --clock-in hw:1,0 --follow TR-8S", "--clock-in and --follow exclude each other"),
+        ("run --http 127.0.0.1:9000 --no-http", "--http and --no-http cannot be combined"),
+        ("run --qr --no-http", "--qr and --no-http cannot be combined"),
+        ("status --qr --watch", "--qr cannot be combined with --watch or --json"),
+        ("run --clock-in hw:1,0 --follow TR-8S", "--clock-in and --follow cannot be combined"),
         ("follow", "missing expected argument '<port>'"),
         (
             "run --realtime-priority 100",
             "the value '100' is invalid for '--realtime-priority <n>': "
-                + "a priority is a whole number from 0 to 99; 0 does not ask for one"
+                + "a priority is a whole number from 0 to 99; with 0, none is requested"
         ),
         (
             "run --log-level loud",
@@ -216,10 +216,10 @@ struct CommandLineTests {
         ("link maybe", "the value 'maybe' is invalid for '<state>'. Please provide one of 'on' and 'off'"),
         ("start-stop-sync 1", "the value '1' is invalid for '<state>'. Please provide one of 'on' and 'off'"),
         ("play now", "unexpected argument 'now'"),
-        ("status --url rack", "the value 'rack' is invalid for '--url <url>': a URL is such as http://127.0.0.1:8808"),
+        ("status --url rack", "the value 'rack' is invalid for '--url <url>': a URL looks like http://127.0.0.1:8808"),
         (
             "status --url ftp://rack",
-            "the value 'ftp://rack' is invalid for '--url <url>': a URL is such as http://127.0.0.1:8808"
+            "the value 'ftp://rack' is invalid for '--url <url>': a URL looks like http://127.0.0.1:8808"
         ),
     ]
 
@@ -258,6 +258,6 @@ struct CommandLineTests {
         #expect(empty?.status == .usage)
         #expect(empty?.text == "token file \(file): must contain one word and nothing else, such as 32 random letters")
         let missing = #expect(throws: Failure.self) { try TokenFile("/nonexistent/token").token.get() }
-        #expect(missing?.text == "token file /nonexistent/token: not a readable text file")
+        #expect(missing?.text == "token file /nonexistent/token: there is no such file")
     }
 }

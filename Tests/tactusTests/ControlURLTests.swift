@@ -23,12 +23,12 @@ struct ControlURLTests {
         "http://[studio]", "http://ümlaut",
     ])
     func `an invalid URL is reported with a valid example`(text: String) {
-        #expect(throws: BadArgument("a URL is such as http://127.0.0.1:8808")) { try ControlURL(argument: text) }
+        #expect(throws: BadArgument("a URL looks like http://127.0.0.1:8808")) { try ControlURL(argument: text) }
     }
 
     @Test
     func `TLS is refused by name`() {
-        #expect(throws: BadArgument("a gateway speaks plain HTTP; a URL is such as http://127.0.0.1:8808")) {
+        #expect(throws: BadArgument("a gateway speaks plain HTTP; use a URL like http://127.0.0.1:8808")) {
             try ControlURL(argument: "https://studio:8808")
         }
     }

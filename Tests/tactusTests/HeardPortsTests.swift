@@ -24,7 +24,7 @@ struct HeardPortsTests {
             }
         }
         #expect(update().isEmpty)
-        #expect(heard.line == "nothing to listen to yet; connect the device to press")
+        #expect(heard.line == "no port to listen to yet; connect the device to press")
         let (pedal, pad) = (port(24, "FCB1010"), port(28, "Pad"))
         #expect(update(pedal) == ["FCB1010 appeared"])
         #expect(update(pedal, pad) == ["Pad appeared"])

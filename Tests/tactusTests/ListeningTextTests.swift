@@ -47,7 +47,8 @@ struct ListeningTextTests {
         }
         let lines = text(isLatencyKnown: true)
         #expect(!lines.contains("latency") && text(isLatencyKnown: false).contains("give it as --input-latency"))
-        #expect(lines.contains("sounds 3.15 ms after the beat") && lines.contains("its offset is -3.15 ms"))
+        #expect(lines.contains("sounds 3.15 ms after the beat"))
+        #expect(lines.contains("with an offset of -3.15 ms it sounds on the beat"))
         #expect(lines.contains("steady") && lines.contains("4 used, 1 rejected") && lines.contains("followed by 101 %"))
         let plot = ListeningPlot.svg(result, of: "TR-<8S>")
         #expect(plot.contains("TR-&lt;8S&gt;") && plot.count { $0 == "M" } >= 4)

@@ -45,7 +45,7 @@ struct MonitorTextTests {
         let sound = SoundFigures(kind: kind, channel: 1, sampleRate: 48_000, clipped: clipped, unreadable: 1)
         let rows = MonitorText.rows(sound)
         #expect(rows.map(\.name) == ["level", "clipped", "unreadable"])
-        #expect(rows.map(\.text) == ["silence", text, "once there was a signal that is no MIDI byte"])
+        #expect(rows.map(\.text) == ["silence", text, "once there was a signal that is not a MIDI byte"])
     }
 
     @Test

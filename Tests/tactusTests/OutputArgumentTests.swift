@@ -33,12 +33,12 @@ struct OutputArgumentTests {
             "raw:/dev/ttyAMA0@99999999999999999999",
             "the rate after @ is in bits per second, 1 to 4000000, such as 31250"
         ),
-        ("raw:/", "that is a folder, not a device node, FIFO or serial line such as /dev/ttyAMA0"),
-        ("raw:/etc/passwd", "that is an ordinary file, not a device node, FIFO or serial line such as /dev/ttyAMA0"),
+        ("raw:/", "that is a folder; use a device node, FIFO or serial line such as /dev/ttyAMA0"),
+        ("raw:/etc/passwd", "that is an ordinary file; use a device node, FIFO or serial line such as /dev/ttyAMA0"),
         ("192:0", "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
         ("24:254", "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
         ("99999999999999999999:0", "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
-        ("TR-8S=", "a profile follows =, such as roland-tr-8s"),
+        ("TR-8S=", "write the name of a profile after =, such as roland-tr-8s"),
         ("=roland-tr-8s", "the name is empty; an example is TR-8S"),
     ])
     func `a wrong output is reported with the correction`(text: String, reason: String) {

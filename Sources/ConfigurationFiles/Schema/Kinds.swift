@@ -122,7 +122,7 @@ extension Kind<TempoRange> {
     /// - Parameter bounds: allowed tempos, in thousandths of a BPM.
     /// - Returns: a kind written as a list.
     static func tempos(in bounds: ClosedRange<Int64>) -> Self {
-        let complaint = "is narrower than an octave; its second tempo is at least twice its first"
+        let complaint = "is narrower than an octave; the second tempo must be at least twice the first"
         return twoTempos(in: bounds, else: complaint) { TempoRange(lowest: $0, highest: $1) }
     }
 }

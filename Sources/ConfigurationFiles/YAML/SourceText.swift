@@ -13,7 +13,7 @@ struct SourceText {
     init(_ bytes: [UInt8], file: String) throws(Mistakes) {
         let top = Place(file: file, line: 1, column: 1)
         guard bytes.count <= Self.longest else {
-            throw Mistakes(top, "the file is longer than \(Self.longest / 1024) KiB; it holds something else")
+            throw Mistakes(top, "the file is longer than \(Self.longest / 1024) KiB, too long for such a file")
         }
         guard !bytes.starts(with: [0xFF, 0xFE]), !bytes.starts(with: [0xFE, 0xFF]) else {
             throw Mistakes(top, "the file is UTF-16; save it as UTF-8")
@@ -43,7 +43,7 @@ struct SourceText {
         guard let index = scalars.firstIndex(where: { !Self.isText($0) }) else { return }
         let number = String(scalars[index].value, radix: 16, uppercase: true)
         let name = "U+" + String(repeating: "0", count: max(0, 4 - number.count)) + number
-        throw Mistakes(place(ofScalar: index), "the character \(name) has no place in these files; delete it")
+        throw Mistakes(place(ofScalar: index), "the character \(name) is not allowed in these files; delete it")
     }
 
     /// Whether a character is allowed: what YAML allows, except unusual line breaks.

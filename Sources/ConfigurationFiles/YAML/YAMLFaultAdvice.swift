@@ -26,7 +26,7 @@ private struct Advice {
     ///   - character: where it stopped.
     init(on problem: String, while context: String, at character: Unicode.Scalar?) {
         if character == "\t" || problem.hasPrefix("found a tab") {
-            self.init("a tab has no place here; indent with spaces")
+            self.init("a tab is not allowed here; indent with spaces")
         } else if let known = Self.problems[problem] {
             let isBracket = character == "]" || character == "}"
             self = isBracket && known.text == Self.unlined ? Advice("this bracket closes nothing; delete it") : known
@@ -37,13 +37,13 @@ private struct Advice {
 
     private static let contexts: [String: Advice] = {
         let tag = Advice(
-            "'!' has no place here; put quotes around text that begins with it", isAtBeginning: true)
+            "'!' is not allowed here; put quotes around text that begins with it", isAtBeginning: true)
         let directive = Advice(
-            "'%' has no place at the beginning of a line; leave the line out, or quote text", isAtBeginning: true)
+            "'%' is not allowed at the beginning of a line; leave the line out, or quote text", isAtBeginning: true)
         return [
             "while scanning a tag": tag, "while parsing a tag": tag, "while parsing a node": tag,
             "while scanning an anchor": Advice(
-                "'&' has no place here; put quotes around text that begins with it", isAtBeginning: true),
+                "'&' is not allowed here; put quotes around text that begins with it", isAtBeginning: true),
             "while scanning an alias": Advice(
                 "'*' stands for a value named elsewhere; write the value out, or quote text", isAtBeginning: true),
             "while scanning a directive": directive, "while scanning a %YAML directive": directive,
@@ -53,7 +53,7 @@ private struct Advice {
                 "'|' and '>' begin text on lines of its own; put quotes around text that begins with them",
                 isAtBeginning: true),
             "while parsing a quoted scalar": Advice(
-                #"'\' begins a sign of several letters in double quotes; use single quotes"#),
+                #"'\' in double quotes begins a special character; use single quotes"#),
         ]
     }()
 
@@ -63,7 +63,7 @@ private struct Advice {
         "mapping values are not allowed in this context": Advice(
             "a second ':' in one value, or a key indented unlike its neighbours; quote text that holds ': '"),
         "could not find expected ':'": Advice(
-            "this is no key; a key is followed by ':' and a space", isAtBeginning: true),
+            "this is not a key; a key is followed by ':' and a space", isAtBeginning: true),
         "did not find expected key": Advice(unlined),
         "did not find expected '-' indicator": Advice(
             "this does not line up with the list above; begin each item with '- '"),
@@ -80,11 +80,11 @@ private struct Advice {
         "found unexpected document indicator": Advice(
             "quotes are opened here and never closed", isAtBeginning: true),
         "mapping keys are not allowed in this context": Advice(
-            "'?' has no place here; put quotes around text that begins with it"),
+            "'?' is not allowed here; put quotes around text that begins with it"),
         "block sequence entries are not allowed in this context": Advice(
             "an item of a list cannot begin here; begin it with '- ' on a line of its own"),
-        "found unexpected ':'": Advice("':' has no place here; put quotes around text that holds it"),
-        "found incompatible YAML document": Advice("the '%YAML' line has no place here; leave it out"),
-        "found duplicate %YAML directive": Advice("the '%YAML' line has no place here; leave it out"),
+        "found unexpected ':'": Advice("':' is not allowed here; put quotes around text that holds it"),
+        "found incompatible YAML document": Advice("the '%YAML' line is not allowed here; leave it out"),
+        "found duplicate %YAML directive": Advice("the '%YAML' line is not allowed here; leave it out"),
     ]
 }

@@ -29,7 +29,7 @@ struct YAMLReader: ~Copyable {
             let root = try node(try next(), depth: 0)
             let end = try next()
             guard case .fileEnd = end.content else {
-                throw mistake(at: end.index, "a second document begins here; one file holds one")
+                throw mistake(at: end.index, "a second document begins here; a file can hold only one")
             }
             return root
         } catch {
@@ -81,7 +81,9 @@ struct YAMLReader: ~Copyable {
             let key = try node(start, depth: depth)
             let value = try node(try next(), depth: depth)
             guard case .scalar(let name, let isQuoted) = key.content else {
-                if key.content != .refused { mistakes.append(Mistake(key.place, "a key is a word such as 'name'")) }
+                if key.content != .refused {
+                    mistakes.append(Mistake(key.place, "a key must be a word such as 'name'"))
+                }
                 continue
             }
             if let line = lines[name] {

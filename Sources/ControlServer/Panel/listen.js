@@ -161,7 +161,7 @@ class ListenDialog {
       case "level": return "Have the machine play, and set the level to \u221230 to \u22126 dB. Then start.";
       case "waiting": return "Waiting for the start of a bar. Leave tempo and transport alone.";
       case "measuring": return `Listening: ${report.hits} hits on ${report.beats} beats.`;
-      case "checking": return "Checking that the sound follows: the clock is moved a little to and fro.";
+      case "checking": return "Checking that the sound follows: the clock is moved a little back and forth.";
       case "restoring": return "Putting the clock back.";
       default: return "";
     }
@@ -178,8 +178,8 @@ class ListenDialog {
       `Its own spread is ${microseconds(result.spreadMicroseconds)} (${result.verdict}).`,
       `${result.used} hits used, ${result.rejected} rejected; when the clock moved, the sound followed by ${Math.round(100 * result.response)} %.`,
       saved ? `Saved: its offset is ${milliseconds(offset)} ms. ${saved.profile ? `The profile is ${saved.profile}.` : `No profile was written: ${saved.problem}.`}`
-        : `The offset that puts it right is ${milliseconds(offset)} ms.`,
-      ...isLatencyIn ? ["The sound card\u2019s own latency is in this; measure it once (docs/calibrating.md) and type it in, or compare with another channel."] : [],
+        : `The right offset is ${milliseconds(offset)} ms.`,
+      ...isLatencyIn ? ["This includes the sound card\u2019s own latency. Measure that once (docs/calibrating.md) and type it in, or compare with another channel."] : [],
     ].join("\n");
   }
 }

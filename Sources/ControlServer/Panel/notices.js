@@ -56,7 +56,7 @@ class Notices {
     const change = last && last.number > (before.link.lastChange?.number ?? 0) && last.followed ? last : null;
     const isLed = status.mode === "follow";
     const by = change?.origin === "peer" && change.address ? `${change.probable ? "probably " : ""}by ${change.address}`
-      : change?.origin === "unknown" ? "by another peer" : isLed ? `by ${leader()}` : "by another control here";
+      : change?.origin === "unknown" ? "by another peer" : isLed ? `by ${leader()}` : "by another control of this gateway";
     const isTold = change && change.origin !== "here" || !isOurs;
     if (change?.what === "joined") {
       this.#add("tempo", `Joined ${change.address ?? "a session"}: ${tempoText(change.value)} BPM`);

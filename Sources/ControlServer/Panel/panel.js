@@ -168,7 +168,7 @@ async function copy(text) {
     field.remove();
     // Otherwise the next press of the space bar would not be for the button, and would play or stop.
     held?.focus({ preventScroll: true });
-    if (!isCopied) return tell("Not copied: this browser does not allow it.");
+    if (!isCopied) return tell("Not copied: this browser does not allow it. Select the text instead.");
   }
   tell("Copied.");
 }

@@ -14,15 +14,15 @@ extension KernelFacts {
     private func preemptionFinding(_ hasFineQueue: Bool) -> Finding {
         guard let preemption else {
             return .warning(
-                .preemption, "the kernel does not say how it is pre-empted",
-                fix: "sudo cat /sys/kernel/debug/sched/preempt # or ask who built the kernel")
+                .preemption, "the kernel does not say how it preempts programs",
+                fix: "sudo cat /sys/kernel/debug/sched/preempt # or ask whoever built the kernel")
         }
         guard isHeldUp else { return .ok(.preemption, "\(preemption.rawValue)") }
         guard !hasFineQueue else {
             return .ok(.preemption, "\(preemption.rawValue); the sequencer's queue steps in where it matters")
         }
         return .warning(
-            .preemption, "\(preemption.rawValue), and no queue of the sequencer steps in", fix: preemptionFix)
+            .preemption, "\(preemption.rawValue), and there is no sequencer queue to step in", fix: preemptionFix)
     }
 
     private var preemptionFix: String {
@@ -46,19 +46,21 @@ extension KernelFacts {
     }
 
     private static let governorFix =
-        "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor # repeat this after each restart"
+        "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor "
+        + "# repeat this after each restart"
 
     /// Lateness that Tactus can compensate by waking earlier, in microseconds.
     private static let tolerated: Int64 = 250
 
     private func wakeUpFinding(_ realTimeFix: String) -> Finding {
         guard wakeUps.count > 0 else {
-            return .warning(.wakeUp, "no thread could be made to measure it", fix: "end programs, then try again")
+            return .warning(
+                .wakeUp, "no thread could be started to measure it", fix: "close some programs, then try again")
         }
         let scheduling = wakeUps.isRealTime ? "a real-time thread" : "a thread without real-time priority"
         let found =
-            "of \(wakeUps.count) wake-ups of \(scheduling) half were within \(wakeUps.median) us, 99 % within "
-            + "\(wakeUps.most) us, all within \(wakeUps.maximum) us"
+            "\(scheduling) woke \(wakeUps.count) times: half at most \(wakeUps.median) us late, 99 % at most "
+            + "\(wakeUps.most) us, all at most \(wakeUps.maximum) us"
         guard wakeUps.most > Self.tolerated else { return .ok(.wakeUp, found) }
         let fix =
             if !wakeUps.isRealTime {
@@ -68,7 +70,8 @@ extension KernelFacts {
             } else if governors.values.contains(where: { $0 != "performance" }) {
                 Self.governorFix
             } else {
-                "end what keeps the computer busy ('top -H' shows it); give a virtual machine processors of its own"
+                "end the programs that keep the computer busy ('top -H' shows them); give a virtual machine its own "
+                    + "processors"
             }
         return .warning(.wakeUp, found, fix: fix)
     }

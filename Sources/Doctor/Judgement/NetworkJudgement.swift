@@ -71,14 +71,14 @@ extension NetworkFacts {
                 .multicast, of: name, "it is switched off", fix: "sudo ip link set dev \(name) multicast on")
         }
         switch (interface.hearsItself, port) {
-        case (true, _): return .ok(.multicast, of: name, "what is sent to Link's group arrives")
+        case (true, _): return .ok(.multicast, of: name, "messages to Link's multicast group arrive")
         case (false, _):
             return .problem(
-                .multicast, of: name, "what is sent to Link's group does not arrive; probably a firewall blocks it",
+                .multicast, of: name, "messages to Link's multicast group do not arrive; a firewall may block them",
                 fix: firewallFix(for: interface))
         case (nil, .taken):
             return .warning(
-                .multicast, of: name, "it could not be tried, since another program has Link's port", fix: portFix)
+                .multicast, of: name, "it could not be tested, because another program has Link's port", fix: portFix)
         case (nil, _):
             return .problem(
                 .multicast, of: name, "it cannot be used: \(interface.trouble ?? "the system does not say why")",
@@ -96,8 +96,8 @@ extension NetworkFacts {
                 + "value=udp accept' && sudo firewall-cmd --reload # with --zone=NAME if \(interface.name) is not in "
                 + "the default zone"
         case .other:
-            "sudo nft insert rule inet filter input ip saddr \(network) meta l4proto udp accept # if your table or "
-                + "chain is named otherwise ('sudo nft list ruleset'), use that name; also in /etc/nftables.conf"
+            "sudo nft insert rule inet filter input ip saddr \(network) meta l4proto udp accept # use your own "
+                + "names of table and chain ('sudo nft list ruleset'); add the rule to /etc/nftables.conf, too"
         }
     }
 
@@ -154,7 +154,7 @@ extension NetworkFacts {
         let session = sessions.count == 1 ? "one session at \(tempos)" : "\(sessions.count) sessions at \(tempos)"
         if let crowd {
             return .warning(
-                .linkPeers, "at least 256 Link programs are heard, more than can be real; the most come from \(crowd)",
+                .linkPeers, "at least 256 Link programs are heard, more than can be real; most come from \(crowd)",
                 fix: "find the program or machine with that address and stop it; or start the gateway "
                     + "with --interface NAME, another network")
         }
@@ -165,7 +165,7 @@ extension NetworkFacts {
         switch port {
         case .taken, .failing:
             return .warning(
-                .linkPeers, "it could not be tried, because Link's port cannot be used", fix: portFix)
+                .linkPeers, "it could not be tested, because Link's port cannot be used", fix: portFix)
         case .free where networks.isEmpty: return .ok(.linkPeers, "no Link program is heard on this computer")
         case .free:
             return .warning(

@@ -13,8 +13,8 @@ extension PermissionFacts {
         switch realTime {
         case nil: return nil
         case .byLimits:
-            let giver = user.isRoot ? ", as anything is to root" : " by limits"
-            let caller = user.caller.map { "; to check \($0), run it without sudo" } ?? ""
+            let giver = user.isRoot ? ", as always to root" : " by limits"
+            let caller = user.caller.map { "; to check the rights of \($0), run it without sudo" } ?? ""
             return .ok(.realTime, "priority \(Self.priority) is granted\(giver)\(caller)")
         case .byRealTimeKit(let priority):
             return .ok(
@@ -34,7 +34,7 @@ extension PermissionFacts {
         let limit = limits.lockedMemory.map { "the limit is \($0 / 1024) KiB" } ?? "there is no limit"
         guard !isMemoryLockGranted else { return .ok(.lockedMemory, "a megabyte of memory can be locked (\(limit))") }
         return .warning(
-            .lockedMemory, "a megabyte of memory cannot be locked (\(limit)), which many outputs may want",
+            .lockedMemory, "a megabyte of memory cannot be locked (\(limit)), which many outputs may need",
             fix: fix(for: "memlock", worth: 65536, atLeast: Self.lockedMemory / 1024, docker: "memlock=67108864"))
     }
 

@@ -10,7 +10,7 @@ extension SequencerFacts {
         case .missing: .problem(.sequencer, "there is no ALSA sequencer", fix: moduleFix)
         case .refused:
             .problem(
-                .sequencer, "/dev/snd/seq is there, but not for this user",
+                .sequencer, "/dev/snd/seq is there, but this user may not use it",
                 fix: "sudo usermod -aG audio $USER # then log out and in again")
         case .failing(let words):
             .problem(
@@ -30,9 +30,10 @@ extension SequencerFacts {
             Self.loading("snd-seq")
         case .absent(isUbuntu: true): "sudo apt install linux-modules-extra-$(uname -r) && sudo modprobe snd-seq"
         case .absent(isUbuntu: false):
-            "sudo apt install linux-image-$(dpkg --print-architecture) # this kernel has no sound; then restart with that one"
+            "sudo apt install linux-image-$(dpkg --print-architecture) # this kernel has no sound; then restart with "
+                + "the new one"
         case .outside:
-            "sudo modprobe snd-seq # on the computer around this container; then start it with --device /dev/snd"
+            "sudo modprobe snd-seq # on the host; then start this container with --device /dev/snd"
         }
     }
 
@@ -49,11 +50,11 @@ extension SequencerFacts {
 
     private var queueFinding: Finding {
         switch queue {
-        case .fine: .ok(.queueTimer, "a queue of the sequencer beats every 160 us")
+        case .fine: .ok(.queueTimer, "the sequencer's queue runs with a period of 160 us")
         case .taken(let words):
             .warning(
                 .queueTimer, "the sequencer gives no queue: \(words)",
-                fix: "cat /proc/asound/seq/queues # shows who holds them; end a program that needs none")
+                fix: "cat /proc/asound/seq/queues # shows which programs hold queues; end one that needs none")
         case .failing(let words) where !hasFineTimer:
             .warning(
                 .queueTimer, "the sequencer's queues have no high-resolution timer: \(words)",
@@ -61,7 +62,7 @@ extension SequencerFacts {
         case .failing(let words):
             .warning(
                 .queueTimer, "the sequencer's queue cannot be used: \(words)",
-                fix: "uname -r # then report what it prints with this finding; until then ticks leave without a queue")
+                fix: "uname -r # report its output together with this finding; meanwhile ticks leave without a queue")
         }
     }
 }

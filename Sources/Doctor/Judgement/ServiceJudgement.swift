@@ -1,6 +1,6 @@
 extension ServiceFacts {
     var finding: Finding {
-        guard hasSystemd else { return .ok(.service, "systemd does not run this system") }
+        guard hasSystemd else { return .ok(.service, "this system does not use systemd") }
         guard let systemUnit else {
             guard let userUnit else { return .ok(.service, "none is installed; Tactus is started by hand") }
             return .ok(.service, "\(userUnit) runs with your own limits")

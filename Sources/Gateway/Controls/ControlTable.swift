@@ -11,12 +11,12 @@ struct ControlTable: Sendable {
     /// Our port that receives them; nil if there is none.
     private var input: PortAddress?
     /// Why there is no such port.
-    private var trouble: String?
+    private var trouble: PortTrouble?
     private var detector = PressDetector()
     /// The ports found, by the names the user wrote.
     private var ports: [String: PortAddress] = [:]
     /// Why ports are absent, by the names the user wrote.
-    private var away: [String: String?] = [:]
+    private var away: [String: PortTrouble?] = [:]
     /// The last refused command, by the control's action.
     private var refusals: [Control.Verb: CommandError] = [:]
 
@@ -51,16 +51,14 @@ struct ControlTable: Sendable {
         detector = PressDetector()
         trouble = nil
         if !wantsInput { input = nil }
-        if !controls.isEmpty, !hasSequencer {
-            trouble = "the sequencer was not there, or not needed, at the start; start the gateway again"
-        }
+        if !controls.isEmpty, !hasSequencer { trouble = .sequencerNotOpened }
     }
 
     /// Notes the port that receives controls from now on.
     mutating func opened(_ port: PortAddress) { (input, trouble) = (port, nil) }
 
     /// Notes why the port could not be opened.
-    mutating func notOpened(because trouble: String) { self.trouble = trouble }
+    mutating func notOpened(because error: ALSAError) { trouble = PortTrouble(opening: error) }
 
     /// Updates subscriptions to match the present ports.
     ///
@@ -79,7 +77,7 @@ struct ControlTable: Sendable {
             switch NameMatch(name, among: all) {
             case .found(let port): ports[name] = port.address
             case .none: away[name] = .some(nil)
-            case .ambiguous(let several): away[name] = UnclearName(name, meaning: several, among: all).description
+            case .ambiguous(let several): away[name] = PortTrouble(UnclearName(name, meaning: several, among: all))
             }
         }
         let wanted = Set(ports.values.map { Patchbay.Subscription(from: $0, to: input) })
@@ -89,7 +87,7 @@ struct ControlTable: Sendable {
                 continue
             }
             ports[name] = nil
-            away[name] = error.description
+            away[name] = .some(PortTrouble(subscribing: error))
         }
     }
 
@@ -123,12 +121,13 @@ struct ControlTable: Sendable {
     var warnings: [Status.Warning] {
         away.sorted { $0.key < $1.key }.map { name, why in
             .init(
-                code: "control-away", message: "the port of controls \(name) is away\(why.map { ": \($0)" } ?? "")",
-                fix: "connect it; 'tactus ports' lists what is there")
+                code: "control-away",
+                message: "the control port \(name) is away\(why.map { ": \($0.reason)" } ?? "")",
+                fix: why?.fix ?? PortTrouble.fixOfAbsence)
         }
             + refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { verb, refusal in
                 .init(
-                    code: "control-refused", message: "\(verb.rawValue) of a control was refused: \(refusal.problem)",
+                    code: "control-refused", message: "a control's \(verb.rawValue) was refused: \(refusal.problem)",
                     fix: refusal.advice ?? "try again")
             }
     }

@@ -51,8 +51,8 @@ extension GatewayEngine {
             case .controlsOpened(let port):
                 controls.opened(port)
                 havePortsChanged = true
-            case .controlsNotOpened(let trouble):
-                controls.notOpened(because: trouble)
+            case .controlsNotOpened(let error):
+                controls.notOpened(because: error)
                 havePortsChanged = true
             case .opened(let place, let descriptor):
                 if outputs.lineOpened(place, descriptor) {
@@ -60,7 +60,7 @@ extension GatewayEngine {
                 } else {
                     effects.closings.append(descriptor)
                 }
-            case .notOpened(let place, let trouble): if outputs.lineRefused(place, trouble) { outputsChanged() }
+            case .notOpened(let place, let error): if outputs.lineRefused(place, error) { outputsChanged() }
             case .driver(let place, let buffer): if outputs.note(buffer, of: place) { outputsChanged() }
             }
         }

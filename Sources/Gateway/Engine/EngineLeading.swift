@@ -65,7 +65,7 @@ extension GatewayEngine {
             let text: Logger.Message = "the session's tempo is outside of --session-tempo"
             logFromNetwork(LogEntry(.warning, text, ["tempo": "\(tempo.beatsPerMinute)"]), at: now)
         } else if wasOutside, arbiter.tempoOutside == nil {
-            logFromNetwork(LogEntry(.notice, "outputs go along with the session's tempo again"), at: now)
+            logFromNetwork(LogEntry(.notice, "outputs follow the session's tempo again"), at: now)
         }
     }
 
@@ -120,6 +120,6 @@ extension GatewayEngine {
             || outputs.all.contains { $0.isEnabled && $0.connectedTo != nil }
         guard idleness.hasChanged(isUsed: isUsed, lastWatched: watchedAt, at: now) else { return }
         effects.link.append(.setActive(idleness.isActive))
-        log(.notice, idleness.isActive ? "Link has a use again" : "Link has nothing to drive and leaves the network")
+        log(.notice, idleness.isActive ? "Link is needed again" : "Link has nothing to drive, so it leaves the network")
     }
 }

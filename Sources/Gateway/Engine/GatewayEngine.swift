@@ -176,7 +176,7 @@ struct GatewayEngine: Sendable {
     private mutating func start(at now: HostTime) {
         if !kept.playing.isEmpty {
             log(
-                .notice, "the last run ended without stopping its machines; they are brought into step now",
+                .notice, "the last run ended without stopping its devices; they are realigned now",
                 ["outputs": "\(kept.playing.joined(separator: ", "))"])
         }
         if startsWithLink { switchLink(on: true, nil, at: now) }

@@ -52,12 +52,12 @@ enum GatewayAnswer: Sendable {
     /// The output's line is open, with this descriptor.
     case opened(OutputPlace, Int32)
     /// Why a line could not be opened.
-    case notOpened(OutputPlace, String)
+    case notOpened(OutputPlace, RawLine.OpenError)
     /// The state of the driver of an output's device; nil if the kernel does not tell.
     case driver(OutputPlace, DriverBuffer?)
     /// The port that receives buttons and pedals.
     case controlsOpened(PortAddress)
-    case controlsNotOpened(String)
+    case controlsNotOpened(ALSAError)
 }
 
 /// Identifies an output in a question and its answer.

@@ -86,7 +86,8 @@ extension Output {
         }
         // Logged once while it lasts: the wording may change whenever a port gets another name.
         if let trouble, old?.trouble == nil {
-            entries.append(.init(.warning, "output away", output.merging(["error": "\(trouble)"]) { $1 }))
+            let details: Logger.Metadata = ["error": "\(trouble.reason)", "fix": "\(trouble.fix)"]
+            entries.append(.init(.warning, "output away", output.merging(details) { $1 }))
         }
         return entries
     }

@@ -17,7 +17,7 @@ struct ClockInput: Sendable {
         /// Whether the kernel stamps its messages.
         var hasKernelStamps = true
         /// Why it is absent.
-        var trouble: String?
+        var trouble: ALSAError?
 
         /// Whether it was not looked for yet.
         var isUntried: Bool { !isThere && trouble == nil }
@@ -134,7 +134,7 @@ private final class Receiver: Sendable {
             let before = device
             device?.isThere = isThere
             device?.hasKernelStamps = hasKernelStamps
-            device?.trouble = trouble?.description
+            device?.trouble = trouble
             return device == before ? nil : device
         }
         if let update { deviceChanged(update) }

@@ -13,7 +13,7 @@ struct ClockSources: Hashable, Sendable {
     /// Whether the choice names a source that is absent.
     var isAway = false
     /// Why it is absent, if more is known.
-    var trouble: String?
+    var trouble: PortTrouble?
     /// Names of all ports subscribed to `Clock In`, and of the raw device while it is present.
     var names: [ClockSource: String] = [:]
     /// The sources that the user has subscribed to `Clock In`.
@@ -43,7 +43,7 @@ struct ClockSources: Hashable, Sendable {
         case .auto:
             guard let device else { break }
             if device.isThere { chosen = .device }
-            (isAway, trouble) = (!device.isThere, device.trouble)
+            (isAway, trouble) = (!device.isThere, device.trouble.map(PortTrouble.init(reading:)))
         case .port(let name):
             if let port = Self.find(name, among: ports.filter(\.isReadable), own: own, &trouble) {
                 chosen = ClockSource(port.address)
@@ -74,7 +74,7 @@ struct ClockSources: Hashable, Sendable {
     }
 
     /// Notes that a source cannot be subscribed.
-    mutating func cannotHear(_ source: ClockSource, because trouble: String) {
+    mutating func cannotHear(_ source: ClockSource, because trouble: PortTrouble?) {
         guard source == chosen else { return }
         (chosen, isAway, self.trouble) = (nil, true, trouble)
     }
@@ -133,14 +133,14 @@ struct ClockSources: Hashable, Sendable {
     }
 
     private static func find(
-        _ name: String, among ports: [PortDescription], own: Set<Int>, _ trouble: inout String?
+        _ name: String, among ports: [PortDescription], own: Set<Int>, _ trouble: inout PortTrouble?
     ) -> PortDescription? {
         let others = ports.filter { !own.contains($0.address.client) }
         switch NameMatch(name, among: others) {
         case .found(let port): return port
-        case .ambiguous(let several): trouble = UnclearName(name, meaning: several, among: others).description
+        case .ambiguous(let several): trouble = PortTrouble(UnclearName(name, meaning: several, among: others))
         case .none:
-            if NameMatch(name, among: ports) != .none { trouble = "that is a port of this gateway itself" }
+            if NameMatch(name, among: ports) != .none { trouble = .ownPort }
         }
         return nil
     }
@@ -170,11 +170,11 @@ extension ClockSources {
     /// A warning that the clock to follow is absent; nil while it is there, or none was chosen.
     func absence(_ clockIn: ClockEntrance?) -> Status.Warning? {
         guard isAway else { return nil }
-        let why = trouble.map { ": \($0)" } ?? ""
+        let why = trouble.map { ": \($0.reason)" } ?? ""
         let name = choice == .auto ? clockIn?.device?.name ?? choice.text : choice.text
         return .init(
             code: "clock-away", message: "the clock to follow, \(name), is away\(why)",
-            fix: "connect it; 'tactus ports' lists what is there")
+            fix: trouble?.fix ?? PortTrouble.fixOfAbsence)
     }
 
     /// Warnings about the clocks that can, or cannot, be heard.
@@ -184,8 +184,9 @@ extension ClockSources {
         if !isStamped {
             warnings.append(
                 .init(
-                    code: "clock-stamps", message: "clocks that come in are stamped late, when they are read",
-                    fix: "end programs that hold sequencer queues; a raw device needs Linux 5.14 or newer"))
+                    code: "clock-stamps",
+                    message: "incoming clocks are stamped late, when they are read, so following is less exact",
+                    fix: "close programs that use sequencer queues; a raw device needs Linux 5.14 or newer"))
         }
         return warnings
     }

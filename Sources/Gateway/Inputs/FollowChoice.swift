@@ -32,7 +32,7 @@ package enum FollowChoice: Hashable, Sendable {
         default:
             guard name.utf8.count <= Self.longestName, !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
                 throw ParseError(
-                    description: "no port has such a name: it is at most \(Self.longestName) bytes and has one line")
+                    description: "a port's name is one line of at most \(Self.longestName) bytes")
             }
             for kind in ["raw:", "virtual:"] where name.hasPrefix(kind) {
                 throw ParseError(

@@ -63,14 +63,14 @@ struct InputTable: Sendable {
     /// Subscribes `Clock In` to the wanted sources, and removes our other subscriptions; the user's stay.
     private mutating func subscribe(_ patchbay: inout Patchbay, _ effects: inout GatewayEffects) {
         guard let port = clockIn?.port else {
-            if case .port = sources.choice { sources.trouble = "there is no ALSA sequencer" }
+            if case .port = sources.choice { sources.trouble = .noSequencer }
             return
         }
         let wanted = Set(sources.wanted.compactMap(PortAddress.init).map { Patchbay.Subscription(from: $0, to: port) })
         patchbay.unsubscribe(except: wanted, where: { $0.receiver == port }, &effects)
         for subscription in wanted.sorted() {
             if case .refused(let error) = patchbay.subscribe(subscription, &effects) {
-                sources.cannotHear(ClockSource(subscription.sender), because: error.description)
+                sources.cannotHear(ClockSource(subscription.sender), because: PortTrouble(subscribing: error))
             }
         }
     }
@@ -111,9 +111,9 @@ struct InputTable: Sendable {
         warnings += sources.unsafeLeaders(driven: driven).map { source in
             .init(
                 code: "echoes",
-                message: "\(sources.names[source] ?? "a machine") passes on what it hears, and hears this "
-                    + "gateway, so it is not followed",
-                fix: "remove its output to follow it, or follow another machine")
+                message: "\(sources.names[source] ?? "a machine") passes on what it receives, and receives this "
+                    + "gateway's clock, so it is not followed",
+                fix: "to follow it, remove its output; or follow another machine")
         }
         warnings += arbiter.loops.map { loop in
             .init(
@@ -122,8 +122,9 @@ struct InputTable: Sendable {
         }
         warnings += arbiter.likelyLoops.map { name in
             .init(
-                code: "maybe-loop", message: "\(name) may be this gateway's own clock come back; it is being tested",
-                fix: "if it is a loop, disconnect one of its cables; else wait up to 32 beats")
+                code: "maybe-loop",
+                message: "\(name) may be this gateway's own clock coming back; Tactus is testing it",
+                fix: "if it is a loop, disconnect one of its cables; otherwise wait up to 32 beats")
         }
         return warnings
     }

@@ -123,7 +123,7 @@ final class GatewayLoop: EffectPerformer {
             do throws(RawLine.OpenError) {
                 return .opened(place, try lines.open(path: path, bitsPerSecond: speed))
             } catch {
-                return .notOpened(place, error.description)
+                return .notOpened(place, error)
             }
         case .readDriver(let place, let port): return .driver(place, DriverBuffer.behind(port))
         case .openControls:
@@ -132,7 +132,7 @@ final class GatewayLoop: EffectPerformer {
                 controls = input
                 return .controlsOpened(input.address)
             } catch {
-                return .controlsNotOpened(error.description)
+                return .controlsNotOpened(error)
             }
         }
     }

@@ -6,7 +6,7 @@ struct DeviceAssignment {
     /// The devices' ports, by slot of the output.
     private(set) var ports: [Int: PortDescription] = [:]
     /// Why an output has no device, by slot, if more is known than that it is absent.
-    private(set) var troubles: [Int: String] = [:]
+    private(set) var troubles: [Int: PortTrouble] = [:]
     /// Slots of automatic outputs to remove: another output drives their device, or no profile recognizes it any more.
     private(set) var leavers: [Int] = []
     /// Slots of automatic outputs whose devices are absent.
@@ -31,7 +31,7 @@ struct DeviceAssignment {
             switch Self.find(output.target, among: ports, library) {
             case .found(let port): self.ports[slot] = port
             case .ambiguous(let several):
-                troubles[slot] = UnclearName(output.name, meaning: several, among: ports).description
+                troubles[slot] = PortTrouble(UnclearName(output.name, meaning: several, among: ports))
             case .none: break
             }
         }

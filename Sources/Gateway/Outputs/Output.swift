@@ -56,9 +56,7 @@ struct Output: Sendable {
     /// True if this device leads; it is then not sent any clock.
     private(set) var isLeader = false
     /// Why it is not connected, if more is known.
-    var trouble: String?
-    /// Whether its device is there, but in exclusive use by another program.
-    var isTaken = false
+    var trouble: PortTrouble?
     /// The state of its device's driver at the last check.
     private var buffer: DriverBuffer?
     /// Whether its device is there but accepts nothing.

@@ -97,7 +97,7 @@ extension OutputTable {
         let port = assignment.ports[slot]
         let wanted = port.map { Patchbay.Subscription(from: source, to: $0.address) }
         patchbay.unsubscribe(except: Set([wanted].compactMap(\.self)), where: { $0.sender == source }, &effects)
-        var (isThere, isTaken, trouble) = (false, false, assignment.troubles[slot])
+        var (isThere, trouble) = (false, assignment.troubles[slot])
         if let port, let wanted {
             switch patchbay.subscribe(wanted, &effects) {
             case .there:
@@ -105,16 +105,14 @@ extension OutputTable {
                 isThere = true
                 takeOver(slot, port.address.description)
             // Not connected until the answer; a lost subscription that is made again counts as a new connection.
-            case .asked: (isTaken, trouble) = (all[slot].isTaken, all[slot].trouble)
-            case .refused(let error):
-                isTaken = error.isTaken
-                // A device that is just being unplugged is simply absent; its removal is announced.
-                trouble = isTaken ? "another program has it to itself" : error.isGone ? nil : error.description
+            case .asked: trouble = all[slot].trouble
+            // A device that is just being unplugged is simply absent; its removal is announced.
+            case .refused(let error): trouble = PortTrouble(subscribing: error)
             }
         }
-        let before = (all[slot].trouble, all[slot].isTaken)
-        (all[slot].trouble, all[slot].isTaken) = (trouble, isTaken)
-        return all[slot].setConnected(to: isThere ? port?.address.description : nil) || before != (trouble, isTaken)
+        let before = all[slot].trouble
+        all[slot].trouble = trouble
+        return all[slot].setConnected(to: isThere ? port?.address.description : nil) || before != trouble
     }
 }
 

@@ -39,7 +39,7 @@ extension OutputTable {
                 guard account.isLineBroken(slot) else { continue }
                 retired.append((slot, descriptor, published + 1))
                 all[slot].sink = .away
-                all[slot].trouble = "it takes no more bytes"
+                all[slot].trouble = .brokenLine
                 changed = all[slot].setConnected(to: nil) || changed
             } else if isCheckDue, !retired.contains(where: { $0.slot == slot }), !isHeldByLeaver(path) {
                 // While the old descriptor was in use, a failure report could have been about it.
@@ -74,8 +74,10 @@ extension OutputTable {
     /// Notes why a line could not be opened.
     ///
     /// - Returns: whether the reason is new.
-    mutating func lineRefused(_ place: OutputPlace, _ trouble: String) -> Bool {
-        guard isHere(place), all[place.slot].trouble != trouble else { return false }
+    mutating func lineRefused(_ place: OutputPlace, _ error: RawLine.OpenError) -> Bool {
+        guard isHere(place), case .line(let path, _) = all[place.slot].target else { return false }
+        let trouble = PortTrouble(opening: error, path: path)
+        guard all[place.slot].trouble != trouble else { return false }
         all[place.slot].trouble = trouble
         return true
     }

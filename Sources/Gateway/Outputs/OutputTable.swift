@@ -73,20 +73,21 @@ struct OutputTable: Sendable {
     var warnings: [Status.Warning] {
         let full = Status.Warning(
             code: "too-many-outputs",
-            message: "there are more devices than the \(OutputBoard.capacity) outputs there can be",
+            message: "there are more devices than outputs; \(OutputBoard.capacity) outputs is the most",
             fix: "connect the others to the port Clock")
         let contradictions = all.filter { $0.presence == .here }.compactMap { output in
             output.mistakes.map { mistakes in
                 Status.Warning(
-                    code: "overrides", message: "\(output.name) is driven as its profile says: \(mistakes)",
-                    fix: "mend the configuration, then 'tactus reload'", output: output.id)
+                    code: "overrides",
+                    message: "the configuration of \(output.name) contradicts its profile, which applies: \(mistakes)",
+                    fix: "correct the configuration, then 'tactus reload'", output: output.id)
             }
         }
         let profileWarnings = all.filter { $0.presence == .here }.flatMap { output in
             (output.profile?.warnings ?? []).map { warning in
                 Status.Warning(
                     code: "profile", message: "\(output.name): \(warning)",
-                    fix: "if it troubles you, copy the profile into your own folder and change it",
+                    fix: "to avoid it, copy the profile to ~/.config/tactus/profiles and change it there",
                     output: output.id)
             }
         }

@@ -99,7 +99,7 @@ package struct UnclearName: Error, Hashable, Sendable, CustomStringConvertible {
     init<Item: Named>(_ name: String, unknownAmong items: [Item], called kind: String = Item.kind) {
         isAmbiguous = false
         let nearest = NearestWord.to(name.trimmed, among: items.flatMap { $0.names.joined() })
-        let known = items.isEmpty ? "there is none" : "there are: \(Self.list(items, among: items))"
+        let known = items.isEmpty ? "there are no \(kind)s" : "there are: \(Self.list(items, among: items))"
         description = "no \(kind) is called \(name); \(known)" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
     }
 
@@ -108,7 +108,7 @@ package struct UnclearName: Error, Hashable, Sendable, CustomStringConvertible {
         _ name: String, meaning several: [Item], among items: [Item], called kind: String = Item.kind
     ) {
         isAmbiguous = true
-        description = "several \(kind)s answer to \(name); write one of: \(Self.list(several, among: items))"
+        description = "several \(kind)s match \(name); write one of: \(Self.list(several, among: items))"
     }
 
     /// What to write for each thing, with its number if it has one.

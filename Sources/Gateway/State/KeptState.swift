@@ -72,7 +72,7 @@ extension KeptState {
     /// Reads a state, from this program or from any other source.
     init(json: [UInt8]) throws(Unreadable) {
         guard let version = try? JSON.value(Versioned.self, from: json).version else {
-            throw Unreadable(reason: "it is not a state of Tactus")
+            throw Unreadable(reason: "it is not a state file of Tactus")
         }
         guard version <= Self.version else {
             throw Unreadable(reason: "a newer version of Tactus wrote it")

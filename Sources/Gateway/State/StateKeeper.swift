@@ -74,7 +74,7 @@ private final class StateWriter: Sendable {
     func setAside(_ error: KeptState.Unreadable) {
         guard let folder else { return }
         let place = folder.setAside()
-        let outcome = place.map { "it is now \($0)" } ?? "it could not be set aside"
+        let outcome = place.map { "it was moved to \($0)" } ?? "it could not be moved away"
         log.warning(
             "the state of the last run cannot be read",
             metadata: ["file": "\(folder.file)", "error": "\(error.reason)", "outcome": "\(outcome)"])
@@ -86,13 +86,13 @@ private final class StateWriter: Sendable {
         let warnings: [Status.Warning?] = [
             trouble.map {
                 .init(
-                    code: "state-not-kept", message: "switches and tempo are not kept for the next run: \($0)",
-                    fix: "see that the disk can be written and is not full, or choose a folder with --state")
+                    code: "state-not-kept", message: "switches and tempo cannot be saved for the next run: \($0)",
+                    fix: "check that the disk can be written and is not full, or choose a folder with --state")
             },
             unreadable.map {
                 .init(
                     code: "state-unreadable", message: "the state of the last run cannot be read: \($0)",
-                    fix: "set switches and tempo as you want them; they are kept from now on")
+                    fix: "set switches and tempo as you want them; they are saved from now on")
             },
         ]
         return warnings.compactMap(\.self)

@@ -54,11 +54,11 @@ struct RealTimeRight: Hashable, Sendable {
                 code: "no-realtime",
                 message: "the clock ran for too long without a pause and lost the real-time scheduling that rtkit had "
                     + "granted\(result)",
-                fix: "start again; with priority by limits this cannot happen, and \(byLimits)")
+                fix: "restart Tactus; with priority by limits this cannot happen, and \(byLimits)")
         case .answered(.granted):
             return .init(
                 code: "no-realtime", message: "rtkit took the real-time scheduling back\(result)",
-                fix: "find the program that keeps all processors busy and end it, then start again after five minutes")
+                fix: "find the program that keeps all processors busy and end it; restart Tactus after five minutes")
         }
     }
 }

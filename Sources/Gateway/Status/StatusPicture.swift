@@ -98,7 +98,7 @@ struct StatusPicture: Sendable {
         let message = "ticks leave by direct dispatch and may be late under load: "
         guard let failure = thread.queueFailure else {
             let fix =
-                machine.sequencerTrouble.map { "\($0.openingFix), then start again" }
+                machine.sequencerTrouble.map { "\($0.openingFix), then restart Tactus" }
                 ?? "only sequencer ports have a queue; leave --dispatch out for raw outputs"
             return [.init(code: "dispatch", message: message + "there is no sequencer and so no queue", fix: fix)]
         }
@@ -160,19 +160,19 @@ struct StatusPicture: Sendable {
         case .outOfStep:
             return .init(
                 code: "out-of-step",
-                message: "\(output.name) has not taken what it was sent, and may play "
-                    + (isPlaying ? "at the wrong place, or stand still" : "on"),
-                fix: "check that the device or program behind it accepts MIDI; it is then "
-                    + (isPlaying ? "stopped, and rejoins at the next bar" : "stopped"),
+                message: "\(output.name) has not received all messages, so it may "
+                    + (isPlaying ? "play at the wrong place, or stand still" : "still be playing"),
+                fix: "check that the device or program behind it accepts MIDI; Tactus then stops it"
+                    + (isPlaying ? ", and it rejoins at the next bar" : ""),
                 output: output.id)
         case .someOutOfStep:
             return .init(
                 code: "out-of-step",
-                message: "a device or program connected to \(output.name) has not taken what it was sent, and may play "
-                    + (isPlaying ? "at the wrong place, or stand still" : "on"),
+                message: "a device or program connected to \(output.name) has not received all messages, so it may "
+                    + (isPlaying ? "play at the wrong place, or stand still" : "still be playing"),
                 fix: isPlaying
                     ? "check that it accepts MIDI, then 'tactus realign \(output.id)' realigns all of them"
-                    : "check that it accepts MIDI; all of them are then sent Stop",
+                    : "check that it accepts MIDI; Tactus then sends Stop to all of them",
                 output: output.id)
         }
     }
@@ -181,8 +181,8 @@ struct StatusPicture: Sendable {
         let dropped = counters.withCounters(of: slot) { $0.dropped.load(ordering: .relaxed) }
         guard dropped > 0 else { return nil }
         return .init(
-            code: "dropped", message: "output \(outputs[slot].name) did not take \(dropped) messages",
-            fix: "check that the device or program behind it accepts MIDI, and a serial line's speed",
+            code: "dropped", message: "\(dropped) messages to output \(outputs[slot].name) were lost",
+            fix: "check that the device or program behind it accepts MIDI, and that a serial line has the right speed",
             output: outputs[slot].id)
     }
 
@@ -192,7 +192,7 @@ struct StatusPicture: Sendable {
             warnings.append(
                 .init(
                     code: "link-interface", message: "Link cannot use a network interface: \(failure)",
-                    fix: "it is tried again every few seconds; --interface says which to use"))
+                    fix: "Tactus tries again every few seconds; --interface chooses the networks to use"))
         }
         if let fence = configuration.fence, let tempoOutside {
             let outputs =
@@ -214,20 +214,17 @@ struct StatusPicture: Sendable {
                 .init(
                     code: "link-strangers",
                     message:
-                        "more Link peers are announced than can be real, most of them from \(address); some are "
-                        + "forgotten, so that real ones get in",
-                    fix: "find the program or machine that does it and stop it; --interface leaves its network out"
+                        "more Link peers are announced than can be real, most of them from \(address); Tactus forgets "
+                        + "some of them to make room for real ones",
+                    fix: "find the program or machine that does it and stop it, or leave its network out by --interface"
                 ))
         }
         for output in slots.map({ outputs[$0] }) where output.connectedTo == nil {
             if let trouble = output.trouble {
                 warnings.append(
                     .init(
-                        code: "output-away", message: "output \(output.name) is away: \(trouble)",
-                        fix: output.isTaken
-                            ? "close that program; the output is connected within a few seconds"
-                            : "connect it; 'tactus ports' lists what is there",
-                        output: output.id))
+                        code: "output-away", message: "output \(output.name) is away: \(trouble.reason)",
+                        fix: trouble.fix, output: output.id))
             } else if output.hasLostDevice, output.isEnabled {
                 warnings.append(output.lossWarning(isPlaying: leadership.transport.isPlaying))
             }
@@ -236,8 +233,8 @@ struct StatusPicture: Sendable {
             warnings.append(
                 .init(
                     code: "device-stuck",
-                    message: "the device at output \(output.name) is there but has stopped taking what is sent",
-                    fix: "switch it off and on, or plug it in anew; it joins the song by itself",
+                    message: "the device at output \(output.name) is connected but no longer accepts messages",
+                    fix: "switch it off and on, or plug it in again; it then rejoins the song by itself",
                     output: output.id))
         }
         return warnings
@@ -251,8 +248,8 @@ extension StatusPicture.Machine {
             warnings.append(
                 .init(
                     code: "no-sequencer",
-                    message: "no ALSA sequencer, so only raw outputs can be heard (\(sequencerTrouble))",
-                    fix: "\(sequencerTrouble.openingFix), then start again"))
+                    message: "there is no ALSA sequencer, so only raw outputs work (\(sequencerTrouble))",
+                    fix: "\(sequencerTrouble.openingFix), then restart Tactus"))
         }
         if let warning = realTime.warning { warnings.append(warning) }
         return warnings

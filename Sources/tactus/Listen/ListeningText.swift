@@ -36,7 +36,7 @@ enum ListeningText {
         case .level: "showing the level"
         case .waiting: "waiting for the start of a bar"
         case .measuring: "listening, with the clock left alone"
-        case .checking: "checking that the sound follows: the clock is moved a little to and fro"
+        case .checking: "checking that the sound follows: the clock is moved a little back and forth"
         case .restoring: "putting the clock back"
         case .done, .failed: ""
         }
@@ -70,7 +70,7 @@ enum ListeningText {
             case .ownClock: "its own clock on the other channel"
             }
         let latency =
-            "the sound card's own latency is in this; measure it once (docs/calibrating.md) and give it as "
+            "this includes the sound card's own latency; measure that once (docs/calibrating.md) and give it as "
             + "--input-latency, or use --against"
         return [
             "\(name): sounds \(spokenDuration(abs(result.delayMicroseconds))) \(result.delayMicroseconds < 0 ? "before" : "after") \(behind), "
@@ -80,8 +80,8 @@ enum ListeningText {
             "hits: \(result.used) used, \(result.rejected) rejected",
             "checked: when the clock moved, the sound followed by \(fixed(100 * result.response, 0)) %",
             "delays: \(histogram(result))",
-            "to be \(result.reference == .machine ? "together with it" : "on the beat there"), its offset is "
-                + "\(fixed(result.offsetMilliseconds, 2)) ms",
+            "with an offset of \(fixed(result.offsetMilliseconds, 2)) ms it sounds "
+                + "\(result.reference == .machine ? "together with that" : "on the beat")",
         ] + (result.reference == .beat && !isLatencyKnown ? [latency] : [])
     }
 

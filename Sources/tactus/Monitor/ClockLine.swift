@@ -36,7 +36,7 @@ struct ClockLine: Sendable {
         } catch {
             switch error.code {
             case -EACCES: throw Failure(.noPermission, "\(error); join the group audio and log in again")
-            case -EBUSY: throw Failure(.unavailable, "another program reads \(device)")
+            case -EBUSY: throw Failure(.unavailable, "another program reads \(device); close it")
             default: throw Failure(.unavailable, "no raw MIDI device \(device) (\(error)); 'amidi -l' lists them")
             }
         }

@@ -108,7 +108,7 @@ struct MonitorCommand: AsyncParsableCommand {
         if let gone = watch.heard.end { throw Failure(.unavailable, "\(watch.name) is gone: \(gone.reason)") }
         guard figures.ticks.received > 0 else {
             throw Failure(
-                .unavailable, "no clock came from \(watch.name); see that it is cabled, and that it sends one")
+                .unavailable, "no clock came from \(watch.name); check its cable, and that it sends a clock")
         }
     }
 
@@ -166,6 +166,6 @@ struct MonitorCommand: AsyncParsableCommand {
 /// Checks the options for the channels of a recording or a sound card, of which the first is 1 by default.
 func checkChannels(_ channel: Int?, against other: Int?) throws {
     guard (1...256).contains(channel ?? 1), (1...256).contains(other ?? 1), channel ?? 1 != other else {
-        throw ValidationError("--channel and --against are two different channels from 1 to 256")
+        throw ValidationError("--channel and --against must be two different channels from 1 to 256")
     }
 }

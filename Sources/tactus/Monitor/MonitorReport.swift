@@ -49,7 +49,7 @@ struct MonitorReport {
             }
             let ending = Files.name(of: argument).split(separator: ".").dropFirst().last ?? ""
             guard let form = Form(rawValue: ending.lowercased()) else {
-                throw BadArgument("a report is a folder that is there, or a file that ends in .html, .svg or .json")
+                throw BadArgument("a report is an existing folder, or a file that ends in .html, .svg or .json")
             }
             let folder = Files.folder(of: argument)
             guard Files.isFolder(folder) else {

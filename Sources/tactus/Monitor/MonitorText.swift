@@ -78,7 +78,7 @@ enum MonitorText {
             rows.append(Row(name: "clipped", text: text, tone: .caution))
         }
         if sound.unreadable > 0 {
-            let text = "\(times(sound.unreadable)) there was a signal that is no MIDI byte"
+            let text = "\(times(sound.unreadable)) there was a signal that is not a MIDI byte"
             rows.append(Row(name: "unreadable", text: text, tone: .caution))
         }
         if let other = sound.against { rows.append(Row(name: "difference", text: text(sound, other))) }
@@ -94,13 +94,13 @@ enum MonitorText {
 
     private static func text(_ sound: SoundFigures, _ other: SoundFigures.Against) -> String {
         guard let found = other.difference else {
-            return "nothing on channel \(other.channel) is within half an interval of what is on \(sound.channel)"
+            return "no sound on channel \(other.channel) is within half an interval of one on channel \(sound.channel)"
         }
         let side = found.medianMicroseconds < 0 ? "before" : "after"
         let range = "\(spokenDuration(found.leastMicroseconds)) to \(spokenDuration(found.greatestMicroseconds))"
         return "channel \(sound.channel) comes \(spokenDuration(abs(found.medianMicroseconds))) \(side) channel "
             + "\(other.channel), deviation \(spokenDuration(found.deviationMicroseconds)), \(range), growing by "
-            + "\(spokenDuration(found.growthMicrosecondsPerMinute)) a minute; \(found.matched) compared, \(found.unmatched) alone"
+            + "\(spokenDuration(found.growthMicrosecondsPerMinute)) a minute; \(found.matched) compared, \(found.unmatched) not"
     }
 
     private static func state(_ state: ClockFigures.State) -> Line {

@@ -81,7 +81,7 @@ struct MonitorWatch {
     var hint: String {
         if !heard.others.isEmpty {
             let names = heard.others.map { name(of: $0) }.sorted().joined(separator: ", ")
-            return "not measured, though it sends here, too: \(names)"
+            return "also sends here, but is not measured: \(names)"
         }
         guard port == .own, heard.source == nil, let address = client?.input.address else { return "" }
         return "subscribe a clock to this port: aconnect SENDER \(address)"

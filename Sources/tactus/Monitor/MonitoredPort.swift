@@ -21,7 +21,7 @@ enum MonitoredPort: Hashable, Sendable {
         case .raw(let path, let bitsPerSecond): self = .line(path: path, bitsPerSecond: bitsPerSecond)
         case .name(let name): self = .sequencer(name)
         case .numeric(let client, let port): self = .sequencer("\(client):\(port)")
-        case .virtual: throw BadArgument("for a port that others subscribe to, name none: 'tactus monitor'")
+        case .virtual: throw BadArgument("for a port that others subscribe to, leave the port out: 'tactus monitor'")
         }
     }
 }

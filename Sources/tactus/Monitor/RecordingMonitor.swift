@@ -33,7 +33,7 @@ struct RecordingMonitor {
             throw Failure(
                 .badFile,
                 "\(path) has \(file.sampleRate) samples a second; --as \(kind.rawValue) needs "
-                    + "\(kind.leastSampleRate) to 768000: record it anew, converting it does not help")
+                    + "\(kind.leastSampleRate) to 768000: record it again; converting it does not help")
         }
         var meters = SoundMeters(kind, sampleRate: file.sampleRate, channels: channels)
         let most = seconds.map { $0 * file.sampleRate } ?? .max
@@ -52,7 +52,7 @@ struct RecordingMonitor {
     private func open() throws(Failure) -> SoundFile {
         guard Files.exists(path) else { throw Failure(.unavailable, "there is no file \(path)") }
         // Check this first, because opening a FIFO would wait for a writer.
-        guard Files.kind(of: path) == .other else { throw Failure(.usage, "\(path) is no ordinary file") }
+        guard Files.kind(of: path) == .other else { throw Failure(.usage, "\(path) is not an ordinary file") }
         guard access(path, R_OK) == 0 else { throw Failure(.noPermission, "\(path): no permission to read it") }
         do {
             return try SoundFile(path: path)
@@ -86,10 +86,10 @@ extension MonitorReport {
         let level = recording.peakDecibels.map { "its loudest sample is at \(fixed($0, 0)) dB" } ?? "it is silent"
         return switch recording.kind {
         case .clicks:
-            "no click is heard \(place); \(level); see that it is the right channel (--channel), and loud enough"
+            "no click is heard \(place); \(level); check that it is the right channel (--channel), and loud enough"
         case .midi:
-            "no MIDI clock is heard \(place), \(MonitorText.times(recording.unreadable)) something that is no MIDI; "
-                + "\(level); see that it is the right channel (--channel), and that its level does not clip"
+            "no MIDI clock is heard \(place), and \(MonitorText.times(recording.unreadable)) a signal that is no MIDI; "
+                + "\(level); check that it is the right channel (--channel), and that its level does not clip"
         }
     }
 }

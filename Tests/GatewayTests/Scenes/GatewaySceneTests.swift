@@ -156,7 +156,7 @@ struct GatewaySceneTests {
         scene.sequencer.plug(Self.drums)
         scene.sequencer.taken = [Self.drums.address]
         scene.run(for: 100)
-        #expect(scene.output("TR-8S")?.trouble == "another program has it to itself")
+        #expect(scene.output("TR-8S")?.trouble?.reason == "another program has it to itself")
         #expect(scene.hearers(of: "TR-8S").isEmpty)
         scene.sequencer.taken = []
         scene.run(for: 3_100)
@@ -314,7 +314,7 @@ struct GatewaySceneTests {
     func `a line is opened when its file appears, and closed and opened again after it fails`() throws {
         var scene = GatewayScene(try Self.configuration([:], .raw(path: "/dev/midi", bitsPerSecond: 31_250)))
         scene.run(for: 600)
-        #expect(scene.output("/dev/midi")?.trouble?.contains("No such file") == true)
+        #expect(scene.output("/dev/midi")?.trouble?.reason.contains("No such file") == true)
         scene.lines = ["/dev/midi"]
         scene.run(for: 300)
         #expect(scene.output("/dev/midi")?.connectedTo == "/dev/midi" && scene.openLines.count == 1)
@@ -372,7 +372,8 @@ struct GatewaySceneTests {
         }
         #expect(scene.status.leadership.mode == .follow)
         let refused = scene.command(.setTempo(Tempo(beatsPerMinute: 90)))
-        let problem = "TR-8S MIDI 1 leads; 'tactus link on' or 'tactus follow off' first"
+        let problem =
+            "TR-8S MIDI 1 leads, so you cannot change that here; use 'tactus link on' or 'tactus follow off' first"
         #expect(scene.refusal(refused)?.description == problem)
         #expect(scene.output("TR-8S")?.boardSink == .away, "the leader itself is sent no clock")
         let tempo = scene.status.leadership.timeline.tempo

@@ -150,7 +150,7 @@ struct TempoFenceSceneTests {
         let told = world.nodes[ours].log.map { "\($0.text)" }.filter { $0.contains("session's tempo") }
         #expect(
             told == [
-                "the session's tempo is outside of --session-tempo", "outputs go along with the session's tempo again",
+                "the session's tempo is outside of --session-tempo", "outputs follow the session's tempo again",
             ])
     }
 

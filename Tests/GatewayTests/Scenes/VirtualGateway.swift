@@ -2,6 +2,7 @@ import ALSASequencer
 import BeatTime
 import ConfigurationFiles
 import GatewayStatus
+import Glibc
 import LinkNetwork
 import LinkSession
 import MIDIClock
@@ -216,7 +217,9 @@ final class VirtualGateway: EffectPerformer {
                 return .notSubscribed(subscription, error)
             }
         case .openLine(let place, let path, _):
-            guard lines.contains(path) else { return .notOpened(place, "\(path): No such file or directory") }
+            guard lines.contains(path) else {
+                return .notOpened(place, .system(SystemCallError(operation: path, code: ENOENT)))
+            }
             nextDescriptor += 1
             openLines[nextDescriptor] = path
             return .opened(place, nextDescriptor)
@@ -225,7 +228,9 @@ final class VirtualGateway: EffectPerformer {
             let sent = machines[.port(port.address)]?.messageCount ?? 0
             return .driver(place, DriverBuffer(sent: sent, waiting: sequencer.stuck.contains(port.address) ? 64 : 0))
         case .openControls:
-            guard !refusesControls else { return .controlsNotOpened("Cannot allocate memory") }
+            guard !refusesControls else {
+                return .controlsNotOpened(ALSAError(operation: "snd_seq_open", code: -ENOMEM))
+            }
             sequencer.plug(.own(Self.controls, 0, "Controls"))
             return .controlsOpened(PortAddress(client: Self.controls, port: 0))
         }

@@ -1,0 +1,88 @@
+internal import ALSASequencer
+internal import Glibc
+internal import RealTime
+
+/// Why a port, device or line cannot be used, and what helps.
+struct PortTrouble: Hashable, Sendable {
+    /// A clause for the message.
+    let reason: String
+    /// What the user can do.
+    let fix: String
+
+    /// What helps if all that is known is that a port is absent: it is unplugged, not started, or named wrongly.
+    static let fixOfAbsence = "plug it in or start it, or correct its name; 'tactus ports' lists what is there"
+
+    /// The user named a port of this gateway as one to receive from.
+    static let ownPort = PortTrouble(
+        reason: "that is a port of this gateway itself", fix: "name another port; 'tactus ports' lists them")
+
+    /// The sequencer is not open, although a port is wanted.
+    static let noSequencer = PortTrouble(
+        reason: "there is no ALSA sequencer", fix: "'tactus doctor' tells how to get it; then restart Tactus")
+
+    /// A control needs the sequencer, which is only opened at the start.
+    static let sequencerNotOpened = PortTrouble(
+        reason: "the sequencer was not there, or not needed, at the start", fix: "end 'tactus run' and start it again")
+
+    /// An output's line was open, and writing to it failed.
+    static let brokenLine = PortTrouble(
+        reason: "it no longer accepts data", fix: "plug the device in again, or start the program that reads it")
+}
+
+extension PortTrouble {
+    /// Several ports have the name that the user wrote.
+    init(_ error: UnclearName) {
+        self.init(reason: error.description, fix: "put one of these names in the configuration or the command")
+    }
+
+    /// The kernel refused a subscription; nil if the port is just gone.
+    init?(subscribing error: ALSAError) {
+        guard !error.isGone else { return nil }
+        self =
+            error.isTaken
+            ? .taken
+            : PortTrouble(
+                reason: error.description, fix: "plug it in again, or restart its program; Tactus then tries again")
+    }
+
+    /// Another program has exclusive use of the device.
+    private static let taken = PortTrouble(
+        reason: "another program has it to itself", fix: "close that program; Tactus connects within a few seconds")
+
+    /// Our own port could not be created.
+    init(opening error: ALSAError) {
+        self.init(reason: error.description, fix: "\(error.openingFix), then restart Tactus")
+    }
+
+    /// A raw device could not be opened for reading, or has failed.
+    init(reading error: ALSAError) {
+        if error.isTaken {
+            self = .taken
+        } else if error.isGone {
+            self.init(
+                reason: error.description, fix: "plug it in, or correct its name; 'amidi -l' lists raw devices")
+        } else {
+            self.init(
+                reason: error.description,
+                fix: error.code == -EACCES ? error.openingFix : "unplug it and plug it in again")
+        }
+    }
+
+    /// An output's line could not be opened.
+    init(opening error: RawLine.OpenError, path: String) {
+        self.init(reason: error.description, fix: Self.fix(of: error, path))
+    }
+
+    private static func fix(of error: RawLine.OpenError, _ path: String) -> String {
+        guard case .system(let error) = error else { return "name a device node, FIFO or serial line after raw:" }
+        return switch error.code {
+        case ENOENT, ENOTDIR: "plug the device in, or correct the path after raw:"
+        case ENODEV: "plug the device in"
+        case ENXIO: "plug the device in, or start the program that reads it"
+        case EACCES, EPERM: "'ls -lL \(path)' shows the group that may use it; join that group and log in again"
+        case EBUSY: taken.fix
+        case EINVAL: "give a speed that the line supports, as in raw:\(path)@31250"
+        default: "unplug the device and plug it in again"
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import ALSASequencer
+import Glibc
+import RealTime
+import Testing
+
+@testable import Gateway
+
+@Suite
+struct PortTroubleTests {
+    @Test(arguments: [(-EBUSY, "close that program"), (-EAGAIN, "close that program"), (-EPERM, "restart its program")])
+    func `a refused subscription says what to do about the refusal`(code: Int32, fix: String) {
+        let trouble = PortTrouble(subscribing: ALSAError(operation: "snd_seq_subscribe_port", code: code))
+        #expect(trouble?.fix.contains(fix) == true)
+    }
+
+    @Test
+    func `a port that has just gone is simply absent`() {
+        #expect(PortTrouble(subscribing: ALSAError(operation: "snd_seq_subscribe_port", code: -ENODEV)) == nil)
+    }
+
+    @Test(arguments: [
+        (-ENODEV, "plug it in"), (-EBUSY, "close that program"), (-EACCES, "join the group audio"), (-EIO, "unplug it"),
+    ])
+    func `a raw device that cannot be read says what to do about the reason`(code: Int32, fix: String) {
+        #expect(PortTrouble(reading: ALSAError(operation: "snd_rawmidi_open hw:1,0", code: code)).fix.hasPrefix(fix))
+    }
+
+    @Test(arguments: [
+        (ENOENT, "correct the path"), (ENXIO, "start the program that reads it"), (EACCES, "'ls -lL /dev/midi'"),
+        (EBUSY, "close that program"), (EINVAL, "raw:/dev/midi@31250"), (EIO, "plug it in again"),
+    ])
+    func `a line that cannot be opened says what to do about the reason`(code: Int32, fix: String) {
+        let error = SystemCallError(operation: "/dev/midi", code: code)
+        #expect(PortTrouble(opening: .system(error), path: "/dev/midi").fix.contains(fix))
+    }
+
+    @Test
+    func `an ordinary file is no line, and the fix says what is`() {
+        let trouble = PortTrouble(opening: .notALine(path: "/tmp/x"), path: "/tmp/x")
+        #expect(trouble.fix == "name a device node, FIFO or serial line after raw:")
+    }
+}
