@@ -40,6 +40,8 @@ protocol DispatchMachine: ~Copyable {
     /// Creates or deletes an output port.
     mutating func setPort(_ port: UInt8, exists: Bool)
     func pause(nanoseconds: Int64)
+    /// Processor time that the calling thread has used so far, in nanoseconds.
+    func threadTime() -> Int64
 }
 
 /// The machine as the kernel provides it.
@@ -65,6 +67,7 @@ struct KernelMachine: DispatchMachine, ~Copyable {
     func monotonicTime() -> MonotonicTime { .now() }
     func reading(after earlier: ClockReading?) -> ClockReading { .take(after: earlier) }
     func pause(nanoseconds: Int64) { MonotonicTime.sleep(until: .now().advanced(byNanoseconds: nanoseconds)) }
+    func threadTime() -> Int64 { ThreadTime.now() }
     var existingPorts: UInt64 { read(0) { $0.existingPorts } }
     var refusedPorts: UInt64 { read(0) { $0.refusedPorts } }
     mutating func setPort(_ port: UInt8, exists: Bool) { sender?.setPort(port, exists: exists) }

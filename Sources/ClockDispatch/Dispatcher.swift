@@ -142,7 +142,6 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         reading = machine.reading(after: reading)
         let start = reading.monotonic
         let deadline = min(work(board, from: start), start.advanced(byNanoseconds: Self.longestSleep))
-        policy.wasAwake(for: machine.monotonicTime().nanoseconds - start.nanoseconds)
         wokenFor = nil
         return deadline
     }
@@ -169,7 +168,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             noteReady(at: now) { $0.couldSend(after: $1) }
             lastSent = due
             sendFirst(awakeSince: reading.hostTime)
-            policy.finishedGroup()
+            policy.finishedGroup(threadTime: machine.threadTime())
             if now > turnEnd { return pause(until: now.advanced(byNanoseconds: Self.yieldTime)) }
         }
     }

@@ -39,7 +39,7 @@ extension Dispatcher where Machine: ~Copyable {
             disarm()
         }
         guard let armed else { return nil }
-        if !isOwn { policy.finishedGroup() }
+        if !isOwn { policy.finishedGroup(threadTime: machine.threadTime()) }
         return min(armed.groupEnd, nextOwnWakeUp)
     }
 

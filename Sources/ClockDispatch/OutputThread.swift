@@ -112,7 +112,7 @@ package final class OutputThread: @unchecked Sendable {
         _ dispatcher: inout Dispatcher<KernelMachine>, _ scheduling: Scheduling, outputsLocked: Int
     ) {
         let board = board
-        var (scheduling, outputsLocked) = (scheduling, outputsLocked)
+        var (scheduling, outputsLocked, turns) = (scheduling, outputsLocked, 0)
         while true {
             let edition = board.edition
             guard !isStopping.load(ordering: .acquiring), !Crash.hasHappened else { break }
@@ -126,8 +126,9 @@ package final class OutputThread: @unchecked Sendable {
             }
             modeInForce.store(dispatcher.way.mode.rawValue, ordering: .relaxed)
             nextTurn.store(deadline.nanoseconds, ordering: .relaxed)
-            // Others may give this thread real-time scheduling while it runs, or take it away.
-            let schedulingNow = Scheduling.ofThisThread
+            // Others may give this thread real-time scheduling while it runs, or take it away; asking costs two calls.
+            turns &+= 1
+            let schedulingNow = turns % 16 == 0 ? Scheduling.ofThisThread : scheduling
             if schedulingNow.isRealTime != scheduling.isRealTime {
                 scheduling = schedulingNow
                 dispatcher.change(to: way(scheduling, hasQueue: dispatcher.machine.hasQueue))

@@ -6,23 +6,27 @@ internal import RealTime
 /// board alike. All wake-ups together may use ``share`` of a core.
 struct WakeUpPolicy {
     /// Time from a deadline until the thread can start the queue, in nanoseconds.
-    private(set) var toStart = UpperDuration(20_000, within: 2_000...QueueGrid.period)
+    ///
+    /// One wake-up in ten needs longer and takes the queue's next period, which costs less than waking earlier each time.
+    private(set) var toStart = UpperDuration(20_000, within: 2_000...QueueGrid.period, oneIn: 10)
     /// Time from a deadline until the thread can send, in nanoseconds.
-    private(set) var toSend = UpperDuration(50_000, within: 2_000...250_000)
+    private(set) var toSend = UpperDuration(50_000, within: 2_000...250_000, oneIn: 100)
     /// Time to create or delete a port, in nanoseconds.
-    private(set) var portChange = UpperDuration(500_000, within: 50_000...2_000_000)
+    private(set) var portChange = UpperDuration(500_000, within: 50_000...2_000_000, oneIn: 100)
     /// The longest that the thread was held up so far, in nanoseconds; see ``lead``.
     private var longestDelay: Int64 = 0
-    /// Mean time that the thread is awake for one group of messages, in nanoseconds.
+    /// Mean processor time for one group of messages, in nanoseconds.
     private var cost: Int64 = 50_000
-    /// The same for the present group, so far.
-    private var awake: Int64 = 0
+    /// The thread's processor time after the last group, in nanoseconds.
+    private var spent: Int64?
 
-    /// Most that all wake-ups may use: 3 % of a core.
-    private static let share = (of: Int64(3), in: Int64(100))
-    /// Limits of ``lead``. More would not help: nothing that is later is sent as planned.
+    /// All wake-ups together may use one part in so many of a core: 3 %.
+    private static let shareOfCore: Int64 = 33
+    /// Limits of the lead, in nanoseconds.
+    ///
+    /// More would not help: nothing that is later is sent as planned.
     static let leads: ClosedRange<Int64> = 5_000_000...40_000_000
-    /// Limits of ``groupSpan``. A Start and its tick fit into the shortest.
+    /// Limits of the length of a group, in microseconds; a Start and its tick fit into the shortest.
     private static let spans: ClosedRange<Int64> = 2_500...20_000
 
     /// How long before a message is due to start the queue, in nanoseconds.
@@ -34,16 +38,14 @@ struct WakeUpPolicy {
     ///
     /// For example, at 60 us of work for a group it is 2.5 ms, at 300 us it is 10 ms.
     var groupSpan: Int64 {
-        let span = cost * Self.share.in / Self.share.of / 1_000
-        return min(max(span, Self.spans.lowerBound), Self.spans.upperBound)
+        min(max(cost * Self.shareOfCore / 1_000, Self.spans.lowerBound), Self.spans.upperBound)
     }
 
     /// How long before a message is due to wake in order to send it, in nanoseconds; the thread busy-waits for the rest.
     ///
     /// - Parameter distance: time since the thread sent before, in nanoseconds.
-    func marginToSend(distance: Int64) -> Int64 {
-        min(toSend.nanoseconds, max(0, distance) * Self.share.of / Self.share.in)
-    }
+    /// - Returns: nanoseconds.
+    func marginToSend(distance: Int64) -> Int64 { min(toSend.nanoseconds, max(0, distance) / Self.shareOfCore) }
 
     /// Notes how late the thread woke, in nanoseconds.
     mutating func wokeUp(lateness: Int64) {
@@ -59,36 +61,36 @@ struct WakeUpPolicy {
     /// Notes how long it took to create or delete a port, in nanoseconds.
     mutating func changedPort(in time: Int64) { portChange.learn(time) }
 
-    /// Notes that the thread was awake for some nanoseconds.
-    mutating func wasAwake(for time: Int64) { awake += time }
-
     /// Notes that a group of messages has been handled.
-    mutating func finishedGroup() {
-        cost += (awake - cost) / 32
-        awake = 0
+    ///
+    /// - Parameter threadTime: the processor time that the thread has used so far, in nanoseconds.
+    mutating func finishedGroup(threadTime: Int64) {
+        if let spent { cost += (threadTime - spent - cost) / 32 }
+        spent = threadTime
     }
 }
 
-/// Estimates the time that 99 % of some durations stay below.
+/// Estimates the time that most of some durations stay below.
 struct UpperDuration {
     /// The estimate.
     private(set) var nanoseconds: Int64
     private let limits: ClosedRange<Int64>
+    private let others: Int64
 
     /// - Parameters:
     ///   - nanoseconds: the first estimate.
     ///   - limits: limits of the estimate, in nanoseconds.
-    init(_ nanoseconds: Int64, within limits: ClosedRange<Int64>) {
+    ///   - share: one duration in so many exceeds the estimate.
+    init(_ nanoseconds: Int64, within limits: ClosedRange<Int64>, oneIn share: Int64) {
         self.nanoseconds = nanoseconds
         self.limits = limits
+        others = share - 1
     }
 
-    /// Raises the estimate a lot when it was exceeded, and lowers it by a ninety-ninth of that otherwise.
-    ///
-    /// It settles where one duration in a hundred exceeds it.
+    /// Raises the estimate when it was exceeded, and lowers it by so much less otherwise that it settles.
     mutating func learn(_ duration: Int64) {
         let step = nanoseconds / 8
-        nanoseconds += duration > nanoseconds ? step : -max(1, step / 99)
+        nanoseconds += duration > nanoseconds ? step : -max(1, step / others)
         nanoseconds = min(max(nanoseconds, limits.lowerBound), limits.upperBound)
     }
 }

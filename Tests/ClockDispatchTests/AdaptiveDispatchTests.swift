@@ -93,9 +93,9 @@ struct AdaptiveDispatchTests {
         stage.kernel.delay = { callTime }
         if interval > 0 { runAnotherQueue(stage.kernel, interval: interval) }
         stage.run(milliseconds: 3000)
-        let (before, start) = (stage.awake, stage.kernel.now)
+        let (before, start) = (stage.kernel.awake, stage.kernel.now)
         stage.run(milliseconds: 3000)
-        let share = Double(stage.awake - before) / Double(stage.kernel.now - start)
+        let share = Double(stage.kernel.awake - before) / Double(stage.kernel.now - start)
         #expect(share <= 0.04, "\(share)")
         for slot in 0..<8 {
             let lateness = stage.lateness(UInt8(slot)).map { $0 - Int64(slot) * 2_500 }

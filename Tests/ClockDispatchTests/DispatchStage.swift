@@ -17,8 +17,6 @@ final class DispatchStage {
     var changes: [(at: Int64, change: (inout OutputBoard) -> Void)] = []
     /// Changes of the way, with the monotonic time of the first turn after which it is made.
     var ways: [(at: Int64, way: DispatchWay)] = []
-    /// Time that the thread has been awake, in nanoseconds.
-    private(set) var awake: Int64 = 0
     /// How late the thread wakes, in nanoseconds.
     var wakeUpLatency: () -> Int64 = { 4_000 }
 
@@ -45,9 +43,7 @@ final class DispatchStage {
                 board.generation += 1
                 changes.removeFirst()
             }
-            let start = kernel.now
             let turn = dispatcher.turn(board)
-            awake += kernel.now - start
             if let next = ways.first, next.at <= kernel.now {
                 dispatcher.change(to: next.way)
                 ways.removeFirst()

@@ -56,7 +56,13 @@ final class SimulatedKernel {
         if exists { ports |= 1 << UInt64(port) } else { ports &= ~(1 << UInt64(port)) }
     }
 
-    func spend(_ time: Int64) { advance(to: now + time) }
+    /// Nanoseconds that the thread has been awake.
+    private(set) var awake: Int64 = 0
+
+    func spend(_ time: Int64) {
+        awake += time
+        advance(to: now + time)
+    }
 
     func advance(to time: Int64) {
         while let start, start + (beats + 1) * QueueGrid.period <= time {
@@ -213,5 +219,6 @@ struct SimulatedMachine: DispatchMachine {
         return taken.count
     }
 
-    func pause(nanoseconds: Int64) { kernel.spend(nanoseconds) }
+    func pause(nanoseconds: Int64) { kernel.advance(to: kernel.now + nanoseconds) }
+    func threadTime() -> Int64 { kernel.awake }
 }

@@ -17,7 +17,8 @@ final class VirtualOutputThread {
     init(_ board: OutputBoard, at now: HostTime) {
         self.board = board
         kernel.now = now
-        dispatcher = Dispatcher(machine: VirtualKernel.Side(kernel: kernel), way: DispatchWay(mode: .direct), counters: counters)
+        let way = DispatchWay(mode: .direct)
+        dispatcher = Dispatcher(machine: VirtualKernel.Side(kernel: kernel), way: way, counters: counters)
     }
 
     /// Whether a receiver connected to a port accepts no messages.
@@ -141,5 +142,6 @@ final class VirtualKernel {
         }
 
         func pause(nanoseconds: Int64) { kernel.pass() }
+        func threadTime() -> Int64 { 0 }
     }
 }
