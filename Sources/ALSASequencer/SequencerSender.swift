@@ -100,7 +100,7 @@ package struct SequencerSender: ~Copyable {
     /// - Parameters:
     ///   - message: what to send.
     ///   - port: one of the client's outputs.
-    ///   - tag: tells the witness's messages apart, 1 to 255.
+    ///   - tag: tells queued messages apart when the witness hears them, 1 to 255.
     ///   - queueTime: the queue sends the message at its first period that ends then or later.
     package mutating func add(_ message: ClockMessage, from port: UInt8, tag: UInt8, at queueTime: Int64) {
         guard let queue else { return }

@@ -56,15 +56,21 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     var tag: UInt8 = 0
     /// When the thread was to wake, from waking until it has begun its work.
     var wokenFor: MonotonicTime?
-    /// When the last messages that the thread sent were due.
+    /// When the last ticks that the thread sent were due.
     var lastSent = MonotonicTime(nanoseconds: 0)
+    /// When the thread last slept.
+    private var awakeSince: MonotonicTime
 
     /// The queue since its last start.
     struct RunningQueue: BitwiseCopyable {
         /// Lower bound on when it started.
         var start: MonotonicTime
+        /// When the call that started it returned.
+        var returned: MonotonicTime
         /// Estimate of when its time was 0; nil until it has been measured.
         var origin: MonotonicTime?
+        /// Whether that was measured more than once, so that one late interrupt cannot spoil it.
+        var isSure = false
     }
 
     struct Armed: BitwiseCopyable {
@@ -74,7 +80,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         var groupEnd: MonotonicTime
     }
 
-    /// Longest busy-wait per turn, and the pause that follows it, in nanoseconds.
+    /// Longest time without a sleep, and the pause that follows it, in nanoseconds.
     ///
     /// Keeps other threads alive when there is more to send than time.
     static var longestTurn: Int64 { 2_000_000 }
@@ -100,6 +106,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         heard = PageArray(count: SequencerSender.heardCapacity) { _ in .init(port: 0, tag: 0, queueTime: 0) }
         agenda = Agenda(outputs: outputs)
         reading = machine.reading(after: nil)
+        awakeSince = reading.monotonic
         self.machine = machine
     }
 
@@ -122,7 +129,9 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     mutating func wokeUp(at deadline: MonotonicTime, lateness: Int64) {
         policy.wokeUp(lateness: lateness)
         wokenFor = deadline
-        if way.isAdaptive, way.mode == .direct, machine.hasQueue, lateness > Self.lateWakeUp { way.mode = .queue }
+        if way.isAdaptive, way.mode == .direct, machine.hasQueue, lateness > Self.lateWakeUp {
+            way = DispatchWay(mode: .backstop)
+        }
     }
 
     /// Sends in another way from now on; call ``turn(_:)`` at once.
@@ -141,17 +150,22 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     mutating func turn(_ board: borrowing OutputBoard) -> MonotonicTime {
         reading = machine.reading(after: reading)
         let start = reading.monotonic
-        let deadline = min(work(board, from: start), start.advanced(byNanoseconds: Self.longestSleep))
+        var deadline = min(work(board), start.advanced(byNanoseconds: Self.longestSleep))
         wokenFor = nil
+        let now = machine.monotonicTime()
+        if deadline <= now {
+            guard now > awakeSince.advanced(byNanoseconds: Self.longestTurn) else { return deadline }
+            deadline = now.advanced(byNanoseconds: Self.yieldTime)
+        }
+        awakeSince = deadline
         return deadline
     }
 
-    private mutating func work(_ board: borrowing OutputBoard, from start: MonotonicTime) -> MonotonicTime {
+    private mutating func work(_ board: borrowing OutputBoard) -> MonotonicTime {
         disarm()
         // Where the queue sends, everything within its lead is planned again.
         if way.mode != .direct { agenda.clear() }
         if generation != board.generation { takeChanges(board) }
-        let turnEnd = start.advanced(byNanoseconds: Self.longestTurn)
         while true {
             if agenda.isEmpty { plan(board) }
             guard !agenda.isEmpty else { return pause(until: MonotonicTime(nanoseconds: .max)) }
@@ -166,10 +180,10 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             let nearness = agenda.entries[0].port != nil && usesQueue ? max(margin, QueueGrid.period) : margin
             guard now.advanced(byNanoseconds: nearness) >= due else { return pauseDirect(now: now, until: wakeUp) }
             noteReady(at: now) { $0.couldSend(after: $1) }
-            lastSent = due
+            if agenda.entries[0].message == .timingClock { lastSent = due }
             sendFirst(awakeSince: reading.hostTime)
             policy.finishedGroup(threadTime: machine.threadTime())
-            if now > turnEnd { return pause(until: now.advanced(byNanoseconds: Self.yieldTime)) }
+            if now > awakeSince.advanced(byNanoseconds: Self.longestTurn) { return pause(until: now) }
         }
     }
 

@@ -19,9 +19,10 @@ extension Dispatcher where Machine: ~Copyable {
         let isOwn = first > 0 || isOwn(0)
         for _ in 0..<3 {
             let now = machine.monotonicTime()
-            guard !isOwn || now < wakeUp, now < aim else { return nil }
+            guard !agenda.isEmpty, !isOwn || now < wakeUp, now < aim else { return nil }
             if let queue, !company.wantsStart() {
-                arm(first) { max(1, $0.nanoseconds - (queue.origin ?? queue.start).nanoseconds) }
+                let origin = queue.isSure ? queue.origin ?? queue.start : queue.start
+                arm(first) { max(1, $0.nanoseconds - origin.nanoseconds) }
                 break
             }
             guard let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else { return nil }
@@ -71,8 +72,9 @@ extension Dispatcher where Machine: ~Copyable {
         var before = machine.monotonicTime()
         while before < time { before = machine.monotonicTime() }
         guard machine.startQueue() else { return nil }
-        queue = RunningQueue(start: before)
-        return machine.monotonicTime() < time.advanced(byNanoseconds: QueueGrid.period)
+        let returned = machine.monotonicTime()
+        queue = RunningQueue(start: before, returned: returned)
+        return returned < time.advanced(byNanoseconds: QueueGrid.period)
     }
 
     /// Puts the whole agenda into the running queue.
@@ -102,9 +104,20 @@ extension Dispatcher where Machine: ~Copyable {
         self.armed = nil
         machine.removeQueued()
         let now = machine.monotonicTime()
-        measureStart(at: now)
+        let count = agenda.count
         if now >= armed.earliest { settle() }
+        let hasSent = agenda.count < count
         for index in 0..<agenda.count { agenda.entries[index].isArmed = false }
+        if hasSent, way.mode == .backstop, let wokenFor, wokenFor < armed.groupEnd {
+            // The thread was to send it, and came too late.
+            noteReady(at: now) { $0.couldSend(after: $1) }
+        }
+        if now >= armed.groupEnd, !hasSent {
+            // The queue's start still waits for another queue's timer, which is very slow.
+            noteStart(isLate: true)
+        } else {
+            measureStart(at: now)
+        }
     }
 
     /// Measures when the queue has started, and so whether another program's queue runs.
@@ -113,14 +126,20 @@ extension Dispatcher where Machine: ~Copyable {
         guard let running = queue, now > running.start.advanced(byNanoseconds: Company.longestWait),
             let measured = machine.queueOrigin()
         else { return }
-        if running.origin == nil {
-            let start = running.start.nanoseconds
-            company.started(after: measured.lowerBound.nanoseconds - start...measured.upperBound.nanoseconds - start)
-            if way.isAdaptive, way.mode != .direct { way.mode = company.isPresent ? .backstop : .queue }
-        }
+        let error = measured.upperBound.nanoseconds - measured.lowerBound.nanoseconds
+        guard error < Company.tolerance else { return }
         // An interrupt that was late makes it seem later.
         let origin = max(running.start, measured.lowerBound)
         queue?.origin = min(running.origin ?? origin, origin)
+        queue?.isSure = running.origin != nil
+        guard running.origin == nil else { return }
+        noteStart(isLate: origin > running.returned.advanced(byNanoseconds: Company.tolerance))
+    }
+
+    /// Notes whether the queue's start had to wait for another queue's timer.
+    private mutating func noteStart(isLate: Bool) {
+        company.started(isLate: isLate)
+        if way.isAdaptive, way.mode != .direct { way.mode = company.isPresent ? .backstop : .queue }
     }
 
     /// Asks the witness which messages the queue has sent.

@@ -3,7 +3,8 @@ internal import RealTime
 
 /// When the sequencer's queue can send: every 160 us from its start.
 ///
-/// It is therefore restarted for each group of messages, so that one of its periods ends exactly when the group is due.
+/// Where it can be, it is therefore restarted for each group of messages, so that one of its periods ends exactly when
+/// the group is due.
 /// It is never started before the planned moment, so it can never send early.
 struct QueueGrid: Hashable, BitwiseCopyable {
     /// Earliest start of the queue.
@@ -33,11 +34,6 @@ struct QueueGrid: Hashable, BitwiseCopyable {
     /// period, so a start that is a few microseconds off makes no difference.
     func stamp(notBefore time: MonotonicTime) -> Int64 {
         periods(until: time) * Self.period - Self.period / 2
-    }
-
-    /// When a message with this stamp is sent, at the earliest.
-    func periodEnd(ofStamp stamp: Int64) -> MonotonicTime {
-        start.advanced(byNanoseconds: stamp + Self.period / 2)
     }
 
     private func periods(until time: MonotonicTime) -> Int64 {

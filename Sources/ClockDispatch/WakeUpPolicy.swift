@@ -10,10 +10,10 @@ struct WakeUpPolicy {
     /// One wake-up in ten needs longer and takes the queue's next period, which costs less than waking earlier each time.
     private(set) var toStart = UpperDuration(20_000, within: 2_000...QueueGrid.period, oneIn: 10)
     /// Time from a deadline until the thread can send, in nanoseconds.
-    private(set) var toSend = UpperDuration(50_000, within: 2_000...250_000, oneIn: 100)
+    private(set) var toSend = UpperDuration(50_000, within: 2_000...Self.longestToSend, oneIn: 100)
     /// Time to create or delete a port, in nanoseconds.
-    private(set) var portChange = UpperDuration(500_000, within: 50_000...2_000_000, oneIn: 100)
-    /// The longest that the thread was held up so far, in nanoseconds; see ``lead``.
+    private(set) var portChange = UpperDuration(500_000, within: 50_000...1_000_000, oneIn: 100)
+    /// The longest that the thread was held up, in nanoseconds; forgotten within an hour.
     private var longestDelay: Int64 = 0
     /// Mean processor time for one group of messages, in nanoseconds.
     private var cost: Int64 = 50_000
@@ -22,16 +22,18 @@ struct WakeUpPolicy {
 
     /// All wake-ups together may use one part in so many of a core: 3 %.
     private static let shareOfCore: Int64 = 33
+    private static let longestToSend: Int64 = 250_000
     /// Limits of the lead, in nanoseconds.
     ///
-    /// More would not help: nothing that is later is sent as planned.
+    /// The longer it is, the longer an outdated plan stays in force while the thread is held up.
     static let leads: ClosedRange<Int64> = 5_000_000...40_000_000
     /// Limits of the length of a group, in microseconds; a Start and its tick fit into the shortest.
     private static let spans: ClosedRange<Int64> = 2_500...20_000
 
     /// How long before a message is due to start the queue, in nanoseconds.
     ///
-    /// Twice the longest delay so far. While the queue runs, its timer interrupts the processor 6250 times a second.
+    /// Twice the longest delay. While the queue runs, its timer interrupts the processor 6250 times a second, so it is not
+    /// started earlier than that.
     var lead: Int64 { min(max(2 * longestDelay, Self.leads.lowerBound), Self.leads.upperBound) }
 
     /// Length of a group of messages that are handled at one wake-up, in microseconds.
@@ -49,14 +51,19 @@ struct WakeUpPolicy {
 
     /// Notes how late the thread woke, in nanoseconds.
     mutating func wokeUp(lateness: Int64) {
-        if lateness <= Self.leads.upperBound { longestDelay = max(longestDelay, lateness) }
+        longestDelay -= longestDelay >> 16
+        longestDelay = max(longestDelay, min(lateness, Self.leads.upperBound / 2))
     }
 
     /// Notes that the thread could start the queue so long after its deadline, in nanoseconds.
     mutating func couldStart(after time: Int64) { toStart.learn(time) }
 
     /// Notes that the thread could send so long after its deadline, in nanoseconds.
-    mutating func couldSend(after time: Int64) { toSend.learn(time) }
+    ///
+    /// What is too long for any margin teaches nothing.
+    mutating func couldSend(after time: Int64) {
+        if time <= Self.longestToSend { toSend.learn(time) }
+    }
 
     /// Notes how long it took to create or delete a port, in nanoseconds.
     mutating func changedPort(in time: Int64) { portChange.learn(time) }

@@ -102,25 +102,29 @@ struct DispatcherTests {
     private static let delays: [Int64] = [300, 25_000, 170_000, 2_600_000]
 
     /// Tries every combination of delays in two successive calls, at every second call during some ticks.
-    @Test(arguments: [Int64(0), 40_000], [DispatchMode.backstop, .queue])
-    func `whatever is delayed between any two calls, each tick is sent once and none early`(
-        flight: Int64, mode: DispatchMode
+    ///
+    /// - Parameters:
+    ///   - milliseconds: the time before, and after, the first of these calls.
+    ///   - stage: makes the stage.
+    private func delayEverywhere(
+        milliseconds: (before: Int64, after: Int64), places: StrideTo<Int>, _ stage: () -> DispatchStage
     ) {
-        for place in stride(from: 40, to: 240, by: 2) {
+        for place in places {
             for choice in 0..<16 {
-                let stage = DispatchStage(mode: mode, outputs: 2, microsecondsPerBeat: 400_001)
-                stage.kernel.flight = flight
+                let stage = stage()
+                // Large steps keep the test fast; with small ones a busy-wait reads the clock a thousand times.
+                stage.kernel.delay = { 5_000 }
+                if milliseconds.before > 0 { stage.run(milliseconds: milliseconds.before) }
                 var call = 0
                 stage.kernel.delay = {
                     call += 1
                     switch call {
                     case place: return Self.delays[choice & 3]
                     case place + 1: return Self.delays[choice >> 2]
-                    // Large steps keep the test fast; with small ones a busy-wait reads the clock a thousand times.
                     default: return 5_000
                     }
                 }
-                stage.run(milliseconds: 45)
+                stage.run(milliseconds: milliseconds.after)
                 for port in [UInt8(0), 1] {
                     let lateness = stage.lateness(port)
                     guard lateness.count >= 2, lateness.allSatisfy({ (0...6_000).contains($0) })
@@ -133,12 +137,36 @@ struct DispatcherTests {
         }
     }
 
+    @Test(arguments: [Int64(0), 40_000], [DispatchMode.backstop, .queue])
+    func `whatever is delayed between any two calls, each tick is sent once and none early`(
+        flight: Int64, mode: DispatchMode
+    ) {
+        delayEverywhere(milliseconds: (0, 45), places: stride(from: 40, to: 240, by: 2)) {
+            let stage = DispatchStage(mode: mode, outputs: 2, microsecondsPerBeat: 400_001)
+            stage.kernel.flight = flight
+            return stage
+        }
+    }
+
+    @Test(arguments: [Int64(0), 40_000], [Int64(160_000), 1_000_000])
+    func `that also holds beside another program's queue`(flight: Int64, interval: Int64) {
+        delayEverywhere(milliseconds: (120, 45), places: stride(from: 1, to: 121, by: 3)) {
+            let way = DispatchWay(mode: .queue, isAdaptive: true)
+            let stage = DispatchStage(way: way, outputs: 2, microsecondsPerBeat: 400_001)
+            stage.kernel.flight = flight
+            stage.kernel.startDelay = { interval - stage.kernel.now % interval }
+            return stage
+        }
+    }
+
     @Test(arguments: [UInt64](1...60))
     func `changes at any time neither lose nor double anything, and keep the order`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        let mode = [DispatchMode.backstop, .queue, .direct][Int(seed % 3)]
-        let stage = DispatchStage(mode: mode, outputs: 2, microsecondsPerBeat: 400_001)
-        stage.kernel.flight = [0, 30_000][Int(seed / 3 % 2)]
+        let ways = [DispatchMode.backstop, .queue, .direct].map { DispatchWay(mode: $0) }
+        let way = (ways + [DispatchWay(mode: .queue, isAdaptive: true)])[Int(seed % 4)]
+        let stage = DispatchStage(way: way, outputs: 2, microsecondsPerBeat: 400_001)
+        if way.isAdaptive { stage.kernel.startDelay = { 160_000 - stage.kernel.now % 160_000 } }
+        stage.kernel.flight = [0, 30_000][Int(seed / 4 % 2)]
         stage.kernel.delay = {
             Int.random(in: 0..<40, using: &random) == 0 ? .random(in: 0...300_000, using: &random) : 500
         }

@@ -26,11 +26,18 @@ final class SimulatedKernel {
     /// Time from the queue to the receivers, in nanoseconds.
     var flight: Int64 = 0
     /// Delay of the queue's start, in nanoseconds: another program's timer runs.
+    ///
+    /// Until then the queue tells a time as if it had started at once.
     var startDelay: () -> Int64 = { 0 }
+    /// How late the timer's last interrupt was, in nanoseconds: the queue seems to have started so much later.
+    var interruptLateness: () -> Int64 = { 0 }
+    /// Number of messages that the queue has room for.
+    var room = Int.max
     private(set) var delivered: [Delivery] = []
     private var heard: [(at: Int64, SequencerSender.Heard)] = []
     private var pending: [(Delivery, tag: UInt8, stamp: Int64)] = []
     private var start: Int64?
+    private var asked: Int64 = 0
     private var beats: Int64 = 0
     private var landing: Int64 = 0
     /// Number of events that the witness stores before it drops all.
@@ -109,19 +116,27 @@ final class SimulatedKernel {
 
     func startQueue() {
         pending = []
+        asked = now
         start = now + startDelay()
         beats = 0
     }
 
-    func queue(_ entry: ScheduledMessage, port: UInt8, tag: UInt8) {
+    /// Returns whether there was room.
+    func queue(_ entry: ScheduledMessage, port: UInt8, tag: UInt8) -> Bool {
+        guard pending.count < room else { return false }
         let delivery = Delivery(port: port, message: entry.message, time: 0, isQueued: true)
-        pending.append((delivery, tag, entry.queueTime))
+        if let start, start <= now, entry.queueTime <= beats * QueueGrid.period {
+            deliver(delivery, at: now, tag: tag, queueTime: beats * QueueGrid.period)
+        } else {
+            pending.append((delivery, tag, entry.queueTime))
+        }
+        return true
     }
 
     func stopQueue() { start = nil }
     func removeQueued() { pending = [] }
     var isQueueEmpty: Bool { pending.isEmpty && now >= landing }
-    var origin: Int64? { start }
+    var origin: Int64? { start.map { $0 > now ? asked : $0 + interruptLateness() } }
 
     func takeHeard() -> [SequencerSender.Heard]? {
         if hasOverflown {
@@ -179,8 +194,7 @@ struct SimulatedMachine: DispatchMachine {
         for index in messages.indices {
             guard let port = messages[index].port else { continue }
             spend()
-            kernel.queue(messages[index], port: port, tag: messages[index].tag)
-            messages[index].isArmed = true
+            messages[index].isArmed = kernel.queue(messages[index], port: port, tag: messages[index].tag)
         }
     }
 
