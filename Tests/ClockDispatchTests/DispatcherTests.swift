@@ -105,6 +105,7 @@ struct DispatcherTests {
     ///
     /// - Parameters:
     ///   - milliseconds: the time before, and after, the first of these calls.
+    ///   - places: the numbers of the calls.
     ///   - stage: makes the stage.
     private func delayEverywhere(
         milliseconds: (before: Int64, after: Int64), places: StrideTo<Int>, _ stage: () -> DispatchStage
