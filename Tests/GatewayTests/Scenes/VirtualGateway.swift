@@ -450,10 +450,12 @@ final class VirtualGateway: EffectPerformer {
     /// Checks the promises that must hold after every event.
     func check() {
         if let fault = commandWatch.fault(ofKept: kept, self) { broken.append(fault) }
+        // Ports that only their own programs can subscribe, as those of bridges.
+        let closed = Set(sequencer.ports.filter { !$0.isWritable }.map(\.address))
         for (slot, output) in engine.outputs.all.enumerated() {
             if case .leaving = output.presence { leaving.insert(slot) }
             if case .here = output.presence { leaving.remove(slot) }
-            let hearers = sequencer.subscriptions.count { $0.sender == output.source }
+            let hearers = sequencer.subscriptions.count { $0.sender == output.source && !closed.contains($0.receiver) }
             if output.hasOneDevice, hearers > 1 { broken.append("\(output.name) drives \(hearers) machines") }
             if case .line(let descriptor) = output.sink, openLines[descriptor] == nil {
                 broken.append("\(output.name) writes to a closed line")
