@@ -432,6 +432,9 @@ final class VirtualGateway: EffectPerformer {
     /// Records that the Link peer has carried out what a command asked of it.
     func linkHasDone(_ token: ReplyToken) { commandWatch.linkHasDone(token) }
 
+    /// Records the tempo that the Link peer has now.
+    func linkHasTempo(_ tempo: Tempo) { commandWatch.linkHasTempo(tempo) }
+
     /// Records a broken promise.
     func fail(_ promise: String) { broken.append(promise) }
 
