@@ -311,8 +311,12 @@ final class VirtualGateway: EffectPerformer {
     }
 
     private func hear(_ message: ClockMessage, at time: HostTime, slot: Int, _ receiver: Receiver) {
-        if message != .timingClock { hasMissed.remove(receiver) } else { silenceWatch.ticked(receiver, at: time) }
         let board = outputThread.board
+        if message == .timingClock {
+            silenceWatch.ticked(receiver, slot, board, at: time)
+        } else {
+            hasMissed.remove(receiver)
+        }
         if message == .start { barsAtStart[receiver] = board.transport.ticksPerBar }
         let fault = machines[receiver, default: DrumMachine()].take(
             message, at: time.microseconds, on: board.map.line, board.slots[slot].settings)
@@ -354,6 +358,7 @@ final class VirtualGateway: EffectPerformer {
             return Self.hearers(of: UInt8(source.port), sequencer).map { (.port($0), slot) }
         }
         let receivers = receivers(on: board) + mistaken
+        silenceWatch.take(board, at: now)
         silenceWatch.keepOnly(Set(receivers.map(\.receiver)))
         for (receiver, slot) in receivers {
             let promise = silenceWatch.fault(
