@@ -316,8 +316,12 @@ final class VirtualGateway: EffectPerformer {
     }
 
     private func hear(_ message: ClockMessage, at time: HostTime, slot: Int, _ receiver: Receiver) {
-        if message != .timingClock { hasMissed.remove(receiver) } else { silenceWatch.ticked(receiver, at: time) }
         let board = outputThread.board
+        if message == .timingClock {
+            silenceWatch.ticked(receiver, slot, board, at: time)
+        } else {
+            hasMissed.remove(receiver)
+        }
         if message == .start { barsAtStart[receiver] = board.transport.ticksPerBar }
         let fault = machines[receiver, default: DrumMachine()].take(
             message, at: time.microseconds, on: board.map.line, board.slots[slot].settings)
@@ -359,6 +363,7 @@ final class VirtualGateway: EffectPerformer {
             return Self.hearers(of: UInt8(source.port), sequencer).map { (.port($0), slot) }
         }
         let receivers = receivers(on: board) + mistaken
+        silenceWatch.take(board, at: now)
         silenceWatch.keepOnly(Set(receivers.map(\.receiver)))
         for (receiver, slot) in receivers {
             let promise = silenceWatch.fault(
@@ -436,6 +441,9 @@ final class VirtualGateway: EffectPerformer {
 
     /// Records that the Link peer has carried out what a command asked of it.
     func linkHasDone(_ token: ReplyToken) { commandWatch.linkHasDone(token) }
+
+    /// Records the tempo that the Link peer has now.
+    func linkHasTempo(_ tempo: Tempo) { commandWatch.linkHasTempo(tempo) }
 
     /// Records a broken promise.
     func fail(_ promise: String) { broken.append(promise) }
