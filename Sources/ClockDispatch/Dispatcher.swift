@@ -182,7 +182,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             noteReady(at: now) { $0.couldSend(after: $1) }
             if agenda.entries[0].message == .timingClock { lastSent = due }
             sendFirst(awakeSince: reading.hostTime)
-            policy.finishedGroup(threadTime: machine.threadTime())
+            finishedGroup()
             if now > awakeSince.advanced(byNanoseconds: Self.longestTurn) { return pause(until: now) }
         }
     }
@@ -191,6 +191,11 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     mutating func noteReady(at now: MonotonicTime, _ note: (inout WakeUpPolicy, Int64) -> Void) {
         guard let deadline = wokenFor.take() else { return }
         note(&policy, now.nanoseconds - deadline.nanoseconds)
+    }
+
+    /// Notes that a group of messages has been handled.
+    mutating func finishedGroup() {
+        policy.finishedGroup(at: machine.monotonicTime(), threadTime: machine.threadTime())
     }
 
     /// Whether messages from sequencer ports go through the queue.

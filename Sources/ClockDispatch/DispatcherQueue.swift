@@ -40,7 +40,7 @@ extension Dispatcher where Machine: ~Copyable {
             disarm()
         }
         guard let armed else { return nil }
-        if !isOwn { policy.finishedGroup(threadTime: machine.threadTime()) }
+        if !isOwn { finishedGroup() }
         return min(armed.groupEnd, nextOwnWakeUp)
     }
 

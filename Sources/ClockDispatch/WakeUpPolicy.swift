@@ -15,10 +15,10 @@ struct WakeUpPolicy {
     private(set) var portChange = UpperDuration(500_000, within: 50_000...1_000_000, oneIn: 100)
     /// The longest that the thread was held up, in nanoseconds; forgotten within an hour.
     private var longestDelay: Int64 = 0
-    /// Mean processor time for one group of messages, in nanoseconds.
-    private var cost: Int64 = 50_000
-    /// The thread's processor time after the last group, in nanoseconds.
-    private var spent: Int64?
+    /// Processor time that the thread may still use, or has used too much, in nanoseconds.
+    private var balance: Int64 = 0
+    /// When the last group was handled, and the thread's processor time then, in nanoseconds.
+    private var last: (time: MonotonicTime, threadTime: Int64)?
 
     /// All wake-ups together may use one part in so many of a core: 3 %.
     private static let shareOfCore: Int64 = 33
@@ -38,9 +38,9 @@ struct WakeUpPolicy {
 
     /// Length of a group of messages that are handled at one wake-up, in microseconds.
     ///
-    /// For example, at 60 us of work for a group it is 2.5 ms, at 300 us it is 10 ms.
+    /// The shortest, unless the thread has used more than its share of the processor; 1 ms too much adds 10 ms.
     var groupSpan: Int64 {
-        min(max(cost * Self.shareOfCore / 1_000, Self.spans.lowerBound), Self.spans.upperBound)
+        min(Self.spans.lowerBound + max(0, -balance) / 100, Self.spans.upperBound)
     }
 
     /// How long before a message is due to wake in order to send it, in nanoseconds; the thread busy-waits for the rest.
@@ -70,10 +70,15 @@ struct WakeUpPolicy {
 
     /// Notes that a group of messages has been handled.
     ///
-    /// - Parameter threadTime: the processor time that the thread has used so far, in nanoseconds.
-    mutating func finishedGroup(threadTime: Int64) {
-        if let spent { cost += (threadTime - spent - cost) / 32 }
-        spent = threadTime
+    /// - Parameters:
+    ///   - time: the present time.
+    ///   - threadTime: the processor time that the thread has used so far, in nanoseconds.
+    mutating func finishedGroup(at time: MonotonicTime, threadTime: Int64) {
+        if let last {
+            let allowed = (time.nanoseconds - last.time.nanoseconds) / Self.shareOfCore
+            balance = min(max(balance + allowed - (threadTime - last.threadTime), -2_000_000), 1_000_000)
+        }
+        last = (time, threadTime)
     }
 }
 

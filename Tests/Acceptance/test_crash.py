@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -275,7 +276,7 @@ def limited(limit, *options, folder):
 def needed(text):
     (line,) = text.splitlines()
     assert line.startswith("tactus: this run may need ") and "ulimit -n" in line, line
-    return int(line.split()[6])
+    return int(re.search(r"may need (\d+) open files", line)[1])
 
 
 def test_with_any_limit_of_descriptors_a_run_works_wholly_or_says_what_it_needs(tmp_path, line, figure):

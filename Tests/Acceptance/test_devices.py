@@ -388,7 +388,7 @@ def test_a_program_that_stopped_reading_is_brought_in_step_when_it_reads_again_a
         assert [name for name, _ in replaced] == ["stop", "position", "continue"] and replaced[1][1] % 16 == 0, way
         out, after, out_again, last = record["statuses"]
         assert out["transport"] == "stopped" and "Sleeper" in warning(out, "out-of-step")["message"]
-        assert "play on" in warning(out, "out-of-step")["message"]
+        assert "may still be playing" in warning(out, "out-of-step")["message"]
         assert "next bar" in warning(out_again, "out-of-step")["fix"]
         assert "out-of-step" not in codes(after) + codes(last)
         other = [name for name in record["other"] if name not in ("clock", "position")]

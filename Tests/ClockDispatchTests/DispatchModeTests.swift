@@ -69,16 +69,21 @@ struct WakeUpPolicyTests {
         #expect(policy.marginToSend(distance: tickLength) >= min(200_000, tickLength / 34))
     }
 
-    @Test
-    func `the more a group of messages costs, the fewer groups there are`() {
-        func span(cost: Int64) -> Int64 {
-            var policy = WakeUpPolicy()
-            for number in 0..<500 { policy.finishedGroup(threadTime: Int64(number) * cost) }
-            return policy.groupSpan
+    /// Groups that are handled `distance` apart, in microseconds, at a cost in nanoseconds each.
+    private func span(cost: Int64, distance: Int64) -> Int64 {
+        var policy = WakeUpPolicy()
+        for number in 0..<500 {
+            policy.finishedGroup(
+                at: MonotonicTime(nanoseconds: Int64(number) * distance * 1_000), threadTime: Int64(number) * cost)
         }
-        #expect(span(cost: 20_000) == 2_500)
-        #expect((9_300...10_000).contains(span(cost: 300_000)))
-        #expect(span(cost: 5_000_000) == 20_000)
+        return policy.groupSpan
+    }
+
+    @Test
+    func `only a thread that uses more than its share handles more messages at a time`() {
+        #expect(span(cost: 300_000, distance: 10_400) == 2_500)
+        #expect(span(cost: 70_000, distance: 2_600) == 2_500)
+        #expect(span(cost: 100_000, distance: 2_600) == 20_000)
     }
 
     @Test(arguments: [Int64(1), 2, 4, 8])
