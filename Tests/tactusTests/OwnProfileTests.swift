@@ -89,7 +89,7 @@ struct OwnProfileTests {
             let failure = #expect(throws: Failure.self) { _ = try save(4, [file]) }
             let told = failure?.text ?? ""
             #expect(told.hasPrefix("\(file)/usb-midi.yaml cannot be written: "), "\(told)")
-            #expect(told.hasSuffix("start the gateway with --profiles and a folder that its user may write"))
+            #expect(told.hasSuffix("start the gateway with --profiles and a folder that its user may write to"))
         }
     }
 
