@@ -1,4 +1,4 @@
-/// Why no sequencer queue can send in place of the output thread.
+/// Why no sequencer queue can send for the output thread.
 package enum QueueFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kernel refused a step of the setup.
     case refused(Step, ALSAError)

@@ -4,7 +4,7 @@ internal import RealTime
 
 /// The sequencer client whose ports send the clocks.
 ///
-/// Its queue sends messages in time if the output thread cannot. Besides the outputs it has one input, the witness: a
+/// Its queue sends messages at their time, even while the output thread is held up. Besides the outputs it has one input, the witness: a
 /// private port that receives everything the outputs send. Once the output thread has taken the sender, only that
 /// thread uses the client. That thread also creates and deletes the ports. The kernel runs only one call per client at
 /// a time, so another thread's call could delay the clock.
@@ -17,7 +17,7 @@ package final class SequencerOutput: @unchecked Sendable {
     private let blueprints: PageArray<PortBlueprint>
     /// The sender, until the output thread takes it.
     private var sender: SequencerSender?
-    /// Why no queue can send in place of the output thread; nil if one can.
+    /// Why no queue can send for the output thread; nil if one can.
     package private(set) var queueFailure: QueueFailure?
 
     private static let witness = Int32(SequencerSender.witness)
@@ -44,7 +44,7 @@ package final class SequencerOutput: @unchecked Sendable {
         }
     }
 
-    /// Whether a sufficiently precise queue can send in place of the output thread.
+    /// Whether a sufficiently precise queue can send for the output thread.
     package var hasQueue: Bool { queueFailure == nil }
 
     /// Sets the name of a port that does not exist yet.
@@ -70,9 +70,7 @@ package final class SequencerOutput: @unchecked Sendable {
     /// - Returns: nil if it was already taken.
     package func takeSender() -> SequencerSender? { sender.take() }
 
-    /// Creates the queue, the pacemaker and the witness; then checks that the queue is precise enough.
-    ///
-    /// The pacemaker is a second, optional queue; it keeps the kernel's timer running at our rate.
+    /// Creates the queue and the witness; then checks that the queue is precise enough.
     private func makeQueues() throws(QueueFailure) {
         try QueueFailure.at(.eventPools) { () throws(ALSAError) in
             try check(
@@ -89,7 +87,6 @@ package final class SequencerOutput: @unchecked Sendable {
         }
         let queue = try makeFineQueue()
         sender?.queue = queue
-        sender?.pacemaker = try? makeFineQueue()
         try QueueFailure.at(.witness) { () throws(ALSAError) in try makeWitness(queue) }
         try sender?.tryQueue()
     }

@@ -14,7 +14,6 @@ package struct SequencerSender: ~Copyable {
     private let outgoing: PageArray<snd_seq_event_t>
     private let incoming: PageArray<snd_seq_event_t>
     private let removal: ALSAStructure
-    private let removalByTag: ALSAStructure
     private let inputRemoval: ALSAStructure
     private let pool: ALSAStructure
     private let queueStatus: ALSAStructure
@@ -23,8 +22,6 @@ package struct SequencerSender: ~Copyable {
     private var ports: SequencerPorts
     /// The queue that sends; nil if none is precise enough.
     var queue: Int32?
-    /// A queue without events: while it runs, the timer that all queues share fires every ``queuePeriod``.
-    var pacemaker: Int32?
 
     /// Most events in one batch.
     package static let capacity = 520
@@ -46,7 +43,6 @@ package struct SequencerSender: ~Copyable {
         var poller = pollfd()
         snd_seq_poll_descriptors(handle, &poller, 1, Int16(POLLIN))
         let removal = try Self.removal(SND_SEQ_REMOVE_OUTPUT)
-        let removalByTag = try Self.removal(SND_SEQ_REMOVE_OUTPUT | SND_SEQ_REMOVE_TAG_MATCH)
         let inputRemoval = try Self.removal(SND_SEQ_REMOVE_INPUT)
         let pool = try ALSAStructure(snd_seq_client_pool_malloc, snd_seq_client_pool_free)
         let queueStatus = try ALSAStructure(snd_seq_queue_status_malloc, snd_seq_queue_status_free)
@@ -54,7 +50,6 @@ package struct SequencerSender: ~Copyable {
         self.client = UInt8(clamping: client)
         descriptor = poller.fd
         self.removal = removal
-        self.removalByTag = removalByTag
         self.inputRemoval = inputRemoval
         self.pool = pool
         self.queueStatus = queueStatus
@@ -105,7 +100,7 @@ package struct SequencerSender: ~Copyable {
     /// - Parameters:
     ///   - message: what to send.
     ///   - port: one of the client's outputs.
-    ///   - tag: common to messages that are taken back together, 1 to 255.
+    ///   - tag: tells queued messages apart when the witness hears them, 1 to 255.
     ///   - queueTime: the queue sends the message at its first period that ends then or later.
     package mutating func add(_ message: ClockMessage, from port: UInt8, tag: UInt8, at queueTime: Int64) {
         guard let queue else { return }
@@ -119,11 +114,6 @@ package struct SequencerSender: ~Copyable {
 
     /// Adds the stop of the queue.
     package mutating func addQueueStop() { addControl(SND_SEQ_EVENT_STOP, of: queue) }
-
-    /// Adds the start or the end of the pacemaker.
-    package mutating func addPacemaker(isRunning: Bool) {
-        addControl(isRunning ? SND_SEQ_EVENT_START : SND_SEQ_EVENT_STOP, of: pacemaker)
-    }
 
     private mutating func addControl(_ type: snd_seq_event_type, of queue: Int32?) {
         guard let queue, count < Self.capacity else { return }
@@ -168,27 +158,21 @@ package struct SequencerSender: ~Copyable {
     /// Takes back everything in the queue, except what is being sent right now.
     package func removeQueued() { snd_seq_remove_events(handle, removal.pointer) }
 
-    /// Takes back everything with a tag from the queue, except what is being sent right now.
-    package func removeQueued(tag: UInt8) {
-        snd_seq_remove_events_set_tag(removalByTag.pointer, Int32(tag))
-        snd_seq_remove_events(handle, removalByTag.pointer)
-    }
-
     /// Whether nothing is in the queue or being sent from it right now.
     package var isQueueEmpty: Bool {
         guard snd_seq_get_client_pool(handle, pool.pointer) >= 0 else { return true }
         return snd_seq_client_pool_get_output_free(pool.pointer) >= snd_seq_client_pool_get_output_pool(pool.pointer)
     }
 
-    /// The monotonic time at which the queue's time was 0, since its last start.
-    package func queueOrigin() -> MonotonicTime? {
+    /// Limits of the monotonic time at which the queue's time was 0, since its last start.
+    package func queueOrigin() -> ClosedRange<MonotonicTime>? {
         guard let queue else { return nil }
         let before = MonotonicTime.now()
         guard snd_seq_get_queue_status(handle, queue, queueStatus.pointer) >= 0 else { return nil }
         let after = MonotonicTime.now()
         let time = snd_seq_queue_status_get_real_time(queueStatus.pointer).pointee
         let elapsed = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-        return MonotonicTime(nanoseconds: (before.nanoseconds + after.nanoseconds) / 2 - elapsed)
+        return before.advanced(byNanoseconds: -elapsed)...after.advanced(byNanoseconds: -elapsed)
     }
 
     /// Reads what the witness has heard.

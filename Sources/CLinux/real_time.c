@@ -10,6 +10,7 @@
 
 static atomic_int limited_thread;
 static atomic_int overrun_descriptor;
+static atomic_int overruns;
 
 int clinux_thread_id(void) {
     return gettid();
@@ -29,6 +30,8 @@ static void step_down(int number) {
     int reason = errno;
     const uint64_t one = 1;
     const struct sched_param ordinary = {0};
+    // First, so that who sees the ordinary scheduling also sees why.
+    atomic_store(&overruns, 1);
     // The kernel signals the thread that ran too long, here the caller; a signal from outside may reach any thread.
     // Only root may clear the flag once it is set.
     sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &ordinary);
@@ -36,6 +39,10 @@ static void step_down(int number) {
     // This fails only if the counter is at its limit, and then the reader wakes anyway.
     (void)!write(atomic_load(&overrun_descriptor), &one, sizeof one);
     errno = reason;
+}
+
+int clinux_overran_real_time(void) {
+    return atomic_load(&overruns);
 }
 
 int clinux_limit_real_time(int thread, int64_t microseconds, int descriptor) {

@@ -150,38 +150,6 @@ struct Agenda: ~Copyable {
         return nil
     }
 
-    /// The index of the first queued message that is due at the same time as the first message.
-    var firstArmedOfGroup: Int? {
-        for index in 0..<count {
-            guard entries[index].due == entries[0].due else { return nil }
-            if entries[index].isArmed { return index }
-        }
-        return nil
-    }
-
-    /// The number of messages in the queue with a tag.
-    func countArmed(under tag: UInt8) -> Int {
-        var armed = 0
-        for index in 0..<count where entries[index].isArmed && entries[index].tag == tag { armed += 1 }
-        return armed
-    }
-
-    /// Whether any output has messages in the queue both with this tag and with another.
-    func hasFollowers(of tag: UInt8) -> Bool {
-        var (first, later): (UInt64, UInt64) = (0, 0)
-        for index in 0..<count where entries[index].isArmed {
-            let output = UInt64(1) &<< UInt64(entries[index].slot)
-            if entries[index].tag == tag { first |= output } else { later |= output }
-        }
-        return first & later != 0
-    }
-
-    /// When the first message for a line is due.
-    var firstForLine: HostTime? {
-        for index in 0..<count where entries[index].port == nil { return entries[index].due }
-        return nil
-    }
-
     /// When the last message is due that follows a given one within a span.
     func groupEnd(from index: Int, span: Int64) -> HostTime {
         let end = entries[index].due.advanced(byMicroseconds: span)

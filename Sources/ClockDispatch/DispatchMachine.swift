@@ -13,7 +13,7 @@ protocol DispatchMachine: ~Copyable {
     func reading(after earlier: ClockReading?) -> ClockReading
     /// Sends the messages that leave from sequencer ports, in order and once each, and marks those that a receiver
     /// refused.
-    mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>, stoppingQueue: Bool)
+    mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>)
     /// Writes bytes to a line.
     ///
     /// - Returns: how many the line has taken; nil if it has failed for good.
@@ -26,14 +26,11 @@ protocol DispatchMachine: ~Copyable {
     mutating func arm(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>)
     /// Removes everything from the queue.
     mutating func removeQueued()
-    /// Removes messages with a tag from the queue.
-    mutating func removeQueued(tag: UInt8)
     /// Whether nothing waits in the queue or is just leaving it.
     var isQueueEmpty: Bool { get }
-    /// The moment at which the queue's time was 0; nil if it is not known.
-    func queueOrigin() -> MonotonicTime?
+    /// Limits of the moment at which the queue's time was 0; nil if it is not known.
+    func queueOrigin() -> ClosedRange<MonotonicTime>?
     mutating func stopQueue()
-    mutating func setPacemaker(_ isRunning: Bool)
     /// Reads what the witness has heard; 0 at the end, nil if some was lost.
     mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int?
     /// The existing output ports, one bit each.
@@ -43,8 +40,8 @@ protocol DispatchMachine: ~Copyable {
     /// Creates or deletes an output port.
     mutating func setPort(_ port: UInt8, exists: Bool)
     func pause(nanoseconds: Int64)
-    /// The number of other threads that run or wait for a processor.
-    func countOtherThreads() -> Int
+    /// Processor time that the calling thread has used so far, in nanoseconds.
+    func threadTime() -> Int64
 }
 
 /// The machine as the kernel provides it.
@@ -56,7 +53,6 @@ struct KernelMachine: DispatchMachine, ~Copyable {
     init(_ sequencer: SequencerOutput?) {
         hasQueue = sequencer?.hasQueue == true
         sender = sequencer?.takeSender()
-        RunQueue.prepare()
     }
 
     /// Locks in memory what the first outputs need.
@@ -71,14 +67,13 @@ struct KernelMachine: DispatchMachine, ~Copyable {
     func monotonicTime() -> MonotonicTime { .now() }
     func reading(after earlier: ClockReading?) -> ClockReading { .take(after: earlier) }
     func pause(nanoseconds: Int64) { MonotonicTime.sleep(until: .now().advanced(byNanoseconds: nanoseconds)) }
-    func countOtherThreads() -> Int { RunQueue.countOthers() }
+    func threadTime() -> Int64 { ThreadTime.now() }
     var existingPorts: UInt64 { read(0) { $0.existingPorts } }
     var refusedPorts: UInt64 { read(0) { $0.refusedPorts } }
     mutating func setPort(_ port: UInt8, exists: Bool) { sender?.setPort(port, exists: exists) }
     var isQueueEmpty: Bool { read(true) { $0.isQueueEmpty } }
-    func queueOrigin() -> MonotonicTime? { sender?.queueOrigin() }
+    func queueOrigin() -> ClosedRange<MonotonicTime>? { sender?.queueOrigin() }
     func removeQueued() { sender?.removeQueued() }
-    func removeQueued(tag: UInt8) { sender?.removeQueued(tag: tag) }
 
     func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int? {
         read(0) { $0.takeHeard(heard) }
@@ -95,12 +90,6 @@ struct KernelMachine: DispatchMachine, ~Copyable {
     mutating func stopQueue() {
         sender?.begin()
         sender?.addQueueStop()
-        _ = sender?.write(from: 0)
-    }
-
-    mutating func setPacemaker(_ isRunning: Bool) {
-        sender?.begin()
-        sender?.addPacemaker(isRunning: isRunning)
         _ = sender?.write(from: 0)
     }
 
@@ -125,12 +114,11 @@ struct KernelMachine: DispatchMachine, ~Copyable {
         }
     }
 
-    mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>, stoppingQueue: Bool) {
+    mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {
         sender?.begin()
         for index in messages.indices {
             if let port = messages[index].port { sender?.add(messages[index].message, from: port) }
         }
-        if stoppingQueue { sender?.addQueueStop() }
         writeAll(messages)
     }
 

@@ -15,7 +15,7 @@ package enum DispatchMode: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     case direct
     /// By the output thread when due, or by the sequencer's queue if the thread could not run in time.
     case backstop
-    /// By the sequencer's queue, for a thread that others may hold up at any time.
+    /// By the sequencer's queue, which the thread starts ahead of time.
     case queue
 
     package var name: String {
@@ -25,26 +25,37 @@ package enum DispatchMode: UInt8, Sendable, BitwiseCopyable, CaseIterable {
         case .queue: "queue"
         }
     }
+}
 
-    /// The mode for a choice on a machine.
+/// How ticks are sent at first, and whether that may change.
+struct DispatchWay: Hashable, BitwiseCopyable {
+    var mode: DispatchMode
+    /// Whether the dispatcher changes the mode by what it measures.
+    var isAdaptive = false
+
+    /// The way for a choice on a machine.
+    ///
+    /// By default, a real-time thread uses the queue, or the backstop while another program's queue makes that less
+    /// exact. On a PREEMPT_RT kernel it sends directly until it has once woken late. An ordinary thread leaves
+    /// everything to the queue.
     ///
     /// - Parameters:
     ///   - choice: what the user wants; without a queue the mode is always direct.
     ///   - scheduling: how the output thread is scheduled.
     ///   - isRealTimeKernel: true for PREEMPT_RT, where the thread is nearly always on time and the queue less so.
     ///   - hasQueue: whether the sequencer has a queue.
-    /// - Returns: the mode until the scheduling changes.
+    /// - Returns: the way until the scheduling changes.
     static func chosen(
         _ choice: DispatchChoice, scheduling: Scheduling, isRealTimeKernel: Bool, hasQueue: Bool
-    ) -> DispatchMode {
-        guard hasQueue else { return .direct }
+    ) -> DispatchWay {
+        guard hasQueue else { return .init(mode: .direct) }
         switch choice {
-        case .direct: return .direct
-        case .backstop: return .backstop
-        case .queue: return .queue
+        case .direct: return .init(mode: .direct)
+        case .backstop: return .init(mode: .backstop)
+        case .queue: return .init(mode: .queue)
         case .auto:
-            guard scheduling.isRealTime else { return .queue }
-            return isRealTimeKernel ? .direct : .backstop
+            guard scheduling.isRealTime else { return .init(mode: .queue) }
+            return .init(mode: isRealTimeKernel ? .direct : .queue, isAdaptive: true)
         }
     }
 }

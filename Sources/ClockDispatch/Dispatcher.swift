@@ -23,9 +23,10 @@ struct OutputState: BitwiseCopyable {
 
 /// Sends every message exactly once, and on time.
 ///
-/// A few milliseconds before messages are due, the dispatcher puts them into the sequencer's queue for their due time.
-/// The thread wakes slightly earlier, takes them back and sends them itself. If the thread cannot run, the queue sends
-/// them, from the timer's interrupt.
+/// Some milliseconds before messages are due, the dispatcher puts them into the sequencer's queue for their due time. The
+/// queue sends them from the timer's interrupt, even while the thread cannot run. Where the queue is less exact than the
+/// thread, because another program's queue runs (``Company``), the thread wakes just before a message is due, takes
+/// everything back and sends it itself.
 ///
 /// It never guesses which of the two has sent a message. Before the queue's earliest moment nothing can have left it;
 /// after that moment the witness has heard what did. Planners learn only what was sent, so a change of plans loses
@@ -34,7 +35,7 @@ struct OutputState: BitwiseCopyable {
 /// It owns its memory, which is fixed. The machine is a parameter, so that tests can simulate any order of events.
 struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     var machine: Machine
-    private(set) var mode: DispatchMode
+    var way: DispatchWay
     let outputs: Int
     let states: PageArray<OutputState>
     /// The outputs' counters; the caller owns them.
@@ -42,88 +43,70 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     let heard: PageArray<SequencerSender.Heard>
     var agenda: Agenda
     var reading: ClockReading
-    var latency = WakeUpLatency()
-    var foreignTimers = ForeignTimers()
+    var policy = WakeUpPolicy()
+    var company = Company()
     var generation: UInt64?
     /// The sequencer ports that must exist, one bit each.
     private var wantedPorts: UInt64 = 0
+    /// The queue since its last start; nil if it does not run.
+    var queue: RunningQueue?
     /// What is in the queue; nil if nothing is.
     var armed: Armed?
     /// The last tag used; never 0.
     var tag: UInt8 = 0
-    var isQueueRunning = false
-    var isPacemakerRunning = false
+    /// When the thread was to wake, from waking until it has begun its work.
+    var wokenFor: MonotonicTime?
+    /// When the last ticks that the thread sent were due.
+    var lastSent = MonotonicTime(nanoseconds: 0)
+    /// When the thread last slept.
+    private var awakeSince: MonotonicTime
+
+    /// The queue since its last start.
+    struct RunningQueue: BitwiseCopyable {
+        /// Lower bound on when it started.
+        var start: MonotonicTime
+        /// When the call that started it returned.
+        var returned: MonotonicTime
+        /// Estimate of when its time was 0; nil until it has been measured.
+        var origin: MonotonicTime?
+        /// Whether that was measured more than once, so that one late interrupt cannot spoil it.
+        var isSure = false
+    }
 
     struct Armed: BitwiseCopyable {
-        /// Lower bound on when the queue started.
-        var start: MonotonicTime
-        /// Upper bound on how late the queue started, in nanoseconds.
-        var delay: Int64
-        var grid: QueueGrid
         /// Nothing can leave the queue before this moment.
         var earliest: MonotonicTime
         /// When the first group has usually left.
         var groupEnd: MonotonicTime
     }
 
-    /// Longest wake-up latency that the thread allows for when it wakes to start the queue, in nanoseconds.
-    ///
-    /// It is kept short, because waking early costs processor time. After a later wake-up, the thread starts the queue
-    /// with the next period.
-    static var longestArmingMargin: Int64 { 20_000 }
-    /// Additional time from waking to being ready to start the queue, in nanoseconds.
-    ///
-    /// With less, the thread misses the period it woke for and busy-waits through the next one.
-    static var armingWork: Int64 { 15_000 }
-    /// Longest time that a message is queued before it is due, in nanoseconds.
-    ///
-    /// It bounds how long the thread may be held up, and how long an outdated plan may stay in force meanwhile.
-    static func horizon(_ mode: DispatchMode) -> Int64 { mode == .queue ? 40_000_000 : 5_000_000 }
-    /// Largest distance of messages in one group, in microseconds; for example a Start and its tick.
-    static var groupSpan: Int64 { 2_500 }
-    /// If starting the queue takes longer than this, in nanoseconds, the thread was held up.
-    static var longStart: Int64 { 40_000 }
-    /// If writing a message takes longer than this, in nanoseconds, the thread was held up.
-    static var longMessage: Int64 { 4_000 }
-    /// How long before they are due messages are taken back, in nanoseconds; until then the queue covers them.
-    static var takeBackMargin: Int64 { 20_000 }
-    /// With less time left than this, in nanoseconds, the queue keeps the messages.
-    ///
-    /// Taking them back so late, and finding out whether the queue was faster, would delay them more than the queue
-    /// does.
-    static var shortestTakeBackMargin: Int64 { 8_000 }
-    /// Usual time between two messages of a batch, in nanoseconds.
-    static var timePerMessage: Int64 { 2_000 }
-    /// Time after the end of a period by which its messages have left, in nanoseconds.
-    static var deliveryTime: Int64 { 3_000 }
-    /// Longest busy-wait per turn, and the pause that follows it, in nanoseconds.
+    /// Longest time without a sleep, and the pause that follows it, in nanoseconds.
     ///
     /// Keeps other threads alive when there is more to send than time.
     static var longestTurn: Int64 { 2_000_000 }
     static var yieldTime: Int64 { 300_000 }
-    /// How often the board is checked when there is nothing to send, in nanoseconds; changes are announced as well.
+    /// How often the clocks are read and the board is checked at least, in nanoseconds; changes are announced as well.
     static var longestSleep: Int64 { 1_000_000_000 }
     /// A message later than this, in microseconds, may change the plan.
     static var late: Int64 { 100 }
-    /// Time reserved for creating a port, in nanoseconds; it usually takes a tenth of that.
-    static var portChange: Int64 { 500_000 }
-    /// A wake-up later than this, in nanoseconds, shows that direct dispatch needs the backstop.
+    /// A wake-up later than this, in nanoseconds, shows that direct dispatch needs the queue.
     static var lateWakeUp: Int64 { 100_000 }
 
     /// Prepares as many outputs as there are counters.
     ///
     /// - Parameters:
     ///   - machine: what to send with, until ``relinquish()``.
-    ///   - mode: how ticks are sent.
+    ///   - way: how messages are sent.
     ///   - counters: of the outputs; they must outlive the dispatcher.
-    init(machine: consuming Machine, mode: DispatchMode, counters: borrowing PageArray<OutputCounters>) {
-        self.mode = mode
+    init(machine: consuming Machine, way: DispatchWay, counters: borrowing PageArray<OutputCounters>) {
+        self.way = way
         outputs = counters.count
         self.counters = counters.start
         states = PageArray(count: max(1, outputs)) { _ in OutputState() }
         heard = PageArray(count: SequencerSender.heardCapacity) { _ in .init(port: 0, tag: 0, queueTime: 0) }
         agenda = Agenda(outputs: outputs)
         reading = machine.reading(after: nil)
+        awakeSince = reading.monotonic
         self.machine = machine
     }
 
@@ -138,24 +121,26 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         states.lock(first: outputs) && heard.lock(first: heard.count) && agenda.lockMemory(outputs: outputs)
     }
 
-    /// Learns from a timed sleep.
+    /// Learns from a timed sleep; call it before the turn.
     ///
     /// - Parameters:
-    ///   - lateness: nanoseconds by which the thread woke too late.
-    ///   - isChoiceFree: whether the mode may be changed.
-    mutating func wokeUp(lateness: Int64, isChoiceFree: Bool) {
-        latency.learn(lateness)
-        if latency.wantsLoadSample { latency.sampleLoad(otherThreads: machine.countOtherThreads()) }
-        if isChoiceFree, mode == .direct, machine.hasQueue, lateness > Self.lateWakeUp { mode = .backstop }
+    ///   - deadline: the end of the sleep.
+    ///   - lateness: nanoseconds by which the thread woke later.
+    mutating func wokeUp(at deadline: MonotonicTime, lateness: Int64) {
+        policy.wokeUp(lateness: lateness)
+        wokenFor = deadline
+        if way.isAdaptive, way.mode == .direct, machine.hasQueue, lateness > Self.lateWakeUp {
+            way = DispatchWay(mode: .backstop)
+        }
     }
 
-    /// Sends in another mode from now on; call ``turn(_:)`` at once.
-    mutating func change(to mode: DispatchMode) {
-        guard mode != self.mode else { return }
+    /// Sends in another way from now on; call ``turn(_:)`` at once.
+    mutating func change(to way: DispatchWay) {
+        guard way != self.way else { return }
         planAnew()
-        setPacemaker(false)
-        foreignTimers = ForeignTimers()
-        self.mode = mode
+        stopQueue()
+        company = Company()
+        self.way = way
     }
 
     /// Does everything that is due now.
@@ -163,36 +148,56 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// - Parameter board: what the outputs are to do.
     /// - Returns: the deadline for the next call; call at once if the board changes.
     mutating func turn(_ board: borrowing OutputBoard) -> MonotonicTime {
-        let newest = board.generation
-        if mode == .queue || generation != newest { disarm() }
-        // In queue mode everything has been taken back, so plan the whole horizon again.
-        if mode == .queue { agenda.clear() }
-        if generation != newest { takeChanges(board) }
         reading = machine.reading(after: reading)
-        let turnEnd = reading.monotonic.advanced(byNanoseconds: Self.longestTurn)
+        let start = reading.monotonic
+        var deadline = min(work(board), start.advanced(byNanoseconds: Self.longestSleep))
+        wokenFor = nil
+        let now = machine.monotonicTime()
+        if deadline <= now {
+            guard now > awakeSince.advanced(byNanoseconds: Self.longestTurn) else { return deadline }
+            deadline = now.advanced(byNanoseconds: Self.yieldTime)
+        }
+        awakeSince = deadline
+        return deadline
+    }
+
+    private mutating func work(_ board: borrowing OutputBoard) -> MonotonicTime {
+        disarm()
+        // Where the queue sends, everything within its lead is planned again.
+        if way.mode != .direct { agenda.clear() }
+        if generation != board.generation { takeChanges(board) }
         while true {
             if agenda.isEmpty { plan(board) }
-            guard !agenda.isEmpty else {
-                return pause(until: reading.monotonic.advanced(byNanoseconds: Self.longestSleep))
-            }
-            let due = reading.monotonicTime(of: agenda.entries[0].due)
-            let hasQueue = mode != .direct && machine.hasQueue && agenda.entries[0].port != nil
-            let wakeUpMargin = latency.wakeUpMargin(tickLength: board.map.line.tickLength, hasQueue: hasQueue)
-            if let deadline = queueUp(firstDue: due, wakeUpMargin: wakeUpMargin) { return deadline }
-            // If the queue does not cover the message, the thread must not sleep during the last period before it.
-            let isCovered = !hasQueue || agenda.entries[0].isArmed
-            let nearness = isCovered ? wakeUpMargin : max(wakeUpMargin, QueueGrid.period)
+            guard !agenda.isEmpty else { return pause(until: MonotonicTime(nanoseconds: .max)) }
+            let due = due(of: 0)
+            let margin = policy.marginToSend(distance: due.nanoseconds - lastSent.nanoseconds)
+            let wakeUp = due.advanced(byNanoseconds: -margin)
+            if let deadline = queueUp(wakeUp: wakeUp) { return deadline }
+            // The queue may have sent everything after all, because the thread was held up.
+            guard !agenda.isEmpty else { continue }
             let now = machine.monotonicTime()
-            guard now.advanced(byNanoseconds: nearness) >= due else {
-                return pauseDirect(now: now, until: due.advanced(byNanoseconds: -wakeUpMargin))
-            }
-            while agenda.firstArmedOfGroup != nil,
-                machine.monotonicTime() < due.advanced(byNanoseconds: -Self.takeBackMargin)
-            {}
-            if takeBackFirst() { sendFirst(awakeSince: reading.hostTime) }
-            if now > turnEnd { return pause(until: now.advanced(byNanoseconds: Self.yieldTime)) }
+            // The queue does not cover the message, so the thread must not sleep during the last period before it.
+            let nearness = agenda.entries[0].port != nil && usesQueue ? max(margin, QueueGrid.period) : margin
+            guard now.advanced(byNanoseconds: nearness) >= due else { return pauseDirect(now: now, until: wakeUp) }
+            noteReady(at: now) { $0.couldSend(after: $1) }
+            if agenda.entries[0].message == .timingClock { lastSent = due }
+            sendFirst(awakeSince: reading.hostTime)
+            policy.finishedGroup(threadTime: machine.threadTime())
+            if now > awakeSince.advanced(byNanoseconds: Self.longestTurn) { return pause(until: now) }
         }
     }
+
+    /// Notes how long after its deadline the thread is ready for what it woke for.
+    mutating func noteReady(at now: MonotonicTime, _ note: (inout WakeUpPolicy, Int64) -> Void) {
+        guard let deadline = wokenFor.take() else { return }
+        note(&policy, now.nanoseconds - deadline.nanoseconds)
+    }
+
+    /// Whether messages from sequencer ports go through the queue.
+    var usesQueue: Bool { way.mode != .direct && machine.hasQueue }
+
+    /// When a message of the agenda is due.
+    func due(of index: Int) -> MonotonicTime { reading.monotonicTime(of: agenda.entries[index].due) }
 
     /// Creates or deletes one sequencer port, if needed and if time allows before the next message.
     ///
@@ -201,11 +206,12 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     mutating func changePort(before deadline: MonotonicTime) -> Bool {
         // A refused port that is no longer wanted is deleted too, so that it may be tried again.
         let change = (machine.existingPorts | machine.refusedPorts) ^ wantedPorts
-        guard change != 0, machine.monotonicTime().advanced(byNanoseconds: Self.portChange) < deadline else {
-            return false
-        }
+        guard change != 0 else { return false }
+        let start = machine.monotonicTime()
+        guard start.advanced(byNanoseconds: policy.portChange.nanoseconds) < deadline else { return false }
         let port = change.trailingZeroBitCount
         machine.setPort(UInt8(port), exists: wantedPorts >> UInt64(port) & 1 == 1)
+        policy.changedPort(in: machine.monotonicTime().nanoseconds - start.nanoseconds)
         return true
     }
 
@@ -215,16 +221,19 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         agenda.end(board, states, at: machine.hostTime())
         send(agenda.count)
         for slot in 0..<board.count { report(slot) }
-        setPacemaker(false)
+        stopQueue()
     }
 
     /// Stops an unused queue before a sleep; returns the deadline.
     mutating func pause(until deadline: MonotonicTime) -> MonotonicTime {
-        if isQueueRunning, armed == nil {
-            machine.stopQueue()
-            isQueueRunning = false
-        }
+        if armed == nil { stopQueue() }
         return deadline
+    }
+
+    private mutating func stopQueue() {
+        guard queue != nil else { return }
+        machine.stopQueue()
+        queue = nil
     }
 
     /// Splits a long sleep in two, to read the clocks in between: their rates may change meanwhile.
@@ -262,7 +271,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     }
 
     private mutating func plan(_ board: borrowing OutputBoard) {
-        let span = mode == .queue ? Self.horizon(.queue) / 1000 : Self.groupSpan
+        let span = way.mode == .direct ? policy.groupSpan : max(policy.groupSpan, lead / 1_000)
         agenda.plan(board, states, at: machine.hostTime(), span: span)
         for slot in 0..<board.count { report(slot) }
     }
@@ -295,9 +304,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// Sends the first messages, none of which is in the queue.
     private mutating func send(_ count: Int) {
         let now = machine.hostTime()
-        let stopsQueue = isQueueRunning && armed == nil
-        if stopsQueue { isQueueRunning = false }
-        machine.send(UnsafeMutableBufferPointer(start: agenda.entries.start, count: count), stoppingQueue: stopsQueue)
+        machine.send(UnsafeMutableBufferPointer(start: agenda.entries.start, count: count))
         for index in 0..<count {
             if case .line(let line) = agenda.entries[index].sink { write(index, to: line) }
         }

@@ -4,174 +4,159 @@ internal import RealTime
 
 /// Putting messages into the queue, taking them back, and finding out which have left it.
 extension Dispatcher where Machine: ~Copyable {
-    /// Puts the first messages, and those due soon after them, into the queue when it is time.
+    /// How long before a message is due it is put into the queue, in nanoseconds.
     ///
-    /// - Parameters:
-    ///   - firstDue: when the first message of all is due.
-    ///   - wakeUpMargin: how long before that to wake, in nanoseconds.
-    /// - Returns: when to continue; nil if the queue cannot help with the first message.
-    mutating func queueUp(firstDue: MonotonicTime, wakeUpMargin: Int64) -> MonotonicTime? {
-        guard mode != .direct, machine.hasQueue, let first = agenda.firstForPort else { return nil }
-        let wakeUp = firstDue.advanced(byNanoseconds: -wakeUpMargin)
-        if armed != nil, agenda.entries[first].isArmed { return machine.monotonicTime() < wakeUp ? wakeUp : nil }
-        let group = agenda.groupEnd(from: first, span: Self.groupSpan)
-        let lead = Self.horizon(mode) - agenda.entries[first].due.microseconds(to: group) * 1000
-        let aim = aim(of: first)
+    /// An ordinary thread may be held up for long at any time, so it does so as early as it may.
+    var lead: Int64 { way.mode == .queue && !way.isAdaptive ? WakeUpPolicy.leads.upperBound : policy.lead }
+
+    /// Puts the messages that are due soon into the queue when it is time.
+    ///
+    /// - Parameter wakeUp: when to wake if the thread is to send the first message of all.
+    /// - Returns: when to continue; nil if the thread is to send the first message.
+    mutating func queueUp(wakeUp: MonotonicTime) -> MonotonicTime? {
+        guard usesQueue, let first = agenda.firstForPort else { return nil }
+        let aim = due(of: first)
+        let isOwn = first > 0 || isOwn(0)
         for _ in 0..<3 {
             let now = machine.monotonicTime()
-            // A first message that does not go through the queue is sent by the thread, in every mode.
-            let isInTime = now < wakeUp || mode == .queue && first == 0
-            guard isInTime, let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else { return nil }
+            guard !agenda.isEmpty, !isOwn || now < wakeUp, now < aim else { return nil }
+            if let queue, !company.wantsStart() {
+                let origin = queue.isSure ? queue.origin ?? queue.start : queue.start
+                arm(first) { max(1, $0.nanoseconds - origin.nanoseconds) }
+                break
+            }
+            guard let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else { return nil }
+            let early = grid.start.advanced(byNanoseconds: -policy.toStart.nanoseconds)
             // No sleep of less than a period: after a late wake-up the thread takes the next period instead of sleeping
             // again.
-            let early = grid.start.advanced(
-                byNanoseconds: -min(wakeUpMargin, Self.longestArmingMargin) - Self.armingWork)
-            if now.advanced(byNanoseconds: QueueGrid.period) < early { return pause(until: min(early, wakeUp)) }
-            if arm(grid.clearOfKernelTick(before: wakeUp), aim: aim, group: group) { break }
+            if now.advanced(byNanoseconds: QueueGrid.period) < early {
+                return pause(until: isOwn ? min(early, wakeUp) : early)
+            }
+            noteReady(at: now) { $0.couldStart(after: $1) }
+            guard let isPrompt = startQueue(at: grid.start) else { return nil }
+            arm(first) { grid.stamp(notBefore: $0) }
+            if isPrompt { break }
             // The thread was held up, so the queue's periods end late by as much: try once more.
             disarm()
         }
         guard let armed else { return nil }
-        guard mode == .queue else { return wakeUp }
-        guard let line = agenda.firstForLine else { return armed.groupEnd }
-        return min(armed.groupEnd, reading.monotonicTime(of: line).advanced(byNanoseconds: -wakeUpMargin))
+        if !isOwn { policy.finishedGroup(threadTime: machine.threadTime()) }
+        return min(armed.groupEnd, nextOwnWakeUp)
     }
 
-    /// When the queue must send a message.
-    private func aim(of index: Int) -> MonotonicTime {
-        reading.monotonicTime(of: agenda.entries[index].due)
-    }
-
-    /// Starts the queue with all messages within the horizon.
+    /// Whether the thread sends a message itself.
     ///
-    /// - Returns: true if the queue was started, and so quickly that nothing held the thread up meanwhile.
-    private mutating func arm(_ grid: QueueGrid, aim: MonotonicTime, group: HostTime) -> Bool {
-        let end = grid.start.advanced(byNanoseconds: Self.horizon(mode))
-        var count = 0
-        while count < agenda.count {
-            let aim = self.aim(of: count)
-            guard aim <= end else { break }
-            if count == 0 || agenda.entries[count].due != agenda.entries[count - 1].due {
+    /// Beside another program's queue it does, unless it has just sent something: waking for all would take too long.
+    private func isOwn(_ index: Int) -> Bool {
+        guard agenda.entries[index].port != nil, usesQueue else { return true }
+        return way.mode == .backstop
+            && due(of: index).nanoseconds - lastSent.nanoseconds >= policy.groupSpan * 1_000
+    }
+
+    /// When to wake for the next message that the thread sends, by choice or for want of room in the queue.
+    ///
+    /// The end of time if there is none.
+    private var nextOwnWakeUp: MonotonicTime {
+        for index in 0..<agenda.count where !agenda.entries[index].isArmed || isOwn(index) {
+            let due = due(of: index)
+            let margin = policy.marginToSend(distance: due.nanoseconds - lastSent.nanoseconds)
+            return due.advanced(byNanoseconds: -margin)
+        }
+        return MonotonicTime(nanoseconds: .max)
+    }
+
+    /// Starts the queue at a given time or slightly later.
+    ///
+    /// - Returns: whether that took less than a period; nil if the kernel refused.
+    private mutating func startQueue(at time: MonotonicTime) -> Bool? {
+        var before = machine.monotonicTime()
+        while before < time { before = machine.monotonicTime() }
+        guard machine.startQueue() else { return nil }
+        let returned = machine.monotonicTime()
+        queue = RunningQueue(start: before, returned: returned)
+        return returned < time.advanced(byNanoseconds: QueueGrid.period)
+    }
+
+    /// Puts the whole agenda into the running queue.
+    ///
+    /// - Parameters:
+    ///   - first: the index of the first message that leaves from a sequencer port.
+    ///   - stamp: the queue time for a message, which must not be sent earlier than a given time.
+    private mutating func arm(_ first: Int, stamp: (MonotonicTime) -> Int64) {
+        guard let queue else { return }
+        for index in 0..<agenda.count {
+            if index == 0 || agenda.entries[index].due != agenda.entries[index - 1].due {
                 tag = tag == .max ? 1 : tag + 1
             }
-            agenda.entries[count].tag = tag
-            agenda.entries[count].queueTime = grid.stamp(notBefore: aim)
-            count += 1
+            agenda.entries[index].tag = tag
+            agenda.entries[index].queueTime = stamp(due(of: index))
         }
-        var before = machine.monotonicTime()
-        while before < grid.start { before = machine.monotonicTime() }
-        guard machine.startQueue() else { return false }
-        isQueueRunning = true
-        let delay = machine.monotonicTime().nanoseconds - grid.start.nanoseconds
-        machine.arm(UnsafeMutableBufferPointer(start: agenda.entries.start, count: count))
+        machine.arm(UnsafeMutableBufferPointer(start: agenda.entries.start, count: agenda.count))
+        let end = reading.monotonicTime(of: agenda.groupEnd(from: first, span: policy.groupSpan))
         armed = Armed(
-            start: before, delay: delay, grid: grid, earliest: grid.periodEnd(ofStamp: grid.stamp(notBefore: aim)),
-            groupEnd: reading.monotonicTime(of: group).advanced(byNanoseconds: 3 * QueueGrid.period + delay))
-        let spent = machine.monotonicTime().nanoseconds - grid.start.nanoseconds
-        return spent < Self.longStart + Int64(count) * Self.longMessage
-    }
-
-    /// Takes back the messages that the thread sends next, if time allows; later ones stay in the queue.
-    ///
-    /// Otherwise everything is taken back, and the agenda may have changed.
-    ///
-    /// - Returns: whether the thread is to send the first messages.
-    mutating func takeBackFirst() -> Bool {
-        guard let armed, let first = agenda.firstArmedOfGroup else { return true }
-        let isInTime = machine.monotonicTime() < armed.earliest.advanced(byNanoseconds: -Self.shortestTakeBackMargin)
-        let tag = agenda.entries[first].tag
-        let further = Int64(agenda.countArmed(under: tag) - 1) * Self.timePerMessage
-        guard isInTime, !isQueueSafer(armed, further: further) else {
-            leaveToQueue(armed, further: further)
-            return false
-        }
-        guard !agenda.hasFollowers(of: tag) else {
-            // Take back everything. If only the first were taken back, a later message of its output might overtake it.
-            disarm()
-            return false
-        }
-        if foreignTimers.wantsMeasurement() { measureDelay(of: armed) }
-        machine.removeQueued(tag: tag)
-        // The queue was started after `armed.start`, so it cannot have sent anything before `earliest`.
-        guard machine.monotonicTime() < armed.earliest else {
-            disarm()
-            return false
-        }
-        var next = 0
-        while next < agenda.count, agenda.entries[next].tag == tag || !agenda.entries[next].isArmed {
-            agenda.entries[next].isArmed = false
-            next += 1
-        }
-        guard next < agenda.count else {
-            self.armed = nil
-            return true
-        }
-        let earliest = armed.grid.periodEnd(ofStamp: agenda.entries[next].queueTime)
-        self.armed?.earliest = earliest
-        return true
-    }
-
-    /// Whether the kernel's own timer tick falls between taking back and delivery.
-    ///
-    /// That tick delays a thread, but not the queue's interrupt. A queue that may itself be late is not safer.
-    ///
-    /// `further` is the time from the first message to the last one, in nanoseconds.
-    private func isQueueSafer(_ armed: Armed, further: Int64) -> Bool {
-        !isPacemakerRunning && armed.delay < Self.takeBackMargin / 2
-            && KernelTick.falls(
-                after: armed.earliest.advanced(byNanoseconds: -Self.takeBackMargin),
-                until: armed.earliest.advanced(byNanoseconds: KernelTick.write + further))
-    }
-
-    /// Waits until the queue has sent its next messages, and checks that it really has.
-    private mutating func leaveToQueue(_ armed: Armed, further: Int64) {
-        let end = armed.earliest.advanced(byNanoseconds: armed.delay + Self.deliveryTime + further)
-        while machine.monotonicTime() < end {}
-        disarm()
+            earliest: queue.start.advanced(byNanoseconds: agenda.entries[first].queueTime),
+            groupEnd: end.advanced(byNanoseconds: 3 * QueueGrid.period))
     }
 
     /// Takes back everything from the queue, and finds out what has left it.
     mutating func disarm() {
         guard let armed else { return }
         self.armed = nil
-        if foreignTimers.wantsMeasurement() { measureDelay(of: armed) }
         machine.removeQueued()
-        if machine.monotonicTime() >= armed.earliest { settle(armed) }
+        let now = machine.monotonicTime()
+        let count = agenda.count
+        if now >= armed.earliest { settle() }
+        let hasSent = agenda.count < count
         for index in 0..<agenda.count { agenda.entries[index].isArmed = false }
+        if hasSent, way.mode == .backstop, let wokenFor, wokenFor < armed.groupEnd {
+            // The thread was to send it, and came too late.
+            noteReady(at: now) { $0.couldSend(after: $1) }
+        }
+        if now >= armed.groupEnd, !hasSent {
+            // The queue's start still waits for another queue's timer, which is very slow.
+            noteStart(isLate: true)
+        } else {
+            measureStart(at: now)
+        }
     }
 
-    /// Measures how late the queue started, and runs the pacemaker if that helps.
-    private mutating func measureDelay(of armed: Armed) {
-        guard let origin = machine.queueOrigin() else { return }
-        let delay = origin.nanoseconds - armed.start.nanoseconds
-        guard let isRunning = foreignTimers.started(late: delay, at: machine.monotonicTime()) else { return }
-        setPacemaker(isRunning)
+    /// Measures when the queue has started, and so whether another program's queue runs.
+    private mutating func measureStart(at now: MonotonicTime) {
+        // Until its first period the queue tells a time that is too early.
+        guard let running = queue, now > running.start.advanced(byNanoseconds: Company.longestWait),
+            let measured = machine.queueOrigin()
+        else { return }
+        let error = measured.upperBound.nanoseconds - measured.lowerBound.nanoseconds
+        guard error < Company.tolerance else { return }
+        // An interrupt that was late makes it seem later.
+        let origin = max(running.start, measured.lowerBound)
+        queue?.origin = min(running.origin ?? origin, origin)
+        queue?.isSure = running.origin != nil
+        guard running.origin == nil else { return }
+        noteStart(isLate: origin > running.returned.advanced(byNanoseconds: Company.tolerance))
     }
 
-    mutating func setPacemaker(_ isRunning: Bool) {
-        guard isRunning != isPacemakerRunning else { return }
-        machine.setPacemaker(isRunning)
-        isPacemakerRunning = isRunning
+    /// Notes whether the queue's start had to wait for another queue's timer.
+    private mutating func noteStart(isLate: Bool) {
+        company.started(isLate: isLate)
+        if way.isAdaptive, way.mode != .direct { way.mode = company.isPresent ? .backstop : .queue }
     }
 
     /// Asks the witness which messages the queue has sent.
-    private mutating func settle(_ armed: Armed) {
+    private mutating func settle() {
         // Another processor may be sending a message just now. Sleep, in case it waits for this processor.
         while !machine.isQueueEmpty { machine.pause(nanoseconds: 20_000) }
         reading = machine.reading(after: reading)
-        var origin: MonotonicTime?
+        let start = queue?.origin ?? queue?.start ?? reading.monotonic
         var isLate = false
         var (sent, refused): (UInt64, UInt64) = (0, 0)
         while true {
             guard let count = machine.takeHeard(heard.start) else {
-                isLate = noteOverdue(armed) || isLate
+                isLate = noteOverdue() || isLate
                 sent = 0
                 break
             }
             guard count > 0 else { break }
-            // Read only now, because if nothing was heard, the thread must send without delay.
-            let start = origin ?? machine.queueOrigin() ?? armed.start
-            origin = start
             for index in 0..<count where heard[index].isRefusal { refused |= 1 << UInt64(heard[index].port) }
             for index in 0..<count where heard[index].tag != 0 {
                 sent |= 1 << UInt64(heard[index].port)
@@ -200,11 +185,12 @@ extension Dispatcher where Machine: ~Copyable {
     /// Notes overdue messages in the queue as sent, when the witness has lost some of what it heard.
     ///
     /// If that is wrong a tick is missing, which is better than sending it twice.
-    private mutating func noteOverdue(_ armed: Armed) -> Bool {
+    private mutating func noteOverdue() -> Bool {
+        guard let queue else { return false }
         let now = machine.monotonicTime()
         var isLate = false
         for index in 0..<agenda.count where agenda.entries[index].isArmed && !agenda.entries[index].hasLeft {
-            let time = armed.start.advanced(byNanoseconds: agenda.entries[index].queueTime + QueueGrid.period / 2)
+            let time = queue.start.advanced(byNanoseconds: agenda.entries[index].queueTime + QueueGrid.period / 2)
             if time <= now { isLate = note(index, leftAt: reading.hostTime(of: time)) || isLate }
         }
         return isLate

@@ -70,7 +70,7 @@ package final class OutputThread: @unchecked Sendable {
     /// Without a sequencer only a user who asked for the queue misses it.
     package func lacksQueue(scheduling: Scheduling) -> Bool {
         guard sequencer?.hasQueue != true, sequencer != nil || choice != .auto else { return false }
-        return mode(scheduling, hasQueue: true) != .direct
+        return way(scheduling, hasQueue: true).mode != .direct
     }
 
     /// Makes ``run()`` send the final Stops, and return.
@@ -86,17 +86,17 @@ package final class OutputThread: @unchecked Sendable {
         board.finishBeforeCrash()
         var machine = KernelMachine(sequencer)
         let scheduling = Scheduling.ofThisThread
-        let mode = mode(scheduling, hasQueue: machine.hasQueue)
+        let way = way(scheduling, hasQueue: machine.hasQueue)
         Rehearsal.play()
-        if mode != .direct { machine = Rehearsal.dispatch(machine) }
-        var dispatcher = Dispatcher(machine: machine, mode: mode, counters: counters)
+        if way.mode != .direct { machine = Rehearsal.dispatch(machine) }
+        var dispatcher = Dispatcher(machine: machine, way: way, counters: counters)
         let outputsInUse = board.withLatest { $0.count }
         lockMemory(dispatcher, outputs: outputsInUse)
         dispatch(&dispatcher, scheduling, outputsLocked: outputsInUse)
         board.finished()
     }
 
-    private func mode(_ scheduling: Scheduling, hasQueue: Bool) -> DispatchMode {
+    private func way(_ scheduling: Scheduling, hasQueue: Bool) -> DispatchWay {
         .chosen(choice, scheduling: scheduling, isRealTimeKernel: isRealTimeKernel, hasQueue: hasQueue)
     }
 
@@ -112,7 +112,7 @@ package final class OutputThread: @unchecked Sendable {
         _ dispatcher: inout Dispatcher<KernelMachine>, _ scheduling: Scheduling, outputsLocked: Int
     ) {
         let board = board
-        var (scheduling, outputsLocked) = (scheduling, outputsLocked)
+        var (scheduling, outputsLocked, turns) = (scheduling, outputsLocked, 0)
         while true {
             let edition = board.edition
             guard !isStopping.load(ordering: .acquiring), !Crash.hasHappened else { break }
@@ -124,13 +124,14 @@ package final class OutputThread: @unchecked Sendable {
                 }
                 return dispatcher.turn(board)
             }
-            modeInForce.store(dispatcher.mode.rawValue, ordering: .relaxed)
+            modeInForce.store(dispatcher.way.mode.rawValue, ordering: .relaxed)
             nextTurn.store(deadline.nanoseconds, ordering: .relaxed)
-            // Others may give this thread real-time scheduling while it runs, or take it away.
-            let schedulingNow = Scheduling.ofThisThread
+            // Others may give this thread real-time scheduling while it runs, or take it away; asking costs two calls.
+            turns &+= 1
+            let schedulingNow = turns % 16 == 0 ? Scheduling.ofThisThread : scheduling
             if schedulingNow.isRealTime != scheduling.isRealTime {
                 scheduling = schedulingNow
-                dispatcher.change(to: mode(scheduling, hasQueue: dispatcher.machine.hasQueue))
+                dispatcher.change(to: way(scheduling, hasQueue: dispatcher.machine.hasQueue))
                 continue
             }
             if dispatcher.changePort(before: deadline) {
@@ -140,7 +141,7 @@ package final class OutputThread: @unchecked Sendable {
             guard MonotonicTime.now() < deadline, board.wait(seen: edition, until: deadline) else { continue }
             let lateness = MonotonicTime.now().nanoseconds - deadline.nanoseconds
             wakeUps.record(microseconds: lateness / 1000)
-            dispatcher.wokeUp(lateness: lateness, isChoiceFree: choice == .auto)
+            dispatcher.wokeUp(at: deadline, lateness: lateness)
         }
         board.withLatest { dispatcher.finish($0) }
     }

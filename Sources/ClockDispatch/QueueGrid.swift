@@ -3,7 +3,8 @@ internal import RealTime
 
 /// When the sequencer's queue can send: every 160 us from its start.
 ///
-/// It is therefore restarted for each group of messages, so that one of its periods ends exactly when the group is due.
+/// Where it can be, it is therefore restarted for each group of messages, so that one of its periods ends exactly when
+/// the group is due.
 /// It is never started before the planned moment, so it can never send early.
 struct QueueGrid: Hashable, BitwiseCopyable {
     /// Earliest start of the queue.
@@ -27,31 +28,12 @@ struct QueueGrid: Hashable, BitwiseCopyable {
         start = aim.advanced(byNanoseconds: -periods * Self.period)
     }
 
-    /// The next grid whose start does not coincide with the kernel's own timer tick.
-    ///
-    /// That tick would delay the start, and everything in the queue with it.
-    ///
-    /// - Parameter limit: latest possible start.
-    /// - Returns: a later grid by one period, or this one if there is no conflict or no time.
-    func clearOfKernelTick(before limit: MonotonicTime) -> QueueGrid {
-        let isHeldUp = KernelTick.falls(
-            after: start.advanced(byNanoseconds: -KernelTick.work),
-            until: start.advanced(byNanoseconds: KernelTick.write))
-        let next = start.advanced(byNanoseconds: Self.period)
-        return isHeldUp && next < limit ? QueueGrid(start: next) : self
-    }
-
     /// The queue time for a message that must not be sent before a given time.
     ///
     /// The queue sends it at the end of the first period that ends then or later. The stamp is the middle of that
     /// period, so a start that is a few microseconds off makes no difference.
     func stamp(notBefore time: MonotonicTime) -> Int64 {
         periods(until: time) * Self.period - Self.period / 2
-    }
-
-    /// When a message with this stamp is sent, at the earliest.
-    func periodEnd(ofStamp stamp: Int64) -> MonotonicTime {
-        start.advanced(byNanoseconds: stamp + Self.period / 2)
     }
 
     private func periods(until time: MonotonicTime) -> Int64 {

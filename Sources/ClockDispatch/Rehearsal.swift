@@ -40,8 +40,9 @@ enum Rehearsal {
         var board = OutputBoard(map: TempoMap(line), transport: transport)
         board.count = 1
         board.slots[0].sink = .port(SequencerSender.witness)
-        var dispatcher = Dispatcher(machine: machine, mode: .backstop, counters: counters)
-        for turn in 0..<16 {
+        var dispatcher = Dispatcher(machine: machine, way: DispatchWay(mode: .backstop), counters: counters)
+        for turn in 0..<32 {
+            if turn == 16 { dispatcher.change(to: DispatchWay(mode: .queue)) }
             let deadline = dispatcher.turn(board)
             MonotonicTime.sleep(until: deadline.advanced(byNanoseconds: turn % 4 == 3 ? 1_000_000 : 0))
         }

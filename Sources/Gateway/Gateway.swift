@@ -99,9 +99,12 @@ package final class Gateway: Sendable {
 
     /// What the machine allows now.
     private var machine: StatusPicture.Machine {
-        .init(
-            realTime: .init(
-                priorityWanted: priorityWanted, scheduling: outputThread.scheduling, request: request.withLock { $0 }),
+        let scheduling = outputThread.scheduling
+        var request = request.withLock { $0 }
+        // The thread loses its scheduling before the report of that arrives.
+        if request == .answered(.granted), RealTimeLimit.wasExceeded { request = .answered(.overrun) }
+        return .init(
+            realTime: .init(priorityWanted: priorityWanted, scheduling: scheduling, request: request),
             isProcessLocked: isProcessLocked, sequencerTrouble: sequencerTrouble)
     }
 

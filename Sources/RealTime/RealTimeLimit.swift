@@ -2,6 +2,9 @@ internal import CLinux
 
 /// The limit under which others grant real-time scheduling: a thread must sleep now and then.
 package enum RealTimeLimit {
+    /// Whether a thread has ever run for too long; true before any thread has ordinary scheduling for that.
+    package static var wasExceeded: Bool { clinux_overran_real_time() != 0 }
+
     /// Limits how long real-time threads of this process may run without sleeping; it cannot be raised again.
     ///
     /// A thread that runs for half of that gets ordinary scheduling, by the signal SIGXCPU. The kernel ends the process if

@@ -144,7 +144,7 @@ struct Run: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             How ticks are sent: direct, by the clock's own thread; backstop, by that thread, with the sequencer's queue \
-            in reserve; queue, by the sequencer alone; or auto, the best that this machine allows. (default: auto)
+            in reserve; queue, by the sequencer's queue; or auto, what suits this machine best. (default: auto)
             """, valueName: "way"), completion: .list(DispatchChoice.allCases.map(\.rawValue)),
         transform: dispatchChoice(argument:))
     var dispatch = DispatchChoice.auto

@@ -117,7 +117,7 @@ def test_the_status_tells_how_ticks_leave_and_the_witness_is_nobodys_device(reco
     for model, scene in idle(kernel):
         status = recordings[kernel, model][scene]["status"]
         realtime = status["realtime"]
-        assert (realtime["dispatch"], realtime["scheduling"]) == told.get((model, scene), ("backstop", "fifo"))
+        assert (realtime["dispatch"], realtime["scheduling"]) == told.get((model, scene), ("queue", "fifo"))
         latency = realtime["wakeUpLatencyMicroseconds"]
         assert 0 <= latency["p50"] <= latency["p99"] <= latency["max"]
         # Only our own witness is subscribed to the `Clock` port, and it must not be shown.

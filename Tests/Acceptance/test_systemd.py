@@ -44,7 +44,7 @@ def test_without_privileges_the_clock_has_its_priority_and_its_memory(scene):
     assert rights["filter"] == 2, "system calls are filtered"
     assert rights["clock"] == [os.SCHED_FIFO, 80] and rights["locked"] > 0
     assert rights["status"]["scheduling"] == "fifo" and rights["status"]["memoryLocked"]
-    assert rights["status"]["dispatch"] == "backstop", "the sequencer and its queue are there"
+    assert rights["status"]["dispatch"] == "queue", "the sequencer and its queue are there"
 
 
 def test_there_is_a_folder_for_profiles(scene):

@@ -1,4 +1,5 @@
 import RealTime
+import Simulation
 import Testing
 
 @testable import ClockDispatch
@@ -6,9 +7,9 @@ import Testing
 @Suite
 struct DispatchModeTests {
     @Test(arguments: [
-        (DispatchChoice.auto, Scheduling.fifo(priority: 80), false, true, DispatchMode.backstop),
+        (DispatchChoice.auto, Scheduling.fifo(priority: 80), false, true, DispatchMode.queue),
         (.auto, .fifo(priority: 80), true, true, .direct),
-        (.auto, .roundRobin(priority: 20), false, true, .backstop),
+        (.auto, .roundRobin(priority: 20), false, true, .queue),
         (.auto, .roundRobin(priority: 20), true, true, .direct),
         (.auto, .other, true, true, .queue),
         (.auto, .other, false, true, .queue),
@@ -21,75 +22,115 @@ struct DispatchModeTests {
     func `the mode is the user's choice, or else what suits scheduling and kernel, and never one without a queue`(
         choice: DispatchChoice, scheduling: Scheduling, isRealTimeKernel: Bool, hasQueue: Bool, expected: DispatchMode
     ) {
-        let mode = DispatchMode.chosen(
+        let way = DispatchWay.chosen(
             choice, scheduling: scheduling, isRealTimeKernel: isRealTimeKernel, hasQueue: hasQueue)
-        #expect(mode == expected)
+        #expect(way.mode == expected)
+        #expect(way.isAdaptive == (choice == .auto && scheduling.isRealTime && hasQueue))
     }
 }
 
 @Suite
-struct ForeignTimersTests {
-    private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
-
+struct WakeUpPolicyTests {
     @Test
-    func `a queue that starts late runs a pacemaker for a while, which is then checked again`() {
-        var timers = ForeignTimers()
-        let measured = (0..<32).filter { _ in timers.wantsMeasurement() }
-        #expect(measured.count == 2, "now and then is enough")
-        let atFirst = timers.started(late: 150_000, at: time(1))
-        #expect(atFirst == nil, "a period late is as good as it gets")
-        let delayed = timers.started(late: 700_000, at: time(2))
-        #expect(delayed == true)
-        let meanwhile = timers.started(late: 100_000, at: time(5))
-        #expect(meanwhile == nil)
-        let later = timers.started(late: 100_000, at: time(12))
-        let measuresAtOnce = timers.wantsMeasurement()
-        #expect(later == false && measuresAtOnce)
-        let again = timers.started(late: 700_000, at: time(13))
-        #expect(again == true)
-    }
-}
-
-@Suite
-struct WakeUpLatencyTests {
-    /// Length of a tick at 174, 120 and 20 BPM, in microseconds.
-    @Test(arguments: [Int64(14_367), 20_833, 125_000])
-    func `busy-waiting uses at most half a percent of a core, and three percent on a busy machine`(tickLength: Int64) {
-        var latency = WakeUpLatency()
-        for _ in 0..<1000 { latency.learn(2_000_000) }
-        let share = Double(latency.wakeUpMargin(tickLength: tickLength, hasQueue: true)) / Double(tickLength * 1000)
-        #expect(share <= 0.005)
-        for _ in 0..<3 { latency.sampleLoad(otherThreads: 1) }
-        let busyShare = Double(latency.wakeUpMargin(tickLength: tickLength, hasQueue: true)) / Double(tickLength * 1000)
-        #expect(busyShare > share && busyShare <= 0.03)
+    func `the queue is started twice as long ahead as the thread was ever held up, within limits`() {
+        var policy = WakeUpPolicy()
+        #expect(policy.lead == 5_000_000)
+        policy.wokeUp(lateness: 8_000_000)
+        policy.wokeUp(lateness: 1_000)
+        #expect((15_990_000...16_000_000).contains(policy.lead))
+        policy.wokeUp(lateness: 30_000_000)
+        #expect(policy.lead == 40_000_000)
     }
 
     @Test
-    func `at 999 BPM a thread with a queue wakes no earlier on a busy machine than on an idle one`() {
-        var latency = WakeUpLatency()
-        let idle = latency.wakeUpMargin(tickLength: 2_502, hasQueue: true)
-        for _ in 0..<3 { latency.sampleLoad(otherThreads: 1) }
-        #expect(latency.wakeUpMargin(tickLength: 2_502, hasQueue: true) == idle)
-        #expect(latency.wakeUpMargin(tickLength: 2_502, hasQueue: false) == 6 * idle)
+    func `one long stall is forgotten within an hour`() {
+        var policy = WakeUpPolicy()
+        policy.wokeUp(lateness: 3_000_000_000)
+        #expect(policy.lead == 40_000_000)
+        for _ in 0..<(96 * 3_600) { policy.wokeUp(lateness: 10_000) }
+        #expect(policy.lead == 5_000_000)
     }
 
     @Test
-    func `up to 187 BPM the busy-wait on a busy machine covers the time that interrupts may be disabled`() {
-        var latency = WakeUpLatency()
-        for _ in 0..<3 { latency.sampleLoad(otherThreads: 1) }
-        #expect(latency.wakeUpMargin(tickLength: 60_000_000 / 187 / 24, hasQueue: true) == 400_000)
+    func `what no margin could have covered does not make the thread wake earlier`() {
+        var policy = WakeUpPolicy()
+        for _ in 0..<100 { policy.couldSend(after: 2_000_000) }
+        #expect(policy.marginToSend(distance: 20_000_000) == 50_000)
+        for _ in 0..<100 { policy.couldSend(after: 240_000) }
+        #expect(policy.marginToSend(distance: 20_000_000) > 200_000)
+    }
+
+    /// At 174, 120 and 20 BPM, in nanoseconds.
+    @Test(arguments: [Int64(14_367_000), 20_833_000, 125_000_000])
+    func `waiting for a message uses at most 3 percent of a core`(tickLength: Int64) {
+        var policy = WakeUpPolicy()
+        for _ in 0..<1_000 { policy.couldSend(after: 250_000) }
+        #expect(policy.marginToSend(distance: tickLength) <= tickLength * 31 / 1_000)
+        #expect(policy.marginToSend(distance: tickLength) >= min(200_000, tickLength / 34))
     }
 
     @Test
-    func `three samples detect a load, simultaneous wake-ups do not count, and an ended load is forgotten`() {
-        var latency = WakeUpLatency()
-        for number in 0..<100 {
-            latency.sampleLoad(otherThreads: number % 8 == 0 ? 1 : 0)
-            #expect(!latency.isMachineBusy)
+    func `the more a group of messages costs, the fewer groups there are`() {
+        func span(cost: Int64) -> Int64 {
+            var policy = WakeUpPolicy()
+            for number in 0..<500 { policy.finishedGroup(threadTime: Int64(number) * cost) }
+            return policy.groupSpan
         }
-        for _ in 0..<3 { latency.sampleLoad(otherThreads: 4) }
-        #expect(latency.isMachineBusy)
-        for _ in 0..<14 { latency.sampleLoad(otherThreads: 0) }
-        #expect(!latency.isMachineBusy)
+        #expect(span(cost: 20_000) == 2_500)
+        #expect((9_300...10_000).contains(span(cost: 300_000)))
+        #expect(span(cost: 5_000_000) == 20_000)
+    }
+
+    @Test(arguments: [Int64(1), 2, 4, 8])
+    func `one duration in a hundred exceeds the estimate, however fast the processor is`(scale: Int64) {
+        var random = SeededGenerator(seed: 7)
+        var estimate = UpperDuration(20_000, within: 1_000...10_000_000, oneIn: 100)
+        var exceeding = 0
+        for number in 0..<40_000 {
+            let duration = scale * .random(in: 5_000...25_000, using: &random)
+            if number >= 20_000, duration > estimate.nanoseconds { exceeding += 1 }
+            estimate.learn(duration)
+        }
+        #expect((50...400).contains(exceeding))
+    }
+}
+
+@Suite
+struct CompanyTests {
+    @Test
+    func `some late starts in a row show another queue, single ones do not`() {
+        var company = Company()
+        for number in 0..<100 {
+            company.started(isLate: number % 3 == 2)
+            #expect(!company.isPresent)
+        }
+        for _ in 0..<3 { company.started(isLate: true) }
+        #expect(company.isPresent)
+    }
+
+    /// Beside a queue of 6250 Hz, one start in four comes soon enough to seem undisturbed.
+    @Test
+    func `another queue is noticed at once, seldom forgotten while it runs, and missed when it is gone`() {
+        var random = SeededGenerator(seed: 3)
+        var company = Company()
+        for _ in 0..<20 { company.started(isLate: .random(in: 0..<4, using: &random) > 0) }
+        #expect(company.isPresent)
+        var losses = 0
+        for _ in 0..<1_000 {
+            let wasPresent = company.isPresent
+            company.started(isLate: .random(in: 0..<4, using: &random) > 0)
+            if wasPresent, !company.isPresent { losses += 1 }
+        }
+        #expect(losses <= 3)
+        for _ in 0..<6 { company.started(isLate: false) }
+        #expect(!company.isPresent)
+    }
+
+    @Test
+    func `beside another queue ours is seldom started anew`() {
+        var company = Company()
+        for _ in 0..<4 { company.started(isLate: true) }
+        let starts = (0..<1280).count { _ in company.wantsStart() }
+        #expect(starts == 10)
     }
 }

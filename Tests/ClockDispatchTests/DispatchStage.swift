@@ -15,12 +15,16 @@ final class DispatchStage {
     private let counters: PageArray<OutputCounters>
     /// Changes of the board, with the monotonic time of publishing.
     var changes: [(at: Int64, change: (inout OutputBoard) -> Void)] = []
-    /// Changes of the mode, with the monotonic time of the first turn after which it is made.
-    var modes: [(at: Int64, mode: DispatchMode)] = []
+    /// Changes of the way, with the monotonic time of the first turn after which it is made.
+    var ways: [(at: Int64, way: DispatchWay)] = []
     /// How late the thread wakes, in nanoseconds.
     var wakeUpLatency: () -> Int64 = { 4_000 }
 
-    init(mode: DispatchMode, outputs: Int = 1, microsecondsPerBeat: Int64 = 448_765) {
+    convenience init(mode: DispatchMode, outputs: Int = 1, microsecondsPerBeat: Int64 = 448_765) {
+        self.init(way: DispatchWay(mode: mode), outputs: outputs, microsecondsPerBeat: microsecondsPerBeat)
+    }
+
+    init(way: DispatchWay, outputs: Int = 1, microsecondsPerBeat: Int64 = 448_765) {
         let line = TickLine(
             microsecondsPerBeat: microsecondsPerBeat,
             timeOrigin: HostTime(microseconds: (kernel.now - kernel.apart) / 1000 + 2_000), tickOrigin: 0)
@@ -28,7 +32,7 @@ final class DispatchStage {
         board.count = outputs
         for slot in 0..<outputs { board.slots[slot].sink = .port(UInt8(slot)) }
         counters = PageArray(count: outputs) { _ in OutputCounters() }
-        dispatcher = Dispatcher(machine: SimulatedMachine(kernel: kernel), mode: mode, counters: counters)
+        dispatcher = Dispatcher(machine: SimulatedMachine(kernel: kernel), way: way, counters: counters)
     }
 
     func run(milliseconds: Int64) {
@@ -40,9 +44,9 @@ final class DispatchStage {
                 changes.removeFirst()
             }
             let turn = dispatcher.turn(board)
-            if let next = modes.first, next.at <= kernel.now {
-                dispatcher.change(to: next.mode)
-                modes.removeFirst()
+            if let next = ways.first, next.at <= kernel.now {
+                dispatcher.change(to: next.way)
+                ways.removeFirst()
                 continue
             }
             if dispatcher.changePort(before: turn) { continue }
@@ -50,10 +54,13 @@ final class DispatchStage {
             guard kernel.now < deadline else { continue }
             let wakeUp = min(deadline, changes.first?.at ?? .max)
             kernel.advance(to: wakeUp + wakeUpLatency())
-            if wakeUp == deadline { dispatcher.wokeUp(lateness: kernel.now - deadline, isChoiceFree: false) }
+            if wakeUp == deadline { dispatcher.wokeUp(at: turn, lateness: kernel.now - deadline) }
         }
         dispatcher.finish(board)
     }
+
+    /// The mode in force.
+    var mode: DispatchMode { dispatcher.way.mode }
 
     /// Largest lateness of an output's ticks, in microseconds.
     func longestLateness(slot: Int) -> Int64 { counters[slot].lateness.maximum }

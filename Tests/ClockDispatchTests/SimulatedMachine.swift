@@ -26,11 +26,18 @@ final class SimulatedKernel {
     /// Time from the queue to the receivers, in nanoseconds.
     var flight: Int64 = 0
     /// Delay of the queue's start, in nanoseconds: another program's timer runs.
+    ///
+    /// Until then the queue tells a time as if it had started at once.
     var startDelay: () -> Int64 = { 0 }
+    /// How late the timer's last interrupt was, in nanoseconds: the queue seems to have started so much later.
+    var interruptLateness: () -> Int64 = { 0 }
+    /// Number of messages that the queue has room for.
+    var room = Int.max
     private(set) var delivered: [Delivery] = []
     private var heard: [(at: Int64, SequencerSender.Heard)] = []
     private var pending: [(Delivery, tag: UInt8, stamp: Int64)] = []
     private var start: Int64?
+    private var asked: Int64 = 0
     private var beats: Int64 = 0
     private var landing: Int64 = 0
     /// Number of events that the witness stores before it drops all.
@@ -44,7 +51,6 @@ final class SimulatedKernel {
     private(set) var lineBytes: [UInt8] = []
     /// Whether the queue cannot be started.
     var refusesStart = false
-    var otherThreads = 0
     /// The existing output ports, one bit each, and when each was created or deleted.
     private(set) var ports: UInt64 = 0
     private(set) var portChanges: [(at: Int64, port: UInt8, exists: Bool)] = []
@@ -57,7 +63,13 @@ final class SimulatedKernel {
         if exists { ports |= 1 << UInt64(port) } else { ports &= ~(1 << UInt64(port)) }
     }
 
-    func spend(_ time: Int64) { advance(to: now + time) }
+    /// Nanoseconds that the thread has been awake.
+    private(set) var awake: Int64 = 0
+
+    func spend(_ time: Int64) {
+        awake += time
+        advance(to: now + time)
+    }
 
     func advance(to time: Int64) {
         while let start, start + (beats + 1) * QueueGrid.period <= time {
@@ -104,20 +116,27 @@ final class SimulatedKernel {
 
     func startQueue() {
         pending = []
+        asked = now
         start = now + startDelay()
         beats = 0
     }
 
-    func queue(_ entry: ScheduledMessage, port: UInt8, tag: UInt8) {
+    /// Returns whether there was room.
+    func queue(_ entry: ScheduledMessage, port: UInt8, tag: UInt8) -> Bool {
+        guard pending.count < room else { return false }
         let delivery = Delivery(port: port, message: entry.message, time: 0, isQueued: true)
-        pending.append((delivery, tag, entry.queueTime))
+        if let start, start <= now, entry.queueTime <= beats * QueueGrid.period {
+            deliver(delivery, at: now, tag: tag, queueTime: beats * QueueGrid.period)
+        } else {
+            pending.append((delivery, tag, entry.queueTime))
+        }
+        return true
     }
 
     func stopQueue() { start = nil }
     func removeQueued() { pending = [] }
-    func removeQueued(tag: UInt8) { pending.removeAll { $0.tag == tag } }
     var isQueueEmpty: Bool { pending.isEmpty && now >= landing }
-    var origin: Int64? { start }
+    var origin: Int64? { start.map { $0 > now ? asked : $0 + interruptLateness() } }
 
     func takeHeard() -> [SequencerSender.Heard]? {
         if hasOverflown {
@@ -153,12 +172,11 @@ struct SimulatedMachine: DispatchMachine {
             monotonic: MonotonicTime(nanoseconds: kernel.now), rawNanoseconds: kernel.now - kernel.apart)
     }
 
-    mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>, stoppingQueue: Bool) {
+    mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {
         for index in messages.indices {
             spend()
             messages[index].wasRefused = !kernel.send(messages[index])
         }
-        if stoppingQueue { stopQueue() }
     }
 
     mutating func write(_ bytes: LineBytes, to line: Int32) -> Int? {
@@ -176,8 +194,7 @@ struct SimulatedMachine: DispatchMachine {
         for index in messages.indices {
             guard let port = messages[index].port else { continue }
             spend()
-            kernel.queue(messages[index], port: port, tag: messages[index].tag)
-            messages[index].isArmed = true
+            messages[index].isArmed = kernel.queue(messages[index], port: port, tag: messages[index].tag)
         }
     }
 
@@ -186,29 +203,24 @@ struct SimulatedMachine: DispatchMachine {
         kernel.removeQueued()
     }
 
-    mutating func removeQueued(tag: UInt8) {
-        spend()
-        kernel.removeQueued(tag: tag)
-    }
-
-    func countOtherThreads() -> Int {
-        spend()
-        return kernel.otherThreads
-    }
-
     var isQueueEmpty: Bool {
         spend()
         return kernel.isQueueEmpty
     }
 
-    func queueOrigin() -> MonotonicTime? { kernel.origin.map(MonotonicTime.init(nanoseconds:)) }
+    func queueOrigin() -> ClosedRange<MonotonicTime>? {
+        let before = monotonicTime()
+        let origin = kernel.origin
+        let after = monotonicTime()
+        guard let origin else { return nil }
+        let error = after.nanoseconds - before.nanoseconds
+        return MonotonicTime(nanoseconds: origin - error)...MonotonicTime(nanoseconds: origin + error)
+    }
 
     mutating func stopQueue() {
         spend()
         kernel.stopQueue()
     }
-
-    mutating func setPacemaker(_ isRunning: Bool) {}
 
     var existingPorts: UInt64 { kernel.ports }
     var refusedPorts: UInt64 { 0 }
@@ -221,5 +233,6 @@ struct SimulatedMachine: DispatchMachine {
         return taken.count
     }
 
-    func pause(nanoseconds: Int64) { kernel.spend(nanoseconds) }
+    func pause(nanoseconds: Int64) { kernel.advance(to: kernel.now + nanoseconds) }
+    func threadTime() -> Int64 { kernel.awake }
 }

@@ -10,6 +10,11 @@ struct DoubledClockTests {
     private let device = PortDescription.device(24, "TR-8S", "TR-8S MIDI 1", card: 1)
     private let second = PortDescription.device(24, "TR-8S", "TR-8S MIDI 2", port: 1, card: 1)
 
+    /// As PipeWire's bridge has it: only its own program can subscribe it.
+    private let bridge = PortDescription(
+        address: PortAddress(client: 143, port: 0), clientName: "PipeWire-RT-Event", portName: "input",
+        isReadable: false, isWritable: false)
+
     private func output(_ name: String, _ slot: Int, _ target: Output.Target) -> Output {
         Output(
             name: name, target: target, request: OutputRequest(.name(name)),
@@ -20,7 +25,7 @@ struct DoubledClockTests {
         _ subscribers: [Int: [PortAddress]], library: ProfileLibrary = ProfileLibrary()
     ) -> [DoubledClock] {
         let outputs = [output("Clock", 0, .subscribers("Clock")), output("TR-8S", 1, .named("TR-8S"))]
-        return DoubledClock.all(outputs, subscribers: subscribers, among: [device, second], library: library)
+        return DoubledClock.all(outputs, subscribers: subscribers, among: [device, second, bridge], library: library)
     }
 
     @Test
@@ -33,6 +38,12 @@ struct DoubledClockTests {
     @Test
     func `one output for one port is fine`() {
         #expect(doubled([0: [], 1: [device.address]]).isEmpty)
+    }
+
+    @Test
+    func `a bridge may hear every output, beside their machines`() {
+        #expect(doubled([0: [bridge.address], 1: [device.address, bridge.address]]).isEmpty)
+        #expect(doubled([0: [device.address, bridge.address], 1: [device.address, bridge.address]]).count == 1)
     }
 
     @Test

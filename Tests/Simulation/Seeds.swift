@@ -4,10 +4,16 @@ internal import Foundation
 package enum Seeds {
     /// A fixed list, unless the environment's `SIM_SEED` names one to replay, or a range such as `100...999` to
     /// explore.
-    package static func standing(_ fixed: ClosedRange<UInt64>) -> [UInt64] {
-        guard let named = ProcessInfo.processInfo.environment["SIM_SEED"] else { return Array(fixed) }
+    ///
+    /// - Parameters:
+    ///   - fixed: the first seeds of the list.
+    ///   - others: the seeds of the list that have shown something the first ones do not.
+    /// - Returns: the seeds to run.
+    package static func standing(_ fixed: ClosedRange<UInt64>, and others: [UInt64] = []) -> [UInt64] {
+        let standing = Array(fixed) + others
+        guard let named = ProcessInfo.processInfo.environment["SIM_SEED"] else { return standing }
         let bounds = named.split(separator: ".").compactMap { UInt64($0) }
-        guard let first = bounds.first, let last = bounds.last, first <= last else { return Array(fixed) }
+        guard let first = bounds.first, let last = bounds.last, first <= last else { return standing }
         return Array(first...last)
     }
 }

@@ -55,6 +55,8 @@ int clinux_scheduling(int thread, int *priority);
 /// After half of it `thread` gets ordinary scheduling by SIGXCPU, as does the one that ran so long, and 1 is added to the
 /// event counter `descriptor`. After all of it the kernel ends the process. The limit cannot be raised again.
 int clinux_limit_real_time(int thread, int64_t microseconds, int descriptor);
+/// Whether a thread has run for too long, as limited by `clinux_limit_real_time`.
+int clinux_overran_real_time(void);
 /// Makes faults such as SIGSEGV and abort() wait for the thread of clinux_finish_before_crash, at most this long.
 /// They then end the process as usual, with the same exit status and core dump.
 void clinux_handle_crashes(int milliseconds);

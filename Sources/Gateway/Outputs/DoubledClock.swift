@@ -13,7 +13,9 @@ struct DoubledClock: Hashable, Sendable {
 
     /// Finds all such devices.
     ///
-    /// They are ports that receive from several outputs, and recognized devices of which several ports do so.
+    /// They are ports that receive from several outputs, and recognized devices of which several ports do so. A port
+    /// that only its own program can subscribe is none: the bridges of PipeWire and JACK subscribe one to every output,
+    /// and keep apart what it receives.
     ///
     /// - Parameters:
     ///   - outputs: in the order of their slots.
@@ -30,7 +32,7 @@ struct DoubledClock: Hashable, Sendable {
         var hearers: [PortAddress: [(slot: Int, port: PortDescription)]] = [:]
         for (slot, addresses) in subscribers where outputs[slot].isEnabled {
             for address in addresses {
-                guard let port = ports.first(where: { $0.address == address }) else { continue }
+                guard let port = ports.first(where: { $0.address == address }), port.isWritable else { continue }
                 // A recognized machine gets the clock twice even by different ports.
                 let isOneMachine = machines.contains(address.client)
                 let hearer = isOneMachine ? PortAddress(client: address.client, port: 0) : address

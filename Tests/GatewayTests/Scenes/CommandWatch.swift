@@ -84,13 +84,18 @@ struct CommandWatch {
     /// Records that the Link peer has carried out what a command asked of it.
     mutating func linkHasDone(_ token: ReplyToken) { doneByLink.insert(token) }
 
+    /// Records the tempo that the Link peer has now.
+    ///
+    /// If it differs from that of a command which the peer has carried out, the session or a leader has changed it, or
+    /// it is from before a switch. The gateway saves it, even if the peer has the command's tempo again by then.
+    mutating func linkHasTempo(_ new: Tempo) {
+        if let (value, token) = tempo, doneByLink.contains(token), !new.isSame(as: value) { tempo = nil }
+    }
+
     /// A setting that is not saved as it was set; nil if all are.
     mutating func fault(ofKept kept: KeptState, _ gateway: VirtualGateway) -> String? {
-        if let (value, token) = tempo {
-            // Once the peer has the tempo, another one is from the session, from a leader or from before a switch.
-            if doneByLink.contains(token), !gateway.link.sessionState.tempo.isSame(as: value) { tempo = nil }
-            if gateway.engine.arbiter.following != nil { tempo = nil }
-        }
+        linkHasTempo(gateway.link.sessionState.tempo)
+        if gateway.engine.arbiter.following != nil { tempo = nil }
         // It is saved in thousandths of a BPM, of what the session has rounded to microseconds per beat.
         if let (value, _) = tempo, abs((kept.tempo ?? 0) - value.beatsPerMinute) > 0.001_5,
             kept.tempo.map({ Tempo(beatsPerMinute: $0).isSame(as: value) }) != true

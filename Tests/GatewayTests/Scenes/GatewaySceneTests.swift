@@ -57,6 +57,29 @@ struct GatewaySceneTests {
     }
 
     @Test
+    func `a bridge that is connected to every port is not taken for a machine, nor warned of`() throws {
+        var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
+        scene.sequencer.plug(Self.drums)
+        scene.run(for: 10)
+        let bridge = PortDescription(
+            address: PortAddress(client: 143, port: 0), clientName: "PipeWire-RT-Event", portName: "TR-8S",
+            isReadable: false, isWritable: false)
+        scene.sequencer.plug(bridge)
+        for port in scene.sequencer.ports where port.isReadable {
+            _ = try scene.sequencer.subscribe(.init(from: port.address, to: bridge.address))
+        }
+        for port in scene.sequencer.ports where port.isWritable {
+            _ = try scene.sequencer.subscribe(.init(from: bridge.address, to: port.address))
+        }
+        scene.run(for: 1_000)
+        #expect(scene.output("TR-8S")?.connectedTo == "24:0" && scene.hearers(of: "TR-8S").contains(24))
+        #expect(scene.engine.outputs.all.filter { $0.presence == .here }.map(\.name) == ["Clock", "TR-8S"])
+        #expect(scene.engine.outputs.doubledClocks.isEmpty && scene.engine.arbiter.mode == .internal)
+        // The bridge hears the ticks of both outputs.
+        #expect(scene.broken.allSatisfy { $0.hasPrefix("port(143:0) hears") })
+    }
+
+    @Test
     func `a tempo that was set stays saved, whatever happens before the session has it`() throws {
         var scene = GatewayScene(try Self.configuration())
         scene.command(.setTempo(Tempo(beatsPerMinute: 133)))

@@ -267,6 +267,7 @@ struct GatewayWorld {
             }
         }
         let state = LinkState(nodes[node].link)
+        nodes[node].linkHasTempo(state.sessionState.tempo)
         if state != before { post(.link(state), from: node) }
         guard let deadline = nodes[node].link.nextDeadline else { return }
         if let wakeAt = threads[node].linkWakesAt, wakeAt <= deadline { return }

@@ -171,6 +171,45 @@ struct SessionSceneTests {
         try world.expectAligned(members)
     }
 
+    @Test
+    func `an output that sends late keeps to the old tempo by as much`() throws {
+        var world = GatewayWorld("late output", seed: 1)
+        let ours = try world.addNode(tempo: 100)
+        world.command(.adjust(output: nil, OutputAdjustment(offset: 50)), at: ours)
+        world.at(1) { $0.command(.setPlaying(true), at: ours) }
+        try world.run(until: 3.01)
+        let change = world.hostTime(of: ours).microseconds
+        world.command(.setTempo(Tempo(beatsPerMinute: 999)), at: ours)
+        try world.run(until: 5)
+        let ticks = world.machine(of: ours).ticks
+        // In this simulation, the output thread wakes up to 150 us late, and each of its calls takes 5 us.
+        for (first, second) in zip(ticks, ticks.dropFirst()) {
+            if second < change + 50_000 { #expect(abs(second - first - 25_000) <= 180) }
+            if first > change + 51_000 { #expect(abs(second - first - 2_502) <= 180) }
+        }
+        #expect(ticks.count { (change..<change + 50_000).contains($0) } == 2)
+        #expect(world.nodes[ours].breaks == 0)
+    }
+
+    @Test
+    func `an output that sends early waits for a lower tempo, also while its offset changes`() throws {
+        var world = GatewayWorld("early output", seed: 1)
+        let ours = try world.addNode(tempo: 590)
+        world.command(.adjust(output: nil, OutputAdjustment(offset: -28)), at: ours)
+        world.at(1) { $0.command(.setPlaying(true), at: ours) }
+        try world.run(until: 3)
+        let change = world.hostTime(of: ours).microseconds
+        // 28 ms were six ticks, and become less than one.
+        world.command(.setTempo(Tempo(beatsPerMinute: 55)), at: ours)
+        try world.run(until: 3.06)
+        world.command(.adjust(output: nil, OutputAdjustment(offset: -34)), at: ours)
+        try world.run(until: 5)
+        let next = try #require(world.machine(of: ours).ticks.first { $0 > change + 5_000 })
+        #expect((250_000..<320_000).contains(next - change))
+        #expect(world.machine(of: ours).transport == [.start])
+        #expect(world.nodes[ours].breaks == 0)
+    }
+
     @Test(arguments: [0, 0.5, 0.7, 3, 7])
     func `the quantum decides where the song starts, but not when ticks are sent`(quantum: Double) throws {
         var trains: [[Int64]] = []
@@ -192,7 +231,7 @@ struct SessionSceneTests {
         #expect(zip(trains[0], trains[1]).allSatisfy { abs($0 - $1) <= 152 })
     }
 
-    @Test(arguments: Seeds.standing(1...12))
+    @Test(arguments: Seeds.standing(1...12, and: [99, 348]))
     func `on a bad network machines lose no tick, and end up aligned`(seed: UInt64) throws {
         let conditions = LinkConditions(delay: 2_000, jitter: 6_000, loss: 0.05, duplication: 0.02, reordering: 0.05)
         var world = GatewayWorld("bad network", seed: seed, conditions: conditions)

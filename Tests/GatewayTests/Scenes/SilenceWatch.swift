@@ -16,15 +16,17 @@ struct SilenceWatch {
         var circumstances: Circumstances
         /// When the last tick arrived, or when the circumstances last changed.
         var since: HostTime
-        /// The longest distance of two ticks since then, in microseconds.
+        /// The longest distance of two ticks by the tempos used since then, in microseconds.
         var longestGap: Int64
-        /// That distance, and the number of tempo changes, by the newest board.
-        var (gap, tempoChanges): (Int64, UInt32)
-        /// When the machine's ticks take the newest tempo, if no tick has come since.
-        var newTempo: HostTime?
+        /// When the last tick arrived, also under other circumstances, and how often the tempo had changed by then; nil
+        /// if none has arrived.
+        var lastTick: (time: HostTime, tempoChanges: UInt32)?
     }
 
     private var records: [VirtualGateway.Receiver: Record] = [:]
+    /// The number of tempo changes by the newest board, and when the last of them was noticed.
+    private var tempoChanges: UInt32?
+    private var tempoNoticed = HostTime(microseconds: .min / 2)
 
     /// How late the output thread may wake and send, in microseconds.
     private static let lateness: Int64 = 1_000
@@ -37,11 +39,24 @@ struct SilenceWatch {
         records = records.filter { receivers.contains($0.key) }
     }
 
+    /// Notes the board that the output thread is about to use.
+    mutating func take(_ board: OutputBoard, at now: HostTime) {
+        if let tempoChanges, tempoChanges != board.map.tempoChanges { tempoNoticed = now }
+        tempoChanges = board.map.tempoChanges
+    }
+
     /// Notes that a machine has received a tick.
-    mutating func ticked(_ receiver: VirtualGateway.Receiver, at time: HostTime) {
+    ///
+    /// - Parameters:
+    ///   - receiver: the machine.
+    ///   - slot: the slot of its output.
+    ///   - board: the board that the output thread uses.
+    ///   - time: when it received the tick.
+    mutating func ticked(_ receiver: VirtualGateway.Receiver, _ slot: Int, _ board: OutputBoard, at time: HostTime) {
         guard var record = records[receiver] else { return }
-        (record.since, record.longestGap) = (time, record.gap)
-        if let change = record.newTempo, change <= time { record.newTempo = nil }
+        let gap = Self.gap(board.slots[slot].settings, board.map, at: time)
+        (record.since, record.longestGap) = (time, gap)
+        record.lastTick = (time, board.map.tempoChanges)
         records[receiver] = record
     }
 
@@ -65,33 +80,49 @@ struct SilenceWatch {
         let hasClock = settings.isClockAlwaysOn || board.transport.isPlaying && isPlaying
         let circumstances = Circumstances(
             output: OutputCircumstances(of: slot, on: board), isExpected: isReachable && output.isEnabled && hasClock)
-        let gap = Self.gap(settings, board.map.line)
+        let gap = Self.gap(settings, board.map, at: now)
         guard var record = records[receiver], record.circumstances == circumstances, circumstances.isExpected else {
             records[receiver] = Record(
-                circumstances: circumstances, since: now, longestGap: gap, gap: gap,
-                tempoChanges: board.map.tempoChanges)
+                circumstances: circumstances, since: now, longestGap: gap, lastTick: records[receiver]?.lastTick)
             return nil
         }
-        if record.tempoChanges != board.map.tempoChanges {
-            record.newTempo = now.advanced(byMicroseconds: settings.offset)
-        }
-        (record.gap, record.tempoChanges) = (gap, board.map.tempoChanges)
         record.longestGap = max(record.longestGap, gap)
         records[receiver] = record
-        // A tick may be late by the planner's catch-up limit. After a change of tempo that is noticed
-        // late, it may be up to seven ticks ahead and wait for the session, see `TickPlanner.follow`.
-        let limit = PulseTrain.catchUpLimit(gap: record.longestGap)
-        let time = max(limit, record.newTempo != nil ? 7 * record.longestGap : 0) + record.longestGap + Self.lateness
+        // A tick may be late by the planner's catch-up limit.
+        let limit = PulseTrain.catchUpLimit(gap: record.longestGap) + record.longestGap + Self.lateness
         let silence = record.since.microseconds(to: now)
-        guard silence > time else { return nil }
+        guard silence > limit, !isAhead(record, now) else { return nil }
         records[receiver] = nil
         return "\(receiver) has heard no tick for \(silence / 1_000) ms"
     }
 
-    /// Longest distance of two ticks, in microseconds.
-    private static func gap(_ settings: OutputSettings, _ line: TickLine) -> Int64 {
+    /// Whether a machine may have been sent ticks ahead of the session, and wait for it.
+    ///
+    /// After a change of tempo that is noticed late, it may be up to seven ticks ahead, see `TickPlanner.follow`. That
+    /// ends with the first tick by the new tempo, but not with a change of settings, such as the offset.
+    private func isAhead(_ record: Record, _ now: HostTime) -> Bool {
+        let offset = record.circumstances.output.settings.offset
+        // An output that sends late uses the new tempo later.
+        let change = offset > 0 ? tempoNoticed.advanced(byMicroseconds: offset + Self.lateness) : tempoNoticed
+        if let tick = record.lastTick, tick.tempoChanges == tempoChanges, tick.time >= change { return false }
+        // Seven ticks, and the one that follows them.
+        let longest = max(0, offset) + 8 * record.longestGap + Self.lateness
+        return tempoNoticed.microseconds(to: now) <= longest
+    }
+
+    /// Longest distance of two ticks that an output sends from a time on, in microseconds.
+    ///
+    /// An output that sends late keeps to former tempos until the present one has reached it.
+    private static func gap(_ settings: OutputSettings, _ map: TempoMap, at time: HostTime) -> Int64 {
+        let newest = Double(map.line.microsecondsPerBeat)
+        var (beat, longest, number) = (newest, newest, map.tempoChanges)
+        while let change = map.tempoChange(number), change.at.advanced(byMicroseconds: settings.offset) > time {
+            beat *= 1 + change.stretch
+            longest = max(longest, beat)
+            number &-= 1
+        }
         // An output may send fewer ticks than `multiply` asks for. A folded tempo may be up to four times slower.
         let fold: Int64 = settings.tempos == .all ? 1 : 4
-        return line.microsecondsPerBeat * settings.divide * fold / 24 * settings.swing / 500
+        return Int64(longest.rounded(.up)) * settings.divide * fold / 24 * settings.swing / 500
     }
 }

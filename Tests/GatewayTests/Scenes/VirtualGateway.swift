@@ -316,8 +316,12 @@ final class VirtualGateway: EffectPerformer {
     }
 
     private func hear(_ message: ClockMessage, at time: HostTime, slot: Int, _ receiver: Receiver) {
-        if message != .timingClock { hasMissed.remove(receiver) } else { silenceWatch.ticked(receiver, at: time) }
         let board = outputThread.board
+        if message == .timingClock {
+            silenceWatch.ticked(receiver, slot, board, at: time)
+        } else {
+            hasMissed.remove(receiver)
+        }
         if message == .start { barsAtStart[receiver] = board.transport.ticksPerBar }
         let fault = machines[receiver, default: DrumMachine()].take(
             message, at: time.microseconds, on: board.map.line, board.slots[slot].settings)
@@ -359,6 +363,7 @@ final class VirtualGateway: EffectPerformer {
             return Self.hearers(of: UInt8(source.port), sequencer).map { (.port($0), slot) }
         }
         let receivers = receivers(on: board) + mistaken
+        silenceWatch.take(board, at: now)
         silenceWatch.keepOnly(Set(receivers.map(\.receiver)))
         for (receiver, slot) in receivers {
             let promise = silenceWatch.fault(
@@ -437,6 +442,9 @@ final class VirtualGateway: EffectPerformer {
     /// Records that the Link peer has carried out what a command asked of it.
     func linkHasDone(_ token: ReplyToken) { commandWatch.linkHasDone(token) }
 
+    /// Records the tempo that the Link peer has now.
+    func linkHasTempo(_ tempo: Tempo) { commandWatch.linkHasTempo(tempo) }
+
     /// Records a broken promise.
     func fail(_ promise: String) { broken.append(promise) }
 
@@ -450,10 +458,12 @@ final class VirtualGateway: EffectPerformer {
     /// Checks the promises that must hold after every event.
     func check() {
         if let fault = commandWatch.fault(ofKept: kept, self) { broken.append(fault) }
+        // Ports that only their own programs can subscribe, as those of bridges.
+        let closed = Set(sequencer.ports.filter { !$0.isWritable }.map(\.address))
         for (slot, output) in engine.outputs.all.enumerated() {
             if case .leaving = output.presence { leaving.insert(slot) }
             if case .here = output.presence { leaving.remove(slot) }
-            let hearers = sequencer.subscriptions.count { $0.sender == output.source }
+            let hearers = sequencer.subscriptions.count { $0.sender == output.source && !closed.contains($0.receiver) }
             if output.hasOneDevice, hearers > 1 { broken.append("\(output.name) drives \(hearers) machines") }
             if case .line(let descriptor) = output.sink, openLines[descriptor] == nil {
                 broken.append("\(output.name) writes to a closed line")

@@ -17,7 +17,8 @@ final class VirtualOutputThread {
     init(_ board: OutputBoard, at now: HostTime) {
         self.board = board
         kernel.now = now
-        dispatcher = Dispatcher(machine: VirtualKernel.Side(kernel: kernel), mode: .direct, counters: counters)
+        let way = DispatchWay(mode: .direct)
+        dispatcher = Dispatcher(machine: VirtualKernel.Side(kernel: kernel), way: way, counters: counters)
     }
 
     /// Whether a receiver connected to a port accepts no messages.
@@ -111,7 +112,7 @@ final class VirtualKernel {
             return ClockReading(monotonic: now, rawNanoseconds: now.nanoseconds)
         }
 
-        mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>, stoppingQueue: Bool) {
+        mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {
             for index in messages.indices {
                 guard let port = messages[index].port else { continue }
                 messages[index].wasRefused = kernel.refuses(port)
@@ -129,11 +130,9 @@ final class VirtualKernel {
         mutating func startQueue() -> Bool { false }
         mutating func arm(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {}
         mutating func removeQueued() {}
-        mutating func removeQueued(tag: UInt8) {}
         var isQueueEmpty: Bool { true }
-        func queueOrigin() -> MonotonicTime? { nil }
+        func queueOrigin() -> ClosedRange<MonotonicTime>? { nil }
         mutating func stopQueue() {}
-        mutating func setPacemaker(_ isRunning: Bool) {}
         mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int? { 0 }
         var existingPorts: UInt64 { kernel.ports }
         var refusedPorts: UInt64 { 0 }
@@ -143,6 +142,6 @@ final class VirtualKernel {
         }
 
         func pause(nanoseconds: Int64) { kernel.pass() }
-        func countOtherThreads() -> Int { 0 }
+        func threadTime() -> Int64 { 0 }
     }
 }

@@ -1,0 +1,103 @@
+internal import RealTime
+
+/// When the output thread wakes, and how often.
+///
+/// All of it is learned from how late the thread was and how long its work took, so it suits a fast laptop and a slow
+/// board alike. All wake-ups together may use ``share`` of a core.
+struct WakeUpPolicy {
+    /// Time from a deadline until the thread can start the queue, in nanoseconds.
+    ///
+    /// One wake-up in ten needs longer and takes the queue's next period, which costs less than waking earlier each time.
+    private(set) var toStart = UpperDuration(20_000, within: 2_000...QueueGrid.period, oneIn: 10)
+    /// Time from a deadline until the thread can send, in nanoseconds.
+    private(set) var toSend = UpperDuration(50_000, within: 2_000...Self.longestToSend, oneIn: 100)
+    /// Time to create or delete a port, in nanoseconds.
+    private(set) var portChange = UpperDuration(500_000, within: 50_000...1_000_000, oneIn: 100)
+    /// The longest that the thread was held up, in nanoseconds; forgotten within an hour.
+    private var longestDelay: Int64 = 0
+    /// Mean processor time for one group of messages, in nanoseconds.
+    private var cost: Int64 = 50_000
+    /// The thread's processor time after the last group, in nanoseconds.
+    private var spent: Int64?
+
+    /// All wake-ups together may use one part in so many of a core: 3 %.
+    private static let shareOfCore: Int64 = 33
+    private static let longestToSend: Int64 = 250_000
+    /// Limits of the lead, in nanoseconds.
+    ///
+    /// The longer it is, the longer an outdated plan stays in force while the thread is held up.
+    static let leads: ClosedRange<Int64> = 5_000_000...40_000_000
+    /// Limits of the length of a group, in microseconds; a Start and its tick fit into the shortest.
+    private static let spans: ClosedRange<Int64> = 2_500...20_000
+
+    /// How long before a message is due to start the queue, in nanoseconds.
+    ///
+    /// Twice the longest delay. While the queue runs, its timer interrupts the processor 6250 times a second, so it is not
+    /// started earlier than that.
+    var lead: Int64 { min(max(2 * longestDelay, Self.leads.lowerBound), Self.leads.upperBound) }
+
+    /// Length of a group of messages that are handled at one wake-up, in microseconds.
+    ///
+    /// For example, at 60 us of work for a group it is 2.5 ms, at 300 us it is 10 ms.
+    var groupSpan: Int64 {
+        min(max(cost * Self.shareOfCore / 1_000, Self.spans.lowerBound), Self.spans.upperBound)
+    }
+
+    /// How long before a message is due to wake in order to send it, in nanoseconds; the thread busy-waits for the rest.
+    ///
+    /// - Parameter distance: time since the thread sent before, in nanoseconds.
+    /// - Returns: nanoseconds.
+    func marginToSend(distance: Int64) -> Int64 { min(toSend.nanoseconds, max(0, distance) / Self.shareOfCore) }
+
+    /// Notes how late the thread woke, in nanoseconds.
+    mutating func wokeUp(lateness: Int64) {
+        longestDelay -= longestDelay >> 16
+        longestDelay = max(longestDelay, min(lateness, Self.leads.upperBound / 2))
+    }
+
+    /// Notes that the thread could start the queue so long after its deadline, in nanoseconds.
+    mutating func couldStart(after time: Int64) { toStart.learn(time) }
+
+    /// Notes that the thread could send so long after its deadline, in nanoseconds.
+    ///
+    /// What is too long for any margin teaches nothing.
+    mutating func couldSend(after time: Int64) {
+        if time <= Self.longestToSend { toSend.learn(time) }
+    }
+
+    /// Notes how long it took to create or delete a port, in nanoseconds.
+    mutating func changedPort(in time: Int64) { portChange.learn(time) }
+
+    /// Notes that a group of messages has been handled.
+    ///
+    /// - Parameter threadTime: the processor time that the thread has used so far, in nanoseconds.
+    mutating func finishedGroup(threadTime: Int64) {
+        if let spent { cost += (threadTime - spent - cost) / 32 }
+        spent = threadTime
+    }
+}
+
+/// Estimates the time that most of some durations stay below.
+struct UpperDuration {
+    /// The estimate.
+    private(set) var nanoseconds: Int64
+    private let limits: ClosedRange<Int64>
+    private let others: Int64
+
+    /// - Parameters:
+    ///   - nanoseconds: the first estimate.
+    ///   - limits: limits of the estimate, in nanoseconds.
+    ///   - share: one duration in so many exceeds the estimate.
+    init(_ nanoseconds: Int64, within limits: ClosedRange<Int64>, oneIn share: Int64) {
+        self.nanoseconds = nanoseconds
+        self.limits = limits
+        others = share - 1
+    }
+
+    /// Raises the estimate when it was exceeded, and lowers it by so much less otherwise that it settles.
+    mutating func learn(_ duration: Int64) {
+        let step = nanoseconds / 8
+        nanoseconds += duration > nanoseconds ? step : -max(1, step / others)
+        nanoseconds = min(max(nanoseconds, limits.lowerBound), limits.upperBound)
+    }
+}

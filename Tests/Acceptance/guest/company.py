@@ -1,0 +1,77 @@
+"""In the lab: records an output of a gateway beside a bridge between the sequencer and PipeWire or JACK.
+
+    company.py RESULT.json BRIDGE
+
+The record is judged on the host, by test_company.py. All times are microseconds of Link's host time.
+"""
+
+import json
+import pathlib
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from rig.bridges import JACK, PipeWire  # noqa: E402
+from rig.cards import sequencer  # noqa: E402
+from rig.clocks import raw_microseconds  # noqa: E402
+from rig.framed import FramedLine  # noqa: E402
+from rig.gateway import Gateway, run_tactus  # noqa: E402
+from rig.guest import preload  # noqa: E402
+from rig.loads import LOADS, running  # noqa: E402
+
+TEMPO = 133.7
+# By dispatch: seconds idle, seconds under load. PipeWire's thread and a tick meet every 3.2 s.
+SECONDS = {"auto": (7, 1.5), "direct": (7, 0)}
+BRIDGES = {"PipeWire": PipeWire, "a2jmidid": JACK}
+
+
+def play(bridge, folder, dispatch):
+    """Plays idle and under load; returns what the output received, the marks, and what Tactus says meanwhile."""
+    line = FramedLine(0)
+    said, marks = {}, {}
+    idle, loaded = SECONDS[dispatch]
+    gateway = Gateway(
+        "--no-link", "--tempo", TEMPO, "--output", "VirMIDI 0-0", "--dispatch", dispatch, folder=folder / dispatch)
+    try:
+        gateway.wait_ready()
+        preload(gateway.process.pid, "self", *bridge.pids)
+        time.sleep(1)
+        if not bridge.queue_runs:
+            said["before"] = gateway.status()
+            bridge.link()
+        if dispatch == "auto":
+            gateway.wait_status(lambda status: status["realtime"]["dispatch"] == "backstop", "the queue is noticed")
+        time.sleep(0.5)
+        marks["idle from"] = raw_microseconds()
+        time.sleep(idle)
+        marks["idle to"] = raw_microseconds()
+        if loaded:
+            with running(LOADS["mixed"].scripts):
+                marks["load from"] = raw_microseconds()
+                time.sleep(loaded)
+                marks["load to"] = raw_microseconds()
+        said["after"] = gateway.status()
+        said["sequencer"] = sequencer()
+        said["ports"] = json.loads(run_tactus("ports", "--json").stdout)
+        assert bridge.queue_runs, "the bridge's queue was stopped"
+        gateway.stop()
+        line.read()
+    finally:
+        gateway.kill()
+        line.close()
+    return {"events": line.events, "marks": marks, "interval": round(60e6 / TEMPO) / 24, **said}
+
+
+def record(name):
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        with BRIDGES[name](folder) as bridge:
+            played = {dispatch: play(bridge, folder, dispatch) for dispatch in SECONDS}
+            return {**played, "bridge": bridge.port}
+
+
+if __name__ == "__main__":
+    result, bridge_name = sys.argv[1:]
+    pathlib.Path(result).write_text(json.dumps(record(bridge_name)))

@@ -1,0 +1,168 @@
+import BeatTime
+import MIDIClock
+import RealTime
+import Simulation
+import Testing
+
+@testable import ClockDispatch
+
+/// What a real-time thread does if nobody has chosen a way for it.
+@Suite
+struct AdaptiveDispatchTests {
+    private let way = DispatchWay(mode: .queue, isAdaptive: true)
+
+    /// Another program's queue, whose timer fires at this interval in nanoseconds; ours waits for it when it starts.
+    private func runAnotherQueue(_ kernel: SimulatedKernel, interval: Int64) {
+        kernel.startDelay = { interval - kernel.now % interval }
+    }
+
+    @Test(arguments: [Int64(200), 5_000])
+    func `alone, the queue sends every tick right at its time`(callTime: Int64) {
+        let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
+        stage.kernel.delay = { callTime }
+        stage.run(milliseconds: 2000)
+        #expect(stage.mode == .queue)
+        #expect(stage.lateness().count >= 118)
+        #expect(stage.lateness().allSatisfy { (0...12).contains($0) }, "\(stage.lateness())")
+        #expect(stage.kernel.delivered.allSatisfy { $0.isQueued })
+    }
+
+    @Test(arguments: [UInt64](1...10))
+    func `a thread held up for 8 ms again and again delays at most the tick of the first time`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stage = DispatchStage(way: way, microsecondsPerBeat: 448_765)
+        stage.wakeUpLatency = {
+            Int.random(in: 0..<5, using: &random) > 0 ? 4_000 : .random(in: 0...8_000_000, using: &random)
+        }
+        stage.run(milliseconds: 4000)
+        #expect(stage.lateness().allSatisfy { (0...3_500).contains($0) })
+        #expect(stage.lateness().count { $0 > 300 } <= 2, "\(stage.lateness())")
+    }
+
+    /// At 125 BPM a tick is a whole number of the other timer's intervals, so that every start is late by the same time.
+    @Test(arguments: [Int64(160_000), 1_000_000, 4_000_000, 20_000_000], [Int64(400_001), 480_000])
+    func `beside another program's queue the thread sends, exactly`(interval: Int64, beat: Int64) {
+        let stage = DispatchStage(way: way, microsecondsPerBeat: beat)
+        stage.kernel.delay = { 5_000 }
+        stage.kernel.spend(77_000)
+        runAnotherQueue(stage.kernel, interval: interval)
+        stage.run(milliseconds: 4000)
+        #expect(stage.mode == .backstop)
+        let settled = stage.lateness().dropFirst(30)
+        #expect(settled.count >= 165)
+        #expect(settled.allSatisfy { (0...20).contains($0) }, "\(settled)")
+    }
+
+    @Test(arguments: [Int64(160_000), 1_000_000], [UInt64](1...5))
+    func `beside another program's queue a held-up thread delays a tick by two periods at most`(
+        interval: Int64, seed: UInt64
+    ) {
+        var random = SeededGenerator(seed: seed)
+        let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
+        runAnotherQueue(stage.kernel, interval: interval)
+        stage.run(milliseconds: 1000)
+        let before = stage.lateness().count
+        stage.wakeUpLatency = {
+            Int.random(in: 0..<5, using: &random) > 0 ? 4_000 : .random(in: 0...4_000_000, using: &random)
+        }
+        stage.run(milliseconds: 3000)
+        let loaded = stage.lateness().dropFirst(before)
+        #expect(stage.kernel.delivered.contains { $0.isQueued })
+        // Now and then the queue is started anew, and then waits for the other one's timer.
+        #expect(loaded.count { $0 > 330 } <= loaded.count / 50)
+        #expect(loaded.allSatisfy { (0...1_330).contains($0) }, "\(loaded)")
+    }
+
+    @Test
+    func `once the other program's queue is gone, ours sends again`() {
+        let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
+        runAnotherQueue(stage.kernel, interval: 160_000)
+        stage.run(milliseconds: 1000)
+        #expect(stage.mode == .backstop)
+        stage.kernel.startDelay = { 0 }
+        stage.run(milliseconds: 20_000)
+        #expect(stage.mode == .queue)
+        #expect(stage.lateness().allSatisfy { (0...330).contains($0) })
+    }
+
+    /// From a fast laptop to a slow board: what a call takes, in nanoseconds.
+    @Test(arguments: [Int64(1_000), 4_000, 8_000], [Int64(0), 160_000])
+    func `eight outputs with eight offsets keep the thread awake for at most 4 percent of the time`(
+        callTime: Int64, interval: Int64
+    ) {
+        let stage = DispatchStage(way: way, outputs: 8, microsecondsPerBeat: 500_000)
+        for slot in 0..<8 { stage.board.slots[slot].settings.offset = Int64(slot) * 2_500 }
+        stage.kernel.delay = { callTime }
+        if interval > 0 { runAnotherQueue(stage.kernel, interval: interval) }
+        stage.run(milliseconds: 3000)
+        let (before, start) = (stage.kernel.awake, stage.kernel.now)
+        stage.run(milliseconds: 3000)
+        let share = Double(stage.kernel.awake - before) / Double(stage.kernel.now - start)
+        #expect(share <= 0.04, "\(share)")
+        for slot in 0..<8 {
+            let lateness = stage.lateness(UInt8(slot)).map { $0 - Int64(slot) * 2_500 }
+            #expect(lateness.allSatisfy { (0...500).contains($0) }, "\(lateness)")
+        }
+    }
+
+    @Test(arguments: [Int64(5_000), 20_000, 40_000])
+    func `interrupts that are late as a rule are not taken for another queue`(lateness: Int64) {
+        var random = SeededGenerator(seed: 5)
+        let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
+        stage.kernel.interruptLateness = { .random(in: 0...lateness, using: &random) }
+        for _ in 0..<10 {
+            stage.run(milliseconds: 500)
+            #expect(stage.mode == .queue)
+        }
+    }
+
+    @Test
+    func `what the queue has no room for is sent by the thread`() {
+        let stage = DispatchStage(way: way, outputs: 6, microsecondsPerBeat: 400_001)
+        stage.kernel.room = 4
+        stage.run(milliseconds: 1000)
+        for port in 0..<6 {
+            let lateness = stage.lateness(UInt8(port))
+            #expect(lateness.count >= 58)
+            #expect(lateness.allSatisfy { (0...300).contains($0) }, "\(lateness)")
+        }
+    }
+
+    @Test
+    func `on a slow board the thread learns to wake early enough beside another queue`() {
+        let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
+        stage.kernel.delay = { 11_000 }
+        runAnotherQueue(stage.kernel, interval: 160_000)
+        stage.run(milliseconds: 6000)
+        let settled = stage.kernel.delivered.suffix(200)
+        #expect(settled.count { $0.isQueued } <= 10)
+    }
+
+    @Test
+    func `the first tick of a song is sent by the thread beside another queue, too`() throws {
+        let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
+        runAnotherQueue(stage.kernel, interval: 160_000)
+        stage.run(milliseconds: 1000)
+        let tick = stage.board.map.line.firstTick(
+            atOrAfter: HostTime(microseconds: (stage.kernel.now - stage.kernel.apart) / 1000))
+        stage.changes = [
+            (
+                stage.kernel.now + 10_000_000,
+                { $0.transport = PlannedTransport(isPlaying: true, startTick: tick + 12, ticksPerBar: 96) }
+            )
+        ]
+        stage.run(milliseconds: 500)
+        let first = try #require(stage.messages().drop { $0.message != .start }.first { $0.message == .timingClock })
+        #expect(!first.isQueued)
+    }
+
+    @Test
+    func `on a real-time kernel the thread sends until it has once woken late`() {
+        let stage = DispatchStage(way: DispatchWay(mode: .direct, isAdaptive: true), microsecondsPerBeat: 400_001)
+        stage.run(milliseconds: 1000)
+        #expect(stage.mode == .direct)
+        stage.wakeUpLatency = { 150_000 }
+        stage.run(milliseconds: 100)
+        #expect(stage.mode == .backstop)
+    }
+}
