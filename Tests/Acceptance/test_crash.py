@@ -275,7 +275,7 @@ def limited(limit, *options, folder):
 def needed(text):
     (line,) = text.splitlines()
     assert line.startswith("tactus: this run may need ") and "ulimit -n" in line, line
-    return int(line.split()[6])
+    return int(line.split()[5])
 
 
 def test_with_any_limit_of_descriptors_a_run_works_wholly_or_says_what_it_needs(tmp_path, line, figure):
