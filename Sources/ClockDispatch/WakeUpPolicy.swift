@@ -3,7 +3,7 @@ internal import RealTime
 /// When the output thread wakes, and how often.
 ///
 /// All of it is learned from how late the thread was and how long its work took, so it suits a fast laptop and a slow
-/// board alike. All wake-ups together may use ``share`` of a core.
+/// board alike. All wake-ups together may use 3 % of a core.
 struct WakeUpPolicy {
     /// Time from a deadline until the thread can start the queue, in nanoseconds.
     ///
