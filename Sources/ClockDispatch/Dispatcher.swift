@@ -71,6 +71,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         var origin: MonotonicTime?
         /// Whether that was measured more than once, so that one late interrupt cannot spoil it.
         var isSure = false
+        /// Where stamps count from: never late, so that no message leaves early.
+        var base: MonotonicTime { isSure ? origin ?? start : start }
     }
 
     struct Armed: BitwiseCopyable {
@@ -169,16 +171,15 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         while true {
             if agenda.isEmpty { plan(board) }
             guard !agenda.isEmpty else { return pause(until: MonotonicTime(nanoseconds: .max)) }
-            let due = due(of: 0)
-            let margin = policy.marginToSend(distance: due.nanoseconds - lastSent.nanoseconds)
-            let wakeUp = due.advanced(byNanoseconds: -margin)
+            let (due, wakeUp) = (due(of: 0), ownWakeUp(for: 0))
             if let deadline = queueUp(wakeUp: wakeUp) { return deadline }
             // The queue may have sent everything after all, because the thread was held up.
             guard !agenda.isEmpty else { continue }
             let now = machine.monotonicTime()
             // The queue does not cover the message, so the thread must not sleep during the last period before it.
-            let nearness = agenda.entries[0].port != nil && usesQueue ? max(margin, QueueGrid.period) : margin
-            guard now.advanced(byNanoseconds: nearness) >= due else { return pauseDirect(now: now, until: wakeUp) }
+            let isNear =
+                agenda.entries[0].port != nil && usesQueue && now.advanced(byNanoseconds: QueueGrid.period) >= due
+            guard isNear || now >= wakeUp else { return pauseDirect(now: now, until: wakeUp) }
             noteReady(at: now) { $0.couldSend(after: $1) }
             if agenda.entries[0].message == .timingClock { lastSent = due }
             sendFirst(awakeSince: reading.hostTime)
@@ -203,6 +204,13 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     /// When a message of the agenda is due.
     func due(of index: Int) -> MonotonicTime { reading.monotonicTime(of: agenda.entries[index].due) }
+
+    /// When to wake if the thread is to send a message of the agenda.
+    func ownWakeUp(for index: Int) -> MonotonicTime {
+        let due = due(of: index)
+        let margin = policy.marginToSend(distance: due.nanoseconds - lastSent.nanoseconds)
+        return due.advanced(byNanoseconds: -margin)
+    }
 
     /// Creates or deletes one sequencer port, if needed and if time allows before the next message.
     ///

@@ -21,8 +21,7 @@ extension Dispatcher where Machine: ~Copyable {
             let now = machine.monotonicTime()
             guard !agenda.isEmpty, !isOwn || now < wakeUp, now < aim else { return nil }
             if let queue, !company.wantsStart() {
-                let origin = queue.isSure ? queue.origin ?? queue.start : queue.start
-                arm(first) { max(1, $0.nanoseconds - origin.nanoseconds) }
+                arm(first) { max(1, $0.nanoseconds - queue.base.nanoseconds) }
                 break
             }
             guard let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else { return nil }
@@ -58,9 +57,7 @@ extension Dispatcher where Machine: ~Copyable {
     /// The end of time if there is none.
     private var nextOwnWakeUp: MonotonicTime {
         for index in 0..<agenda.count where !agenda.entries[index].isArmed || isOwn(index) {
-            let due = due(of: index)
-            let margin = policy.marginToSend(distance: due.nanoseconds - lastSent.nanoseconds)
-            return due.advanced(byNanoseconds: -margin)
+            return ownWakeUp(for: index)
         }
         return MonotonicTime(nanoseconds: .max)
     }
