@@ -11,11 +11,6 @@ import Testing
 struct AdaptiveDispatchTests {
     private let way = DispatchWay(mode: .queue, isAdaptive: true)
 
-    /// Another program's queue, whose timer fires at this interval in nanoseconds; ours waits for it when it starts.
-    private func runAnotherQueue(_ kernel: SimulatedKernel, interval: Int64) {
-        kernel.startDelay = { interval - kernel.now % interval }
-    }
-
     @Test(arguments: [Int64(200), 5_000])
     func `alone, the queue sends every tick right at its time`(callTime: Int64) {
         let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
@@ -45,7 +40,7 @@ struct AdaptiveDispatchTests {
         let stage = DispatchStage(way: way, microsecondsPerBeat: beat)
         stage.kernel.delay = { 5_000 }
         stage.kernel.spend(77_000)
-        runAnotherQueue(stage.kernel, interval: interval)
+        stage.kernel.runAnotherQueue(interval: interval)
         stage.run(milliseconds: 4000)
         #expect(stage.mode == .backstop)
         let settled = stage.lateness().dropFirst(30)
@@ -59,7 +54,7 @@ struct AdaptiveDispatchTests {
     ) {
         var random = SeededGenerator(seed: seed)
         let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
-        runAnotherQueue(stage.kernel, interval: interval)
+        stage.kernel.runAnotherQueue(interval: interval)
         stage.run(milliseconds: 1000)
         let before = stage.lateness().count
         stage.wakeUpLatency = {
@@ -76,7 +71,7 @@ struct AdaptiveDispatchTests {
     @Test
     func `once the other program's queue is gone, ours sends again`() {
         let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
-        runAnotherQueue(stage.kernel, interval: 160_000)
+        stage.kernel.runAnotherQueue(interval: 160_000)
         stage.run(milliseconds: 1000)
         #expect(stage.mode == .backstop)
         stage.kernel.startDelay = { 0 }
@@ -93,7 +88,7 @@ struct AdaptiveDispatchTests {
         let stage = DispatchStage(way: way, outputs: 8, microsecondsPerBeat: 500_000)
         for slot in 0..<8 { stage.board.slots[slot].settings.offset = Int64(slot) * 2_500 }
         stage.kernel.delay = { callTime }
-        if interval > 0 { runAnotherQueue(stage.kernel, interval: interval) }
+        if interval > 0 { stage.kernel.runAnotherQueue(interval: interval) }
         stage.run(milliseconds: 3000)
         let (before, start) = (stage.kernel.awake, stage.kernel.now)
         stage.run(milliseconds: 3000)
@@ -132,7 +127,7 @@ struct AdaptiveDispatchTests {
     func `on a slow board the thread learns to wake early enough beside another queue`() {
         let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
         stage.kernel.delay = { 11_000 }
-        runAnotherQueue(stage.kernel, interval: 160_000)
+        stage.kernel.runAnotherQueue(interval: 160_000)
         stage.run(milliseconds: 6000)
         let settled = stage.kernel.delivered.suffix(200)
         #expect(settled.count { $0.isQueued } <= 10)
@@ -141,7 +136,7 @@ struct AdaptiveDispatchTests {
     @Test
     func `the first tick of a song is sent by the thread beside another queue, too`() throws {
         let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
-        runAnotherQueue(stage.kernel, interval: 160_000)
+        stage.kernel.runAnotherQueue(interval: 160_000)
         stage.run(milliseconds: 1000)
         let tick = stage.board.map.line.firstTick(
             atOrAfter: HostTime(microseconds: (stage.kernel.now - stage.kernel.apart) / 1000))

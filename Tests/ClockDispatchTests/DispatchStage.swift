@@ -7,6 +7,21 @@ import Testing
 
 @testable import ClockDispatch
 
+/// A way to send, and the interval at which another program's queue fires meanwhile, in nanoseconds.
+struct DispatchCase: CustomTestStringConvertible, Sendable {
+    var way: DispatchWay
+    var otherQueue: Int64?
+
+    static let direct = DispatchCase(way: DispatchWay(mode: .direct))
+    static let all =
+        DispatchMode.allCases.map { DispatchCase(way: DispatchWay(mode: $0)) }
+        + [nil, 160_000, 1_000_000].map { DispatchCase(way: DispatchWay(mode: .queue, isAdaptive: true), otherQueue: $0) }
+
+    var testDescription: String {
+        (way.isAdaptive ? "adaptive" : way.mode.name) + (otherQueue.map { " beside a queue of \($0) ns" } ?? "")
+    }
+}
+
 /// An output thread in virtual time: a dispatcher, its kernel, and a board that may change.
 final class DispatchStage {
     let kernel = SimulatedKernel()
@@ -22,6 +37,11 @@ final class DispatchStage {
 
     convenience init(mode: DispatchMode, outputs: Int = 1, microsecondsPerBeat: Int64 = 448_765) {
         self.init(way: DispatchWay(mode: mode), outputs: outputs, microsecondsPerBeat: microsecondsPerBeat)
+    }
+
+    convenience init(_ dispatchCase: DispatchCase, outputs: Int = 1) {
+        self.init(way: dispatchCase.way, outputs: outputs)
+        if let interval = dispatchCase.otherQueue { kernel.runAnotherQueue(interval: interval) }
     }
 
     init(way: DispatchWay, outputs: Int = 1, microsecondsPerBeat: Int64 = 448_765) {

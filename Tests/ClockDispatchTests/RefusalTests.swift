@@ -8,8 +8,8 @@ import Testing
 @Suite
 struct RefusalTests {
     /// Two outputs whose song starts with tick 2, at 134 BPM; the tests decide what port 0 refuses.
-    private func stage(_ mode: DispatchMode, ticksPerBar: Int64 = 24) -> DispatchStage {
-        let stage = DispatchStage(mode: mode, outputs: 2)
+    private func stage(_ dispatchCase: DispatchCase = .direct, ticksPerBar: Int64 = 24) -> DispatchStage {
+        let stage = DispatchStage(dispatchCase, outputs: 2)
         stage.board.transport = PlannedTransport(isPlaying: true, startTick: 2, ticksPerBar: ticksPerBar)
         return stage
     }
@@ -21,9 +21,9 @@ struct RefusalTests {
         stage.messages(port).filter { $0.message != .timingClock && $0.time >= since }.map(\.message)
     }
 
-    @Test(arguments: DispatchMode.allCases)
-    func `a refused Stop is repeated as soon as the receiver accepts messages again`(mode: DispatchMode) throws {
-        let stage = stage(mode)
+    @Test(arguments: DispatchCase.all)
+    func `a refused Stop is repeated as soon as the receiver accepts messages again`(dispatchCase: DispatchCase) throws {
+        let stage = stage(dispatchCase)
         let (stuck, free) = (at(300), at(900))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
         var steps: [TickPlanner.Step?] = []
@@ -39,11 +39,11 @@ struct RefusalTests {
         #expect(steps == [.outOfStep, .inStep, .inStep])
     }
 
-    @Test(arguments: DispatchMode.allCases)
+    @Test(arguments: DispatchCase.all)
     func `a machine that missed ticks is stopped and placed at a bar, without disturbing others`(
-        mode: DispatchMode
+        dispatchCase: DispatchCase
     ) throws {
-        let stage = stage(mode)
+        let stage = stage(dispatchCase)
         let (stuck, free) = (at(700), at(1_000))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
         stage.run(milliseconds: 2_400)
@@ -62,9 +62,9 @@ struct RefusalTests {
         #expect(Int(sixteenths) * 6 == ticksBefore - 2)
     }
 
-    @Test(arguments: DispatchMode.allCases)
-    func `a stopped machine that missed only ticks is sent nothing else`(mode: DispatchMode) {
-        let stage = stage(mode)
+    @Test(arguments: DispatchCase.all)
+    func `a stopped machine that missed only ticks is sent nothing else`(dispatchCase: DispatchCase) {
+        let stage = stage(dispatchCase)
         stage.board.transport = .stopped
         let (stuck, free) = (at(300), at(600))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
@@ -73,9 +73,9 @@ struct RefusalTests {
         #expect(stage.step(slot: 0) == .inStep)
     }
 
-    @Test(arguments: DispatchMode.allCases)
-    func `of several machines at one port none is disturbed for another until the song stops`(mode: DispatchMode) {
-        let stage = stage(mode)
+    @Test(arguments: DispatchCase.all)
+    func `of several machines at one port none is disturbed for another until the song stops`(dispatchCase: DispatchCase) {
+        let stage = stage(dispatchCase)
         stage.board.slots[0].isShared = true
         let (stuck, free) = (at(300), at(600))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
@@ -113,9 +113,9 @@ struct RefusalTests {
         #expect(transport(stage) == [.start, .stop])
     }
 
-    @Test(arguments: DispatchMode.allCases)
-    func `a machine may play from its Start until it has accepted its Stop`(mode: DispatchMode) {
-        let stage = stage(mode)
+    @Test(arguments: DispatchCase.all)
+    func `a machine may play from its Start until it has accepted its Stop`(dispatchCase: DispatchCase) {
+        let stage = stage(dispatchCase)
         let (stuck, free) = (at(590), at(900))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
         var known: [[Bool]] = []
@@ -127,9 +127,9 @@ struct RefusalTests {
         #expect(known == [[false, false], [true, true], [true, false], [false, false]])
     }
 
-    @Test(arguments: DispatchMode.allCases)
-    func `a machine that does not accept its final Stop may play on`(mode: DispatchMode) {
-        let stage = stage(mode)
+    @Test(arguments: DispatchCase.all)
+    func `a machine that does not accept its final Stop may play on`(dispatchCase: DispatchCase) {
+        let stage = stage(dispatchCase)
         stage.kernel.refuses = { [kernel = stage.kernel, end = at(800)] port in port == 0 && kernel.now >= end }
         stage.run(milliseconds: 800)
         #expect(transport(stage) == [.start] && transport(stage, 1) == [.start, .stop])

@@ -29,6 +29,11 @@ final class SimulatedKernel {
     ///
     /// Until then the queue tells a time as if it had started at once.
     var startDelay: () -> Int64 = { 0 }
+    /// Another program's queue, whose timer fires at this interval in nanoseconds; ours waits for it when it starts.
+    func runAnotherQueue(interval: Int64) {
+        startDelay = { [unowned self] in interval - now % interval }
+    }
+
     /// How late the timer's last interrupt was, in nanoseconds: the queue seems to have started so much later.
     var interruptLateness: () -> Int64 = { 0 }
     /// Number of messages that the queue has room for.
