@@ -145,7 +145,8 @@ def test_monitor_measures_what_a_card_hears_that_has_no_sample_rate_we_know(hear
     assert said["recording"]["sampleRate"] == 48_000
     assert said["stamps"] == "sound-card" and said["tempo"]["beatsPerMinute"] == pytest.approx(stage.TEMPO, abs=0.5)
     difference = said["recording"]["against"]["difference"]
-    assert difference["medianMicroseconds"] == pytest.approx(3_000 - 1_000 * OFFSET, abs=100)
+    # The queue sends the later one at the end of one of its periods of 160 us.
+    assert difference["medianMicroseconds"] == pytest.approx(3_000 - 1_000 * OFFSET, abs=200)
 
 
 @process
