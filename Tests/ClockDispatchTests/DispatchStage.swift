@@ -15,7 +15,9 @@ struct DispatchCase: CustomTestStringConvertible, Sendable {
     static let direct = DispatchCase(way: DispatchWay(mode: .direct))
     static let all =
         DispatchMode.allCases.map { DispatchCase(way: DispatchWay(mode: $0)) }
-        + [nil, 160_000, 1_000_000].map { DispatchCase(way: DispatchWay(mode: .queue, isAdaptive: true), otherQueue: $0) }
+        + [nil, 160_000, 1_000_000].map {
+            DispatchCase(way: DispatchWay(mode: .queue, isAdaptive: true), otherQueue: $0)
+        }
 
     var testDescription: String {
         (way.isAdaptive ? "adaptive" : way.mode.name) + (otherQueue.map { " beside a queue of \($0) ns" } ?? "")

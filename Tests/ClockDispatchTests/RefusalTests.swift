@@ -22,7 +22,8 @@ struct RefusalTests {
     }
 
     @Test(arguments: DispatchCase.all)
-    func `a refused Stop is repeated as soon as the receiver accepts messages again`(dispatchCase: DispatchCase) throws {
+    func `a refused Stop is repeated as soon as the receiver accepts messages again`(dispatchCase: DispatchCase) throws
+    {
         let stage = stage(dispatchCase)
         let (stuck, free) = (at(300), at(900))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
@@ -74,7 +75,9 @@ struct RefusalTests {
     }
 
     @Test(arguments: DispatchCase.all)
-    func `of several machines at one port none is disturbed for another until the song stops`(dispatchCase: DispatchCase) {
+    func `of several machines at one port none is disturbed for another until the song stops`(
+        dispatchCase: DispatchCase
+    ) {
         let stage = stage(dispatchCase)
         stage.board.slots[0].isShared = true
         let (stuck, free) = (at(300), at(600))
