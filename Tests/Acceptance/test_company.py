@@ -22,9 +22,9 @@ BOOTS = [
 EVEN = 5
 # PipeWire's own thread has a higher priority than ours; now and then it runs for 15 us when a tick is due.
 HELD_UP = 25
-# Under load the queue sends what the thread cannot, at the end of one of its periods of 160 us; load may delay that. Now
-# and then it is started anew, and then waits for the other queue's timer.
-LOADED = {"PipeWire": 330, "a2jmidid": 1300}
+# Under load the queue sends what the thread cannot, at the end of one of its periods of 160 us; load may delay that, by
+# 0.1 ms here. Now and then it is started anew, and then waits for the other queue's timer, of 160 us or 1 ms.
+LOADED = {"PipeWire": 500, "a2jmidid": 1400}
 # Until the other queue is noticed, ticks wait for its next period.
 NOTICING = 1100
 

@@ -15,7 +15,7 @@ from rig.labs import Boot
 TEMPO, PEER_TEMPO = 123.4, 130
 INTERVAL = 2.5e6 / TEMPO
 pytestmark = pytest.mark.real("sequencer")
-BOOTS = [Boot({"scenes": ("follow.py", "jitter", "hand-over")}, ("--kernel-args", "transparent_hugepage=never"))]
+BOOTS = [Boot({"scenes": ("follow.py", "jitter", "busy", "hand-over")}, ("--kernel-args", "transparent_hugepage=never"))]
 
 
 @pytest.fixture
@@ -80,6 +80,23 @@ def test_start_lands_on_the_leaders_beat_and_stop_stops(jitter, figure):
     assert moves(jitter["early"])[:2] == ["continue", "stop"]
     late = first_tick_after(jitter["early"], "continue") + 5_000 - truth[jitter["started"] + 6]
     assert abs(late) < 1_000
+
+
+def test_on_a_busy_machine_ticks_are_nearer_to_the_beat_than_a_leaders_on_the_same_machine(recordings, figure):
+    scene = recordings["scenes"]["busy"]
+    marks, truth = scene["marks"], scene["truth"]
+    for phase, bound in ("idle", 100), ("busy", 1_000):
+        since, to = marks[f"{phase} from"], marks[f"{phase} to"]
+        came = ticks(scene["events"], since, to)
+        assert len(came) > 200 and {round((b - a) / INTERVAL) for a, b in zip(came, came[1:])} == {1}
+        went_in = [sent - due for sent, due in zip(scene["sent"], truth) if since <= due < to]
+        came_out = [at - nearest(truth, at) for at in came]
+        for way, off in ("in", went_in), ("out", came_out):
+            figure(f"{phase}, {way}: mean, sd", f"{statistics.mean(off):.1f}, {statistics.pstdev(off):.1f} us")
+        most = max(map(abs, came_out))
+        figure(f"{phase}, out: largest", f"{most:.0f} us instruction-time", f"{bound} us")
+        assert most < bound
+    assert statistics.pstdev(came_out) < statistics.pstdev(went_in)
 
 
 def test_the_status_says_who_leads_and_how_steady_it_is(jitter):

@@ -19,6 +19,7 @@ from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import Gateway  # noqa: E402
 from rig.guest import preload  # noqa: E402
 from rig.leader import CONTINUE, START, STOP, Leader  # noqa: E402
+from rig.loads import LOADS, running  # noqa: E402
 from rig.peer import Peer  # noqa: E402
 
 TEMPO = 123.4
@@ -95,6 +96,27 @@ def jitter():
     }
 
 
+def busy():
+    """A leader that is as even as it can be, while nothing else runs and then under load."""
+    scene = Scene("--no-link")
+    leader = Leader(TEMPO)
+    try:
+        preload(scene.gateway.process.pid, "self")
+        scene.wait_mode("follow")
+        time.sleep(10)
+        scene.mark("idle from")
+        time.sleep(5)
+        scene.mark("idle to")
+        with running(LOADS["mixed"].scripts):
+            time.sleep(1)
+            scene.mark("busy from")
+            time.sleep(5)
+            scene.mark("busy to")
+    finally:
+        record = scene.end(leader)
+    return {**record, "sent": leader.sent}
+
+
 def hand_over():
     """While the song plays: Link on without a peer, off, on with a peer, off."""
     scene = Scene("--no-link")
@@ -140,7 +162,7 @@ def hand_over():
     }
 
 
-SCENES = {"jitter": jitter, "hand-over": hand_over}
+SCENES = {"jitter": jitter, "busy": busy, "hand-over": hand_over}
 
 if __name__ == "__main__":
     result, *scenes = sys.argv[1:]

@@ -4,7 +4,7 @@ import os
 import threading
 import time
 
-from rig.clocks import monotonic_and_raw
+from rig.clocks import monotonic_and_raw, raw_microseconds
 
 TICK, START, CONTINUE, STOP = b"\xF8", b"\xFA", b"\xFB", b"\xFC"
 LEAD = 0.003  # seconds from a Start to its tick
@@ -14,7 +14,7 @@ class Leader:
     """Sends on its own thread, from its creation until `stop`.
 
     Tick n is due at `truth[n]`, in microseconds of RAW. It is sent `late(n)` seconds later, or earlier if negative,
-    and after the bytes `before[n]`.
+    and after the bytes `before[n]`; in truth at `sent[n]`.
     """
 
     def __init__(self, bpm, number=1, late=lambda tick: 0.0, card=0):
@@ -22,6 +22,7 @@ class Leader:
         self.interval = 2.5 / bpm
         self.late = late
         self.truth = []
+        self.sent = []
         self.before = {}  # by tick: bytes sent LEAD before it
         self.stopping = False
         self.thread = threading.Thread(target=self.play, daemon=True)
@@ -43,6 +44,7 @@ class Leader:
                 self.wait(due - LEAD)
                 os.write(self.line, words)
             self.wait(due + self.late(number))
+            self.sent.append(raw_microseconds())
             os.write(self.line, TICK)
             number += 1
 
