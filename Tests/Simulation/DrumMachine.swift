@@ -82,7 +82,7 @@ package struct DrumMachine: Sendable {
             // After folding, the rest of the beat may have more ticks than the newest tempo gives it.
             let nominal = settings.tempos == .all ? straight * (1_000 - settings.swing) / 500 : 0
             // A message up to 0.1 ms late does not move those that follow.
-            let gap = max(700, min(1_900, nominal * 4 / 5))
+            let gap = max(700, min(2_000, nominal * 4 / 5) - 100)
             return time - lastTick < gap ? "a tick \(time - lastTick) us after the one before" : nil
         case .songPosition: return isPlaying ? "\(message) while playing" : nil
         case .start: return isPlaying && settings.sendsStop ? "Start while playing" : nil
