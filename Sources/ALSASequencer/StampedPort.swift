@@ -30,7 +30,7 @@ final class StampedPort {
     /// - Throws: -ENOENT if the kernel has no sequencer.
     init(name: String, portName: String) throws(ALSAError) {
         handle = try SequencerHandle.open(name: name)
-        // A smaller pool overflows earlier, which is noticed.
+        // If that fails, the pool stays smaller and overflows earlier; an overflow is reported.
         snd_seq_set_client_pool_input(handle.pointer, Self.pool)
         stamps = try? StampQueue.start(handle.pointer)
         let queue = stamps?.number

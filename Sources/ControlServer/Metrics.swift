@@ -19,8 +19,9 @@ struct Metrics {
             "follower_info", "The state of following a MIDI clock.",
             [(["state": status.follower.state.rawValue, "source": status.follower.source ?? ""], 1)])
         gauge(
-            "follower_jitter_seconds", "Deviation of a single tick of the followed clock; none if none is followed.",
-            [status.follower.jitterMicroseconds].compactMap(\.self).map { ([:], $0 / 1e6) })
+            "follower_jitter_seconds",
+            "Standard deviation of a tick of the followed clock; absent if no clock is followed.",
+            status.follower.jitterMicroseconds.map { [([:], $0 / 1e6)] } ?? [])
         counter(
             "refused_ticks_total", "Incoming clock ticks that were not obeyed.", [([:], status.follower.refusedTicks)])
         counter(
@@ -28,13 +29,13 @@ struct Metrics {
             [([:], status.follower.refusedTransport)])
         describe(status.outputs)
         gauge(
-            "dispatch_info", "How ticks leave, and the scheduling of the thread that sends them.",
+            "dispatch_info", "How ticks are sent, and the scheduling of the output thread.",
             [(["dispatch": status.realtime.dispatch, "scheduling": status.realtime.scheduling], 1)])
         gauge("memory_locked", "Whether memory stays in RAM.", [([:], status.realtime.memoryLocked ? 1 : 0)])
         histogram(
-            "wake_up_latency_seconds", "How long after the time it asked for the output thread wakes.",
+            "wake_up_latency_seconds", "How late the output thread wakes.",
             [([:], status.realtime.wakeUpLatencyMicroseconds)])
-        gauge("warnings", "Things that the user should know.", [([:], Double(status.warnings.count))])
+        gauge("warnings", "Warnings in force.", [([:], Double(status.warnings.count))])
     }
 
     private mutating func describe(_ outputs: [Status.Output]) {
@@ -46,10 +47,10 @@ struct Metrics {
             outputs.map { (["output": $0.id, "name": $0.name, "profile": $0.profile ?? ""], 1) })
         gauge("output_connected", "Whether a device hears the output.", each { $0.connected ? 1 : 0 })
         gauge("output_enabled", "Whether the output sends.", each { $0.enabled ? 1 : 0 })
-        gauge("output_offset_seconds", "How much later than the beat it sends.", each { $0.offsetMilliseconds / 1e3 })
+        gauge("output_offset_seconds", "How far after the beat the output sends.", each { $0.offsetMilliseconds / 1e3 })
         counter("ticks_total", "Clock ticks sent.", each(\.ticks))
         counter("late_ticks_total", "Clock ticks sent more than a millisecond late.", each(\.lateTicks))
-        histogram("tick_lateness_seconds", "How long after its time a tick left.", each(\.latenessMicroseconds))
+        histogram("tick_lateness_seconds", "How late clock ticks are sent.", each(\.latenessMicroseconds))
     }
 
     // The format
@@ -95,7 +96,7 @@ struct Metrics {
     }
 
     private static func escaped(_ text: String) -> String {
-        // Nearly every label is an output's name without any of these.
+        // Few texts contain a backslash, a quote or a line break.
         guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 || $0 == 0x0A }) else { return text }
         return text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     }

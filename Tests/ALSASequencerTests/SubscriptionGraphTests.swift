@@ -25,12 +25,12 @@ struct SubscriptionGraphTests {
     }
 
     @Test
-    func `a port of our own at Clock In is reached only by itself`() {
+    func `a port of our own as the source is reached only by itself`() {
         #expect(Self.reaching(Self.drums, [(Self.drums, Self.clockIn), (Self.clock, Self.port(24))]) == [Self.drums])
     }
 
     @Test
-    func `a device that receives our clock on any port of its card reaches its other ports`() {
+    func `our clock at one port of a card reaches the card's other ports`() {
         let edges = [(Self.drums, Self.port(24, 2)), (Self.port(25), Self.clockIn), (Self.clock, Self.port(28))]
         #expect(Self.reaching(Self.port(25), edges) == [Self.drums])
         #expect(Self.reaching(Self.port(28), edges) == [Self.clock])
@@ -58,13 +58,13 @@ struct SubscriptionGraphTests {
         // A leader on card 2 whose clock we take, regenerate and send to card 1.
         let edges = [(Self.port(28), Self.clockIn), (Self.clock, Self.port(24))]
         #expect(Self.reaching(Self.port(28), edges).isEmpty)
-        // Our own port that receives from another of our ports does not reach that one's device.
+        // That Drums feeds our own Clock In does not lead from Drums to the device of Clock.
         let own = [(Self.drums, Self.clockIn), (Self.clock, Self.port(28)), (Self.port(28), Self.clockIn)]
         #expect(Self.reaching(Self.port(28), own) == [Self.clock])
     }
 
     @Test
-    func `cycles end, and the path is the shortest`() throws {
+    func `with a cycle, the shortest path is found`() throws {
         let edges = [
             (Self.clock, Self.port(24)), (Self.port(24), Self.port(14)), (Self.port(14), Self.port(24)),
             (Self.port(14), Self.port(28)), (Self.port(24, 1), Self.port(28)),
@@ -75,7 +75,7 @@ struct SubscriptionGraphTests {
     }
 
     @Test
-    func `an unknown client is a box of its own`() {
+    func `an unknown client is its own owner`() {
         let edges = [(Self.clock, Self.port(160)), (Self.port(160, 3), Self.clockIn)]
         #expect(Self.reaching(Self.port(160, 3), edges) == [Self.clock])
         #expect(Self.reaching(Self.port(161), edges).isEmpty)

@@ -800,6 +800,7 @@ def test_no_status_moves_what_a_finger_is_on(browser, stage, size):
 
 def test_machines_come_first_and_the_general_port_last_and_folded(browser, stage):
     with Panel(browser) as panel:
+        panel.locator("#outputs .name").nth(3).wait_for()
         names = [name.split("\n")[0] for name in panel.locator("#outputs .name").all_inner_texts()]
         assert names == ["TR-8S", "Volca Beats", "Digitakt", "Clock"]
         assert stage.status()["outputs"][0]["name"] == "Clock"

@@ -7,7 +7,7 @@ package enum Seeds {
     ///
     /// - Parameters:
     ///   - fixed: the first seeds of the list.
-    ///   - others: the seeds of the list that have shown something the first ones do not.
+    ///   - others: further seeds, which have shown what the first do not.
     /// - Returns: the seeds to run.
     package static func standing(_ fixed: ClosedRange<UInt64>, and others: [UInt64] = []) -> [UInt64] {
         let standing = Array(fixed) + others

@@ -1,6 +1,6 @@
 internal import BeatTime
 
-/// The leader's song position on its unbroken count of ticks.
+/// Which place of the leader's song each of its ticks has.
 ///
 /// Start and Continue take effect with the next Timing Clock. Stop freezes the song position, while ticks are still
 /// counted. A Song Position that arrives while the song plays waits for the next Continue.
@@ -30,20 +30,21 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
     }
 
     public private(set) var motion: Motion = .stopped
-    /// The tick of the song's beat 0, possibly one that was never sent; nil before the first Start or Continue.
+    /// The tick of the song's beat 0, even if it was never sent; nil until the song has played.
     ///
     /// Bars are counted from it. It stays through Stop, and until the tick after the next Start or Continue.
     public private(set) var origin: Int64?
-    /// Song position in ticks for the first tick after a Continue; while playing, its value at the last one.
+    /// Song position at which the next Continue starts, in ticks; while playing, that at which the song started.
     public private(set) var resumePosition: Int64 = 0
     /// When the tick arrived that set ``origin``.
     private(set) var originTime = HostTime(microseconds: .min)
+    /// Song position that came while playing, in ticks, for the next Continue.
     private var located: Int64?
     private var originTick: Int64 = 0
-    /// The tick before which the song stopped, unless a Song Position followed.
+    /// The tick before which the song stopped; nil if it resumes where a Song Position says.
     private var stoppedBefore: Int64?
 
-    /// Ticks after which a Song Position Pointer wraps: 14 bits of six ticks each.
+    /// Ticks after which a Song Position Pointer wraps: it counts units of six ticks, and has 14 bits.
     private static let cycle: Int64 = 6 << 14
 
     init() {}
@@ -83,9 +84,9 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
         located = nil
     }
 
-    /// Processes a Song Position Pointer, extended to the nearest full position.
-    mutating func locate(_ beats: UInt16, before next: Int64) {
-        let named = Int64(beats & 0x3FFF) * 6
+    /// Processes a Song Position Pointer; of the places it can mean, the nearest is taken.
+    mutating func locate(_ sixteenths: UInt16, before next: Int64) {
+        let named = Int64(sixteenths & 0x3FFF) * 6
         let here = position(ofTick: next) ?? resumePosition
         let cycles = max(0, (here &- named &+ Self.cycle / 2).floorDivided(by: Self.cycle))
         let full = named &+ cycles &* Self.cycle
@@ -108,6 +109,7 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
 
     /// Corrects tick numbers that turned out to be too low.
     mutating func ticksRenumbered(from first: Int64, by distance: Int64) {
+        // Ticks of the song that are found missing after its Stop.
         if let stoppedBefore, stoppedBefore > first, originTick < first { resumePosition &+= distance }
         if originTick >= first { originRenumbered(originTick &+ distance) }
     }

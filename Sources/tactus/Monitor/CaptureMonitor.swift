@@ -56,13 +56,13 @@ final class CaptureMonitor: Sendable {
     /// The figures of the first channel so far; nil until the card is open.
     func figures(nominal: Tempo?) -> ClockFigures? { heard.state.withLock { $0.meters?.figures(nominal: nominal) } }
 
-    /// Why listening has ended by itself; nil while it goes on.
+    /// Why nothing more can be measured; nil if there is no problem.
     var problem: ListeningProblem? { heard.state.withLock(\.problem) }
 
     /// Stops listening.
     ///
     /// - Returns: the results.
-    /// - Throws: if nothing was heard.
+    /// - Throws: if no sound came, or two channels have the same.
     func stop() throws(Failure) -> SoundMeters {
         capture.stop()
         let (meters, problem) = heard.state.withLock { state in

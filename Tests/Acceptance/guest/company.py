@@ -23,20 +23,20 @@ from rig.loads import LOADS, running  # noqa: E402
 from rig.wait import until  # noqa: E402
 
 TEMPO = 133.7
-# By dispatch: seconds idle, seconds under load. PipeWire's thread and a tick meet every 3.2 s.
+# By dispatch: seconds idle, seconds under load. Idle, PipeWire's thread and a tick meet twice: every 3.2 s.
 SECONDS = {"auto": (7, 1.5), "direct": (7, 0)}
 BRIDGES = {"PipeWire": PipeWire, "a2jmidid": JACK}
 
 
 def hear(line, count):
-    """Waits until so many more messages have come."""
+    """Waits for so many more messages."""
     line.read()
     wanted = len(line.events) + count
     until(lambda: line.read() or len(line.events) >= wanted, f"{count} more ticks", every=0.1)
 
 
 def play(bridge, folder, dispatch):
-    """Plays idle and under load; returns what the output received, the marks, and what Tactus says meanwhile."""
+    """Plays idle and under load; returns what the output received, the marks, and what is said meanwhile."""
     line = FramedLine(0)
     said, marks = {}, {}
     idle, loaded = SECONDS[dispatch]

@@ -29,7 +29,7 @@ final class VirtualGateway: EffectPerformer {
     private(set) var log: [LogEntry] = []
     private(set) var kept: KeptState
     private(set) var replies: [ReplyToken: Result<Void, CommandError>] = [:]
-    /// Whether no port for buttons and pedals can be opened.
+    /// Whether opening the port for buttons and pedals fails.
     var refusesControls = false
     /// The paths of lines that can be opened.
     var lines: Set<String> = []
@@ -66,8 +66,8 @@ final class VirtualGateway: EffectPerformer {
     private var leaving: Set<Int> = []
     /// The machines that have missed messages and have received only ticks since.
     private var hasMissed: Set<Receiver> = []
-    /// Ticks per bar when a machine was last started.
-    private var barsAtStart: [Receiver: Int64] = [:]
+    /// Ticks per bar when a machine was last started or told its place.
+    private var barsWhenPlaced: [Receiver: Int64] = [:]
     private var nextDescriptor: Int32 = 10
     private var parsers: [String: ClockByteParser] = [:]
     /// When a machine last accepted no messages.
@@ -125,10 +125,10 @@ final class VirtualGateway: EffectPerformer {
         for port in own { next.sequencer.plug(port) }
         (next.lines, next.lineRooms, next.refusesControls) = (lines, lineRooms, refusesControls)
         (next.broken, next.log) = (broken, log)
-        // How long it takes to start again is not simulated.
+        // How long a restart takes is not simulated, so the time without ticks means nothing.
         for receiver in machines.keys { machines[receiver]?.forgetLastTick() }
-        (next.machines, next.hasMissed, next.barsAtStart, next.lastStuck) = (
-            machines, hasMissed, barsAtStart, lastStuck
+        (next.machines, next.hasMissed, next.barsWhenPlaced, next.lastStuck) = (
+            machines, hasMissed, barsWhenPlaced, lastStuck
         )
         return next
     }
@@ -175,7 +175,7 @@ final class VirtualGateway: EffectPerformer {
     func ask(_ request: LinkRequest) { linkRequests.append(request) }
 
     func unsubscribe(_ subscription: SubscriptionGraph.Subscription) {
-        noteUnsubscribing(subscription)
+        checkIsStopped(before: subscription)
         sequencer.unsubscribe(subscription)
     }
 
@@ -322,7 +322,10 @@ final class VirtualGateway: EffectPerformer {
         } else {
             hasMissed.remove(receiver)
         }
-        if message == .start { barsAtStart[receiver] = board.transport.ticksPerBar }
+        switch message {
+        case .start, .songPosition: barsWhenPlaced[receiver] = board.transport.ticksPerBar
+        default: break
+        }
         let fault = machines[receiver, default: DrumMachine()].take(
             message, at: time.microseconds, on: board.map.line, board.slots[slot].settings)
         // A device in an unknown state is sent a Stop, which is harmless if it has already stopped.
@@ -355,7 +358,7 @@ final class VirtualGateway: EffectPerformer {
 
     /// Checks that every machine gets its ticks, at the beginning of a turn of the output thread.
     private func watchSilence(_ board: OutputBoard, at now: HostTime) {
-        // A port that has subscribers is not silent just because the board says so.
+        // An output with subscribers is watched even if the board takes its device for away.
         let mistaken = engine.outputs.all.enumerated().flatMap { slot, output -> [(receiver: Receiver, slot: Int)] in
             guard let source = output.source, slot < board.count, board.slots[slot].sink == .away,
                 output.presence == .here, !maySendNothing(output)
@@ -410,10 +413,10 @@ final class VirtualGateway: EffectPerformer {
         let ahead = machine.songPosition - 1 - (tick - transport.startTick)
         guard settings.takesSongPosition else {
             // A machine without song position counts from the bar at which it was started.
-            return barsAtStart[receiver] != transport.ticksPerBar || ahead % transport.ticksPerBar == 0
+            return barsWhenPlaced[receiver] != transport.ticksPerBar || ahead % transport.ticksPerBar == 0
         }
         // A song position has 14 bits, so it wraps around after the last whole bar that fits.
-        let sixteenthsPerBar = transport.ticksPerBar / 6
+        let sixteenthsPerBar = (barsWhenPlaced[receiver] ?? transport.ticksPerBar) / 6
         return ahead % (16_384 / sixteenthsPerBar * sixteenthsPerBar * 6) == 0
     }
 
@@ -422,20 +425,20 @@ final class VirtualGateway: EffectPerformer {
     }
 
     /// Checks that a machine has been sent its Stop before it is disconnected.
-    private func noteUnsubscribing(_ subscription: SubscriptionGraph.Subscription) {
+    private func checkIsStopped(before subscription: SubscriptionGraph.Subscription) {
         guard subscription.sender.client == Self.outputs else { return }
         let slot = subscription.sender.port
-        // If another output also drives the machine, it may have been started again.
+        // Another output that drives the machine may have started it again.
         let isDrivenAgain = sequencer.subscriptions.contains {
             $0.receiver == subscription.receiver && $0.sender.client == Self.outputs && $0 != subscription
         }
         let receiver = Receiver.port(subscription.receiver)
-        // A machine that accepts messages again is sent its Stop up to a quarter of a second later, by an output thread
-        // that is not held up.
+        // A machine that accepts messages again is sent its Stop within a quarter of a second, unless the output thread is
+        // held up.
         let wasStuck = lastStuck[receiver].map { $0.microseconds(to: stuckSince ?? now) < 300_000 } ?? false
         guard leaving.contains(slot), !isDrivenAgain, !wasStuck else { return }
         if machines[receiver]?.isPlaying == true {
-            broken.append("output \(slot) is let go before its Stop has left")
+            broken.append("output \(slot) is disconnected before its Stop is sent")
         }
     }
 
@@ -458,7 +461,7 @@ final class VirtualGateway: EffectPerformer {
     /// Checks the promises that must hold after every event.
     func check() {
         if let fault = commandWatch.fault(ofKept: kept, self) { broken.append(fault) }
-        // Ports that only their own programs can subscribe, as those of bridges.
+        // Ports to which only their own programs connect anything, as those of bridges.
         let closed = Set(sequencer.ports.filter { !$0.isWritable }.map(\.address))
         for (slot, output) in engine.outputs.all.enumerated() {
             if case .leaving = output.presence { leaving.insert(slot) }
