@@ -21,7 +21,7 @@ struct Metrics {
         gauge(
             "follower_jitter_seconds",
             "Standard deviation of a tick of the followed clock; absent if no clock is followed.",
-            status.follower.jitterMicroseconds.map { [([:], $0 / 1e6)] } ?? [])
+            [status.follower.jitterMicroseconds].compactMap(\.self).map { ([:], $0 / 1e6) })
         counter(
             "refused_ticks_total", "Incoming clock ticks that were not obeyed.", [([:], status.follower.refusedTicks)])
         counter(
