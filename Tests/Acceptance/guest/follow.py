@@ -18,7 +18,7 @@ from rig.clocks import raw_microseconds  # noqa: E402
 from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import Gateway  # noqa: E402
 from rig.guest import preload  # noqa: E402
-from rig.leader import CONTINUE, START, STOP, Leader  # noqa: E402
+from rig.leader import CONTINUE, START, STOP, Leader, QueuedLeader  # noqa: E402
 from rig.loads import LOADS, running  # noqa: E402
 from rig.peer import Peer  # noqa: E402
 
@@ -30,11 +30,11 @@ EARLY = -5.0  # milliseconds; the leader's Start comes only 3 ms before its tick
 class Scene:
     """One gateway that may follow virtual port 1, and a record of its outputs on ports 0 and 2."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, source="VirMIDI 0-1"):
         self.lines = [FramedLine(0), FramedLine(2)]
         self.folder = tempfile.TemporaryDirectory()
         self.gateway = Gateway(
-            "--follow", "VirMIDI 0-1", "--tempo", 90, "--output", "VirMIDI 0-0", "--output", "VirMIDI 0-2", *arguments,
+            "--follow", source, "--tempo", 90, "--output", "VirMIDI 0-0", "--output", "VirMIDI 0-2", *arguments,
             folder=self.folder.name)
         self.gateway.wait_ready()
         early = self.gateway.status()["outputs"][2]["id"]
@@ -60,8 +60,7 @@ class Scene:
             line.close()
         self.folder.cleanup()
         return {
-            "events": self.lines[0].events, "early": self.lines[1].events, "truth": leader.truth, "marks": self.marks,
-            "ended": status,
+            "events": self.lines[0].events, "early": self.lines[1].events, "marks": self.marks, "ended": status,
         }
 
 
@@ -92,14 +91,16 @@ def jitter():
         record = scene.end(leader)
     return {
         **record, "locked": locked, "playing": playing, "started": started, "stopped": stopped, "continued": continued,
-        "deviations": deviations[:len(record["truth"])],
+        "truth": leader.truth, "deviations": deviations[:len(leader.truth)],
     }
 
 
 def busy():
-    """A leader that is as even as it can be, while nothing else runs and then under load."""
-    scene = Scene("--no-link")
-    leader = Leader(TEMPO)
+    """An even leader, while nothing else runs and then under load."""
+    leader = QueuedLeader()
+    sent = FramedLine(3)
+    leader.send_to("VirMIDI 0-3")
+    scene = Scene("--no-link", source=leader.NAME)
     try:
         preload(scene.gateway.process.pid, "self")
         scene.wait_mode("follow")
@@ -110,11 +111,13 @@ def busy():
         with running(LOADS["mixed"].scripts):
             time.sleep(1)
             scene.mark("busy from")
-            time.sleep(5)
+            time.sleep(10)
             scene.mark("busy to")
     finally:
+        sent.read()
         record = scene.end(leader)
-    return {**record, "sent": leader.sent}
+        sent.close()
+    return {**record, "events in": sent.events}
 
 
 def hand_over():
@@ -158,7 +161,7 @@ def hand_over():
         record = scene.end(leader)
     return {
         **record, "started": started, "alone": alone, "back": back, "joined": joined, "left": left, "grid": grid,
-        "peer tempo": tempo,
+        "peer tempo": tempo, "truth": leader.truth,
     }
 
 

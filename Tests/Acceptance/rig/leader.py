@@ -1,20 +1,22 @@
-"""A machine that sends its clock to the raw side of a virtual port at known times."""
+"""Machines that send their clock at known times."""
 
 import os
 import threading
 import time
 
-from rig.clocks import monotonic_and_raw, raw_microseconds
+from alsa_midi import ClockEvent, RealTime, SequencerClient
+
+from rig.clocks import monotonic_and_raw
 
 TICK, START, CONTINUE, STOP = b"\xF8", b"\xFA", b"\xFB", b"\xFC"
 LEAD = 0.003  # seconds from a Start to its tick
 
 
 class Leader:
-    """Sends on its own thread, from its creation until `stop`.
+    """Sends to the raw side of a virtual port, on its own thread, from its creation until `stop`.
 
     Tick n is due at `truth[n]`, in microseconds of RAW. It is sent `late(n)` seconds later, or earlier if negative,
-    and after the bytes `before[n]`; in truth at `sent[n]`.
+    and after the bytes `before[n]`.
     """
 
     def __init__(self, bpm, number=1, late=lambda tick: 0.0, card=0):
@@ -22,7 +24,6 @@ class Leader:
         self.interval = 2.5 / bpm
         self.late = late
         self.truth = []
-        self.sent = []
         self.before = {}  # by tick: bytes sent LEAD before it
         self.stopping = False
         self.thread = threading.Thread(target=self.play, daemon=True)
@@ -44,7 +45,6 @@ class Leader:
                 self.wait(due - LEAD)
                 os.write(self.line, words)
             self.wait(due + self.late(number))
-            self.sent.append(raw_microseconds())
             os.write(self.line, TICK)
             number += 1
 
@@ -63,3 +63,44 @@ class Leader:
         self.stopping = True
         self.thread.join()
         os.close(self.line)
+
+
+class QueuedLeader:
+    """A port whose ticks the kernel's timer sends: like those of a cable, they wait for no program that runs."""
+
+    NAME = "Other Machine"
+    TEMPO = 125  # so that ticks are a whole number of the timer's milliseconds apart
+    INTERVAL = 20_000_000  # nanoseconds
+    AHEAD = 100  # ticks that wait in the queue
+
+    def __init__(self):
+        self.client = SequencerClient(self.NAME)
+        self.client.set_client_pool_output(2 * self.AHEAD)
+        self.queue = self.client.create_queue("clock")
+        self.port = self.client.create_port(self.NAME)
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self.fill, daemon=True)
+        self.queue.start()
+        self.client.drain_output()
+        self.thread.start()
+
+    def send_to(self, name):
+        """Subscribes another port to its clock."""
+        self.client.subscribe_port(self.port, next(port for port in self.client.list_ports() if name in port.name))
+
+    def fill(self):
+        number = self.AHEAD // 4  # the first ones, written meanwhile, would be late
+        while True:
+            now = self.client.get_queue_status(self.queue.queue_id).real_time
+            last = (now.seconds * 1_000_000_000 + now.nanoseconds) // self.INTERVAL + self.AHEAD
+            for number in range(number + 1, last + 1):
+                due = RealTime(0, number * self.INTERVAL)
+                self.client.event_output(ClockEvent(time=due, relative=False), queue=self.queue, port=self.port)
+            self.client.drain_output()
+            if self.stopping.wait(self.AHEAD * self.INTERVAL / 4e9):
+                return
+
+    def stop(self):
+        self.stopping.set()
+        self.thread.join()
+        self.client.close()
