@@ -97,9 +97,10 @@ def test_a_device_that_returns_is_stopped_placed_and_continued_on_a_bar(recorded
         sent = [
             name for name, at, sender in words
             if sender == back["output"] and back["plugged"] < at < back["read"]]
-        assert sent == ["stop", "position", "continue"]
+        # A device that is being pulled may refuse its last tick, upon which the observer, which stays, is sent a Stop.
+        assert sent[-3:] == ["stop", "position", "continue"] and set(sent[:-3]) <= {"stop"}
         heard = [name for name, _ in back["events"] if name != "clock"]
-        assert heard in (sent, sent[1:])
+        assert heard in (sent[-3:], sent[-2:])
         bar, late = nearest(bars, first_tick_after(back["events"], "continue"))
         assert [value for value, _ in back["positions"]] == [16 * bar]
         errors.append(late)

@@ -167,7 +167,7 @@ def few_descriptors(stage):
             told = process.communicate()[1]
             (refused if process.returncode == 71 else worked).append(limit)
             round.expect(process.returncode in (0, 71), f"with {limit} it ended with {process.returncode}")
-            round.expect(process.returncode == 0 or re.search(r"needs up to \d+", told), f"with {limit} it said {told[:200]!r}")
+            round.expect(process.returncode == 0 or re.search(r"may need \d+ open files", told), f"with {limit} it said {told[:200]!r}")
         round.expect(refused and worked and max(refused) < min(worked), "it works with fewer, but not with more")
         round.note(f"refused up to {max(refused, default=0)}, with the number that it needs")
         stage.judged = float("inf")

@@ -104,7 +104,9 @@ def forged_byes(stage):
                     for target in unicasts:
                         forger.sendto(DISCOVERY + struct.pack(">BBH", BYE_BYE, 0, 0) + node, target)
             round.over()
-            round.expect(gateway.status()["link"]["peers"] == 1, "the official peer is no longer counted")
+            # An official peer that believes that everybody has left takes a new node ID. The old one is counted, too,
+            # until its time to live has ended.
+            round.expect(gateway.status()["link"]["peers"] >= 1, "the official peer is no longer counted")
             time.sleep(1)
         forger.close()
 
@@ -285,7 +287,7 @@ def address_changed(stage):
         before = "10.1.0.1"
         for round in stage.rounds():
             after = f"10.1.0.{100 + round.number}"
-            for words in (["add", f"{after}/24"], ["del", f"{before}/24"]):
+            for words in (["del", f"{before}/24"], ["add", f"{after}/24"]):
                 subprocess.run(["ip", "address", *words, "dev", "eth0"], check=True)
             round.over()
             gateway.wait_status(lambda status: status["link"]["peers"] == 1, "it counts the official peer")
