@@ -135,11 +135,20 @@ class LinkHut:
         self.press(" ")
 
     def set_tempo(self, bpm):
-        """Sets a whole tempo by LinkHut's keys, which change it by 1 BPM; waits for each step."""
-        while round(self.now.tempo) != bpm:
+        """Sets a whole tempo by LinkHut's keys, which change it by 1 BPM; waits for each step.
+
+        On a busy machine LinkHut has once ignored a key, so each is pressed again after some seconds.
+        """
+        def is_set():
             before = self.now.tempo
+            if round(before) == bpm:
+                return True
             self.press("e" if before < bpm else "w")
-            self.wait(lambda reading, before=before: reading.tempo != before, "LinkHut's tempo moves")
+            with contextlib.suppress(AssertionError):
+                until(lambda: self.now.tempo != before, "LinkHut's tempo moves", within=5)
+            return False
+
+        until(is_set, f"LinkHut's tempo is {bpm}")
 
     def quit(self):
         """Leaves the session with a bye-bye."""
