@@ -69,7 +69,7 @@ def streams_unread(stage):
                 gateway.post("quantum", {"beats": 3 + number % 20})
             round.expect(gateway.status()["quantum"] == 3 + 399 % 20, "the last change is not in force")
             time.sleep(3)  # in which the streams' buffers stay full
-        time.sleep(0.5)  # by the next event at the latest, the gateway knows that its reader has left
+        time.sleep(0.5)  # the gateway notices that a reader has left when it sends the next event
 
 
 def bad_requests():

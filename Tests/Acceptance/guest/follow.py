@@ -1,4 +1,4 @@
-"""In the lab: records two outputs of a gateway that follows a MIDI clock leader on a virtual port.
+"""In the lab: records two outputs of a gateway that follows a MIDI clock leader.
 
     follow.py RESULT.json SCENE...
 
@@ -28,7 +28,7 @@ EARLY = -5.0  # milliseconds; the leader's Start comes only 3 ms before its tick
 
 
 class Scene:
-    """One gateway that may follow virtual port 1, and a record of its outputs on ports 0 and 2."""
+    """One gateway that may follow the port `source`, and a record of its outputs on ports 0 and 2."""
 
     def __init__(self, *arguments, source="VirMIDI 0-1"):
         self.lines = [FramedLine(0), FramedLine(2)]

@@ -13,6 +13,8 @@ CLIENTS = pathlib.Path("/proc/asound/seq/clients")
 
 def make_cards(*ports):
     """Replaces the card by new ones; each argument is the number of ports of one card, at most 4."""
+    # Plugging in waits for this thread of the kernel, which makes the device's files.
+    os.sched_setscheduler(kernel_thread("kdevtmpfs"), os.SCHED_FIFO, os.sched_param(96))
     subprocess.run(["/bin/busybox", "rmmod", "snd_virmidi"], check=True)
     words = [f"enable={','.join('1' for _ in ports)}", f"midi_devs={','.join(map(str, ports))}"]
     subprocess.run(["/bin/busybox", "insmod", str(MODULES / "snd-virmidi.ko"), *words], check=True)
@@ -39,8 +41,6 @@ def kernel_thread(name):
 @contextlib.contextmanager
 def ahead_of_everyone():
     """Runs a `with` block at real-time priority, so that no message is sent before the block reads it."""
-    # Plugging in waits for the kernel's thread that makes the device's files.
-    os.sched_setscheduler(kernel_thread("kdevtmpfs"), os.SCHED_FIFO, os.sched_param(96))
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(95))
     try:
         yield

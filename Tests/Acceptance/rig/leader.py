@@ -1,4 +1,4 @@
-"""Machines that send their clock at known times."""
+"""Machines whose clock the gateway follows."""
 
 import os
 import threading
@@ -66,11 +66,10 @@ class Leader:
 
 
 class QueuedLeader:
-    """A port whose ticks the kernel's timer sends: like those of a cable, they wait for no program that runs."""
+    """A port whose ticks the kernel's timer sends, so that, as on a cable, load does not make them late."""
 
     NAME = "Other Machine"
-    TEMPO = 125  # so that ticks are a whole number of the timer's milliseconds apart
-    INTERVAL = 20_000_000  # nanoseconds
+    INTERVAL = 20_000_000  # nanoseconds: 125 BPM, a whole number of the timer's milliseconds
     AHEAD = 100  # ticks that wait in the queue
 
     def __init__(self):
@@ -89,7 +88,7 @@ class QueuedLeader:
         self.client.subscribe_port(self.port, next(port for port in self.client.list_ports() if name in port.name))
 
     def fill(self):
-        number = self.AHEAD // 4  # the first ones, written meanwhile, would be late
+        number = self.AHEAD // 4  # half a second from now, so that the first ones are queued in time
         while True:
             now = self.client.get_queue_status(self.queue.queue_id).real_time
             last = (now.seconds * 1_000_000_000 + now.nanoseconds) // self.INTERVAL + self.AHEAD

@@ -137,7 +137,7 @@ class LinkHut:
     def set_tempo(self, bpm):
         """Sets a whole tempo by LinkHut's keys, which change it by 1 BPM; waits for each step.
 
-        On a busy machine LinkHut has once ignored a key, so each is pressed again after some seconds.
+        LinkHut once ignored a key on a busy machine. One without effect for 5 s is pressed again.
         """
         def is_set():
             before = self.now.tempo
