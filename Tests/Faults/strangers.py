@@ -296,6 +296,8 @@ def address_changed(stage):
                 round.recovered = round.recovered or raw_microseconds()
             time.sleep(1)
             round.moved.append((since, raw_microseconds() - 500_000))
+            # If it took a new node ID meanwhile, the old one is counted until its time to live has ended.
+            peer.wait(lambda reading: reading.peers == 1, "the official peer counts it once")
             before = after
 
 
