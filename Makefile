@@ -248,7 +248,7 @@ FUZZ := Benchmarks/Fuzz
 fuzz-%: toolchain
 	$(SWIFT) build -c release --package-path $(FUZZ)
 	$(PYTHON) $(FUZZ)/corpus unpack Tests/HostileInputTests/Corpus/$*.txt $(FUZZ)/.build/$*
-	$(FUZZ)/.build/release/fuzz $* -runs=$(RUNS) -max_len=2048 -rss_limit_mb=512 $(FUZZ)/.build/$*
+	$(FUZZ)/.build/release/fuzz $* -runs=$(RUNS) -max_len=2048 -rss_limit_mb=512 -artifact_prefix=$(FUZZ)/.build/ $(FUZZ)/.build/$*
 
 # CLEAN=1 builds a clean clone, too, which needs the network for packages.
 sizes: build  ## executable, memory and time of a command on this machine; CLEAN=1: and time of a clean build
