@@ -40,12 +40,15 @@ from rig.labs import LAB, PYTHON, Boot, compiled, record
 from rig.loads import LOADS, drawn
 
 RECORDS = PROJECT / ".build/bench"
-# What concerns Tactus alone, by kind of run: the record's name, and the words for gateway.py.
+# What concerns Tactus alone, by kind of run: the record's name, the words for gateway.py, and the lab's options.
+OFFSETS = {
+    f"offsets-{nanoseconds}ns": (["offsets", 20, 8], ["--nanoseconds", nanoseconds])
+    for nanoseconds in lab_machines.COUNTED}
 ALONE = {
-    "few": {"offsets": ["offsets", 20, 8]},
-    "full": {"offsets": ["offsets", 20, 8]},
-    "programs": {"drift": ["drift", 600], "outputs": ["outputs", 60, 1, 8, 64]},
-    "count": {"count": ["count", 1800]},
+    "few": OFFSETS,
+    "full": OFFSETS,
+    "programs": {"drift": (["drift", 600], []), "outputs": (["outputs", 60, 1, 8, 64], [])},
+    "count": {"count": (["count", 1800], ["--host-time", "--smp", 2])},
 }
 COMMANDS = {
     "few": "make bench", "full": "make bench-full", "programs": "make bench-programs", "count": "make bench-count"}
@@ -111,7 +114,7 @@ class Run:
 
     def alone(self):
         """What concerns Tactus alone and is still to be measured."""
-        return {name: words for name, words in ALONE[self.options.what].items()
+        return {name: how for name, how in ALONE[self.options.what].items()
                 if not (self.folder / f"{name}.json").exists()}
 
     def measure(self):
@@ -130,8 +133,8 @@ class Run:
             timer.start()
             try:
                 with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
-                    work = [pool.submit(self.measure_alone, name, words, shared)
-                            for name, words in self.alone().items()]
+                    work = [pool.submit(self.measure_alone, name, *how, shared)
+                            for name, how in self.alone().items()]
                     work += [pool.submit(self.boot, machine, visits, shared, until)
                              for machine, visits in self.left().items()]
                     for each in concurrent.futures.as_completed(work):
@@ -143,11 +146,10 @@ class Run:
         if not is_whole:
             print(f"bench: {len(self.left())} machines are left; run it again to go on", file=sys.stderr)
 
-    def measure_alone(self, name, words, shared):
+    def measure_alone(self, name, words, options, shared):
         if (shared / "enough").exists():
             return
-        own_time = ["--host-time", "--smp", 2] if name == "count" else []
-        boot = Boot({name: (lab_paths.HERE / "gateway.py", *words)}, ["--kernel-args", lab_machines.QUIET, *own_time])
+        boot = Boot({name: (lab_paths.HERE / "gateway.py", *words)}, ["--kernel-args", lab_machines.QUIET, *options])
         try:
             (self.folder / f"{name}.json").write_text(json.dumps(record(boot)[name]))
         except AssertionError as error:  # it must not cost the others' figures

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from rig.labs import KERNELS
 
 NANOSECONDS = (1, 2, 4, 8)
+COUNTED = (1, 4)  # of them, those whose processor time is counted
 PREEMPTION = ("voluntary", "full")
 # Hz of the timer of another program's queue, which runs all the while; 0 is none. A queue has 1000 Hz unless its
 # program asks for more; 6250 Hz, the most, is what PipeWire's bridge and JACK ask for.

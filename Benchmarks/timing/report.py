@@ -61,11 +61,13 @@ def by_machine(found, results):
 
 def processor_time(results):
     """What eight outputs cost when each wakes the thread anew; nothing if it was not measured."""
-    for record in results.offsets or ():
-        share = record["heard"]["processor"] / record["heard"]["seconds"] / 1e7
-        verdict = "kept" if share <= SHARE else "**missed**"
-        yield (f"**Processor time**: {record['count']} outputs with {record['count']} offsets at 120 BPM under the "
-               f"mixed load take {share:.1f} % of a core; wanted are {SHARE:g} % at most: {verdict}.")
+    for nanoseconds, records in results.offsets.items():
+        for record in records:
+            share = record["heard"]["processor"] / record["heard"]["seconds"] / 1e7
+            verdict = "kept" if share <= SHARE else "**missed**"
+            yield (f"**Processor time** at {nanoseconds} ns: {record['count']} outputs with {record['count']} offsets "
+                   f"at 120 BPM under the mixed load take {share:.1f} % of a core; wanted are {SHARE:g} % at most: "
+                   f"{verdict}.")
 
 
 def written(results, by, unit, *more):

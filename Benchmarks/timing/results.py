@@ -13,10 +13,11 @@ TOO_FEW = 48  # ticks of a block that cannot be numbered
 class Results:
     """The blocks of one run, and what it says of itself."""
 
-    drift = outputs = offsets = None  # what concerns Tactus alone, if it was measured
+    drift = outputs = None  # what concerns Tactus alone, if it was measured
 
     def __init__(self, run):
         self.run = run
+        self.offsets = {}  # nanoseconds of an instruction -> records
         self.blocks = defaultdict(list)  # (machine, candidate, load) -> blocks
         self.failures = []
 
@@ -27,9 +28,12 @@ class Results:
         for path in sorted(folder.glob("*.jsonl")):
             for line in path.read_text().splitlines():
                 results.take(json.loads(line))
-        for name in ("drift", "outputs", "offsets"):
+        for name in ("drift", "outputs"):
             if (path := folder / f"{name}.json").exists():
                 setattr(results, name, json.loads(path.read_text()))
+        for nanoseconds in lab_machines.COUNTED:
+            if (path := folder / f"offsets-{nanoseconds}ns.json").exists():
+                results.offsets[nanoseconds] = json.loads(path.read_text())
         return results
 
     def take(self, record):
