@@ -30,6 +30,15 @@ struct ScheduledMessage: BitwiseCopyable {
     }
 }
 
+/// What holds for all outputs.
+struct SharedPlan: BitwiseCopyable {
+    /// Where ticks fall.
+    var map: TempoMap
+    var transport: PlannedTransport
+    /// The number of outputs.
+    var outputs: Int
+}
+
 /// The next messages of all outputs, in order of time.
 ///
 /// The agenda looks ahead on copies of the planners. The planners themselves are told only what has been sent. Nothing
@@ -78,59 +87,59 @@ struct Agenda: ~Copyable {
 
     /// Plans the next messages of all outputs: the first ones due, and those that follow within a span.
     ///
-    /// What was already computed after the last sent message is reused. Call ``clear()`` first if the board or the
-    /// planners have changed since.
+    /// What was already computed after the last sent message is reused. Call ``clear()`` first if the plan or
+    /// the planners have changed since.
     ///
     /// - Parameters:
-    ///   - board: the timeline and the transport.
-    ///   - states: the plans and the planners of the outputs.
+    ///   - shared: the plan of all outputs.
+    ///   - states: their own plans, and their planners.
     ///   - now: the present time.
     ///   - span: length of the span after the first message, in microseconds.
     mutating func plan(
-        _ board: borrowing OutputBoard, _ states: borrowing PageArray<OutputState>, at now: HostTime, span: Int64
+        _ shared: SharedPlan, _ states: borrowing PageArray<OutputState>, at now: HostTime, span: Int64
     ) {
         (count, plannedAt) = (0, now)
         var earliest: HostTime?
-        for slot in 0..<board.count {
-            ahead[slot].next = next(slot, board, states, now)
+        for slot in 0..<shared.outputs {
+            ahead[slot].next = next(slot, shared, states, now)
             ahead[slot].planner = states[slot].planner
             if let next = ahead[slot].next { earliest = min(earliest ?? next.due, next.due) }
         }
         isAheadValid = true
         let end = max(now, earliest ?? now).advanced(byMicroseconds: span)
         while let time = earliest, time <= end {
-            earliest = takeAll(at: time, board, states, now)
+            earliest = takeAll(at: time, shared, states, now)
         }
     }
 
     /// The next message of an output.
     private func next(
-        _ slot: Int, _ board: borrowing OutputBoard, _ states: borrowing PageArray<OutputState>, _ now: HostTime
+        _ slot: Int, _ shared: SharedPlan, _ states: borrowing PageArray<OutputState>, _ now: HostTime
     ) -> PlannedMessage? {
-        if isAheadValid, let known = ahead[slot].next, states[slot].planner.stillExpects(known, on: board.map, at: now)
+        if isAheadValid, let known = ahead[slot].next, states[slot].planner.stillExpects(known, on: shared.map, at: now)
         {
             return known
         }
-        let plan = states[slot].slot.plan(board.transport)
-        return states[slot].planner.next(plan, on: board.map, at: now)
+        let plan = states[slot].slot.plan(shared.transport)
+        return states[slot].planner.next(plan, on: shared.map, at: now)
     }
 
     /// Adds all messages due at a time, and advances the copies of those outputs' planners.
     ///
     /// - Returns: when the next message is due; nil if there is none, or no room for it.
     private mutating func takeAll(
-        at time: HostTime, _ board: borrowing OutputBoard, _ states: borrowing PageArray<OutputState>, _ now: HostTime
+        at time: HostTime, _ shared: SharedPlan, _ states: borrowing PageArray<OutputState>, _ now: HostTime
     ) -> HostTime? {
         var earliest: HostTime?
-        for slot in 0..<board.count {
+        for slot in 0..<shared.outputs {
             while let next = ahead[slot].next, next.due <= time {
                 guard count < entries.count else { return nil }
                 entries[count] = ScheduledMessage(
                     slot: slot, sink: states[slot].slot.sink, message: next.message, planned: next, due: time)
                 count += 1
                 ahead[slot].planner.sent(next, at: max(time, now))
-                let plan = states[slot].slot.plan(board.transport)
-                ahead[slot].next = ahead[slot].planner.next(plan, on: board.map, at: max(time, now))
+                let plan = states[slot].slot.plan(shared.transport)
+                ahead[slot].next = ahead[slot].planner.next(plan, on: shared.map, at: max(time, now))
             }
             if let next = ahead[slot].next { earliest = min(earliest ?? next.due, next.due) }
         }
@@ -144,27 +153,27 @@ struct Agenda: ~Copyable {
         return ready
     }
 
-    /// The index of the first message that leaves from a sequencer port.
-    var firstForPort: Int? {
-        for index in 0..<count where entries[index].port != nil { return index }
+    /// The index of the first message, from a given one on, that leaves from a sequencer port.
+    func firstForPort(from start: Int = 0) -> Int? {
+        for index in start..<count where entries[index].port != nil { return index }
         return nil
     }
 
-    /// When the last message is due that follows a given one within a span.
-    func groupEnd(from index: Int, span: Int64) -> HostTime {
+    /// The index of the last message that is due within a span after a given one.
+    func lastOfGroup(from index: Int, span: Int64) -> Int {
         let end = entries[index].due.advanced(byMicroseconds: span)
         var last = index
         while last + 1 < count, entries[last + 1].due <= end { last += 1 }
-        return entries[last].due
+        return last
     }
 
     /// Replaces everything by a final Stop for each device that plays.
-    mutating func end(_ board: borrowing OutputBoard, _ planners: borrowing PageArray<OutputState>, at now: HostTime) {
+    mutating func end(outputs: Int, _ states: borrowing PageArray<OutputState>, at now: HostTime) {
         clear()
-        for slot in 0..<board.count {
-            guard let last = planners[slot].planner.finish() else { continue }
+        for slot in 0..<outputs {
+            guard let last = states[slot].planner.finish() else { continue }
             entries[count] = ScheduledMessage(
-                slot: slot, sink: board.slots[slot].sink, message: last, planned: nil, due: now)
+                slot: slot, sink: states[slot].slot.sink, message: last, planned: nil, due: now)
             count += 1
         }
     }

@@ -7,9 +7,7 @@ internal import Synchronization
 /// What the output thread knows of one output.
 struct OutputState: BitwiseCopyable {
     var planner = TickPlanner()
-    /// Its slot in the newest board.
-    ///
-    /// Kept here because indexing into the board's array copies the whole array.
+    /// Its slot in the newest board; the board itself is large, and only read when it has changed.
     var slot = OutputBoard.Slot()
     /// ``OutputBoard/Slot/occupant`` when this state was last reset; a different number means another output.
     var occupant: UInt32 = 0
@@ -45,7 +43,12 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     var reading: ClockReading
     var policy = WakeUpPolicy()
     var company = Company()
-    var generation: UInt64?
+    /// The newest board's plan for all outputs; none before the first board.
+    private(set) var shared = SharedPlan(
+        map: TempoMap(TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)),
+        transport: .stopped, outputs: 0)
+    /// Of the newest board; nil before the first one.
+    private(set) var generation: UInt64?
     /// The sequencer ports that must exist, one bit each.
     private var wantedPorts: UInt64 = 0
     /// The queue since its last start; nil if it does not run.
@@ -78,7 +81,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     struct Armed: BitwiseCopyable {
         /// Nothing can leave the queue before this moment.
         var earliest: MonotonicTime
-        /// When the first group has usually left.
+        /// When to continue: the first group has usually left.
         var groupEnd: MonotonicTime
     }
 
@@ -145,14 +148,23 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         self.way = way
     }
 
+    /// Takes what the outputs are to do from now on; call ``turn()`` at once.
+    mutating func take(_ board: borrowing OutputBoard) {
+        guard generation != board.generation else { return }
+        planAnew()
+        generation = board.generation
+        shared = SharedPlan(map: board.map, transport: board.transport, outputs: board.count)
+        wantedPorts = board.ports
+        for slot in 0..<board.count { takeChanges(of: slot, board) }
+    }
+
     /// Does everything that is due now.
     ///
-    /// - Parameter board: what the outputs are to do.
-    /// - Returns: the deadline for the next call; call at once if the board changes.
-    mutating func turn(_ board: borrowing OutputBoard) -> MonotonicTime {
+    /// - Returns: the deadline for the next call; call at once after a change.
+    mutating func turn() -> MonotonicTime {
         reading = machine.reading(after: reading)
         let start = reading.monotonic
-        var deadline = min(work(board), start.advanced(byNanoseconds: Self.longestSleep))
+        var deadline = min(work(), start.advanced(byNanoseconds: Self.longestSleep))
         wokenFor = nil
         let now = machine.monotonicTime()
         if deadline <= now {
@@ -163,13 +175,14 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         return deadline
     }
 
-    private mutating func work(_ board: borrowing OutputBoard) -> MonotonicTime {
-        disarm()
-        // Where the queue sends, everything within its lead is planned again.
-        if way.mode != .direct { agenda.clear() }
-        if generation != board.generation { takeChanges(board) }
+    private mutating func work() -> MonotonicTime {
+        if armed != nil {
+            disarm()
+            // What was taken back is planned again, with what is now within the lead.
+            if !agenda.isEmpty { agenda.clear() }
+        }
         while true {
-            if agenda.isEmpty { plan(board) }
+            if agenda.isEmpty { plan() }
             guard !agenda.isEmpty else { return pause(until: MonotonicTime(nanoseconds: .max)) }
             let (due, wakeUp) = (due(of: 0), ownWakeUp(for: 0))
             if let deadline = queueUp(wakeUp: wakeUp) { return deadline }
@@ -229,11 +242,11 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     }
 
     /// Takes everything back and sends the final Stops.
-    mutating func finish(_ board: borrowing OutputBoard) {
+    mutating func finish() {
         disarm()
-        agenda.end(board, states, at: machine.hostTime())
+        agenda.end(outputs: shared.outputs, states, at: machine.hostTime())
         send(agenda.count)
-        for slot in 0..<board.count { report(slot) }
+        for slot in 0..<shared.outputs { report(slot) }
         stopQueue()
     }
 
@@ -257,13 +270,6 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     // Planning
 
-    private mutating func takeChanges(_ board: borrowing OutputBoard) {
-        generation = board.generation
-        agenda.clear()
-        wantedPorts = board.ports
-        for slot in 0..<board.count { takeChanges(of: slot, board) }
-    }
-
     private func takeChanges(of slot: Int, _ board: borrowing OutputBoard) {
         let output = board.slots[slot]
         if states[slot].occupant != output.occupant {
@@ -283,10 +289,10 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         }
     }
 
-    private mutating func plan(_ board: borrowing OutputBoard) {
+    private mutating func plan() {
         let span = way.mode == .direct ? policy.groupSpan : max(policy.groupSpan, lead / 1_000)
-        agenda.plan(board, states, at: machine.hostTime(), span: span)
-        for slot in 0..<board.count { report(slot) }
+        agenda.plan(shared, states, at: machine.hostTime(), span: span)
+        for slot in 0..<shared.outputs { report(slot) }
     }
 
     /// Publishes the state of an output's device.

@@ -14,7 +14,7 @@ extension Dispatcher where Machine: ~Copyable {
     /// - Parameter wakeUp: when to wake if the thread is to send the first message of all.
     /// - Returns: when to continue; nil if the thread is to send the first message.
     mutating func queueUp(wakeUp: MonotonicTime) -> MonotonicTime? {
-        guard usesQueue, let first = agenda.firstForPort else { return nil }
+        guard usesQueue, let first = agenda.firstForPort() else { return nil }
         let aim = due(of: first)
         let isOwn = first > 0 || isOwn(0)
         for _ in 0..<3 {
@@ -89,10 +89,19 @@ extension Dispatcher where Machine: ~Copyable {
             agenda.entries[index].queueTime = stamp(due(of: index))
         }
         machine.arm(UnsafeMutableBufferPointer(start: agenda.entries.start, count: agenda.count))
-        let end = reading.monotonicTime(of: agenda.groupEnd(from: first, span: policy.groupSpan))
         armed = Armed(
-            earliest: queue.start.advanced(byNanoseconds: agenda.entries[first].queueTime),
-            groupEnd: end.advanced(byNanoseconds: 3 * QueueGrid.period))
+            earliest: queue.start.advanced(byNanoseconds: agenda.entries[first].queueTime), groupEnd: groupEnd(first))
+    }
+
+    /// When to continue after a group: once it has left, and just in time to start the queue for what follows.
+    private func groupEnd(_ first: Int) -> MonotonicTime {
+        let last = agenda.lastOfGroup(from: first, span: policy.groupSpan)
+        let hasLeft = due(of: last).advanced(byNanoseconds: 3 * QueueGrid.period)
+        let toStart = policy.toStart.nanoseconds
+        guard let next = agenda.firstForPort(from: last + 1),
+            let grid = QueueGrid(aimingAt: due(of: next), from: hasLeft.advanced(byNanoseconds: toStart), lead: lead)
+        else { return hasLeft }
+        return grid.start.advanced(byNanoseconds: -toStart)
     }
 
     /// Takes back everything from the queue, and finds out what has left it.

@@ -113,17 +113,20 @@ package final class OutputThread: @unchecked Sendable {
     ) {
         let board = board
         var (scheduling, outputsLocked, turns) = (scheduling, outputsLocked, 0)
+        var taken: UInt32?
         while true {
             let edition = board.edition
             guard !isStopping.load(ordering: .acquiring), !Crash.hasHappened else { break }
-            let deadline = board.withLatest { board in
-                defer { boardInUse.store(board.generation, ordering: .releasing) }
-                if board.count > outputsLocked {
-                    outputsLocked = board.count
+            if edition != taken {
+                taken = edition
+                board.withLatest { dispatcher.take($0) }
+                if dispatcher.shared.outputs > outputsLocked {
+                    outputsLocked = dispatcher.shared.outputs
                     lockMemory(dispatcher, outputs: outputsLocked)
                 }
-                return dispatcher.turn(board)
             }
+            let deadline = dispatcher.turn()
+            boardInUse.store(dispatcher.generation ?? 0, ordering: .releasing)
             modeInForce.store(dispatcher.way.mode.rawValue, ordering: .relaxed)
             nextTurn.store(deadline.nanoseconds, ordering: .relaxed)
             // Others may give this thread real-time scheduling while it runs, or take it away; asking costs two calls.
@@ -143,6 +146,6 @@ package final class OutputThread: @unchecked Sendable {
             wakeUps.record(microseconds: lateness / 1000)
             dispatcher.wokeUp(at: deadline, lateness: lateness)
         }
-        board.withLatest { dispatcher.finish($0) }
+        dispatcher.finish()
     }
 }

@@ -41,12 +41,13 @@ enum Rehearsal {
         board.count = 1
         board.slots[0].sink = .port(SequencerSender.witness)
         var dispatcher = Dispatcher(machine: machine, way: DispatchWay(mode: .backstop), counters: counters)
+        dispatcher.take(board)
         for turn in 0..<32 {
             if turn == 16 { dispatcher.change(to: DispatchWay(mode: .queue)) }
-            let deadline = dispatcher.turn(board)
+            let deadline = dispatcher.turn()
             MonotonicTime.sleep(until: deadline.advanced(byNanoseconds: turn % 4 == 3 ? 1_000_000 : 0))
         }
-        dispatcher.finish(board)
+        dispatcher.finish()
         return dispatcher.relinquish()
     }
 }

@@ -65,7 +65,8 @@ final class DispatchStage {
                 board.generation += 1
                 changes.removeFirst()
             }
-            let turn = dispatcher.turn(board)
+            dispatcher.take(board)
+            let turn = dispatcher.turn()
             if let next = ways.first, next.at <= kernel.now {
                 dispatcher.change(to: next.way)
                 ways.removeFirst()
@@ -78,7 +79,7 @@ final class DispatchStage {
             kernel.advance(to: wakeUp + wakeUpLatency())
             if wakeUp == deadline { dispatcher.wokeUp(at: turn, lateness: kernel.now - deadline) }
         }
-        dispatcher.finish(board)
+        dispatcher.finish()
     }
 
     /// The mode in force.

@@ -42,8 +42,9 @@ final class VirtualOutputThread {
     func turn(_ newest: OutputBoard, at now: HostTime) -> (sent: [VirtualKernel.Sent], wakeAt: HostTime) {
         board = newest
         kernel.now = max(kernel.now, now)
-        var deadline = dispatcher.turn(board)
-        while dispatcher.changePort(before: deadline) { deadline = dispatcher.turn(board) }
+        dispatcher.take(board)
+        var deadline = dispatcher.turn()
+        while dispatcher.changePort(before: deadline) { deadline = dispatcher.turn() }
         defer { kernel.sent = [] }
         return (kernel.sent, HostTime(microseconds: deadline.nanoseconds / 1_000))
     }
@@ -53,7 +54,7 @@ final class VirtualOutputThread {
     /// - Returns: what was sent, in order.
     func finish(at now: HostTime) -> [VirtualKernel.Sent] {
         kernel.now = max(kernel.now, now)
-        dispatcher.finish(board)
+        dispatcher.finish()
         defer { kernel.sent = [] }
         return kernel.sent
     }
