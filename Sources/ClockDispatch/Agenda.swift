@@ -87,12 +87,12 @@ struct Agenda: ~Copyable {
 
     /// Plans the next messages of all outputs: the first ones due, and those that follow within a span.
     ///
-    /// What was already computed after the last sent message is reused. Call ``clear()`` first if the plan or
-    /// the planners have changed since.
+    /// What was already computed after the last sent message is reused. Call ``clear()`` first if the plan or the
+    /// planners have changed since.
     ///
     /// - Parameters:
     ///   - shared: the plan of all outputs.
-    ///   - states: their own plans, and their planners.
+    ///   - states: the outputs' own plans and planners.
     ///   - now: the present time.
     ///   - span: length of the span after the first message, in microseconds.
     mutating func plan(

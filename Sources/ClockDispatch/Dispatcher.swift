@@ -43,8 +43,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     var reading: ClockReading
     var policy = WakeUpPolicy()
     var company = Company()
-    /// The newest board's plan for all outputs; none before the first board.
-    private(set) var shared = SharedPlan(
+    /// The newest board's plan for all outputs; no outputs before the first board.
+    private var shared = SharedPlan(
         map: TempoMap(TickLine(microsecondsPerBeat: 500_000, timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)),
         transport: .stopped, outputs: 0)
     /// Of the newest board; nil before the first one.
@@ -81,8 +81,10 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     struct Armed: BitwiseCopyable {
         /// Nothing can leave the queue before this moment.
         var earliest: MonotonicTime
-        /// When to continue: the first group has usually left.
+        /// When the first group has usually left.
         var groupEnd: MonotonicTime
+        /// When to continue.
+        var wakeUp: MonotonicTime
     }
 
     /// Longest time without a sleep, and the pause that follows it, in nanoseconds.
@@ -90,7 +92,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// Keeps other threads alive when there is more to send than time.
     static var longestTurn: Int64 { 2_000_000 }
     static var yieldTime: Int64 { 300_000 }
-    /// How often the clocks are read and the board is checked at least, in nanoseconds; changes are announced as well.
+    /// How often the clocks are read at least, in nanoseconds.
     static var longestSleep: Int64 { 1_000_000_000 }
     /// A message later than this, in microseconds, may change the plan.
     static var late: Int64 { 100 }
@@ -139,7 +141,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Sends in another way from now on; call ``turn(_:)`` at once.
+    /// Sends in another way from now on; call ``turn()`` at once.
     mutating func change(to way: DispatchWay) {
         guard way != self.way else { return }
         planAnew()
@@ -160,7 +162,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     /// Does everything that is due now.
     ///
-    /// - Returns: the deadline for the next call; call at once after a change.
+    /// - Returns: the deadline for the next call; call at once after ``take(_:)``, ``change(to:)`` or
+    ///   ``changePort(before:)``.
     mutating func turn() -> MonotonicTime {
         reading = machine.reading(after: reading)
         let start = reading.monotonic
@@ -178,7 +181,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     private mutating func work() -> MonotonicTime {
         if armed != nil {
             disarm()
-            // What was taken back is planned again, with what is now within the lead.
+            // What was taken back is planned again, with what is now within the lead. If everything has left, the copies
+            // of planners that look ahead are still right.
             if !agenda.isEmpty { agenda.clear() }
         }
         while true {
@@ -241,7 +245,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         return true
     }
 
-    /// Takes everything back and sends the final Stops.
+    /// Takes everything back and sends the final Stops to the outputs of the last board taken.
     mutating func finish() {
         disarm()
         agenda.end(outputs: shared.outputs, states, at: machine.hostTime())
@@ -271,6 +275,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     // Planning
 
     private func takeChanges(of slot: Int, _ board: borrowing OutputBoard) {
+        // Only once, because indexing into the board's array copies the whole array.
         let output = board.slots[slot]
         if states[slot].occupant != output.occupant {
             states[slot] = OutputState()

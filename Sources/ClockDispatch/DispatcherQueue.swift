@@ -40,7 +40,7 @@ extension Dispatcher where Machine: ~Copyable {
         }
         guard let armed else { return nil }
         if !isOwn { finishedGroup() }
-        return min(armed.groupEnd, nextOwnWakeUp)
+        return min(armed.wakeUp, nextOwnWakeUp)
     }
 
     /// Whether the thread sends a message itself.
@@ -89,18 +89,21 @@ extension Dispatcher where Machine: ~Copyable {
             agenda.entries[index].queueTime = stamp(due(of: index))
         }
         machine.arm(UnsafeMutableBufferPointer(start: agenda.entries.start, count: agenda.count))
+        let last = agenda.lastOfGroup(from: first, span: policy.groupSpan)
+        let groupEnd = due(of: last).advanced(byNanoseconds: 3 * QueueGrid.period)
         armed = Armed(
-            earliest: queue.start.advanced(byNanoseconds: agenda.entries[first].queueTime), groupEnd: groupEnd(first))
+            earliest: queue.start.advanced(byNanoseconds: agenda.entries[first].queueTime), groupEnd: groupEnd,
+            wakeUp: wakeUp(after: groupEnd, for: agenda.firstForPort(from: last + 1)))
     }
 
-    /// When to continue after a group: once it has left, and just in time to start the queue for what follows.
-    private func groupEnd(_ first: Int) -> MonotonicTime {
-        let last = agenda.lastOfGroup(from: first, span: policy.groupSpan)
-        let hasLeft = due(of: last).advanced(byNanoseconds: 3 * QueueGrid.period)
+    /// When to wake after a group, so that the queue can be started for the next message without waiting awake.
+    ///
+    /// At once, if the next message is not known yet or is due too soon.
+    private func wakeUp(after groupEnd: MonotonicTime, for next: Int?) -> MonotonicTime {
         let toStart = policy.toStart.nanoseconds
-        guard let next = agenda.firstForPort(from: last + 1),
-            let grid = QueueGrid(aimingAt: due(of: next), from: hasLeft.advanced(byNanoseconds: toStart), lead: lead)
-        else { return hasLeft }
+        guard let next,
+            let grid = QueueGrid(aimingAt: due(of: next), from: groupEnd.advanced(byNanoseconds: toStart), lead: lead)
+        else { return groupEnd }
         return grid.start.advanced(byNanoseconds: -toStart)
     }
 

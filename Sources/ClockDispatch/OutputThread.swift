@@ -119,10 +119,13 @@ package final class OutputThread: @unchecked Sendable {
             guard !isStopping.load(ordering: .acquiring), !Crash.hasHappened else { break }
             if edition != taken {
                 taken = edition
-                board.withLatest { dispatcher.take($0) }
-                if dispatcher.shared.outputs > outputsLocked {
-                    outputsLocked = dispatcher.shared.outputs
-                    lockMemory(dispatcher, outputs: outputsLocked)
+                board.withLatest { board in
+                    // First, while what is due soon still waits in the queue.
+                    if board.count > outputsLocked {
+                        outputsLocked = board.count
+                        lockMemory(dispatcher, outputs: outputsLocked)
+                    }
+                    dispatcher.take(board)
                 }
             }
             let deadline = dispatcher.turn()

@@ -57,6 +57,8 @@ public final class TripleBuffer<Value: BitwiseCopyable & Sendable>: @unchecked S
     var wakingWord: UnsafeMutableRawPointer { UnsafeMutableRawPointer(editions) }
 
     /// The number to wait with; read it before the value.
+    ///
+    /// While it is the same, no newer value has been announced.
     public var edition: UInt32 { editions.pointee.load(ordering: .acquiring) }
 
     /// Sleeps until something is published or a deadline passes; the reader's thread only, no lock.

@@ -28,15 +28,11 @@ from alsa_midi import (  # noqa: E402
 from rig.framed import FramedLine  # noqa: E402
 from rig.guest import preload  # noqa: E402
 from rig.loads import LOADS, running  # noqa: E402
+from rig.sequencer import port_named  # noqa: E402
 
 PROBE = os.environ["PROBE"]
 TICK, START, CONTINUE, STOP = b"\xF8", b"\xFA", b"\xFB", b"\xFC"
 NO_FRAMES = os.environ.get("NO_FRAMES")
-
-
-def virtual(client, number):
-    """The sequencer side of a virtual port."""
-    return next(port for port in client.list_ports() if f"VirMIDI 0-{number}" in port.name)
 
 
 class Probe:
@@ -66,12 +62,12 @@ class Stage:
     def __init__(self, passing=()):
         self.client = SequencerClient("Stage")
         self.out = self.client.create_port("Out")
-        self.source = virtual(self.client, 0)
+        self.source = port_named(self.client, "VirMIDI 0-0")
         self.reference = FramedLine(1)
         self.port = Probe("port")
         self.device = Probe("hw:0,2", passing)
         self.clock_in = next(port for port in self.client.list_ports() if port.name == "Clock In")
-        self.wires = (virtual(self.client, 1), virtual(self.client, 2), self.clock_in)
+        self.wires = (port_named(self.client, "VirMIDI 0-1"), port_named(self.client, "VirMIDI 0-2"), self.clock_in)
         for port in self.wires:
             self.client.subscribe_port(self.source, port)
         self.line = os.open("/dev/snd/midiC0D0", os.O_WRONLY)

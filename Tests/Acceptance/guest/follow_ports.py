@@ -20,6 +20,7 @@ from alsa_midi import SequencerClient, SubscriptionQueryType  # noqa: E402
 from guest.ports import plug  # noqa: E402
 from rig.gateway import Gateway  # noqa: E402
 from rig.guest import preload  # noqa: E402
+from rig.sequencer import port_named  # noqa: E402
 from rig.wait import until  # noqa: E402
 
 
@@ -48,7 +49,7 @@ def at_the_sequencer(record):
     try:
         hears(client, "VirMIDI 0-0")
         clock_in = next(port for port in client.list_ports() if port.name == "Clock In")
-        mine = next(port for port in client.list_ports() if "VirMIDI 0-1" in port.name)
+        mine = port_named(client, "VirMIDI 0-1")
         client.subscribe_port(mine, clock_in)
         hears(client, "VirMIDI 0-0", "VirMIDI 0-1")
         record["said"] = gateway.command("follow", "VirMIDI 0-2").stdout

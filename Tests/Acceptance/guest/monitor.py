@@ -22,6 +22,7 @@ from alsa_midi import SequencerClient  # noqa: E402
 
 from rig.framed import FramedLine  # noqa: E402
 from rig.guest import preload  # noqa: E402
+from rig.sequencer import port_named  # noqa: E402
 
 TACTUS = os.environ.get("TACTUS", "tactus")
 TICK, START, CONTINUE, STOP, POSITION = b"\xF8", b"\xFA", b"\xFB", b"\xFC", b"\xF2\x10\x00"
@@ -32,10 +33,6 @@ LOST = {300, 301, 555, 800}
 DOUBLED = {250, 640, 641, 900, 1000}
 TRANSPORT = {96: START, 480: STOP, 576: POSITION, 577: CONTINUE}
 STALLED, STALL = 720, 12_000  # the number of one late tick, and its delay in microseconds, less than a tick
-
-
-def virtual(client, number):
-    return next(port for port in client.list_ports() if f"VirMIDI 0-{number}" in port.name)
 
 
 class Monitor:
@@ -78,11 +75,11 @@ def play(line, chance):
 
 def main(result):
     client = SequencerClient("Stage")
-    source = virtual(client, 0)
+    source = port_named(client, "VirMIDI 0-0")
     reference = FramedLine(2)
     line = os.open("/dev/snd/midiC0D0", os.O_WRONLY)
     for number in (1, 2):
-        client.subscribe_port(source, virtual(client, number))
+        client.subscribe_port(source, port_named(client, f"VirMIDI 0-{number}"))
     preload("self")
 
     def listens(name, more):

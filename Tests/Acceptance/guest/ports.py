@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from rig.gateway import Gateway, run_tactus  # noqa: E402
 from rig.guest import preload  # noqa: E402
 from rig.rawline import CLOCK  # noqa: E402
-from rig.sequencer import Observer  # noqa: E402
+from rig.sequencer import Observer, port_named  # noqa: E402
 from rig.wait import until  # noqa: E402
 
 DRIVER = pathlib.Path("/sys/bus/platform/drivers/snd_virmidi")
@@ -64,7 +64,7 @@ def running(name, *options):
 def kinds_of_output(record):
     """Uses every way to name an output at once, and records each at its receiver."""
     observer, through, drums = Observer(), Observer("Through Observer"), Observer("TR-8S")
-    card = next(port for port in observer.client.list_ports() if "VirMIDI 0-1" in port.name)
+    card = port_named(observer.client, "VirMIDI 0-1")
     devices = [Device(number) for number in range(3)]
     gateway = running(
         "kinds", "--output", "virmidi 0-0", "--output", f"{card.client_id}:{card.port_id}", "--output", "Midi Through",

@@ -7,6 +7,7 @@ import time
 from alsa_midi import ClockEvent, RealTime, SequencerClient
 
 from rig.clocks import monotonic_and_raw
+from rig.sequencer import port_named
 
 TICK, START, CONTINUE, STOP = b"\xF8", b"\xFA", b"\xFB", b"\xFC"
 LEAD = 0.003  # seconds from a Start to its tick
@@ -85,7 +86,7 @@ class QueuedLeader:
 
     def send_to(self, name):
         """Subscribes another port to its clock."""
-        self.client.subscribe_port(self.port, next(port for port in self.client.list_ports() if name in port.name))
+        self.client.subscribe_port(self.port, port_named(self.client, name))
 
     def fill(self):
         number = self.AHEAD // 4  # half a second from now, so that the first ones are queued in time

@@ -28,6 +28,11 @@ HIGH_RESOLUTION_TIMER = 3
 SET_QUEUE_TIMER = 0x40605346  # the ioctl; the Python library has no call for it
 
 
+def port_named(client, words):
+    """The first port of any client whose name has these words."""
+    return next(port for port in client.list_ports() if words in port.name)
+
+
 def choose_timer(client, queue, timer, resolution=0):
     """Makes a queue use one of the kernel's global timers, at a resolution in Hz; 0 is the default."""
     words = struct.pack("iiiiiiiI64x", queue.queue_id, 0, 1, 0, -1, timer, 0, resolution)
