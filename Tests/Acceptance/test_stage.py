@@ -72,12 +72,18 @@ def test_the_stage_view_opens_by_touch_and_by_key_and_is_left_by_both(browser, p
         for leave in ("f", "Escape"):
             panel.keyboard.press("F")
             view.wait_for()
+            settled(panel, "document.fullscreenElement === document.documentElement", "it fills the screen")
             panel.keyboard.press(leave)
             view.wait_for(state="hidden")
             settled(panel, "!document.fullscreenElement", "the full screen is left")
         # Where the browser leaves the full screen by itself, as phones do, the view goes, too; also after it was opened,
         # left and opened again in a hurry.
-        panel.evaluate("() => { window.changes = 0; document.addEventListener('fullscreenchange', () => { changes += 1; }); }")
+        panel.evaluate("""async () => {
+            // The event of leaving comes with the next frame.
+            for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+            window.changes = 0;
+            document.addEventListener("fullscreenchange", () => { changes += 1; });
+        }""")
         panel.keyboard.press("f")
         settled(panel, "changes === 1", "it fills the screen again")
         panel.keyboard.press("f")
