@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass
 
+from lab_machines import ALL
 from plan import FEWEST
 
-# Beside plain direct dispatch in the same boot, when nothing else runs; below the microseconds it does not matter.
+# Beside plain direct dispatch in the same boot, when nothing else runs. The time of so many thousand instructions does
+# not matter.
 IDLE = 1.2
 LEAST = {"sd": 1.0, "max": 5.0}
 # Under load: beside the worst lateness of an empty queue, and beside plain direct dispatch; the larger one counts.
 OF_QUEUE, OF_DIRECT = 1.5, 1 / 3
+UNHEARD = 100.0  # microseconds; a byte on a DIN cable takes 320
 SHARE = 4.0  # per cent of a core, for eight outputs with eight offsets under load
 
 
@@ -44,9 +47,11 @@ class Cell:
         direct = self.figures.get("direct")
         if self.load != "idle":
             parts = most(direct), self.queue_worst
-            return {"max": None if None in parts else max(OF_DIRECT * parts[0], OF_QUEUE * parts[1])}
+            return {"max": None if None in parts else max(UNHEARD, OF_DIRECT * parts[0], OF_QUEUE * parts[1])}
         found = {"sd": direct and direct.sd, "max": most(direct)}
-        return {name: None if value is None else max(LEAST[name], IDLE * value) for name, value in found.items()}
+        slowness = ALL[self.machine].nanoseconds if self.machine in ALL else 1
+        return {
+            name: None if value is None else max(slowness * LEAST[name], IDLE * value) for name, value in found.items()}
 
     @property
     def beyond(self):
