@@ -12,7 +12,7 @@ import numpy
 import pytest
 import zxingcpp
 
-from rig.browser import SIZES, Finger, Panel
+from rig.browser import SIZES, Finger, Panel, drawn
 from rig.gateway import Gateway
 from rig.rawline import RawLine
 from rig.stage import on_stage, play
@@ -78,12 +78,8 @@ def test_the_stage_view_opens_by_touch_and_by_key_and_is_left_by_both(browser, p
             settled(panel, "!document.fullscreenElement", "the full screen is left")
         # Where the browser leaves the full screen by itself, as phones do, the view goes, too; also after it was opened,
         # left and opened again in a hurry.
-        panel.evaluate("""async () => {
-            // The event of leaving comes with the next frame.
-            for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
-            window.changes = 0;
-            document.addEventListener("fullscreenchange", () => { changes += 1; });
-        }""")
+        drawn(panel)  # The event of leaving comes with the next frame.
+        panel.evaluate("() => { window.changes = 0; document.addEventListener('fullscreenchange', () => { changes += 1; }); }")
         panel.keyboard.press("f")
         settled(panel, "changes === 1", "it fills the screen again")
         panel.keyboard.press("f")

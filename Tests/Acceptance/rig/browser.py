@@ -36,6 +36,13 @@ class Browser:
         self.driver.stop()
 
 
+def drawn(page):
+    """Waits for two frames: by then the page has ended, and been told of, what was done to it before."""
+    page.evaluate("""async () => {
+        for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+    }""")
+
+
 class Finger:
     """A finger on the screen, simulated as touch events."""
 
@@ -60,9 +67,8 @@ class Finger:
 
     def scroll(self, x, y, by):
         """Drags the page, and returns when it has stopped."""
-        self.page.evaluate("""async () => {
-            // What was scrolled into view before ends within two frames.
-            for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+        drawn(self.page)  # What was scrolled into view before has ended.
+        self.page.evaluate("""() => {
             window.scrolled = new Promise(resume => {
                 addEventListener("scrollend", resume, { once: true });
                 // A page that does not scroll is the test's to judge.
