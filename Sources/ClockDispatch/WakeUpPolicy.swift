@@ -10,7 +10,7 @@ struct WakeUpPolicy {
     /// One wake-up in ten needs longer and takes the queue's next period, which costs less than waking earlier each time.
     private(set) var toStart = UpperDuration(20_000, within: 2_000...QueueGrid.period, oneIn: 10)
     /// Time from a deadline until the thread can send, in nanoseconds.
-    private(set) var toSend = UpperDuration(50_000, within: 2_000...Self.longestToSend, oneIn: 100)
+    private(set) var toSend = UpperDuration(50_000, within: 2_000...Self.stall, oneIn: 100)
     /// Time to create or delete a port, in nanoseconds.
     private(set) var portChange = UpperDuration(500_000, within: 50_000...1_000_000, oneIn: 100)
     /// The longest that the thread was held up, in nanoseconds; forgotten within an hour.
@@ -22,7 +22,10 @@ struct WakeUpPolicy {
 
     /// All wake-ups together may use one part in so many of a core: 3 %.
     private static let shareOfCore: Int64 = 33
-    private static let longestToSend: Int64 = 250_000
+    /// A thread that is ready only so late has been held up, in nanoseconds.
+    ///
+    /// It is ten times what the slowest processor needs, and far below what a musician hears.
+    private static let stall: Int64 = 1_000_000
     /// Limits of the lead, in nanoseconds.
     ///
     /// The longer it is, the longer an outdated plan stays in force while the thread is held up.
@@ -60,9 +63,9 @@ struct WakeUpPolicy {
 
     /// Notes that the thread could send so long after its deadline, in nanoseconds.
     ///
-    /// What is too long for any margin teaches nothing.
+    /// No margin covers a stall, so that teaches nothing.
     mutating func couldSend(after time: Int64) {
-        if time <= Self.longestToSend { toSend.learn(time) }
+        if time <= Self.stall { toSend.learn(time) }
     }
 
     /// Notes how long it took to create or delete a port, in nanoseconds.

@@ -123,10 +123,14 @@ struct AdaptiveDispatchTests {
         }
     }
 
-    @Test
-    func `on a slow board the thread learns to wake early enough beside another queue`() {
+    /// What a call takes, in nanoseconds, and how late the thread wakes.
+    @Test(arguments: [(Int64(11_000), Int64(4_000)), (11_000, 150_000)])
+    func `on a slow board the thread learns to wake early enough beside another queue`(
+        callTime: Int64, wakeUpLatency: Int64
+    ) {
         let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
-        stage.kernel.delay = { 11_000 }
+        stage.kernel.delay = { callTime }
+        stage.wakeUpLatency = { wakeUpLatency }
         stage.kernel.runAnotherQueue(interval: 160_000)
         stage.run(milliseconds: 6000)
         let settled = stage.kernel.delivered.suffix(200)
