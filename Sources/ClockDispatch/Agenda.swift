@@ -48,6 +48,8 @@ struct Agenda: ~Copyable {
     let entries: PageArray<ScheduledMessage>
     private(set) var count = 0
     private(set) var plannedAt = HostTime(microseconds: .min)
+    /// When the first message after those here is due; nil if there is none, or if there was no room for more.
+    private var following: HostTime?
     private let ahead: PageArray<Ahead>
     /// Whether the copies of the planners match the state after everything here has been sent.
     private var isAheadValid = false
@@ -110,6 +112,7 @@ struct Agenda: ~Copyable {
         while let time = earliest, time <= end {
             earliest = takeAll(at: time, shared, states, now)
         }
+        following = earliest
     }
 
     /// The next message of an output.
@@ -157,6 +160,12 @@ struct Agenda: ~Copyable {
     func firstForPort(from start: Int = 0) -> Int? {
         for index in start..<count where entries[index].port != nil { return index }
         return nil
+    }
+
+    /// When the next message from a sequencer port after a given one is due, or else the first one not planned yet.
+    func nextForPort(after index: Int) -> HostTime? {
+        guard let next = firstForPort(from: index + 1) else { return following }
+        return entries[next].due
     }
 
     /// The index of the last message that is due within a span after a given one.

@@ -93,18 +93,18 @@ extension Dispatcher where Machine: ~Copyable {
         let groupEnd = due(of: last).advanced(byNanoseconds: 3 * QueueGrid.period)
         armed = Armed(
             earliest: queue.start.advanced(byNanoseconds: agenda.entries[first].queueTime), groupEnd: groupEnd,
-            wakeUp: wakeUp(after: groupEnd, for: agenda.firstForPort(from: last + 1)))
+            wakeUp: wakeUp(after: groupEnd, for: agenda.nextForPort(after: last)))
     }
 
     /// When to wake after a group, so that the queue can be started for the next message without waiting awake.
     ///
-    /// At once, if the next message is not known yet or is due too soon.
-    private func wakeUp(after groupEnd: MonotonicTime, for next: Int?) -> MonotonicTime {
-        let toStart = policy.toStart.nanoseconds
-        guard let next,
-            let grid = QueueGrid(aimingAt: due(of: next), from: groupEnd.advanced(byNanoseconds: toStart), lead: lead)
+    /// At once, if there is no next message, or if it is due too soon or too late for a start soon after the group.
+    private func wakeUp(after groupEnd: MonotonicTime, for next: HostTime?) -> MonotonicTime {
+        let first = groupEnd.advanced(byNanoseconds: policy.toStart.nanoseconds)
+        guard let next, let grid = QueueGrid(aimingAt: reading.monotonicTime(of: next), from: first, lead: lead),
+            grid.start <= first.advanced(byNanoseconds: QueueGrid.period)
         else { return groupEnd }
-        return grid.start.advanced(byNanoseconds: -toStart)
+        return grid.start.advanced(byNanoseconds: -policy.toStart.nanoseconds)
     }
 
     /// Takes back everything from the queue, and finds out what has left it.
