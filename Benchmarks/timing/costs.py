@@ -38,22 +38,37 @@ def output_cost(record):
         share=heard["processor"] / heard["seconds"] / 1e7)
 
 
+# What a machine may be sent in which state, and the state that follows. A place that a stall has outdated is sent anew.
+STATES = {
+    ("stopped", "start"): "playing", ("stopped", "position"): "placed", ("placed", "position"): "placed",
+    ("placed", "start"): "playing", ("placed", "continue"): "playing", ("playing", "stop"): "stopped"}
+
+
+def out_of_order(names):
+    """How many messages a machine could not have been sent in its state."""
+    state, wrong = "stopped", 0
+    for name in names:
+        following = STATES.get((state, name))
+        state, wrong = following or state, wrong + (following is None)
+    return wrong
+
+
 def counted(record):
     """What became of every message, by its name."""
     ticks = [at for name, at in record["events"] if name == "clock"]
     transport = [name for name, _ in record["events"] if name != "clock"]
-    gaps_between = [after - before for before, after in zip(ticks, ticks[1:])]
     interval = record["interval"]
-    # As Sources/MIDIClock/PulseTrain.swift has it: ticks that are later are left out.
-    limit = min(max(3 * interval, 30_000), 6 * interval)
+    # The load has not begun, or has ended, at the ends. There no tick is early, and one of some is on time.
+    first = min(at - interval * place for place, at in enumerate(ticks[:PER_BEAT]))
+    last = min(at + interval * place for place, at in enumerate(reversed(ticks[-PER_BEAT:])))
+    due = round((last - first) / interval) + 1
     return {
-        "ticks sent, by the status": record["sent"], "ticks received": len(ticks),
-        "places without a tick": round((ticks[-1] - ticks[0]) / interval) + 1 - len(ticks),
-        "gaps of more than one tick": sum(gap > 1.5 * interval for gap in gaps_between),
-        "of these, over the catch-up limit": sum(gap > limit for gap in gaps_between),
-        "longest gap, ms": round(max(gaps_between) / 1000),
-        "Starts and Stops": len(transport), "of these, out of order": sum(
-            name == after for name, after in zip(transport, transport[1:])),
+        "ticks due": due, "left out after stalls, by the status": record["skipped"],
+        "sent, by the status": record["sent"], "received": len(ticks),
+        "lost": max(0, due - record["skipped"] - len(ticks)), "doubled": max(0, len(ticks) + record["skipped"] - due),
+        "longest gap, ms": round(max(after - before for before, after in zip(ticks, ticks[1:])) / 1000),
+        "Starts, Continues and Stops": sum(name != "position" for name in transport),
+        "out of order": out_of_order(transport),
     }
 
 

@@ -209,9 +209,11 @@ def count(seconds):
             # Once it is disabled, the count stays.
             gateway.request("PATCH", f"/api/v1/outputs/{output}", {"enabled": False})
             time.sleep(1)
-            sent = next(each["ticks"] for each in gateway.status()["outputs"] if each["id"] == output)
+            (counts,) = [each for each in gateway.status()["outputs"] if each["id"] == output]
     line.read()
-    return {"events": line.events, "sent": sent, "interval": 60e6 / COUNTED_TEMPO / PER_BEAT}
+    return {
+        "events": line.events, "sent": counts["ticks"], "skipped": counts["skippedTicks"],
+        "interval": 60e6 / COUNTED_TEMPO / PER_BEAT}
 
 
 def main(result, what, seconds, *counts):

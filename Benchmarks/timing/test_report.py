@@ -7,7 +7,7 @@ import programs_page
 import pytest
 import report
 from bounds import cells
-from costs import counted, output_cost
+from costs import output_cost
 from lab_machines import ALL, Machine
 from results import Results, number
 
@@ -131,18 +131,6 @@ def test_outputs_cost_what_their_thread_used_a_tick():
     assert (cost.thread, cost.planning, cost.share) == (10, 5, 0.5)
     assert cost.calls == {"write": 2, "read": 1}
     assert cost.skew_median == cost.skew_max == 21
-
-
-def test_every_message_is_counted():
-    interval = 8000.0
-    places = [*range(100), *range(110, 200)]  # a stall of ten ticks, which are left out
-    events = [["clock", place * interval] for place in places] + [["start", 1.0], ["stop", 2.0], ["stop", 3.0]]
-    found = counted({"events": events, "sent": 190, "interval": interval})
-    assert found["ticks received"] == found["ticks sent, by the status"] == 190
-    assert found["places without a tick"] == 10
-    assert found["gaps of more than one tick"] == found["of these, over the catch-up limit"] == 1
-    assert found["longest gap, ms"] == 88
-    assert (found["Starts and Stops"], found["of these, out of order"]) == (3, 1)
 
 
 def test_every_machine_has_a_name_of_its_own():

@@ -300,8 +300,12 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         for slot in 0..<shared.outputs { report(slot) }
     }
 
-    /// Publishes the state of an output's device.
+    /// Publishes the state of an output's device, and what its planner has skipped.
     private func report(_ slot: Int) {
+        let skipped = states[slot].planner.takeSkipped()
+        if skipped.pulses > 0, states[slot].slot.sink != .away {
+            counters[slot].countSkipped(skipped, at: agenda.plannedAt)
+        }
         counters[slot].step.store(states[slot].planner.step.rawValue, ordering: .relaxed)
         counters[slot].mayPlay.store(states[slot].planner.mayPlay, ordering: .relaxed)
         counters[slot].publish(states[slot].planner.rate)

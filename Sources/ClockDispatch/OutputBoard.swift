@@ -104,6 +104,8 @@ package struct OutputCounters: ~Copyable, Sendable {
     package let ticks = Atomic<Int>(0)
     /// Ticks sent more than 1 ms late.
     package let lateTicks = Atomic<Int>(0)
+    /// Ticks left out for good, because they were too late to be made up.
+    package let skippedTicks = Atomic<Int>(0)
     let recent = RecentTicks()
     /// Pulses in so many ticks, after folding: the first in the upper half, the second in the lower.
     private let rate = Atomic<UInt64>(1 << 32 | 1)
@@ -121,6 +123,7 @@ package struct OutputCounters: ~Copyable, Sendable {
     func reset() {
         ticks.store(0, ordering: .relaxed)
         lateTicks.store(0, ordering: .relaxed)
+        skippedTicks.store(0, ordering: .relaxed)
         recent.reset()
         rate.store(1 << 32 | 1, ordering: .relaxed)
         dropped.store(0, ordering: .relaxed)
@@ -140,6 +143,13 @@ package struct OutputCounters: ~Copyable, Sendable {
         lateness.record(microseconds: microseconds)
         if RecentTicks.isLate(microseconds) { lateTicks.add(1, ordering: .relaxed) }
         recent.note(lateness: microseconds, at: time)
+    }
+
+    /// Counts skipped ticks; on the output thread.
+    func countSkipped(_ skipped: TickPlanner.Skipped, at time: HostTime) {
+        let count = Int(clamping: skipped.pulses)
+        skippedTicks.add(count, ordering: .relaxed)
+        recent.note(count, lateness: skipped.lateness, at: time)
     }
 
     /// Publishes how many pulses a planner sends for how many ticks; on the output thread.

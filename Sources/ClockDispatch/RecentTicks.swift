@@ -18,7 +18,7 @@ package struct RecentTicks: ~Copyable, Sendable {
     /// Counts of some ticks, and their largest lateness.
     package struct Tally: Hashable, Sendable {
         package fileprivate(set) var ticks = 0
-        /// Ticks sent more than 1 ms late.
+        /// Ticks sent more than 1 ms late, or skipped.
         package fileprivate(set) var late = 0
         /// The largest lateness in microseconds, 1 s at most.
         package fileprivate(set) var worst: Int64 = 0
@@ -29,10 +29,14 @@ package struct RecentTicks: ~Copyable, Sendable {
         fileprivate init() {}
 
         fileprivate init(word: UInt64) {
-            (ticks, late, worst) = (Int(word & 0x3F_FFFF), Int(word >> 22 & 0x3F_FFFF), Int64(word >> 44))
+            let mask = UInt64(Self.most)
+            (ticks, late, worst) = (Int(word & mask), Int(word >> 22 & mask), Int64(word >> 44))
         }
 
-        /// 22 bits for each count, which 5 s of ticks cannot reach, and 20 for the lateness.
+        /// The most that a span may count, which 5 s of sent ticks cannot reach.
+        fileprivate static let most = 0x3F_FFFF
+
+        /// 22 bits for each count, and 20 for the lateness.
         fileprivate var word: UInt64 { UInt64(ticks) | UInt64(late) << 22 | UInt64(worst) << 44 }
 
         fileprivate static func += (left: inout Tally, right: Tally) {
@@ -50,12 +54,13 @@ package struct RecentTicks: ~Copyable, Sendable {
         for index in words.indices { words[index].store(0, ordering: .relaxed) }
     }
 
-    /// Notes a sent tick; on the output thread.
+    /// Notes a sent tick, or some that are skipped; on the output thread.
     ///
     /// - Parameters:
+    ///   - count: how many.
     ///   - lateness: in microseconds.
-    ///   - time: when it was sent.
-    func note(lateness: Int64, at time: HostTime) {
+    ///   - time: when it was sent, or when they were skipped.
+    func note(_ count: Int = 1, lateness: Int64, at time: HostTime) {
         let number = time.microseconds / Self.span
         let last = newest.load(ordering: .relaxed)
         if number != last {
@@ -66,8 +71,8 @@ package struct RecentTicks: ~Copyable, Sendable {
         }
         let index = Int(number % Self.spans)
         var tally = Tally(word: words[index].load(ordering: .relaxed))
-        tally.ticks += 1
-        if Self.isLate(lateness) { tally.late += 1 }
+        tally.ticks = min(tally.ticks + count, Tally.most)
+        if Self.isLate(lateness) { tally.late = min(tally.late + count, Tally.most) }
         tally.worst = max(tally.worst, min(lateness, 1_000_000))
         words[index].store(tally.word, ordering: .relaxed)
     }

@@ -50,6 +50,7 @@ struct Metrics {
         gauge("output_offset_seconds", "How far after the beat the output sends.", each { $0.offsetMilliseconds / 1e3 })
         counter("ticks_total", "Clock ticks sent.", each(\.ticks))
         counter("late_ticks_total", "Clock ticks sent more than a millisecond late.", each(\.lateTicks))
+        counter("skipped_ticks_total", "Clock ticks left out because they were too late.", each(\.skippedTicks))
         histogram("tick_lateness_seconds", "How late clock ticks are sent.", each(\.latenessMicroseconds))
     }
 

@@ -123,6 +123,8 @@ package struct Status: Codable, Hashable, Sendable {
         package var ticks: Int
         /// Ticks sent more than 1 ms late.
         package var lateTicks: Int
+        /// Ticks left out for good, because they were too late to be made up.
+        package var skippedTicks: Int
         package var offsetMilliseconds: Double
         /// Pulses per tick, and ticks per pulse, as configured.
         package var multiply: Int
@@ -143,7 +145,8 @@ package struct Status: Codable, Hashable, Sendable {
 
         package init(
             id: String, name: String, profile: String?, port: String?, connected: Bool, enabled: Bool, ticks: Int,
-            lateTicks: Int, offsetMilliseconds: Double, multiply: Int, divide: Int, swing: Double,
+            lateTicks: Int, skippedTicks: Int = 0, offsetMilliseconds: Double, multiply: Int, divide: Int,
+            swing: Double,
             range: [Double]? = nil, sentTempo: Double? = nil, latenessMicroseconds: Lateness?,
             lastMinute: Punctuality? = nil
         ) {
@@ -155,6 +158,7 @@ package struct Status: Codable, Hashable, Sendable {
             self.enabled = enabled
             self.ticks = ticks
             self.lateTicks = lateTicks
+            self.skippedTicks = skippedTicks
             self.offsetMilliseconds = offsetMilliseconds
             self.multiply = multiply
             self.divide = divide
@@ -168,8 +172,9 @@ package struct Status: Codable, Hashable, Sendable {
 
     /// How punctual an output's ticks were in the last minute.
     package struct Punctuality: Codable, Hashable, Sendable {
+        /// Ticks sent or skipped.
         package var ticks: Int
-        /// Ticks sent more than 1 ms late.
+        /// Ticks sent more than 1 ms late, or skipped.
         package var lateTicks: Int
         /// The largest delay, 1 s at most.
         package var maxMicroseconds: Int

@@ -35,6 +35,9 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     var device = Device.stopped
     /// When a jump of the grid left the next pulse just behind; nil once that pulse is sent.
     private(set) var jumpedAt: HostTime?
+    /// Whether the clock has not been off since a pulse was sent.
+    private var hasClock = false
+    private var skipped = Skipped()
     /// Whether the device plays at the wrong place of the song.
     private var isMisplaced = false
     var entry: Entry?
@@ -130,6 +133,21 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// The rate of the pulses planned last.
     package var rate: Rate { Rate(multiply: train.grid.multiply, divide: train.grid.divide) }
 
+    /// Pulses that are left out for good, because they were too late to be made up.
+    package struct Skipped: Hashable, Sendable, BitwiseCopyable {
+        package var pulses: Int64 = 0
+        /// By how much the first of them was late, in microseconds.
+        package var lateness: Int64 = 0
+
+        package init() {}
+    }
+
+    /// The pulses skipped since this was last called.
+    package mutating func takeSkipped() -> Skipped {
+        defer { skipped = Skipped() }
+        return skipped
+    }
+
     /// Whether ``next(_:on:at:)`` would return the same message as a copy did, for the same plan and map.
     ///
     /// - Parameters:
@@ -155,6 +173,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         case .timingClock:
             nextPulse = planned.pulse + 1
             lastPulse = time
+            hasClock = true
             jumpedAt = nil
             guard let entry = planned.entry else { return }
             startedDevice(by: entry)
@@ -192,6 +211,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             return aim(map)
         }
         let isClockOn = plan.settings.isClockAlwaysOn || device != .stopped
+        defer { hasClock = hasClock && isClockOn }
         let (count, isRunning) = (nextPulse, isClockOn || entry != nil)
         let change = train.follow(plan, on: map, next: &nextPulse, isRunning: isRunning, at: now)
         if change.isRegrouped || change.jump == .slid { entry = nil }
@@ -211,11 +231,17 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         var isBroken = change.jump == .broken && !isDue
         if change.jump == .broken, isDue { jumpedAt = now }
         // Late after a stall.
-        if isRunning, lateness > train.catchUpLimit(map.line) { isBroken = true }
+        let isTooLate = isRunning && lateness > train.catchUpLimit(map.line)
+        if isTooLate { isBroken = true }
         // Far ahead, after the tempo fell without notice.
         if isClockOn, train.due(nextPulse - 7, on: map) > now { isBroken = true }
         guard isBroken else { return aim }
+        let first = nextPulse
         nextPulse = train.first(atOrAfter: max(now, aim.gapEnd), on: map)
+        if isTooLate, hasClock, change.jump != .broken {
+            skipped.pulses += max(0, nextPulse - first)
+            skipped.lateness = max(skipped.lateness, lateness)
+        }
         jumpedAt = nil
         entry = nil
         isMisplaced = device != .stopped

@@ -91,6 +91,9 @@ final class DispatchStage {
     /// Number of ticks that an output has counted.
     func ticksCounted(slot: Int) -> Int { counters[slot].ticks.load(ordering: .relaxed) }
 
+    /// Number of ticks that an output has skipped.
+    func ticksSkipped(slot: Int) -> Int { counters[slot].skippedTicks.load(ordering: .relaxed) }
+
     /// Whether an output's device is in step with the song.
     func step(slot: Int) -> TickPlanner.Step? {
         TickPlanner.Step(rawValue: counters[slot].step.load(ordering: .relaxed))

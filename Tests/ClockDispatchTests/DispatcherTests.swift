@@ -70,6 +70,29 @@ struct DispatcherTests {
         #expect(asleep >= 30)
     }
 
+    @Test(arguments: DispatchMode.allCases, [UInt64](1...8))
+    func `whatever the stalls, each tick is sent once, or counted as skipped`(mode: DispatchMode, seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let stage = DispatchStage(mode: mode, outputs: 2)
+        stage.run(milliseconds: 100)
+        stage.wakeUpLatency = {
+            Int.random(in: 0..<8, using: &random) > 0 ? 4_000 : .random(in: 0...300_000_000, using: &random)
+        }
+        stage.run(milliseconds: 5000)
+        stage.wakeUpLatency = { 4_000 }
+        stage.run(milliseconds: 500)
+        for slot in 0..<2 {
+            let ticks = stage.messages(UInt8(slot)).filter { $0.message == .timingClock }
+            // The first and the last tick are on time, so that their times tell their numbers.
+            let numbers = try [ticks.first, ticks.last].map { tick in
+                let time = (try #require(tick).time - stage.kernel.apart) / 1_000
+                return Int(stage.board.map.line.nearestTick(to: HostTime(microseconds: time)))
+            }
+            #expect(stage.ticksSkipped(slot: slot) > 0)
+            #expect(ticks.count + stage.ticksSkipped(slot: slot) == numbers[1] - numbers[0] + 1)
+        }
+    }
+
     @Test(arguments: [UInt64](1...20))
     func `a late wake-up does not delay a tick covered by the queue by more than a period`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

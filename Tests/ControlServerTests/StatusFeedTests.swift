@@ -136,7 +136,8 @@ extension Status {
             outputs: [
                 .init(
                     id: "tr-8s", name: #"TR-8S "new\"#, profile: nil, port: "24:0", connected: true, enabled: true,
-                    ticks: 7, lateTicks: 1, offsetMilliseconds: -2.5, multiply: 1, divide: 1, swing: 50,
+                    ticks: 7, lateTicks: 1, skippedTicks: 36, offsetMilliseconds: -2.5, multiply: 1, divide: 1,
+                    swing: 50,
                     latenessMicroseconds: .init(
                         p50: 8, p99: 40, max: 9_000,
                         histogram: .init(counts: [3, 0, 2, 1] + Array(repeating: 0, count: 7) + [1], sum: 9_095)))

@@ -1,5 +1,6 @@
 import BeatTime
 import GatewayStatus
+import MIDIClock
 import Testing
 
 @testable import ClockDispatch
@@ -33,6 +34,20 @@ struct PunctualityTests {
     @Test
     func `more than one late tick in a hundred is late`() {
         #expect(timing(Array(repeating: 1_100, count: 29)) == .late)
+    }
+
+    @Test
+    func `ticks that a stall has taken count as late`() throws {
+        let counters = OutputCounters()
+        for tick in 0..<2_880 {
+            counters.countTick(lateness: 20, at: HostTime(microseconds: 60_000_000 + Int64(tick) * 20_833))
+        }
+        var skipped = TickPlanner.Skipped()
+        (skipped.pulses, skipped.lateness) = (4, 83_000)
+        counters.countSkipped(skipped, at: HostTime(microseconds: 119_000_000))
+        let minute = try #require(Status.Punctuality(counters.lastMinute(at: HostTime(microseconds: 119_999_999))))
+        #expect(minute.timing == .loose)
+        #expect((minute.ticks, minute.lateTicks, minute.maxMicroseconds) == (2_884, 4, 83_000))
     }
 
     @Test

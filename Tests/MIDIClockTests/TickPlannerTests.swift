@@ -169,6 +169,7 @@ struct TickPlannerTests {
         device.run(playing(line, from: 24), until: 3_000_001)
         #expect(device.transport == [.start])
         #expect(device.ticks.count == 144)
+        #expect(device.planner.takeSkipped().pulses == 0)
     }
 
     @Test
@@ -193,6 +194,24 @@ struct TickPlannerTests {
         #expect(device.transport.prefix(2) == [.start, .stop])
         #expect(device.transport.last == .continue)
         #expect(device.songPosition == 192 - 24 + 1)
+        let skipped = device.planner.takeSkipped()
+        #expect(Int64(device.ticks.count) + skipped.pulses == 192)
+        #expect((489_000...500_000).contains(skipped.lateness))
+        #expect(device.planner.takeSkipped().pulses == 0)
+    }
+
+    @Test
+    func `nothing is skipped by a clock that is off, nor where the grid jumps`() {
+        var device = DeviceUnderClock(now: 1)
+        var score = playing(line(beatsPerMinute: 120), from: 24)
+        device.run(score, until: 2_000_000)
+        (score.plan.transport, score.plan.settings.isClockAlwaysOn) = (.stopped, false)
+        device.run(score, until: 9_000_000)
+        score.plan.settings.isClockAlwaysOn = true
+        device.run(score, until: 10_000_000)
+        score.map.jump(to: line(beatsPerMinute: 120, tickOrigin: 1_000))
+        device.run(score, until: 11_000_000)
+        #expect(device.planner.takeSkipped().pulses == 0)
     }
 
     @Test

@@ -162,7 +162,7 @@ class Machine {
     const figures = {
       profile: profile ?? "None", port: port ? connected ? port : `${port}, nothing connected` : "Not connected",
       minute: lastMinute ? `${count(lastMinute.ticks, lastMinute.lateTicks)}, at most ${microseconds(lastMinute.maxMicroseconds)}` : "No tick",
-      total: count(output.ticks, output.lateTicks),
+      total: count(output.ticks, output.lateTicks) + (output.skippedTicks ? `, ${output.skippedTicks} left out` : ""),
       lateness: lateness ? `Half within ${microseconds(lateness.p50)}, 99 % within ${microseconds(lateness.p99)}, at most ${microseconds(lateness.max)}` : "No figures",
     };
     for (const [key, text] of Object.entries(figures)) write(this.figures[key], text);

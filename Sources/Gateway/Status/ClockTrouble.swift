@@ -18,6 +18,6 @@ extension StatusPicture {
         }
         guard !late.isEmpty else { return nil }
         let names = late.map { outputs[$0].name }.joined(separator: ", ")
-        return "more than 1 % of the last seconds' ticks were over a millisecond late: \(names)"
+        return "more than 1 % of the last seconds' ticks were over a millisecond late, or left out: \(names)"
     }
 }

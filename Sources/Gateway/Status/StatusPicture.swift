@@ -137,6 +137,7 @@ struct StatusPicture: Sendable {
                 connected: output.connectedTo != nil, enabled: output.isEnabled,
                 ticks: count.ticks.load(ordering: .relaxed),
                 lateTicks: count.lateTicks.load(ordering: .relaxed),
+                skippedTicks: count.skippedTicks.load(ordering: .relaxed),
                 offsetMilliseconds: output.offset,
                 multiply: Int(settings.multiply), divide: Int(settings.divide),
                 swing: Double(settings.swing) / 10,
