@@ -58,7 +58,7 @@ def counted(record):
     ticks = [at for name, at in record["events"] if name == "clock"]
     transport = [name for name, _ in record["events"] if name != "clock"]
     interval = record["interval"]
-    # The load has not begun, or has ended, at the ends. There no tick is early, and one of some is on time.
+    # At both ends there is no load, no tick is early, and one of some is on time.
     first = min(at - interval * place for place, at in enumerate(ticks[:PER_BEAT]))
     last = min(at + interval * place for place, at in enumerate(reversed(ticks[-PER_BEAT:])))
     due = round((last - first) / interval) + 1

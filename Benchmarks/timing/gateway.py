@@ -205,6 +205,7 @@ def count(seconds):
                     gateway.post("transport", {"playing": playing})
                     time.sleep(5)
                     line.read()
+            time.sleep(1)  # in which ticks are on time again
             gateway.post("transport", {"playing": False})
             # Once it is disabled, the count stays.
             gateway.request("PATCH", f"/api/v1/outputs/{output}", {"enabled": False})

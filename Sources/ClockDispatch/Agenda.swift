@@ -162,7 +162,8 @@ struct Agenda: ~Copyable {
         return nil
     }
 
-    /// When the next message from a sequencer port after a given one is due, or else the first one not planned yet.
+    /// When the next message for a sequencer port after a given one is due, or else the first one not planned yet, wherever
+    /// it goes.
     func nextForPort(after index: Int) -> HostTime? {
         guard let next = firstForPort(from: index + 1) else { return following }
         return entries[next].due

@@ -104,7 +104,7 @@ package struct OutputCounters: ~Copyable, Sendable {
     package let ticks = Atomic<Int>(0)
     /// Ticks sent more than 1 ms late.
     package let lateTicks = Atomic<Int>(0)
-    /// Ticks left out for good, because they were too late to be made up.
+    /// Ticks left out for good, because a stall has made them too late to be made up.
     package let skippedTicks = Atomic<Int>(0)
     let recent = RecentTicks()
     /// Pulses in so many ticks, after folding: the first in the upper half, the second in the lower.

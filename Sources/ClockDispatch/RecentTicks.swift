@@ -71,6 +71,7 @@ package struct RecentTicks: ~Copyable, Sendable {
         }
         let index = Int(number % Self.spans)
         var tally = Tally(word: words[index].load(ordering: .relaxed))
+        let count = min(count, Tally.most)
         tally.ticks = min(tally.ticks + count, Tally.most)
         if Self.isLate(lateness) { tally.late = min(tally.late + count, Tally.most) }
         tally.worst = max(tally.worst, min(lateness, 1_000_000))

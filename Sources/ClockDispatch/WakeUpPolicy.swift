@@ -24,7 +24,7 @@ struct WakeUpPolicy {
     private static let shareOfCore: Int64 = 33
     /// A thread that is ready only so late has been held up, in nanoseconds.
     ///
-    /// It is ten times what the slowest processor needs, and far below what a musician hears.
+    /// A slow processor needs less, and a musician hears only more.
     private static let stall: Int64 = 1_000_000
     /// Limits of the lead, in nanoseconds.
     ///

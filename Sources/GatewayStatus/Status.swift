@@ -123,7 +123,7 @@ package struct Status: Codable, Hashable, Sendable {
         package var ticks: Int
         /// Ticks sent more than 1 ms late.
         package var lateTicks: Int
-        /// Ticks left out for good, because they were too late to be made up.
+        /// Ticks left out for good, because a stall has made them too late to be made up.
         package var skippedTicks: Int
         package var offsetMilliseconds: Double
         /// Pulses per tick, and ticks per pulse, as configured.

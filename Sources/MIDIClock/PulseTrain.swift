@@ -201,7 +201,7 @@ struct PulseTrain: BitwiseCopyable {
     }
 
     /// When a pulse was due by the previous map and settings.
-    private func formerDue(_ pulse: Int64) -> HostTime {
+    func formerDue(_ pulse: Int64) -> HostTime {
         let time = account.line.time(of: grid.place(ofPulse: pulse))
         return time.advanced(byMicroseconds: offset + debt(at: time))
     }

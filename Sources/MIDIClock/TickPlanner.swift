@@ -35,7 +35,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     var device = Device.stopped
     /// When a jump of the grid left the next pulse just behind; nil once that pulse is sent.
     private(set) var jumpedAt: HostTime?
-    /// Whether the clock has not been off since a pulse was sent.
+    /// Whether the plan has had a clock in it ever since a pulse was sent.
     private var hasClock = false
     private var skipped = Skipped()
     /// Whether the device plays at the wrong place of the song.
@@ -133,7 +133,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// The rate of the pulses planned last.
     package var rate: Rate { Rate(multiply: train.grid.multiply, divide: train.grid.divide) }
 
-    /// Pulses that are left out for good, because they were too late to be made up.
+    /// Pulses that are left out for good, because a stall has made them too late to be made up.
     package struct Skipped: Hashable, Sendable, BitwiseCopyable {
         package var pulses: Int64 = 0
         /// By how much the first of them was late, in microseconds.
@@ -211,8 +211,9 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             return aim(map)
         }
         let isClockOn = plan.settings.isClockAlwaysOn || device != .stopped
-        defer { hasClock = hasClock && isClockOn }
+        hasClock = hasClock && (plan.settings.isClockAlwaysOn || plan.transport.isPlaying)
         let (count, isRunning) = (nextPulse, isClockOn || entry != nil)
+        let wasDue = train.formerDue(nextPulse)
         let change = train.follow(plan, on: map, next: &nextPulse, isRunning: isRunning, at: now)
         if change.isRegrouped || change.jump == .slid { entry = nil }
         if change.isRegrouped, nextPulse != count, device != .stopped, plan.settings.isBroughtBack {
@@ -238,7 +239,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         guard isBroken else { return aim }
         let first = nextPulse
         nextPulse = train.first(atOrAfter: max(now, aim.gapEnd), on: map)
-        if isTooLate, hasClock, change.jump != .broken {
+        // By the former map, too: where a change has made pulses late, no stall has.
+        if isTooLate, hasClock, change.jump != .broken, wasDue.microseconds(to: now) > train.catchUpLimit(map.line) {
             skipped.pulses += max(0, nextPulse - first)
             skipped.lateness = max(skipped.lateness, lateness)
         }

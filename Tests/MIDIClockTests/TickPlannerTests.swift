@@ -201,6 +201,29 @@ struct TickPlannerTests {
     }
 
     @Test
+    func `nothing is skipped while a stopped device refuses its Stop`() {
+        var device = DeviceUnderClock(now: 1)
+        var score = playing(line(beatsPerMinute: 120), from: 24, OutputSettings(isClockAlwaysOn: false))
+        device.run(score, until: 3_000_000)
+        device.isStuck = true
+        score.plan.transport = .stopped
+        device.run(score, until: 6_000_000)
+        #expect(device.planner.takeSkipped().pulses == 0)
+    }
+
+    @Test
+    func `pulses that a change of tempo has made late are not skipped by a stall`() {
+        var device = DeviceUnderClock(now: 1)
+        var score = playing(line(beatsPerMinute: 120), from: 24)
+        score.plan.settings.offset = -200_000
+        device.run(score, until: 2_000_000)
+        let faster = line(beatsPerMinute: 180, timeOrigin: 2_000_000, tickOrigin: 96)
+        score.map.changeTempo(to: faster, at: HostTime(microseconds: 2_000_000))
+        device.run(score, until: 4_000_000)
+        #expect(device.planner.takeSkipped().pulses == 0)
+    }
+
+    @Test
     func `nothing is skipped by a clock that is off, nor where the grid jumps`() {
         var device = DeviceUnderClock(now: 1)
         var score = playing(line(beatsPerMinute: 120), from: 24)
