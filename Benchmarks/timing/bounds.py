@@ -11,7 +11,7 @@ IDLE = 1.2
 LEAST = {"sd": 2.0, "max": 10.0}
 # Under load: beside the worst lateness of an empty queue, and beside plain direct dispatch; the larger one counts.
 OF_QUEUE, OF_DIRECT = 1.5, 1 / 3
-UNHEARD = 100.0  # microseconds; a byte on a DIN cable takes 320
+UNHEARD = 160.0  # microseconds: a period of the sequencer's queue; a byte on a DIN cable takes twice as long
 SHARE = 4.0  # per cent of a core, for eight outputs with eight offsets under load
 
 
