@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from lab_machines import ALL
 from plan import FEWEST
 
-# Beside plain direct dispatch in the same boot, when nothing else runs. Or the time of so many thousand instructions: that
-# is what the interrupts of our own queue add while it stands by, and nobody hears it on any of the machines.
+# Beside plain direct dispatch in the same boot, when nothing else runs. The time of so many thousand instructions does
+# not matter.
 IDLE = 1.2
-LEAST = {"sd": 2.0, "max": 10.0}
+LEAST = {"sd": 1.0, "max": 5.0}
 # Under load: beside the worst lateness of an empty queue, and beside plain direct dispatch; the larger one counts.
 OF_QUEUE, OF_DIRECT = 1.5, 1 / 3
-UNHEARD = 160.0  # microseconds: a period of the sequencer's queue; a byte on a DIN cable takes twice as long
+UNHEARD = 100.0  # microseconds; a byte on a DIN cable takes 320
 SHARE = 4.0  # per cent of a core, for eight outputs with eight offsets under load
 
 

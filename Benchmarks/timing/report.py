@@ -10,9 +10,8 @@ METHOD = pathlib.Path(__file__).with_name("method.md")
 OUTSIDE = pathlib.Path(__file__).with_name("outside.md")
 EXPLAINED = """Standard deviation / largest deviation from an even clock; of the empty queue, how late it was at most.
 *Wanted* is an upper bound made of what stands beside: idle, 1.2 times plain direct dispatch's figures, or the time of
-2000 / 10 000 instructions if that is more, since the interrupts of Tactus's own queue cost that while it stands by;
-loaded, a largest deviation of 1.5 times the empty queue's worst, of a third of plain direct dispatch's, or of 0.16 ms,
-whichever is most. That is a period of the sequencer's queue, and nobody hears it; a byte on a DIN cable takes 0.32 ms.
+1000 / 5000 instructions if that is more; loaded, a largest deviation of 1.5 times the empty queue's worst, of a third of
+plain direct dispatch's, or of 0.1 ms, whichever is most. Nobody hears 0.1 ms; a byte on a DIN cable takes 0.32 ms.
 **N** is the number of Tactus's ticks; a largest deviation of fewer than 500 is not told."""
 BESIDE = ("direct", "queue", "null")
 

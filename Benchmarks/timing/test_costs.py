@@ -25,6 +25,13 @@ def test_every_tick_is_received_or_left_out_after_a_stall_and_counted(places, sk
     found = counted(record(places, skipped))
     assert (found["ticks due"], found["lost"], found["doubled"]) == (300, lost, doubled)
     assert (found["Starts, Continues and Stops"], found["out of order"]) == (2, 0)
+    assert found["received"] == found["sent, by the status"] == len(places)
+
+
+def test_the_longest_gap_is_told():
+    events = [("clock", place * 8_000.0) for place in [*range(100), *range(110, 200)]]
+    found = counted({"events": events, "sent": 190, "skipped": 10, "interval": 8_000.0})
+    assert found["longest gap, ms"] == 88
 
 
 @pytest.mark.parametrize("messages, wrong", [

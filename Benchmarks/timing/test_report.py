@@ -39,15 +39,15 @@ def cell(tmp_path, load, machine=QUICK, **jitter):
 
 
 def test_an_idle_clock_may_deviate_a_fifth_more_than_plain_direct_dispatch(tmp_path):
-    assert cell(tmp_path, "idle", auto=23.8, direct=20).verdict == "kept"
-    assert cell(tmp_path, "idle", auto=24.2, direct=20).verdict == "**missed**"
+    assert cell(tmp_path, "idle", auto=11.9, direct=10).verdict == "kept"
+    assert cell(tmp_path, "idle", auto=12.1, direct=10).verdict == "**missed**"
 
 
-def test_an_idle_clock_may_deviate_by_two_thousand_instructions_whatever_direct_dispatch_does(tmp_path):
-    assert cell(tmp_path, "idle", auto=1.9, direct=0.1).verdict == "kept"
-    assert cell(tmp_path, "idle", auto=2.1, direct=0.1).verdict == "**missed**"
-    assert cell(tmp_path, "idle", SLOW, auto=7.9, direct=0.1).verdict == "kept"
-    assert cell(tmp_path, "idle", SLOW, auto=8.1, direct=0.1).verdict == "**missed**"
+def test_an_idle_clock_may_deviate_by_a_thousand_instructions_whatever_direct_dispatch_does(tmp_path):
+    assert cell(tmp_path, "idle", auto=0.9, direct=0.1).verdict == "kept"
+    assert cell(tmp_path, "idle", auto=1.1, direct=0.1).verdict == "**missed**"
+    assert cell(tmp_path, "idle", SLOW, auto=3.9, direct=0.1).verdict == "kept"
+    assert cell(tmp_path, "idle", SLOW, auto=4.1, direct=0.1).verdict == "**missed**"
 
 
 def test_under_load_the_larger_bound_counts(tmp_path):
@@ -58,9 +58,9 @@ def test_under_load_the_larger_bound_counts(tmp_path):
     assert found.wanted["max"] == pytest.approx(180, rel=0.01) and found.verdict == "**missed**"
 
 
-def test_under_load_nobody_hears_a_period_of_the_queue(tmp_path):
-    assert cell(tmp_path, "copy", auto=158, direct=3, empty=1).verdict == "kept"
-    assert cell(tmp_path, "copy", auto=162, direct=3, empty=1).verdict == "**missed**"
+def test_under_load_nobody_hears_a_tenth_of_a_millisecond(tmp_path):
+    assert cell(tmp_path, "copy", auto=99, direct=3, empty=1).verdict == "kept"
+    assert cell(tmp_path, "copy", auto=101, direct=3, empty=1).verdict == "**missed**"
 
 
 def test_what_was_not_measured_is_neither_kept_nor_missed(tmp_path):

@@ -89,7 +89,7 @@ def test_load_does_not_move_the_phase_against_the_leader(recordings, figure):
     sent = ticks(scene["events in"])
     # Idle, too, a tick may wait for the end of one of the queue's periods, which are 160 us. Under load, now and then, it
     # waits for up to two after our queue was started anew, and that start for the timer of the leader's queue, 1 ms.
-    for phase, bound in ("idle", 200), ("busy", 1_400):
+    for phase, bound in ("idle", 200), ("busy", 1_330):
         since, to = (scene["marks"][f"{phase} {end}"] for end in ("from", "to"))
         came_in, came_out = (ticks(scene[events], since, to) for events in ("events in", "events"))
         for came in came_in, came_out:
