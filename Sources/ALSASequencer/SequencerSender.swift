@@ -17,6 +17,7 @@ package struct SequencerSender: ~Copyable {
     private let inputRemoval: ALSAStructure
     private let pool: ALSAStructure
     private let queueStatus: ALSAStructure
+    private let queueTimer: ALSAStructure
     private var count = 0
     /// The output ports.
     private var ports: SequencerPorts
@@ -33,6 +34,9 @@ package struct SequencerSender: ~Copyable {
     /// The witness's port: the first number after the outputs.
     package static let witness = UInt8(SequencerPorts.capacity)
 
+    /// The kernel numbers queues from 0 to one less than this.
+    private static let queueNumbers: Int32 = 32
+
     static let eventTypes = [
         SND_SEQ_EVENT_CLOCK, SND_SEQ_EVENT_START, SND_SEQ_EVENT_CONTINUE, SND_SEQ_EVENT_STOP, SND_SEQ_EVENT_SONGPOS,
         // The kernel returns refused messages as this event.
@@ -46,6 +50,7 @@ package struct SequencerSender: ~Copyable {
         let inputRemoval = try Self.removal(SND_SEQ_REMOVE_INPUT)
         let pool = try ALSAStructure(snd_seq_client_pool_malloc, snd_seq_client_pool_free)
         let queueStatus = try ALSAStructure(snd_seq_queue_status_malloc, snd_seq_queue_status_free)
+        let queueTimer = try ALSAStructure(snd_seq_queue_timer_malloc, snd_seq_queue_timer_free)
         self.handle = handle
         self.client = UInt8(clamping: client)
         descriptor = poller.fd
@@ -53,6 +58,7 @@ package struct SequencerSender: ~Copyable {
         self.inputRemoval = inputRemoval
         self.pool = pool
         self.queueStatus = queueStatus
+        self.queueTimer = queueTimer
         outgoing = PageArray(count: Self.capacity) { _ in snd_seq_event_t() }
         incoming = PageArray(count: Self.heardCapacity) { _ in snd_seq_event_t() }
         ports = SequencerPorts(handle, blueprints)
@@ -173,6 +179,19 @@ package struct SequencerSender: ~Copyable {
         let time = snd_seq_queue_status_get_real_time(queueStatus.pointer).pointee
         let elapsed = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
         return before.advanced(byNanoseconds: -elapsed)...after.advanced(byNanoseconds: -elapsed)
+    }
+
+    /// Whether another queue of the system runs on the high-resolution timer, as this one does.
+    ///
+    /// Takes up to 32 calls of the kernel.
+    package var anotherQueueRuns: Bool {
+        for number in 0..<Self.queueNumbers where number != queue {
+            guard snd_seq_get_queue_status(handle, number, queueStatus.pointer) >= 0,
+                snd_seq_queue_status_get_status(queueStatus.pointer) != 0
+            else { continue }
+            if SequencerTimer.highResolution.drives(number, of: handle, queueTimer) { return true }
+        }
+        return false
     }
 
     /// Reads what the witness has heard.

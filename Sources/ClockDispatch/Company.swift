@@ -18,13 +18,20 @@ struct Company {
     ///
     /// An interrupt that is late makes a start seem later, by less than this as a rule.
     static let tolerance: Int64 = QueueGrid.period / 4
-    /// Beside another queue, one in so many messages checks by a new start whether that one still runs.
+    /// Beside another queue, one in so many armings checks whether that one still runs.
     private static let checks = 128
 
-    /// Whether the queue is to be started anew, even if it runs.
-    mutating func wantsStart() -> Bool {
+    /// Decides whether the queue is to be started anew, even if it runs.
+    ///
+    /// What is in a queue that waits for its start may leave late. So ours is not started just to learn that another one
+    /// still runs, if the kernel says so.
+    ///
+    /// - Parameter anotherQueueRuns: what the kernel says; asked only now and then.
+    /// - Returns: whether to start it.
+    mutating func wantsStart(_ anotherQueueRuns: @autoclosure () -> Bool) -> Bool {
+        guard isPresent else { return true }
         armings &+= 1
-        return !isPresent || armings % Self.checks == 0
+        return armings % Self.checks == 0 && !anotherQueueRuns()
     }
 
     /// Takes the measurement of one start.

@@ -31,6 +31,8 @@ protocol DispatchMachine: ~Copyable {
     /// Limits of the moment at which the queue's time was 0; nil if it is not known.
     func queueOrigin() -> ClosedRange<MonotonicTime>?
     mutating func stopQueue()
+    /// Whether another program's queue runs on the timer of ours.
+    var anotherQueueRuns: Bool { get }
     /// Reads what the witness has heard; 0 at the end, nil if some was lost.
     mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int?
     /// The existing output ports, one bit each.
@@ -72,6 +74,7 @@ struct KernelMachine: DispatchMachine, ~Copyable {
     var refusedPorts: UInt64 { read(0) { $0.refusedPorts } }
     mutating func setPort(_ port: UInt8, exists: Bool) { sender?.setPort(port, exists: exists) }
     var isQueueEmpty: Bool { read(true) { $0.isQueueEmpty } }
+    var anotherQueueRuns: Bool { read(false) { $0.anotherQueueRuns } }
     func queueOrigin() -> ClosedRange<MonotonicTime>? { sender?.queueOrigin() }
     func removeQueued() { sender?.removeQueued() }
 

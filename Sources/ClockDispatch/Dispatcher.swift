@@ -61,7 +61,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     var wokenFor: MonotonicTime?
     /// When the last ticks that the thread sent were due.
     var lastSent = MonotonicTime(nanoseconds: 0)
-    /// When the thread last slept.
+    /// When the thread last woke, or is to wake.
     private var awakeSince: MonotonicTime
 
     /// The queue since its last start.
@@ -76,6 +76,9 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         var isSure = false
         /// Where stamps count from: never late, so that no message leaves early.
         var base: MonotonicTime { isSure ? origin ?? start : start }
+
+        /// Makes it be measured again.
+        mutating func forgetOrigin() { (origin, isSure) = (nil, false) }
     }
 
     struct Armed: BitwiseCopyable {
@@ -136,6 +139,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     mutating func wokeUp(at deadline: MonotonicTime, lateness: Int64) {
         policy.wokeUp(lateness: lateness)
         wokenFor = deadline
+        awakeSince = deadline.advanced(byNanoseconds: lateness)
         if way.isAdaptive, way.mode == .direct, machine.hasQueue, lateness > Self.lateWakeUp {
             way = DispatchWay(mode: .backstop)
         }
@@ -224,9 +228,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     /// When to wake if the thread is to send a message of the agenda.
     func ownWakeUp(for index: Int) -> MonotonicTime {
-        let due = due(of: index)
-        let margin = policy.marginToSend(distance: due.nanoseconds - lastSent.nanoseconds)
-        return due.advanced(byNanoseconds: -margin)
+        due(of: index).advanced(byNanoseconds: -policy.marginToSend)
     }
 
     /// Creates or deletes one sequencer port, if needed and if time allows before the next message.

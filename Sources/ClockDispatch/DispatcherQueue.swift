@@ -20,7 +20,7 @@ extension Dispatcher where Machine: ~Copyable {
         for _ in 0..<3 {
             let now = machine.monotonicTime()
             guard !agenda.isEmpty, !isOwn || now < wakeUp, now < aim else { return nil }
-            if let queue, !company.wantsStart() {
+            if let queue, !company.wantsStart(machine.anotherQueueRuns) {
                 arm(first) { max(1, $0.nanoseconds - queue.base.nanoseconds) }
                 break
             }
@@ -122,7 +122,8 @@ extension Dispatcher where Machine: ~Copyable {
             noteReady(at: now) { $0.couldSend(after: $1) }
         }
         if now >= armed.groupEnd, !hasSent {
-            // The queue's start still waits for another queue's timer, which is very slow.
+            // The queue still waits for another queue's timer, or did when its start was measured: that timer is very slow.
+            queue?.forgetOrigin()
             noteStart(isLate: true)
         } else {
             measureStart(at: now)

@@ -47,6 +47,7 @@ enum Rehearsal {
             let deadline = dispatcher.turn()
             MonotonicTime.sleep(until: deadline.advanced(byNanoseconds: turn % 4 == 3 ? 1_000_000 : 0))
         }
+        _ = dispatcher.machine.anotherQueueRuns
         dispatcher.finish()
         return dispatcher.relinquish()
     }

@@ -9,8 +9,9 @@ struct WakeUpPolicy {
     ///
     /// One wake-up in ten needs longer and takes the queue's next period, which costs less than waking earlier each time.
     private(set) var toStart = UpperDuration(20_000, within: 2_000...QueueGrid.period, oneIn: 10)
-    /// Time from a deadline until the thread can send, in nanoseconds.
-    private(set) var toSend = UpperDuration(50_000, within: 2_000...Self.stall, oneIn: 100)
+    /// Time from a deadline until the thread can send, in nanoseconds: at one wake-up of two, and at all but one in a hundred.
+    private var toSendUsually = UpperDuration(20_000, within: 2_000...Self.stall, oneIn: 2)
+    private var toSend = UpperDuration(50_000, within: 2_000...Self.stall, oneIn: 100)
     /// Time to create or delete a port, in nanoseconds.
     private(set) var portChange = UpperDuration(500_000, within: 50_000...1_000_000, oneIn: 100)
     /// The longest that the thread was held up, in nanoseconds; forgotten within an hour.
@@ -48,9 +49,8 @@ struct WakeUpPolicy {
 
     /// How long before a message is due to wake in order to send it, in nanoseconds; the thread busy-waits for the rest.
     ///
-    /// - Parameter distance: time since the thread sent before, in nanoseconds.
-    /// - Returns: nanoseconds.
-    func marginToSend(distance: Int64) -> Int64 { min(toSend.nanoseconds, max(0, distance) / Self.shareOfCore) }
+    /// Half of what the thread may still use, so that enough is left for what is due soon after.
+    var marginToSend: Int64 { max(toSendUsually.nanoseconds, min(toSend.nanoseconds, balance / 2)) }
 
     /// Notes how late the thread woke, in nanoseconds.
     mutating func wokeUp(lateness: Int64) {
@@ -65,7 +65,9 @@ struct WakeUpPolicy {
     ///
     /// No margin covers a stall, so that teaches nothing.
     mutating func couldSend(after time: Int64) {
-        if time <= Self.stall { toSend.learn(time) }
+        guard time <= Self.stall else { return }
+        toSendUsually.learn(time)
+        toSend.learn(time)
     }
 
     /// Notes how long it took to create or delete a port, in nanoseconds.
@@ -79,7 +81,7 @@ struct WakeUpPolicy {
     mutating func finishedGroup(at time: MonotonicTime, threadTime: Int64) {
         if let last {
             let allowed = (time.nanoseconds - last.time.nanoseconds) / Self.shareOfCore
-            balance = min(max(balance + allowed - (threadTime - last.threadTime), -2_000_000), 1_000_000)
+            balance = min(max(balance + allowed - (threadTime - last.threadTime), -2_000_000), 2_000_000)
         }
         last = (time, threadTime)
     }

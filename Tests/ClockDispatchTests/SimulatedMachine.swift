@@ -29,10 +29,22 @@ final class SimulatedKernel {
     ///
     /// Until then the queue tells a time as if it had started at once.
     var startDelay: () -> Int64 = { 0 }
-    /// Another program's queue, whose timer fires at this interval in nanoseconds; ours waits for it when it starts.
-    func runAnotherQueue(interval: Int64) {
+    /// Another program's queue, for whose timer ours waits when it starts.
+    ///
+    /// - Parameters:
+    ///   - interval: how often that timer fires, in nanoseconds.
+    ///   - isKnown: whether the kernel tells of the queue, as it does not of a timer that is used without one.
+    func runAnotherQueue(interval: Int64, isKnown: Bool = true) {
         startDelay = { [unowned self] in interval - now % interval }
+        anotherQueueRuns = isKnown
     }
+
+    func endAnotherQueue() {
+        startDelay = { 0 }
+        anotherQueueRuns = false
+    }
+
+    private(set) var anotherQueueRuns = false
 
     /// How late the timer's last interrupt was, in nanoseconds: the queue seems to have started so much later.
     var interruptLateness: () -> Int64 = { 0 }
@@ -225,6 +237,11 @@ struct SimulatedMachine: DispatchMachine {
     mutating func stopQueue() {
         spend()
         kernel.stopQueue()
+    }
+
+    var anotherQueueRuns: Bool {
+        spend()
+        return kernel.anotherQueueRuns
     }
 
     var existingPorts: UInt64 { kernel.ports }
