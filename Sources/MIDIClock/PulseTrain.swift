@@ -41,6 +41,8 @@ struct PulseTrain: BitwiseCopyable {
 
     /// What a new map or new settings mean for the next pulses.
     struct Change: BitwiseCopyable {
+        /// When the next pulse was due by the former ones.
+        var wasDue: HostTime
         var jump = Jump.none
         /// Whether pulses are counted differently, so that a device may no longer be where the song is.
         var isRegrouped = false
@@ -139,12 +141,11 @@ struct PulseTrain: BitwiseCopyable {
     mutating func follow(
         _ plan: OutputPlan, on map: TempoMap, next: inout Int64, isRunning: Bool, at now: HostTime
     ) -> Change {
-        let wasDue = plan.settings.mayJump ? now : formerDue(next)
+        var change = Change(wasDue: formerDue(next))
         let hasJumped = map.jumps != account.jumps
         if account.tempoChanges != map.tempoChanges { followTempo(plan.settings, map, at: now) }
         let step = map.glides &- account.glides &+ plan.settings.offset &- offset
         let isOwed = step == 0 || owe(Double(-step), on: map.line, at: now)
-        var change = Change()
         if hasJumped || !isOwed { change.jump = plan.settings.mayJump || !isRunning ? .broken : .slid }
         offset = plan.settings.offset
         probe = plan.probe
@@ -157,7 +158,7 @@ struct PulseTrain: BitwiseCopyable {
             let last = former.straightPlace(ofPulse: count - 1)
             next = min(next, max(first(after: last), first(atOrAfter: now, on: map)))
         }
-        if change.jump == .slid { next = slide(to: wasDue, on: map) }
+        if change.jump == .slid { next = slide(to: change.wasDue, on: map) }
         return change
     }
 
@@ -201,7 +202,7 @@ struct PulseTrain: BitwiseCopyable {
     }
 
     /// When a pulse was due by the previous map and settings.
-    func formerDue(_ pulse: Int64) -> HostTime {
+    private func formerDue(_ pulse: Int64) -> HostTime {
         let time = account.line.time(of: grid.place(ofPulse: pulse))
         return time.advanced(byMicroseconds: offset + debt(at: time))
     }

@@ -213,7 +213,6 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let isClockOn = plan.settings.isClockAlwaysOn || device != .stopped
         hasClock = hasClock && (plan.settings.isClockAlwaysOn || plan.transport.isPlaying)
         let (count, isRunning) = (nextPulse, isClockOn || entry != nil)
-        let wasDue = train.formerDue(nextPulse)
         let change = train.follow(plan, on: map, next: &nextPulse, isRunning: isRunning, at: now)
         if change.isRegrouped || change.jump == .slid { entry = nil }
         if change.isRegrouped, nextPulse != count, device != .stopped, plan.settings.isBroughtBack {
@@ -232,7 +231,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         var isBroken = change.jump == .broken && !isDue
         if change.jump == .broken, isDue { jumpedAt = now }
         // Late after a stall.
-        let isTooLate = isRunning && lateness > train.catchUpLimit(map.line)
+        let limit = train.catchUpLimit(map.line)
+        let isTooLate = isRunning && lateness > limit
         if isTooLate { isBroken = true }
         // Far ahead, after the tempo fell without notice.
         if isClockOn, train.due(nextPulse - 7, on: map) > now { isBroken = true }
@@ -240,7 +240,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let first = nextPulse
         nextPulse = train.first(atOrAfter: max(now, aim.gapEnd), on: map)
         // By the former map, too: where a change has made pulses late, no stall has.
-        if isTooLate, hasClock, change.jump != .broken, wasDue.microseconds(to: now) > train.catchUpLimit(map.line) {
+        if isTooLate, hasClock, change.jump != .broken, change.wasDue.microseconds(to: now) > limit {
             skipped.pulses += max(0, nextPulse - first)
             skipped.lateness = max(skipped.lateness, lateness)
         }

@@ -87,9 +87,8 @@ def test_start_lands_on_the_leaders_beat_and_stop_stops(jitter, figure):
 def test_load_does_not_move_the_phase_against_the_leader(recordings, figure):
     scene = recordings["scenes"]["busy"]
     sent = ticks(scene["events in"])
-    # Idle, too, a tick may wait for the end of one of the queue's periods, which are 160 us. Under load, now and then, it
-    # waits for up to two after our queue was started anew, and that start for the timer of the leader's queue, 1 ms.
-    for phase, bound in ("idle", 200), ("busy", 1_330):
+    # Idle, too, a tick may wait for the end of one of the queue's periods, which are 160 us. Load may delay that.
+    for phase, bound in ("idle", 200), ("busy", 500):
         since, to = (scene["marks"][f"{phase} {end}"] for end in ("from", "to"))
         came_in, came_out = (ticks(scene[events], since, to) for events in ("events in", "events"))
         for came in came_in, came_out:
