@@ -8,7 +8,7 @@ internal import RealTime
 struct Company {
     /// Whether another queue runs.
     private(set) var isPresent = false
-    /// 0 to 6: goes up with each late start, and down with each other one.
+    /// 0 to ``certain``: goes up with each late start, and down with each other one.
     private var evidence = 0
     private var armings = 0
 
@@ -18,6 +18,7 @@ struct Company {
     ///
     /// An interrupt that is late makes a start seem later, by less than this as a rule.
     static let tolerance: Int64 = QueueGrid.period / 4
+    private static let certain = 6
     /// Beside another queue, one in so many armings checks whether that one still runs.
     private static let checks = 128
 
@@ -31,15 +32,18 @@ struct Company {
     mutating func wantsStart(_ anotherQueueRuns: @autoclosure () -> Bool) -> Bool {
         guard isPresent else { return true }
         armings &+= 1
-        return armings % Self.checks == 0 && !anotherQueueRuns()
+        guard evidence < Self.certain || armings % Self.checks == 0 else { return false }
+        guard anotherQueueRuns() else { return true }
+        evidence = Self.certain
+        return false
     }
 
     /// Takes the measurement of one start.
     ///
     /// Some late starts in a row are needed, because an interrupt that is very late once looks the same.
     mutating func started(isLate: Bool) {
-        evidence = isLate ? min(evidence + 1, 6) : max(evidence - 1, 0)
-        if evidence >= 3 { isPresent = true }
+        evidence = isLate ? min(evidence + 1, Self.certain) : max(evidence - 1, 0)
+        if !isPresent, evidence >= 3 { (isPresent, evidence) = (true, Self.certain) }
         if evidence == 0 { isPresent = false }
     }
 }

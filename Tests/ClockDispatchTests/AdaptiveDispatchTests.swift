@@ -107,7 +107,7 @@ struct AdaptiveDispatchTests {
         stage.run(milliseconds: 1000)
         #expect(stage.mode == .backstop)
         stage.kernel.endAnotherQueue()
-        stage.run(milliseconds: 20_000)
+        stage.run(milliseconds: 3000)
         #expect(stage.mode == .queue)
         #expect(stage.lateness().allSatisfy { (0...330).contains($0) })
     }

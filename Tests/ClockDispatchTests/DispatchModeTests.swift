@@ -168,6 +168,34 @@ struct CompanyTests {
     }
 
     @Test
+    func `once the kernel knows of no other queue, ours is started anew until that is certain`() {
+        var company = Company()
+        for _ in 0..<4 { company.started(isLate: true) }
+        while !company.wantsStart(false) {}
+        for _ in 0..<6 {
+            #expect(company.isPresent)
+            company.started(isLate: false)
+            let wantsStart = company.wantsStart(false)
+            #expect(wantsStart)
+        }
+        #expect(!company.isPresent)
+    }
+
+    @Test
+    func `a queue that has ended and runs again is asked for seldom`() {
+        var company = Company()
+        for _ in 0..<4 { company.started(isLate: true) }
+        company.started(isLate: false)
+        var questions = 0
+        func ask() -> Bool {
+            questions += 1
+            return true
+        }
+        #expect((0..<128).count { _ in company.wantsStart(ask()) } == 0)
+        #expect(questions <= 2)
+    }
+
+    @Test
     func `beside another timer ours is seldom started anew, and never if the kernel knows of a queue`() {
         var company = Company()
         for _ in 0..<4 { company.started(isLate: true) }

@@ -72,6 +72,33 @@ def play(name):
     }
 
 
+def come_and_go():
+    """Another program's queue that starts and ends while the clock runs; returns what the output received."""
+    line = FramedLine(0)
+    with tempfile.TemporaryDirectory() as folder:
+        gateway = Gateway("--no-link", "--tempo", TEMPO, "--output", "VirMIDI 0-0", folder=folder)
+
+        def dispatches(way):
+            gateway.wait_status(lambda status: status["realtime"]["dispatch"] == way, way)
+
+        try:
+            gateway.wait_ready()
+            preload(gateway.process.pid, "self")
+            dispatches("queue")
+            with another_queue(1000):
+                dispatches("backstop")
+                time.sleep(3)
+                meanwhile = gateway.status()
+            dispatches("queue")
+            gateway.stop()
+            line.read()
+        finally:
+            gateway.kill()
+    line.close()
+    return {"events": line.events, "meanwhile": meanwhile, "interval": round(60e6 / TEMPO) / 24}
+
+
 if __name__ == "__main__":
     result, *scenes = sys.argv[1:]
-    pathlib.Path(result).write_text(json.dumps({scene: play(scene) for scene in scenes}))
+    record = {scene: come_and_go() if scene == "beside a queue for a while" else play(scene) for scene in scenes}
+    pathlib.Path(result).write_text(json.dumps(record))
