@@ -183,13 +183,13 @@ package struct SequencerSender: ~Copyable {
 
     /// Whether another queue of the system runs on the high-resolution timer, as this one does.
     ///
-    /// Takes up to 32 calls of the kernel.
+    /// Takes some tens of calls of the kernel, and may wait while a running queue's owner sets that queue's timer.
     package var anotherQueueRuns: Bool {
-        for number in 0..<Self.queueNumbers where number != queue {
+        for number in 0..<Self.queueNumbers {
             guard snd_seq_get_queue_status(handle, number, queueStatus.pointer) >= 0,
                 snd_seq_queue_status_get_status(queueStatus.pointer) != 0
             else { continue }
-            if SequencerTimer.highResolution.drives(number, of: handle, queueTimer) { return true }
+            if SequencerTimer.highResolution.drives(number, of: handle, queueTimer), number != queue { return true }
         }
         return false
     }

@@ -43,7 +43,7 @@ struct Company {
     /// Some late starts in a row are needed, because an interrupt that is very late once looks the same.
     mutating func started(isLate: Bool) {
         evidence = isLate ? min(evidence + 1, Self.certain) : max(evidence - 1, 0)
-        if !isPresent, evidence >= 3 { (isPresent, evidence) = (true, Self.certain) }
+        if evidence >= 3 { isPresent = true }
         if evidence == 0 { isPresent = false }
     }
 }

@@ -171,6 +171,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     mutating func turn() -> MonotonicTime {
         reading = machine.reading(after: reading)
         let start = reading.monotonic
+        awakeSince = min(awakeSince, start)
         var deadline = min(work(), start.advanced(byNanoseconds: Self.longestSleep))
         wokenFor = nil
         let now = machine.monotonicTime()

@@ -9,8 +9,9 @@ struct WakeUpPolicy {
     ///
     /// One wake-up in ten needs longer and takes the queue's next period, which costs less than waking earlier each time.
     private(set) var toStart = UpperDuration(20_000, within: 2_000...QueueGrid.period, oneIn: 10)
-    /// Time from a deadline until the thread can send, in nanoseconds: at one wake-up of two, and at all but one in a hundred.
+    /// Time from a deadline until the thread can send, in nanoseconds: one wake-up in two needs longer.
     private var toSendUsually = UpperDuration(20_000, within: 2_000...Self.stall, oneIn: 2)
+    /// The same; one in a hundred needs longer.
     private var toSend = UpperDuration(50_000, within: 2_000...Self.stall, oneIn: 100)
     /// Time to create or delete a port, in nanoseconds.
     private(set) var portChange = UpperDuration(500_000, within: 50_000...1_000_000, oneIn: 100)
@@ -49,7 +50,8 @@ struct WakeUpPolicy {
 
     /// How long before a message is due to wake in order to send it, in nanoseconds; the thread busy-waits for the rest.
     ///
-    /// Half of what the thread may still use, so that enough is left for what is due soon after.
+    /// What the thread usually needs, and more while that is within half of what it may still use: so enough is left for
+    /// what is due soon after.
     var marginToSend: Int64 { max(toSendUsually.nanoseconds, min(toSend.nanoseconds, balance / 2)) }
 
     /// Notes how late the thread woke, in nanoseconds.
@@ -81,7 +83,7 @@ struct WakeUpPolicy {
     mutating func finishedGroup(at time: MonotonicTime, threadTime: Int64) {
         if let last {
             let allowed = (time.nanoseconds - last.time.nanoseconds) / Self.shareOfCore
-            balance = min(max(balance + allowed - (threadTime - last.threadTime), -2_000_000), 2_000_000)
+            balance = min(max(balance + allowed - (threadTime - last.threadTime), -2 * Self.stall), 2 * Self.stall)
         }
         last = (time, threadTime)
     }

@@ -104,10 +104,11 @@ struct AdaptiveDispatchTests {
     func `once the other program's queue is gone, ours sends again`() {
         let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
         stage.kernel.runAnotherQueue(interval: 160_000)
-        stage.run(milliseconds: 1000)
+        // A change of the board is only the moment at which that queue ends.
+        stage.changes = [(stage.kernel.now + 1_000_000_000, { _ in stage.kernel.endAnotherQueue() })]
+        stage.run(milliseconds: 900)
         #expect(stage.mode == .backstop)
-        stage.kernel.endAnotherQueue()
-        stage.run(milliseconds: 3000)
+        stage.run(milliseconds: 3500)
         #expect(stage.mode == .queue)
         #expect(stage.lateness().allSatisfy { (0...330).contains($0) })
     }

@@ -240,7 +240,7 @@ struct SimulatedMachine: DispatchMachine {
     }
 
     var anotherQueueRuns: Bool {
-        spend()
+        for _ in 0..<32 { spend() }
         return kernel.anotherQueueRuns
     }
 
