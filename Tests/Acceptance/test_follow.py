@@ -9,7 +9,7 @@ import statistics
 
 import pytest
 
-from rig.figures import PER_BEAT, place
+from rig.figures import PER_BEAT, place, quantile
 from rig.labs import Boot
 from rig.leader import QueuedLeader
 
@@ -87,8 +87,9 @@ def test_start_lands_on_the_leaders_beat_and_stop_stops(jitter, figure):
 def test_load_does_not_move_the_phase_against_the_leader(recordings, figure):
     scene = recordings["scenes"]["busy"]
     sent = ticks(scene["events in"])
-    # Idle, too, a tick may wait for the end of one of the queue's periods, which are 160 us. Load may delay that.
-    for phase, bound in ("idle", 200), ("busy", 500):
+    # Idle, too, a tick may wait for the end of one of the queue's periods, which are 160 us. Load may delay that: it
+    # blocks the kernel's interrupts now and then.
+    for phase, bound in ("idle", 200), ("busy", 1_000):
         since, to = (scene["marks"][f"{phase} {end}"] for end in ("from", "to"))
         came_in, came_out = (ticks(scene[events], since, to) for events in ("events in", "events"))
         for came in came_in, came_out:
@@ -97,8 +98,10 @@ def test_load_does_not_move_the_phase_against_the_leader(recordings, figure):
         off = [at - nearest(sent, at) for at in came_out]
         moved, most = statistics.median(off), max(map(abs, off))
         figure(f"{phase}: out after in", f"{moved:.1f} us instruction-time, sd {statistics.pstdev(off):.1f} us", "100 us")
+        nearly_all = quantile(list(map(abs, off)), 0.98)
+        figure(f"{phase}: 98 %", f"{nearly_all:.0f} us instruction-time", "200 us")
         figure(f"{phase}: largest", f"{most:.0f} us instruction-time", f"{bound} us")
-        assert abs(moved) < 100 and most < bound
+        assert abs(moved) < 100 and nearly_all < 200 and most < bound
 
 
 def test_the_status_says_who_leads_and_how_steady_it_is(jitter):
