@@ -185,11 +185,11 @@ package struct SequencerSender: ~Copyable {
     ///
     /// Takes some tens of calls of the kernel, and may wait while a running queue's owner sets that queue's timer.
     package var anotherQueueRuns: Bool {
-        for number in 0..<Self.queueNumbers {
+        for number in 0..<Self.queueNumbers where number != queue {
             guard snd_seq_get_queue_status(handle, number, queueStatus.pointer) >= 0,
                 snd_seq_queue_status_get_status(queueStatus.pointer) != 0
             else { continue }
-            if SequencerTimer.highResolution.drives(number, of: handle, queueTimer), number != queue { return true }
+            if SequencerTimer.highResolution.drives(number, of: handle, queueTimer) { return true }
         }
         return false
     }

@@ -10,6 +10,8 @@ struct Company {
     private(set) var isPresent = false
     /// 0 to ``certain``: goes up with each late start, and down with each other one.
     private var evidence = 0
+    /// Whether the kernel knows of no other queue.
+    private var isDoubted = false
     private var armings = 0
 
     /// How long a newly started queue may have to wait, with a margin, in nanoseconds.
@@ -24,18 +26,28 @@ struct Company {
 
     /// Decides whether the queue is to be started anew, even if it runs.
     ///
-    /// What is in a queue that waits for its start may leave late. So ours is not started just to learn that another one
-    /// still runs, if the kernel says so.
+    /// What is in a queue that waits for its start may leave late. So beside another queue ours is started anew only if
+    /// the kernel does not know that the other one still runs.
     ///
-    /// - Parameter anotherQueueRuns: what the kernel says; asked only now and then.
     /// - Returns: whether to start it.
-    mutating func wantsStart(_ anotherQueueRuns: @autoclosure () -> Bool) -> Bool {
-        guard isPresent else { return true }
+    mutating func wantsStart() -> Bool {
+        defer { isDoubted = false }
+        return !isPresent || isDoubted
+    }
+
+    /// Notes that messages were put into the queue.
+    ///
+    /// - Returns: whether it is time to ask the kernel for other queues, and to ``note(anotherQueueRuns:)``.
+    mutating func armed() -> Bool {
+        guard isPresent else { return false }
         armings &+= 1
-        guard evidence < Self.certain || armings % Self.checks == 0 else { return false }
-        guard anotherQueueRuns() else { return true }
-        evidence = Self.certain
-        return false
+        return evidence < Self.certain || armings % Self.checks == 0
+    }
+
+    /// Notes whether the kernel knows of another queue that runs.
+    mutating func note(anotherQueueRuns: Bool) {
+        isDoubted = !anotherQueueRuns
+        if anotherQueueRuns { evidence = Self.certain }
     }
 
     /// Takes the measurement of one start.

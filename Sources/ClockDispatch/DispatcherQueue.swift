@@ -20,7 +20,7 @@ extension Dispatcher where Machine: ~Copyable {
         for _ in 0..<3 {
             let now = machine.monotonicTime()
             guard !agenda.isEmpty, !isOwn || now < wakeUp, now < aim else { return nil }
-            if let queue, !company.wantsStart(machine.anotherQueueRuns) {
+            if let queue, !company.wantsStart() {
                 arm(first) { max(1, $0.nanoseconds - queue.base.nanoseconds) }
                 break
             }
@@ -39,6 +39,8 @@ extension Dispatcher where Machine: ~Copyable {
             disarm()
         }
         guard let armed else { return nil }
+        // The answer may take long, if its code has to be read from the disk. Meanwhile the queue sends.
+        if company.armed() { company.note(anotherQueueRuns: machine.anotherQueueRuns) }
         if !isOwn { finishedGroup() }
         return min(armed.wakeUp, nextOwnWakeUp)
     }

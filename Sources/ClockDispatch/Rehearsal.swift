@@ -47,7 +47,6 @@ enum Rehearsal {
             let deadline = dispatcher.turn()
             MonotonicTime.sleep(until: deadline.advanced(byNanoseconds: turn % 4 == 3 ? 1_000_000 : 0))
         }
-        _ = dispatcher.machine.anotherQueueRuns
         dispatcher.finish()
         return dispatcher.relinquish()
     }

@@ -72,6 +72,16 @@ struct AdaptiveDispatchTests {
         #expect(loaded.allSatisfy { (0...165).contains($0) }, "\(loaded)")
     }
 
+    /// As if the disk had to be waited for.
+    @Test
+    func `asking the kernel for other queues may take 20 ms, and delays no tick by more than a period`() {
+        let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
+        stage.kernel.runAnotherQueue(interval: 1_000_000)
+        stage.kernel.questionTime = 20_000_000
+        stage.run(milliseconds: 10_000)
+        #expect(stage.lateness().dropFirst(30).allSatisfy { (0...165).contains($0) }, "\(stage.lateness())")
+    }
+
     @Test(arguments: [UInt64](1...5))
     func `a timer that the kernel does not tell of delays a tick now and then`(seed: UInt64) {
         let loaded = heldUp(beside: 1_000_000, isKnown: false, seed: seed)

@@ -45,6 +45,8 @@ final class SimulatedKernel {
     }
 
     private(set) var anotherQueueRuns = false
+    /// How long it takes to ask for other queues, in nanoseconds; nil for some tens of calls.
+    var questionTime: Int64?
 
     /// How late the timer's last interrupt was, in nanoseconds: the queue seems to have started so much later.
     var interruptLateness: () -> Int64 = { 0 }
@@ -240,7 +242,7 @@ struct SimulatedMachine: DispatchMachine {
     }
 
     var anotherQueueRuns: Bool {
-        for _ in 0..<32 { spend() }
+        if let time = kernel.questionTime { kernel.spend(time) } else { for _ in 0..<32 { spend() } }
         return kernel.anotherQueueRuns
     }
 
