@@ -185,11 +185,14 @@ struct CompanyTests {
     func `once the kernel knows of no other queue, ours is started anew until that is certain`() throws {
         var company = certain()
         try #require((0..<129).contains { _ in arm(&company) { false } })
-        for _ in 0..<6 {
-            #expect(company.isPresent)
+        for _ in 0..<5 {
             company.started(isLate: false)
-            if company.isPresent { _ = arm(&company) { false } }
+            #expect(company.isPresent)
+            // The kernel is asked while a message waits, so it is the one after that for which the queue is started.
+            let isStarted = (0..<2).contains { _ in arm(&company) { false } }
+            #expect(isStarted)
         }
+        company.started(isLate: false)
         #expect(!company.isPresent)
     }
 

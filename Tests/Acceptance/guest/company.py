@@ -20,19 +20,11 @@ from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import Gateway, run_tactus  # noqa: E402
 from rig.guest import preload  # noqa: E402
 from rig.loads import LOADS, running  # noqa: E402
-from rig.wait import until  # noqa: E402
 
 TEMPO = 133.7
 # By dispatch: seconds idle, seconds under load. Idle, PipeWire's thread and a tick meet twice: every 3.2 s.
 SECONDS = {"auto": (7, 1.5), "direct": (7, 0)}
 BRIDGES = {"PipeWire": PipeWire, "a2jmidid": JACK}
-
-
-def hear(line, count):
-    """Waits for so many more messages."""
-    line.read()
-    wanted = len(line.events) + count
-    until(lambda: line.read() or len(line.events) >= wanted, f"{count} more ticks", every=0.1)
 
 
 def play(bridge, folder, dispatch):
@@ -45,13 +37,13 @@ def play(bridge, folder, dispatch):
     try:
         gateway.wait_ready()
         preload(gateway.process.pid, "self", *bridge.pids)
-        hear(line, 48)
+        line.hear(48)
         if not bridge.queue_runs:
             said["before"] = gateway.status()
             bridge.link()
         if dispatch == "auto":
             gateway.wait_status(lambda status: status["realtime"]["dispatch"] == "backstop", "the queue is noticed")
-        hear(line, 24)
+        line.hear(24)
         marks["idle from"] = raw_microseconds()
         time.sleep(idle)
         marks["idle to"] = raw_microseconds()

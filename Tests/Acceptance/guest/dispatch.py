@@ -87,7 +87,7 @@ def come_and_go():
             dispatches("queue")
             with another_queue(1000):
                 dispatches("backstop")
-                time.sleep(3)
+                line.hear(160)  # more than pass before the thread sees whether that queue still runs
                 meanwhile = gateway.status()
             dispatches("queue")
             gateway.stop()

@@ -7,6 +7,8 @@ import fcntl
 import os
 import struct
 
+from rig.wait import until
+
 NAMES = {0xF8: "clock", 0xFA: "start", 0xFB: "continue", 0xFC: "stop", 0xF2: "position"}
 USER_VERSION = 0x40045702  # ioctls of the raw MIDI interface
 PARAMETERS = 0xC0305710  # this number includes the size of the argument, 48 bytes
@@ -39,6 +41,12 @@ class FramedLine:
                 at = seconds * 1e6 + nanoseconds / 1000
                 for byte in payload[:length]:
                     self.take(byte, at)
+
+    def hear(self, count):
+        """Waits for so many more messages."""
+        self.read()
+        wanted = len(self.events) + count
+        until(lambda: self.read() or len(self.events) >= wanted, f"{count} more messages", every=0.1)
 
     def take(self, byte, at):
         if byte in NAMES:
