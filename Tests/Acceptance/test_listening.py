@@ -102,12 +102,13 @@ def test_ticks_of_a_gateway_that_listens_stay_as_they_are(heard, figure):
     for name in ("alone", "level", "measuring"):
         times = record[name]
         slope, start = statistics.linear_regression(range(len(times)), times)
-        errors = sorted(abs(time - start - slope * tick) for tick, time in enumerate(times))
+        errors = [abs(time - start - slope * tick) for tick, time in enumerate(times)]
         assert len(errors) > 450
-        late[name] = errors[int(0.99 * len(errors))]
-        figure(f"99 % of ticks, {name}", f"{late[name]:.1f} us")
-    # The lab counts instructions, so that two microseconds are many.
-    assert max(late["level"], late["measuring"]) < 1.5 * late["alone"] + 2
+        late[name] = max(errors)
+        figure(f"largest error, {name}", f"{late[name]:.1f} us", "200")
+    # One period of the queue and what the processor needs. When ticks of the queue fall into the kernel's own tick, each
+    # eighth of them is up to 5 us late, with or without sound; a clock thread that has to wait would lose milliseconds.
+    assert max(late.values()) < 200
 
 
 @sequencer
