@@ -298,7 +298,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     }
 
     private mutating func plan() {
-        let span = way.mode == .direct ? policy.groupSpan : max(policy.groupSpan, lead / 1_000)
+        let span = policy.groupSpan + (way.mode == .direct ? 0 : lead / 1_000)
         agenda.plan(shared, states, at: machine.hostTime(), span: span)
         for slot in 0..<shared.outputs { report(slot) }
     }

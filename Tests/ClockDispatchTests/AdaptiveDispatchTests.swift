@@ -34,6 +34,21 @@ struct AdaptiveDispatchTests {
         #expect(stage.lateness().count { $0 > 300 } <= 2, "\(stage.lateness())")
     }
 
+    /// So many ticks are more than the thread's share of the processor, so that it wakes for some of them at a time.
+    @Test(arguments: [UInt64](1...5))
+    func `at 1000 BPM a thread held up for 3 ms delays no tick of 16 outputs by more than 2 periods`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stage = DispatchStage(way: way, outputs: 16, microsecondsPerBeat: 60_000)
+        stage.kernel.delay = { 4_000 }
+        stage.wakeUpLatency = {
+            Int.random(in: 0..<5, using: &random) > 0 ? 4_000 : .random(in: 0...3_000_000, using: &random)
+        }
+        stage.run(milliseconds: 4000)
+        let settled = stage.lateness().dropFirst(400)
+        #expect(settled.count >= 1_000)
+        #expect(settled.allSatisfy { (0...330).contains($0) }, "\(settled)")
+    }
+
     /// At 125 BPM a tick is a whole number of the other timer's intervals, so that every start is late by the same time.
     @Test(arguments: [Int64(160_000), 1_000_000, 4_000_000, 20_000_000], [Int64(400_001), 480_000])
     func `beside another program's queue the thread sends, exactly`(interval: Int64, beat: Int64) {
