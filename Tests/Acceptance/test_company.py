@@ -18,12 +18,10 @@ BRIDGES = {"PipeWire": "PipeWire-RT-Event", "a2jmidid": "a2jmidid"}
 BOOTS = [
     Boot({name: ("company.py", name) for name in BRIDGES},
          ("--kernel-args", "preempt=voluntary transparent_hugepage=never"), takes_long=True)]
-# Idle, nearly all ticks are at most this late, in microseconds, or little later than those of plain direct dispatch. How
-# late by a few depends on where the kernel's own tick falls; those of a queue would be 80 us off.
-EVEN = 20
-# When something holds the thread up, such as PipeWire's own, which has a higher priority, the queue sends that tick at the
-# end of its period.
-HELD_UP = 200
+# Idle, ticks are at most this late, in microseconds, or little later than those of plain direct dispatch.
+EVEN = 5
+# PipeWire's own thread has a higher priority than ours; now and then it runs for 15 us when a tick is due.
+HELD_UP = 25
 # Under load the queue sends what the thread cannot, at the end of one of its periods of 160 us; load may delay that, by
 # 0.1 ms here.
 LOADED = 500

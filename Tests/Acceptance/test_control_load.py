@@ -12,9 +12,8 @@ from rig.labs import Boot
 
 
 pytestmark = pytest.mark.real("sequencer")
-# So many ticks take more than the thread's share of the processor, so the queue sends most, every 160 us: with or without
-# a crowd, they are up to 80 us from an even clock. Load may delay single ones of its interrupts.
-USUAL, MOST = 80, 500
+# So many ticks take more than the thread's share of the processor, so the queue sends most, every 160 us.
+MOST = 100
 BOOTS = [Boot({"load": ("control_load.py",)})]
 
 
@@ -49,14 +48,17 @@ def test_who_watches_and_asks_moves_no_tick_and_costs_no_memory(scene, figure):
 
 
 def moved_by_nothing(scene, figure, device):
+    usual, spread, most = {}, {}, {}
     for kind in ("quiet", "loaded"):
         found = errors(scene, kind, device)
         distances = [abs(error) for error in found]
-        usual, most = quantile(distances, 0.9), max(distances)
+        usual[kind], spread[kind], most[kind] = quantile(distances, 0.9), statistics.pstdev(found), max(distances)
         figure(
-            kind, f"{len(found)} ticks, TIE of nine in ten within {usual:.2f} us, "
-            f"sd {statistics.pstdev(found):.3f} us, most {most:.1f} us instruction-time")
-        assert usual <= USUAL and most <= MOST
+            kind, f"{len(found)} ticks, TIE of nine in ten within {usual[kind]:.2f} us, "
+            f"sd {spread[kind]:.3f} us, most {most[kind]:.1f} us instruction-time, "
+            f"{sum(distance > 1 for distance in distances)} off by more than 1 us")
+    assert usual["loaded"] <= 1.1 * usual["quiet"] + 0.25
+    assert spread["loaded"] <= 1.1 * spread["quiet"] + 0.25 and most["loaded"] <= MOST
 
 
 def test_everybody_is_answered_meanwhile(scene, figure):

@@ -10,6 +10,7 @@ import statistics
 import pytest
 
 from guest import listening as stage
+from rig.figures import quantile
 from rig.gateway import TACTUS, environment, run_tactus
 from rig.labs import Boot
 from rig.screen import Screen
@@ -98,17 +99,16 @@ def test_ticks_of_a_gateway_that_listens_stay_as_they_are(heard, figure):
     assert {"level"} == {report["state"] for report in level[1:]} and level[-1]["hits"] > 20
     assert {"waiting", "measuring", "checking"} >= {report["state"] for report in measuring[1:]}
     assert measuring[-1]["state"] == "checking" and measuring[-1]["beats"] > 56
-    late = {}
     for name in ("alone", "level", "measuring"):
         times = record[name]
         slope, start = statistics.linear_regression(range(len(times)), times)
         errors = [abs(time - start - slope * tick) for tick, time in enumerate(times)]
         assert len(errors) > 450
-        late[name] = max(errors)
-        figure(f"largest error, {name}", f"{late[name]:.1f} us", "200")
-    # One period of the queue and what the processor needs. When ticks of the queue fall into the kernel's own tick, each
-    # eighth of them is up to 5 us late, with or without sound; a clock thread that has to wait would lose milliseconds.
-    assert max(late.values()) < 200
+        nearly_all, most = quantile(errors, 0.99), max(errors)
+        figure(f"{name}: 99 %, largest", f"{nearly_all:.1f}, {most:.1f} us", "10, 200 us")
+        # Where ticks of the queue fall into the kernel's own tick, each eighth of them is up to 5 us late, with or without
+        # sound. A tick that the queue sends for a thread that has to wait is late by one period at most.
+        assert nearly_all < 10 and most < 200
 
 
 @sequencer
