@@ -40,21 +40,21 @@ def adjust(gateway, number):
 def everything(gateway, peer, observer):
     """Play, tempo changes, adjustments, a realignment, Stop, Link off and on."""
     peer.play()
-    observer.watch(2.5)
+    observer.watch(1)
     for bpm in (97.3, 240, 133.7):
         peer.set_tempo(bpm)
-        observer.watch(0.5)
+        observer.watch(0.3)
     for number in range(1, OUTPUTS, 7):
         code, _ = gateway.request(
             "PATCH", f"/api/v1/outputs/drum-{number}", {"offsetMilliseconds": number * 0.5 - 16})
         assert code == 200
     gateway.post("realign")
-    observer.watch(2.5)
+    observer.watch(2)  # which is more than the bar at whose end they start again
     peer.stop()
-    observer.watch(1)
+    observer.watch(0.3)
     for enabled in (False, True):
         gateway.post("link", {"enabled": enabled})
-        observer.watch(1)
+        observer.watch(0.5)
 
 
 def main(result):
@@ -75,7 +75,7 @@ def main(result):
         for name in ("Clock", "Drum 1", "Drum 33", "Drum 63"):
             observer.subscribe(observer.find("Tactus", name))
         gateway.wait_status(lambda status: status["link"]["peers"] == 1, "joined")
-        observer.watch(2)
+        observer.watch(1)
         before = counts()
         everything(gateway, peer, observer)
         after = counts()

@@ -22,8 +22,8 @@ from rig.guest import preload  # noqa: E402
 from rig.loads import LOADS, running  # noqa: E402
 
 TEMPO = 133.7
-# By dispatch: seconds idle, seconds under load. Idle, PipeWire's thread and a tick meet twice: every 3.2 s.
-SECONDS = {"auto": (7, 1.5), "direct": (7, 0)}
+# By dispatch: seconds idle, seconds under load. Idle, PipeWire's thread and a tick meet once: every 3.2 s.
+SECONDS = {"auto": (4.2, 1.5), "direct": (4.2, 0)}
 BRIDGES = {"PipeWire": PipeWire, "a2jmidid": JACK}
 
 
