@@ -54,7 +54,7 @@ struct Agenda: ~Copyable {
     /// Whether the copies of the planners match the state after everything here has been sent.
     private var isAheadValid = false
 
-    /// Most messages of one output: 40 ms of them at 999 BPM, or one group at any tempo.
+    /// Most messages of one output: at 999 BPM 40 ms of them, half of which are a group.
     static let capacityPerOutput = 16
     /// Most messages of all outputs together.
     private static let largestCapacity = 512
@@ -170,10 +170,13 @@ struct Agenda: ~Copyable {
     }
 
     /// The index of the last message that is due within a span after a given one.
+    ///
+    /// A group takes no more than half of the room: the other half is for what the queue sends if the thread is held up.
     func lastOfGroup(from index: Int, span: Int64) -> Int {
         let end = entries[index].due.advanced(byMicroseconds: span)
+        let most = min(count, entries.count / 2)
         var last = index
-        while last + 1 < count, entries[last + 1].due <= end { last += 1 }
+        while last + 1 < most, entries[last + 1].due <= end { last += 1 }
         return last
     }
 

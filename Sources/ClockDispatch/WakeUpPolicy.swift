@@ -33,7 +33,7 @@ struct WakeUpPolicy {
     /// The longer it is, the longer an outdated plan stays in force while the thread is held up.
     static let leads: ClosedRange<Int64> = 5_000_000...40_000_000
     /// Limits of the length of a group, in microseconds; a Start and its tick fit into the shortest.
-    private static let spans: ClosedRange<Int64> = 2_500...20_000
+    private static let spans: ClosedRange<Int64> = 2_500...leads.upperBound / 1_000
 
     /// How long before a message is due to start the queue, in nanoseconds.
     ///
@@ -43,9 +43,9 @@ struct WakeUpPolicy {
 
     /// Length of a group of messages that are handled at one wake-up, in microseconds.
     ///
-    /// The shortest, unless the thread has used more than its share of the processor; 1 ms too much adds 10 ms.
+    /// The shortest, unless the thread has used more than its share of the processor; 1 ms too much adds 20 ms.
     var groupSpan: Int64 {
-        min(Self.spans.lowerBound + max(0, -balance) / 100, Self.spans.upperBound)
+        min(Self.spans.lowerBound + max(0, -balance) / 50, Self.spans.upperBound)
     }
 
     /// How long before a message is due to wake in order to send it, in nanoseconds; the thread busy-waits for the rest.

@@ -35,10 +35,10 @@ struct AdaptiveDispatchTests {
     }
 
     /// So many ticks are more than the thread's share of the processor, so that it wakes for some of them at a time.
-    @Test(arguments: [UInt64](1...5))
-    func `at 1000 BPM a thread held up for 3 ms delays no tick of 16 outputs by more than 2 periods`(seed: UInt64) {
+    @Test(arguments: [16, 64], [UInt64](1...5))
+    func `at 1000 BPM a thread held up for 3 ms delays no tick by more than 2 periods`(outputs: Int, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        let stage = DispatchStage(way: way, outputs: 16, microsecondsPerBeat: 60_000)
+        let stage = DispatchStage(way: way, outputs: outputs, microsecondsPerBeat: 60_000)
         stage.kernel.delay = { 4_000 }
         stage.wakeUpLatency = {
             Int.random(in: 0..<5, using: &random) > 0 ? 4_000 : .random(in: 0...3_000_000, using: &random)

@@ -119,7 +119,7 @@ struct WakeUpPolicyTests {
     func `only a thread that uses more than its share handles more messages at a time`() {
         #expect(span(cost: 300_000, distance: 10_400) == 2_500)
         #expect(span(cost: 70_000, distance: 2_600) == 2_500)
-        #expect(span(cost: 100_000, distance: 2_600) == 20_000)
+        #expect(span(cost: 100_000, distance: 2_600) == 40_000)
     }
 
     @Test(arguments: [Int64(1), 2, 4, 8])
