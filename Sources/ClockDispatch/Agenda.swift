@@ -54,7 +54,7 @@ struct Agenda: ~Copyable {
     /// Whether the copies of the planners match the state after everything here has been sent.
     private var isAheadValid = false
 
-    /// Most messages of one output: at 999 BPM 40 ms of them, half of which are a group.
+    /// The room that each output adds: at 999 BPM 40 ms of messages, half of which are a group.
     static let capacityPerOutput = 16
     /// Most messages of all outputs together.
     private static let largestCapacity = 512
