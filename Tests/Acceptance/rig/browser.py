@@ -109,7 +109,7 @@ class Panel:
             assert not self.elsewhere, "the page asked others"
             # The browser always logs an unreachable gateway and refused requests, so these lines are ignored.
             said = [line for line in self.said if not re.search(r"Failed to load resource: (net::ERR_|the server resp)", line)]
-            assert not said, "the page complained"
+            assert not said, f"the page complained: {said}"
 
     def __getattr__(self, name):
         return getattr(self.page, name)
