@@ -69,7 +69,7 @@ def main(result):
     try:
         gateway.wait_ready()
         preload(gateway.process.pid, "self")
-        for number in range(1, OUTPUTS):
+        for number in range(1, OUTPUTS, 2):
             adjust(gateway, number)
         give_way()
         for name in ("Clock", "Drum 1", "Drum 33", "Drum 63"):

@@ -81,7 +81,7 @@ def jitter():
         time.sleep(10)
         scene.mark("steady")
         started = leader.soon(START)
-        time.sleep(15)
+        time.sleep(10)
         playing = scene.gateway.status()
         stopped = leader.soon(STOP)
         time.sleep(2)
@@ -111,7 +111,7 @@ def busy():
         with running(LOADS["mixed"].scripts):
             time.sleep(1)
             scene.mark("busy from")
-            time.sleep(10)
+            time.sleep(6)
             scene.mark("busy to")
     finally:
         sent.read()
