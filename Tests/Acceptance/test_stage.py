@@ -16,7 +16,7 @@ from rig.browser import SIZES, Finger, Panel, drawn
 from rig.gateway import Gateway
 from rig.rawline import RawLine
 from rig.stage import on_stage, play
-from rig.wait import until
+from rig.wait import PATIENCE, until
 
 pytestmark = pytest.mark.real("browser")
 
@@ -169,7 +169,7 @@ def test_many_machines_and_long_numbers_fit_too(browser, start, tmp_path):
         assert panel.evaluate(SQUEEZED) == []
 
 
-FOLLOW = """async (beats) => {
+FOLLOW = """async ([beats, patience]) => {
     // Asks for the session's position meanwhile: it was that at some moment between question and answer.
     const asked = [];
     let isOver = false;
@@ -183,14 +183,23 @@ FOLLOW = """async (beats) => {
     })();
     // Runs after the page's own drawing in each frame. The hand shows where the session is, as the page knows it.
     const seen = [];
-    await new Promise(resolve => {
+    await new Promise((resolve, reject) => {
+        let limit;
+        const goesOn = () => {
+            clearTimeout(limit);
+            limit = setTimeout(() => reject(new Error("the count stands still")), patience);
+        };
+        goesOn();
         const note = (now) => {
             const turn = document.getElementById("hand").getAttribute("transform").match(/rotate\\(([-\\d.e]+)/)[1] / 360 * 4;
             // While the page hears nothing, there is no number.
             seen.push([now, turn, +document.getElementById("stageCount").textContent || null,
                 +document.getElementById("stageFlash").style.getPropertyValue("--fade"),
                 document.getElementById("stageFlash").classList.contains("strong")]);
-            if (seen.length > 1 && seen.at(-1)[2] !== seen.at(-2)[2]) beats -= 1;
+            if (seen.length > 1 && seen.at(-1)[2] !== seen.at(-2)[2]) {
+                beats -= 1;
+                goesOn();
+            }
             if (beats < 0) resolve(); else requestAnimationFrame(note);
         };
         requestAnimationFrame(note);
@@ -223,7 +232,7 @@ def test_the_flash_follows_the_sessions_beat(browser, start, figure):
         panel.shows("#tempo", "400.0")
         panel.keyboard.press("f")
         settled(panel, "document.getElementById('stageCount').textContent > 0", "it counts")
-        seen, asked = panel.evaluate(FOLLOW, 100)
+        seen, asked = panel.evaluate(FOLLOW, [100, PATIENCE * 1000])
     late, real, intervals, shown, jumps, strong = [], [], [], [], 0, float("-inf")
     zero, error = first_beat(asked)
     for before, after in zip(seen, seen[1:]):
