@@ -6,7 +6,8 @@ package import RealTime
 /// The output thread's access to its client: sends messages directly or by the queue, and takes queued ones back.
 ///
 /// It owns its buffers but not the client, so that using it changes no reference counts. Except for ``tryQueue()``,
-/// nothing here allocates, locks or waits. For one thread: each ``SequencerOutput`` has one sender and must outlive it.
+/// nothing here allocates or locks, and nothing waits, but for ``anotherQueueRuns`` in the kernel now and then. For one
+/// thread: each ``SequencerOutput`` has one sender and must outlive it.
 package struct SequencerSender: ~Copyable {
     private let handle: OpaquePointer
     private let descriptor: Int32

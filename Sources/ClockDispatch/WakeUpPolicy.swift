@@ -3,7 +3,8 @@ internal import RealTime
 /// When the output thread wakes, and how often.
 ///
 /// All of it is learned from how late the thread was and how long its work took, so it suits a fast laptop and a slow
-/// board alike. All wake-ups together may use 3 % of a core.
+/// board alike. All wake-ups together may use 3 % of a core; only direct dispatch and raw lines, for which no queue stands
+/// by, may use more.
 struct WakeUpPolicy {
     /// Time from a deadline until the thread can start the queue, in nanoseconds.
     ///
@@ -15,7 +16,7 @@ struct WakeUpPolicy {
     private var toSend = UpperDuration(50_000, within: 2_000...Self.stall, oneIn: 100)
     /// Time to create or delete a port, in nanoseconds.
     private(set) var portChange = UpperDuration(500_000, within: 50_000...1_000_000, oneIn: 100)
-    /// The longest that the thread was held up, in nanoseconds; forgotten within an hour.
+    /// The longest that the thread was held up, in nanoseconds; forgotten within hours.
     private var longestDelay: Int64 = 0
     /// Processor time that the thread may still use, or has used too much, in nanoseconds.
     private var balance: Int64 = 0

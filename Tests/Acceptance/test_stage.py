@@ -203,8 +203,7 @@ FOLLOW = """async ([beats, patience]) => {
             if (beats < 0) resolve(); else requestAnimationFrame(note);
         };
         requestAnimationFrame(note);
-    });
-    isOver = true;
+    }).finally(() => { isOver = true; });
     await asking;
     return [seen, asked];
 }"""

@@ -78,8 +78,8 @@ def test_connections_that_pipeline_and_read_nothing_are_bounded_and_closed_and_d
     """They are closed ten seconds after their answers fit into no buffer any more."""
     gateway = start("--no-link")
 
-    def memory():
-        return int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{gateway.process.pid}/status").read())[1]) / 1000
+    def memory(kind):
+        return int(re.search(rf"{kind}:\s+(\d+)", open(f"/proc/{gateway.process.pid}/status").read())[1]) / 1000
 
     def processor_seconds():
         fields = open(f"/proc/{gateway.process.pid}/stat").read().rpartition(")")[2].split()
@@ -87,15 +87,10 @@ def test_connections_that_pipeline_and_read_nothing_are_bounded_and_closed_and_d
 
     with contextlib.ExitStack() as stack:
         flood = Pipelines(stack)
-        before, heights = memory(), []
+        before = memory("VmRSS")
         flood.open(120)
-
-        def are_closed():
-            heights.append(memory())
-            return flood.send() == 0
-
-        until(are_closed, "every connection is closed")
-        grown = max(heights) - before
+        until(lambda: flood.send() == 0, "every connection is closed")
+        grown = memory("VmHWM") - before
         figure("megabytes more", f"{grown:.1f}", "24")
         assert grown < 24
         flood.open(120)
