@@ -187,7 +187,7 @@ FOLLOW = """async ([beats, patience]) => {
         let limit;
         const goesOn = () => {
             clearTimeout(limit);
-            limit = setTimeout(() => reject(new Error("the count stands still")), patience);
+            limit = setTimeout(() => reject(new Error(`after ${seen.length} frames the count stands still at ${seen.at(-1)}`)), patience);
         };
         goesOn();
         const note = (now) => {
