@@ -54,8 +54,8 @@ struct Agenda: ~Copyable {
     /// Whether the copies of the planners match the state after everything here has been sent.
     private var isAheadValid = false
 
-    /// The room that each output adds: at 999 BPM 40 ms of messages, half of which are a group.
-    static let capacityPerOutput = 16
+    /// The room that each output adds: at 999 BPM 80 ms of messages, a group and the lead at their longest.
+    static let capacityPerOutput = 32
     /// Most messages of all outputs together.
     private static let largestCapacity = 512
 

@@ -6,7 +6,7 @@ internal import RealTime
 
 /// What the dispatcher runs on: clocks, outputs, the sequencer's queue, and the witness of what was sent.
 protocol DispatchMachine: ~Copyable {
-    /// Whether there is a queue; it never sends early.
+    /// Whether there is a queue; it never sends before the end of the period that a stamp is in.
     var hasQueue: Bool { get }
     func hostTime() -> HostTime
     func monotonicTime() -> MonotonicTime

@@ -74,8 +74,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         var origin: MonotonicTime?
         /// Whether that was measured more than once, so that one late interrupt cannot spoil it.
         var isSure = false
-        /// Where stamps count from: never late, so that no message leaves early.
-        var base: MonotonicTime { isSure ? origin ?? start : start }
+        /// When its periods end, as far as is known.
+        var grid: QueueGrid { QueueGrid(start: isSure ? origin ?? start : start) }
 
         /// Makes it be measured again.
         mutating func forgetOrigin() { (origin, isSure) = (nil, false) }
@@ -227,9 +227,11 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// When a message of the agenda is due.
     func due(of index: Int) -> MonotonicTime { reading.monotonicTime(of: agenda.entries[index].due) }
 
-    /// When to wake if the thread is to send a message of the agenda.
+    /// When to wake if the thread is to send a message of the agenda: before the queue does, if that runs on.
     func ownWakeUp(for index: Int) -> MonotonicTime {
-        due(of: index).advanced(byNanoseconds: -policy.marginToSend)
+        var aim = due(of: index)
+        if company.isPresent, let queue { aim = min(aim, queue.grid.end(nearest: aim)) }
+        return aim.advanced(byNanoseconds: -policy.marginToSend)
     }
 
     /// Creates or deletes one sequencer port, if needed and if time allows before the next message.

@@ -21,7 +21,7 @@ extension Dispatcher where Machine: ~Copyable {
             let now = machine.monotonicTime()
             guard !agenda.isEmpty, !isOwn || now < wakeUp, now < aim else { return nil }
             if let queue, !company.wantsStart() {
-                arm(first) { max(1, $0.nanoseconds - queue.base.nanoseconds) }
+                arm(first) { queue.grid.stamp(notBefore: queue.grid.end(nearest: $0)) }
                 break
             }
             guard let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else { return nil }
@@ -138,14 +138,18 @@ extension Dispatcher where Machine: ~Copyable {
         guard let running = queue, now > running.start.advanced(byNanoseconds: Company.longestWait),
             let measured = machine.queueOrigin()
         else { return }
-        let error = measured.upperBound.nanoseconds - measured.lowerBound.nanoseconds
-        guard error < Company.tolerance else { return }
         // An interrupt that was late makes it seem later.
         let origin = max(running.start, measured.lowerBound)
         queue?.origin = min(running.origin ?? origin, origin)
         queue?.isSure = running.origin != nil
         guard running.origin == nil else { return }
-        noteStart(isLate: origin > running.returned.advanced(byNanoseconds: Company.tolerance))
+        // Where asking takes long, neither may be certain.
+        let latest = running.returned.advanced(byNanoseconds: Company.tolerance)
+        if origin > latest {
+            noteStart(isLate: true)
+        } else if measured.upperBound <= latest {
+            noteStart(isLate: false)
+        }
     }
 
     /// Notes whether the queue's start had to wait for another queue's timer.

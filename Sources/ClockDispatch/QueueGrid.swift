@@ -4,7 +4,7 @@ internal import RealTime
 /// When the sequencer's queue can send: every 160 us from its start.
 ///
 /// Unless another program's queue runs, it is therefore restarted for each group of messages, so that one of its periods
-/// ends exactly when the group is due. It is never started before the planned moment, so it can never send early.
+/// ends exactly when the group is due. It is never started before the planned moment, so it then never sends early.
 struct QueueGrid: Hashable, BitwiseCopyable {
     /// Earliest start of the queue.
     let start: MonotonicTime
@@ -33,6 +33,11 @@ struct QueueGrid: Hashable, BitwiseCopyable {
     /// period, so a start that is a few microseconds off makes no difference.
     func stamp(notBefore time: MonotonicTime) -> Int64 {
         periods(until: time) * Self.period - Self.period / 2
+    }
+
+    /// The end of a period that is nearest to a time.
+    func end(nearest time: MonotonicTime) -> MonotonicTime {
+        start.advanced(byNanoseconds: periods(until: time.advanced(byNanoseconds: -Self.period / 2)) * Self.period)
     }
 
     private func periods(until time: MonotonicTime) -> Int64 {

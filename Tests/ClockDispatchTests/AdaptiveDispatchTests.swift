@@ -86,21 +86,21 @@ struct AdaptiveDispatchTests {
     }
 
     @Test(arguments: [Int64(160_000), 1_000_000, 4_000_000, 20_000_000], [UInt64](1...5))
-    func `beside another program's queue a held-up thread delays a tick by one period at most`(
+    func `beside another program's queue a held-up thread moves a tick by half a period at most`(
         interval: Int64, seed: UInt64
     ) {
         let loaded = heldUp(beside: interval, isKnown: true, seed: seed)
-        #expect(loaded.allSatisfy { (0...165).contains($0) }, "\(loaded)")
+        #expect(loaded.allSatisfy { (-82...82).contains($0) }, "\(loaded)")
     }
 
     /// As if the disk had to be waited for.
     @Test
-    func `asking the kernel for other queues may take 20 ms, and delays no tick by more than a period`() {
+    func `asking the kernel for other queues may take 20 ms, and moves no tick by more than half a period`() {
         let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
         stage.kernel.runAnotherQueue(interval: 1_000_000)
         stage.kernel.questionTime = 20_000_000
         stage.run(milliseconds: 10_000)
-        #expect(stage.lateness().dropFirst(30).allSatisfy { (0...165).contains($0) }, "\(stage.lateness())")
+        #expect(stage.lateness().dropFirst(30).allSatisfy { (-82...82).contains($0) }, "\(stage.lateness())")
     }
 
     @Test(arguments: [UInt64](1...5))
@@ -108,7 +108,7 @@ struct AdaptiveDispatchTests {
         let loaded = heldUp(beside: 1_000_000, isKnown: false, seed: seed)
         // Now and then the queue is started anew, and then waits for that timer.
         #expect(loaded.count { $0 > 330 } <= loaded.count / 50)
-        #expect(loaded.allSatisfy { (0...1_330).contains($0) }, "\(loaded)")
+        #expect(loaded.allSatisfy { (-82...1_330).contains($0) }, "\(loaded)")
     }
 
     /// Among them outputs whose ticks come soon after another's.
@@ -160,7 +160,8 @@ struct AdaptiveDispatchTests {
         #expect(share <= 0.04, "\(share)")
         for slot in 0..<8 {
             let lateness = stage.lateness(UInt8(slot)).map { $0 - Int64(slot) * 2_500 }
-            #expect(lateness.allSatisfy { (0...500).contains($0) }, "\(lateness)")
+            let earliest: Int64 = interval > 0 ? -82 : 0
+            #expect(lateness.allSatisfy { (earliest...500).contains($0) }, "\(lateness)")
         }
     }
 
@@ -188,7 +189,7 @@ struct AdaptiveDispatchTests {
     }
 
     /// What a call takes, in nanoseconds, and how late the thread wakes.
-    @Test(arguments: [(Int64(11_000), Int64(4_000)), (11_000, 150_000)])
+    @Test(arguments: [(Int64(11_000), Int64(4_000)), (11_000, 150_000), (25_000, 4_000)])
     func `on a slow board the thread learns to wake early enough beside another queue`(
         callTime: Int64, wakeUpLatency: Int64
     ) {

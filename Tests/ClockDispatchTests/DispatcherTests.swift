@@ -129,9 +129,11 @@ struct DispatcherTests {
     /// - Parameters:
     ///   - milliseconds: the time before, and after, the first of these calls.
     ///   - places: the numbers of the calls.
+    ///   - earliest: how late a tick may be at least, in microseconds.
     ///   - stage: makes the stage.
     private func delayEverywhere(
-        milliseconds: (before: Int64, after: Int64), places: StrideTo<Int>, _ stage: () -> DispatchStage
+        milliseconds: (before: Int64, after: Int64), places: StrideTo<Int>, earliest: Int64 = 0,
+        _ stage: () -> DispatchStage
     ) {
         for place in places {
             for choice in 0..<16 {
@@ -151,7 +153,7 @@ struct DispatcherTests {
                 stage.run(milliseconds: milliseconds.after)
                 for port in [UInt8(0), 1] {
                     let lateness = stage.lateness(port)
-                    guard lateness.count >= 2, lateness.allSatisfy({ (0...6_000).contains($0) })
+                    guard lateness.count >= 2, lateness.allSatisfy({ (earliest...6_000).contains($0) })
                     else {
                         Issue.record("place \(place), choice \(choice): \(lateness)")
                         return
@@ -173,8 +175,10 @@ struct DispatcherTests {
     }
 
     @Test(arguments: [Int64(0), 40_000], [Int64(160_000), 1_000_000])
-    func `that also holds beside another program's queue`(flight: Int64, interval: Int64) {
-        delayEverywhere(milliseconds: (120, 45), places: stride(from: 1, to: 121, by: 3)) {
+    func `beside another program's queue each tick is sent once, too, and at most half a period early`(
+        flight: Int64, interval: Int64
+    ) {
+        delayEverywhere(milliseconds: (120, 45), places: stride(from: 1, to: 121, by: 3), earliest: -82) {
             let way = DispatchWay(mode: .queue, isAdaptive: true)
             let stage = DispatchStage(way: way, outputs: 2, microsecondsPerBeat: 400_001)
             stage.kernel.flight = flight
@@ -207,7 +211,8 @@ struct DispatcherTests {
         }
         stage.run(milliseconds: (at - stage.kernel.now) / 1_000_000 + 200)
         for port in [UInt8(0), 1] {
-            #expect(stage.lateness(port).allSatisfy { (0...2_000).contains($0) }, "\(stage.lateness(port))")
+            let earliest: Int64 = way.isAdaptive ? -82 : 0
+            #expect(stage.lateness(port).allSatisfy { (earliest...2_000).contains($0) }, "\(stage.lateness(port))")
             let transport = stage.messages(port).map(\.message).filter { $0 != .timingClock }
             var isDevicePlaying = false
             for message in transport {
@@ -327,12 +332,12 @@ struct DispatcherTests {
     }
 
     @Test
-    func `a queue delayed by another program's timer sends late, never early`() {
+    func `a queue delayed by another program's timer sends at most half a period early`() {
         let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
         stage.kernel.startDelay = { 900_000 }
         stage.wakeUpLatency = { 3_000_000 }
         stage.run(milliseconds: 200)
         #expect(stage.lateness().count >= 12)
-        #expect(stage.lateness().allSatisfy { (0...1_100).contains($0) })
+        #expect(stage.lateness().allSatisfy { (-82...1_100).contains($0) })
     }
 }

@@ -28,5 +28,8 @@ struct QueueGridTests {
         let leaves = time(1_000_000 + grid.stamp(notBefore: due) + 80_000)
         #expect(leaves >= due && leaves.nanoseconds - due.nanoseconds <= 160_000)
         #expect((leaves.nanoseconds - 1_000_000) % 160_000 == 0)
+        let nearest = grid.end(nearest: due)
+        #expect(abs(nearest.nanoseconds - due.nanoseconds) <= (due >= time(1_080_000) ? 80_000 : 160_000))
+        #expect((nearest.nanoseconds - 1_000_000) % 160_000 == 0)
     }
 }
