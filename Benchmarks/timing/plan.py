@@ -13,7 +13,7 @@ LOADED = (*(name for name in LOADS if name != "idle"), "drawn")
 # A largest deviation of fewer ticks than this says nothing.
 FEWEST = 500
 # An idle guest skips its time, so that more of it costs little; a busy one is executed, instruction by instruction.
-LONGER = {"idle": 2}
+LONGER = {"idle": 4}
 SHARES = 3  # The loads are dealt out, so that a machine of `make bench` meets one in three.
 
 

@@ -70,15 +70,33 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         var start: MonotonicTime
         /// When the call that started it returned.
         var returned: MonotonicTime
+        /// Of all measurements of when its time was 0, the earliest upper limit; nil until it has been measured.
+        private var latest: MonotonicTime?
+        /// Of all measurements, the smallest distance between the limits, in nanoseconds.
+        private var error: Int64 = .max
+        /// Whether it was measured more than once, so that one late interrupt cannot spoil it.
+        private var isSure = false
+        /// Whether it is known if its start had to wait for another queue's timer.
+        var isJudged = false
+
+        init(start: MonotonicTime, returned: MonotonicTime) { (self.start, self.returned) = (start, returned) }
+
         /// Estimate of when its time was 0; nil until it has been measured.
-        var origin: MonotonicTime?
-        /// Whether that was measured more than once, so that one late interrupt cannot spoil it.
-        var isSure = false
+        var origin: MonotonicTime? { latest.map { max(start, $0.advanced(byNanoseconds: -error)) } }
         /// When its periods end, as far as is known.
         var grid: QueueGrid { QueueGrid(start: isSure ? origin ?? start : start) }
 
+        /// Takes a measurement of when its time was 0.
+        ///
+        /// An interrupt that is late makes it seem later, and a thread that is held up while it asks makes the limits wide.
+        mutating func measured(within limits: ClosedRange<MonotonicTime>) {
+            isSure = latest != nil
+            latest = min(latest ?? limits.upperBound, limits.upperBound)
+            error = min(error, limits.upperBound.nanoseconds - limits.lowerBound.nanoseconds)
+        }
+
         /// Makes it be measured again.
-        mutating func forgetOrigin() { (origin, isSure) = (nil, false) }
+        mutating func forgetOrigin() { self = Self(start: start, returned: returned) }
     }
 
     struct Armed: BitwiseCopyable {

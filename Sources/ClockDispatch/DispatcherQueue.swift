@@ -80,7 +80,7 @@ extension Dispatcher where Machine: ~Copyable {
     ///
     /// - Parameters:
     ///   - first: the index of the first message that leaves from a sequencer port.
-    ///   - stamp: the queue time for a message, which must not be sent earlier than a given time.
+    ///   - stamp: the queue time for a message that is due at a given time.
     private mutating func arm(_ first: Int, stamp: (MonotonicTime) -> Int64) {
         guard let queue else { return }
         for index in 0..<agenda.count {
@@ -136,20 +136,16 @@ extension Dispatcher where Machine: ~Copyable {
     private mutating func measureStart(at now: MonotonicTime) {
         // Until its first period the queue tells a time that is too early.
         guard let running = queue, now > running.start.advanced(byNanoseconds: Company.longestWait),
-            let measured = machine.queueOrigin()
+            let limits = machine.queueOrigin()
         else { return }
-        // An interrupt that was late makes it seem later.
-        let origin = max(running.start, measured.lowerBound)
-        queue?.origin = min(running.origin ?? origin, origin)
-        queue?.isSure = running.origin != nil
-        guard running.origin == nil else { return }
-        // Where asking takes long, neither may be certain.
+        queue?.measured(within: limits)
+        guard !running.isJudged else { return }
+        // Where asking takes long, it may be neither certainly late nor certainly prompt.
         let latest = running.returned.advanced(byNanoseconds: Company.tolerance)
-        if origin > latest {
-            noteStart(isLate: true)
-        } else if measured.upperBound <= latest {
-            noteStart(isLate: false)
-        }
+        let isLate = limits.lowerBound > latest
+        guard isLate || limits.upperBound <= latest else { return }
+        queue?.isJudged = true
+        noteStart(isLate: isLate)
     }
 
     /// Notes whether the queue's start had to wait for another queue's timer.

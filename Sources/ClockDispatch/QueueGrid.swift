@@ -35,7 +35,7 @@ struct QueueGrid: Hashable, BitwiseCopyable {
         periods(until: time) * Self.period - Self.period / 2
     }
 
-    /// The end of a period that is nearest to a time.
+    /// The end of the period that is nearest to a time, but never before the first.
     func end(nearest time: MonotonicTime) -> MonotonicTime {
         start.advanced(byNanoseconds: periods(until: time.advanced(byNanoseconds: -Self.period / 2)) * Self.period)
     }

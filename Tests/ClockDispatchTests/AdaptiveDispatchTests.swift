@@ -93,6 +93,23 @@ struct AdaptiveDispatchTests {
         #expect(loaded.allSatisfy { (-82...82).contains($0) }, "\(loaded)")
     }
 
+    @Test(arguments: [UInt64](1...5))
+    func `a thread held up while it asks for the queue's time learns that better afterwards`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
+        stage.kernel.runAnotherQueue(interval: 1_000_000)
+        stage.kernel.delay = { .random(in: 0..<10, using: &random) > 0 ? 200 : 800_000 }
+        // A change of the board is only the moment at which that ends.
+        stage.changes = [(stage.kernel.now + 2_000_000_000, { _ in stage.kernel.delay = { 200 } })]
+        stage.wakeUpLatency = {
+            Int.random(in: 0..<5, using: &random) > 0 ? 4_000 : .random(in: 0...4_000_000, using: &random)
+        }
+        stage.run(milliseconds: 12_000)
+        let settled = stage.lateness().dropFirst(150)
+        #expect(settled.count >= 550)
+        #expect(settled.allSatisfy { (-82...82).contains($0) }, "\(settled)")
+    }
+
     /// As if the disk had to be waited for.
     @Test
     func `asking the kernel for other queues may take 20 ms, and moves no tick by more than half a period`() {

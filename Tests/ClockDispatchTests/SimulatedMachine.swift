@@ -229,11 +229,13 @@ struct SimulatedMachine: DispatchMachine {
 
     func queueOrigin() -> ClosedRange<MonotonicTime>? {
         let before = monotonicTime()
-        let origin = kernel.origin
+        spend()
+        let (origin, asked) = (kernel.origin, kernel.now)
         let after = monotonicTime()
         guard let origin else { return nil }
-        let error = after.nanoseconds - before.nanoseconds
-        return MonotonicTime(nanoseconds: origin - error)...MonotonicTime(nanoseconds: origin + error)
+        return MonotonicTime(
+            nanoseconds: origin + before.nanoseconds - asked)...MonotonicTime(
+                nanoseconds: origin + after.nanoseconds - asked)
     }
 
     mutating func stopQueue() {
