@@ -107,7 +107,7 @@ def test_ticks_of_a_gateway_that_listens_stay_as_they_are(heard, figure):
         nearly_all, most = quantile(errors, 0.99), max(errors)
         figure(f"{name}: 99 %, largest", f"{nearly_all:.1f}, {most:.1f} us", "10, 200 us")
         # Where ticks of the queue fall into the kernel's own tick, each eighth of them is up to 5 us late, with or without
-        # sound. A tick that the queue sends for a thread that has to wait is late by one period at most.
+        # sound. A tick that the queue sends for a thread that has to wait is early or late by half a period at most.
         assert nearly_all < 10 and most < 200
 
 
