@@ -74,7 +74,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         private var latest: MonotonicTime?
         /// Of all measurements, the smallest distance between the limits, in nanoseconds.
         private var error: Int64 = .max
-        /// Whether it was measured more than once, so that one late interrupt cannot spoil it.
+        /// Whether it was measured more than once, so that one late interrupt seldom spoils it.
         private var isSure = false
         /// Whether it is known if its start had to wait for another queue's timer.
         var isJudged = false

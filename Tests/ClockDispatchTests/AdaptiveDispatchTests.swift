@@ -94,7 +94,7 @@ struct AdaptiveDispatchTests {
     }
 
     @Test(arguments: [UInt64](1...5))
-    func `a thread held up while it asks for the queue's time learns that better afterwards`(seed: UInt64) {
+    func `beside another program's queue a thread held up while it measures is exact again later`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
         stage.kernel.runAnotherQueue(interval: 1_000_000)
