@@ -6,7 +6,7 @@ package struct PeerReport: Hashable, Sendable {
     package var session: NodeID
     /// Whether it is in our session.
     package var isOurs: Bool
-    /// The address its datagrams come from.
+    /// The address its datagrams come from; of several, an IPv4 address, and the one heard first.
     package var address: IPAddress
     /// Where it is heard.
     package var interfaces: [Interface]
@@ -74,7 +74,8 @@ extension PeerReport {
     /// Adds what was heard on another interface, or from another address.
     fileprivate mutating func add(_ record: PeerRecord, isOurs: Bool) {
         if !isHeard(on: record.interface) { interfaces.append(Interface(address: record.interface)) }
-        if isOurs == self.isOurs ? record.since < since : isOurs {
+        let isFirst = record.source.isSameFamily(as: address) ? record.since < since : record.source < address
+        if isOurs == self.isOurs ? isFirst : isOurs {
             (session, self.isOurs, address) = (record.announcement.session, isOurs, record.source)
             (tempo, measurementEndpoint) = (
                 record.announcement.timeline.tempo, record.announcement.measurementEndpoint

@@ -326,6 +326,26 @@ struct ChangeTests {
         #expect(!rig.engine.peerReports(at: rig.now).map(\.node.bits).contains(2))
     }
 
+    @Test
+    func `a report has a peer's IPv4 address also where IPv6 was heard first`() {
+        var rig = Rig()
+        rig.join(Peer(1))
+        let link = IPAddress.v6(high: 0xfe80 << 48, low: 7)
+        rig.addInterface(link)
+        var newer = Peer(2, session: NodeID(bits: 1))
+        let address = newer.source.address
+        newer.source.address = .v6(high: 0xfe80 << 48, low: 8)
+        rig.hear(newer, on: link)
+        let start = rig.now
+        #expect(rig.engine.peerReports(at: rig.now).last?.address == newer.source.address)
+        rig.advance(milliseconds: 1_000)
+        newer.source.address = address
+        rig.hear(newer)
+        let report = rig.engine.peerReports(at: rig.now).last
+        #expect(report?.address == address)
+        #expect(report?.since == start)
+    }
+
     @Test(arguments: [[1, 2], [2, 1]])
     func `a report names a peer once while it joins our session, which one interface tells first`(
         sessions: [UInt64]
