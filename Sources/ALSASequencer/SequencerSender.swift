@@ -116,18 +116,6 @@ package struct SequencerSender: ~Copyable {
         calsa_schedule(event, queue, queueTime)
     }
 
-    /// Adds the start of the queue: its time restarts at 0, and anything waiting in it is dropped.
-    package mutating func addQueueStart() { addControl(SND_SEQ_EVENT_START, of: queue) }
-
-    /// Adds the stop of the queue.
-    package mutating func addQueueStop() { addControl(SND_SEQ_EVENT_STOP, of: queue) }
-
-    private mutating func addControl(_ type: snd_seq_event_type, of queue: Int32?) {
-        guard let queue, count < Self.capacity else { return }
-        calsa_control_queue(outgoing.start + count, queue, UInt8(type.rawValue))
-        count += 1
-    }
-
     private mutating func fill(_ message: ClockMessage, from port: UInt8) -> UnsafeMutablePointer<snd_seq_event_t> {
         // Beyond the capacity, which callers know, the last event is overwritten rather than other memory.
         let event = outgoing.start + min(count, Self.capacity - 1)
@@ -160,7 +148,21 @@ package struct SequencerSender: ~Copyable {
         return first + max(0, written) / size
     }
 
-    // The contents of the queue.
+    // The queue.
+
+    /// Restarts the queue's time at 0; anything waiting in it is dropped.
+    ///
+    /// - Returns: whether the kernel accepted it.
+    package mutating func startQueue() -> Bool { control(SND_SEQ_EVENT_START) }
+
+    package mutating func stopQueue() { _ = control(SND_SEQ_EVENT_STOP) }
+
+    private mutating func control(_ type: snd_seq_event_type) -> Bool {
+        guard let queue else { return false }
+        calsa_control_queue(outgoing.start, queue, UInt8(type.rawValue))
+        count = 1
+        return write(from: 0) == 1
+    }
 
     /// Takes back everything in the queue, except what is being sent right now.
     package func removeQueued() { snd_seq_remove_events(handle, removal.pointer) }
@@ -235,18 +237,16 @@ package struct SequencerSender: ~Copyable {
             try check("snd_seq_subscribe_port", snd_seq_subscribe_port(handle, subscription))
         }
         defer { snd_seq_unsubscribe_port(handle, subscription) }
-        begin()
-        addQueueStart()
-        calsa_schedule(fill(.timingClock, from: Self.witness), queue, Self.queuePeriod / 2)
         try QueueFailure.at(.trial) { () throws(ALSAError) in
-            guard write(from: 0) == count else { throw ALSAError(operation: "write", code: -errno) }
+            guard startQueue() else { throw ALSAError(operation: "write", code: -errno) }
+            begin()
+            calsa_schedule(fill(.timingClock, from: Self.witness), queue, Self.queuePeriod / 2)
+            guard write(from: 0) == 1 else { throw ALSAError(operation: "write", code: -errno) }
         }
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&poller, 1, 100)
         let isHeard = read(descriptor, incoming.start, MemoryLayout<snd_seq_event_t>.stride) > 0
-        begin()
-        addQueueStop()
-        _ = write(from: 0)
+        stopQueue()
         guard isHeard else { throw .silent }
         let time = incoming[0].time.time
         let period = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)

@@ -48,8 +48,6 @@ struct Agenda: ~Copyable {
     let entries: PageArray<ScheduledMessage>
     private(set) var count = 0
     private(set) var plannedAt = HostTime(microseconds: .min)
-    /// When the first message after those here is due; nil if there is none, or if there was no room for more.
-    private var following: HostTime?
     private let ahead: PageArray<Ahead>
     /// Whether the copies of the planners match the state after everything here has been sent.
     private var isAheadValid = false
@@ -112,7 +110,6 @@ struct Agenda: ~Copyable {
         while let time = earliest, time <= end {
             earliest = takeAll(at: time, shared, states, now)
         }
-        following = earliest
     }
 
     /// The next message of an output.
@@ -156,17 +153,10 @@ struct Agenda: ~Copyable {
         return ready
     }
 
-    /// The index of the first message, from a given one on, that leaves from a sequencer port.
-    func firstForPort(from start: Int = 0) -> Int? {
-        for index in start..<count where entries[index].port != nil { return index }
+    /// The index of the first message that leaves from a sequencer port.
+    var firstForPort: Int? {
+        for index in 0..<count where entries[index].port != nil { return index }
         return nil
-    }
-
-    /// When the next message for a sequencer port after a given one is due, or else the first one not planned yet, wherever
-    /// it goes.
-    func nextForPort(after index: Int) -> HostTime? {
-        guard let next = firstForPort(from: index + 1) else { return following }
-        return entries[next].due
     }
 
     /// The index of the last message that is due within a span after a given one.

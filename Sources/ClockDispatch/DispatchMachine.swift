@@ -77,6 +77,8 @@ struct KernelMachine: DispatchMachine, ~Copyable {
     var anotherQueueRuns: Bool { read(false) { $0.anotherQueueRuns } }
     func queueOrigin() -> ClosedRange<MonotonicTime>? { sender?.queueOrigin() }
     func removeQueued() { sender?.removeQueued() }
+    mutating func startQueue() -> Bool { sender?.startQueue() == true }
+    mutating func stopQueue() { sender?.stopQueue() }
 
     func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int? {
         read(0) { $0.takeHeard(heard) }
@@ -88,18 +90,6 @@ struct KernelMachine: DispatchMachine, ~Copyable {
         case .some(let sender): body(sender)
         case nil: nothing
         }
-    }
-
-    mutating func stopQueue() {
-        sender?.begin()
-        sender?.addQueueStop()
-        _ = sender?.write(from: 0)
-    }
-
-    mutating func startQueue() -> Bool {
-        sender?.begin()
-        sender?.addQueueStart()
-        return sender?.write(from: 0) == 1
     }
 
     mutating func arm(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {

@@ -18,13 +18,7 @@ package enum DispatchMode: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     /// By the sequencer's queue, which the thread starts ahead of time.
     case queue
 
-    package var name: String {
-        switch self {
-        case .direct: "direct"
-        case .backstop: "backstop"
-        case .queue: "queue"
-        }
-    }
+    package var name: String { "\(self)" }
 }
 
 /// How ticks are sent at first, and whether that may change.

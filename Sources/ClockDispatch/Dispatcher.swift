@@ -67,9 +67,9 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// The queue since its last start.
     struct RunningQueue: BitwiseCopyable {
         /// Lower bound on when it started.
-        var start: MonotonicTime
+        let start: MonotonicTime
         /// When the call that started it returned.
-        var returned: MonotonicTime
+        let returned: MonotonicTime
         /// Of all measurements of when its time was 0, the earliest upper limit; nil until it has been measured.
         private var latest: MonotonicTime?
         /// Of all measurements, the smallest distance between the limits, in nanoseconds.
@@ -104,8 +104,6 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         var earliest: MonotonicTime
         /// When the first group has usually left.
         var groupEnd: MonotonicTime
-        /// When to continue.
-        var wakeUp: MonotonicTime
     }
 
     /// Longest time without a sleep, and the pause that follows it, in nanoseconds.
@@ -239,8 +237,11 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         policy.finishedGroup(at: machine.monotonicTime(), threadTime: machine.threadTime())
     }
 
+    /// How messages are sent now: beside another program's queue the thread sends, unless the user wants otherwise.
+    var mode: DispatchMode { way.isAdaptive && company.isPresent ? .backstop : way.mode }
+
     /// Whether messages from sequencer ports go through the queue.
-    var usesQueue: Bool { way.mode != .direct && machine.hasQueue }
+    var usesQueue: Bool { mode != .direct && machine.hasQueue }
 
     /// When a message of the agenda is due.
     func due(of index: Int) -> MonotonicTime { reading.monotonicTime(of: agenda.entries[index].due) }
@@ -318,7 +319,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     }
 
     private mutating func plan() {
-        let span = policy.groupSpan + (way.mode == .direct ? 0 : lead / 1_000)
+        let span = policy.groupSpan + (mode == .direct ? 0 : lead / 1_000)
         agenda.plan(shared, states, at: machine.hostTime(), span: span)
         for slot in 0..<shared.outputs { report(slot) }
     }

@@ -14,7 +14,7 @@ extension Dispatcher where Machine: ~Copyable {
     /// - Parameter wakeUp: when to wake if the thread is to send the first message of all.
     /// - Returns: when to continue; nil if the thread is to send the first message.
     mutating func queueUp(wakeUp: MonotonicTime) -> MonotonicTime? {
-        guard usesQueue, let first = agenda.firstForPort() else { return nil }
+        guard usesQueue, let first = agenda.firstForPort else { return nil }
         let aim = due(of: first)
         let isOwn = first > 0 || isOwn(0)
         for _ in 0..<3 {
@@ -42,7 +42,7 @@ extension Dispatcher where Machine: ~Copyable {
         // The answer may take long, if its code has to be read from the disk. Meanwhile the queue sends.
         if company.armed() { company.note(anotherQueueRuns: machine.anotherQueueRuns) }
         if !isOwn { finishedGroup() }
-        return min(armed.wakeUp, nextOwnWakeUp)
+        return min(armed.groupEnd, nextOwnWakeUp)
     }
 
     /// Whether the thread sends a message itself.
@@ -50,7 +50,7 @@ extension Dispatcher where Machine: ~Copyable {
     /// Beside another program's queue it does, unless it has just sent something: waking for all would take too long.
     private func isOwn(_ index: Int) -> Bool {
         guard agenda.entries[index].port != nil, usesQueue else { return true }
-        return way.mode == .backstop
+        return mode == .backstop
             && due(of: index).nanoseconds - lastSent.nanoseconds >= policy.groupSpan * 1_000
     }
 
@@ -92,21 +92,9 @@ extension Dispatcher where Machine: ~Copyable {
         }
         machine.arm(UnsafeMutableBufferPointer(start: agenda.entries.start, count: agenda.count))
         let last = agenda.lastOfGroup(from: first, span: policy.groupSpan)
-        let groupEnd = due(of: last).advanced(byNanoseconds: 3 * QueueGrid.period)
         armed = Armed(
-            earliest: queue.start.advanced(byNanoseconds: agenda.entries[first].queueTime), groupEnd: groupEnd,
-            wakeUp: wakeUp(after: groupEnd, for: agenda.nextForPort(after: last)))
-    }
-
-    /// When to wake after a group, so that the queue can be started for the next message without waiting awake.
-    ///
-    /// At once, if there is no next message, or if it is due too soon or too late for a start soon after the group.
-    private func wakeUp(after groupEnd: MonotonicTime, for next: HostTime?) -> MonotonicTime {
-        let first = groupEnd.advanced(byNanoseconds: policy.toStart.nanoseconds)
-        guard let next, let grid = QueueGrid(aimingAt: reading.monotonicTime(of: next), from: first, lead: lead),
-            grid.start <= first.advanced(byNanoseconds: QueueGrid.period)
-        else { return groupEnd }
-        return grid.start.advanced(byNanoseconds: -policy.toStart.nanoseconds)
+            earliest: queue.start.advanced(byNanoseconds: agenda.entries[first].queueTime),
+            groupEnd: due(of: last).advanced(byNanoseconds: 3 * QueueGrid.period))
     }
 
     /// Takes back everything from the queue, and finds out what has left it.
@@ -119,14 +107,14 @@ extension Dispatcher where Machine: ~Copyable {
         if now >= armed.earliest { settle() }
         let hasSent = agenda.count < count
         for index in 0..<agenda.count { agenda.entries[index].isArmed = false }
-        if hasSent, way.mode == .backstop, let wokenFor, wokenFor < armed.groupEnd {
+        if hasSent, mode == .backstop, let wokenFor, wokenFor < armed.groupEnd {
             // The thread was to send it, and came too late.
             noteReady(at: now) { $0.couldSend(after: $1) }
         }
         if now >= armed.groupEnd, !hasSent {
             // The queue still waits for another queue's timer, or did when its start was measured: that timer is very slow.
             queue?.forgetOrigin()
-            noteStart(isLate: true)
+            company.started(isLate: true)
         } else {
             measureStart(at: now)
         }
@@ -145,13 +133,7 @@ extension Dispatcher where Machine: ~Copyable {
         let isLate = limits.lowerBound > latest
         guard isLate || limits.upperBound <= latest else { return }
         queue?.isJudged = true
-        noteStart(isLate: isLate)
-    }
-
-    /// Notes whether the queue's start had to wait for another queue's timer.
-    private mutating func noteStart(isLate: Bool) {
         company.started(isLate: isLate)
-        if way.isAdaptive, way.mode != .direct { way.mode = company.isPresent ? .backstop : .queue }
     }
 
     /// Asks the witness which messages the queue has sent.

@@ -130,7 +130,7 @@ package final class OutputThread: @unchecked Sendable {
             }
             let deadline = dispatcher.turn()
             boardInUse.store(dispatcher.generation ?? 0, ordering: .releasing)
-            modeInForce.store(dispatcher.way.mode.rawValue, ordering: .relaxed)
+            modeInForce.store(dispatcher.mode.rawValue, ordering: .relaxed)
             nextTurn.store(deadline.nanoseconds, ordering: .relaxed)
             // Others may give this thread real-time scheduling while it runs, or take it away; asking costs two calls.
             turns &+= 1

@@ -95,7 +95,7 @@ def test_a_panel_open_to_the_network_is_announced_as_long_as_it_runs(network, st
     first = opened(8808)
     network.start_avahi()
     until(lambda: network.found() == {panel("Tactus on stage", 8808)}, "the panel is found once Avahi runs")
-    assert "Tactus on stage" in first.stderr
+    until(lambda: "Tactus on stage" in first.stderr, "the log says so")
     second = opened(8809)
     both = {panel("Tactus on stage", 8808), panel("Tactus on stage #2", 8809)}
     until(lambda: network.found() == both, "the second on this machine has another name")

@@ -83,7 +83,7 @@ final class DispatchStage {
     }
 
     /// The mode in force.
-    var mode: DispatchMode { dispatcher.way.mode }
+    var mode: DispatchMode { dispatcher.mode }
 
     /// Largest lateness of an output's ticks, in microseconds.
     func longestLateness(slot: Int) -> Int64 { counters[slot].lateness.maximum }
