@@ -73,10 +73,10 @@ package struct SequencerSender: ~Copyable {
 
     /// Locks in memory what is used here.
     ///
-    /// - Parameter events: the most in a batch, besides those for the queue.
+    /// - Parameter events: the most in a batch.
     /// - Returns: whether the system allowed it.
     package func lockMemory(events: Int) -> Bool {
-        outgoing.lock(first: min(events + 1, Self.capacity)) && incoming.lock(first: Self.heardCapacity)
+        outgoing.lock(first: min(max(1, events), Self.capacity)) && incoming.lock(first: Self.heardCapacity)
     }
 
     // Ports
@@ -158,10 +158,16 @@ package struct SequencerSender: ~Copyable {
     package mutating func stopQueue() { _ = control(SND_SEQ_EVENT_STOP) }
 
     private mutating func control(_ type: snd_seq_event_type) -> Bool {
-        guard let queue else { return false }
+        begin(with: type)
+        return write(from: 0) == 1
+    }
+
+    /// Begins a batch with a start or stop of the queue, if there is one.
+    private mutating func begin(with type: snd_seq_event_type) {
+        begin()
+        guard let queue else { return }
         calsa_control_queue(outgoing.start, queue, UInt8(type.rawValue))
         count = 1
-        return write(from: 0) == 1
     }
 
     /// Takes back everything in the queue, except what is being sent right now.
@@ -237,11 +243,11 @@ package struct SequencerSender: ~Copyable {
             try check("snd_seq_subscribe_port", snd_seq_subscribe_port(handle, subscription))
         }
         defer { snd_seq_unsubscribe_port(handle, subscription) }
+        // In one batch, since the queue runs as soon as it is started.
+        begin(with: SND_SEQ_EVENT_START)
+        calsa_schedule(fill(.timingClock, from: Self.witness), queue, Self.queuePeriod / 2)
         try QueueFailure.at(.trial) { () throws(ALSAError) in
-            guard startQueue() else { throw ALSAError(operation: "write", code: -errno) }
-            begin()
-            calsa_schedule(fill(.timingClock, from: Self.witness), queue, Self.queuePeriod / 2)
-            guard write(from: 0) == 1 else { throw ALSAError(operation: "write", code: -errno) }
+            guard write(from: 0) == count else { throw ALSAError(operation: "write", code: -errno) }
         }
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&poller, 1, 100)

@@ -237,7 +237,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         policy.finishedGroup(at: machine.monotonicTime(), threadTime: machine.threadTime())
     }
 
-    /// How messages are sent now: beside another program's queue the thread sends, unless the user wants otherwise.
+    /// How messages are sent now: where that is adaptive, by the thread while another program's queue runs.
     var mode: DispatchMode { way.isAdaptive && company.isPresent ? .backstop : way.mode }
 
     /// Whether messages from sequencer ports go through the queue.

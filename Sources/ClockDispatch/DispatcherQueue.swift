@@ -31,6 +31,8 @@ extension Dispatcher where Machine: ~Copyable {
             if now.advanced(byNanoseconds: QueueGrid.period) < early {
                 return pause(until: isOwn ? min(early, wakeUp) : early)
             }
+            // What goes to a line before that does not wait for the queue's start.
+            if first > 0, grid.start >= wakeUp { return nil }
             noteReady(at: now) { $0.couldStart(after: $1) }
             guard let isPrompt = startQueue(at: grid.start) else { return nil }
             arm(first) { grid.stamp(notBefore: $0) }

@@ -276,6 +276,19 @@ struct DispatcherTests {
         #expect(turns < 150)
     }
 
+    /// Where the queue's next start falls depends on the tempo.
+    @Test(arguments: [2_920, 2_960, 3_000, 3_040])
+    func `a line whose tick is due right after a group does not wait for the queue's next start`(offset: Int64) {
+        for tempo: Int64 in 0..<8 {
+            let stage = DispatchStage(mode: .queue, outputs: 3, microsecondsPerBeat: 400_000 + 480 * tempo)
+            stage.board.slots[1].settings.offset = 2_400
+            stage.board.slots[2].settings.offset = offset
+            stage.board.slots[2].sink = .discard
+            stage.run(milliseconds: 500)
+            for slot in 0..<3 { #expect(stage.longestLateness(slot: slot) <= (slot == 2 ? 5 : 160)) }
+        }
+    }
+
     @Test
     func `in queue mode a thread held up for 12 ms now and then delays nothing, at any tempo`() {
         let stage = DispatchStage(mode: .queue, microsecondsPerBeat: 200_001)

@@ -86,16 +86,16 @@ def machine(client, number):
     return port(client, *(name.format(number) for name in MACHINE))
 
 
-def tempo_heard(line):
-    """The tempo of a machine that counts the ticks it gets, in beats a minute; 0 if fewer than three come in two seconds."""
+def heard(line):
+    """What a machine gets in two seconds: the number of ticks, and the tempo that it counts from them."""
     line.read()
     before = len(line.events)
     time.sleep(2)
     line.read()
     ticks = [at for name, at in line.events[before:] if name == "clock"]
-    # Two connections bring ticks in pairs. A pause, while the lab waits for a file, is a median's exception.
+    # Two connections bring ticks in pairs. A pause, while the lab waits for a file, does not change the median.
     apart = [(later - earlier) / 2 for earlier, later in zip(ticks, ticks[2:])]
-    return 60e6 / 24 / statistics.median(apart) if apart else 0
+    return {"ticks": len(ticks), "tempo": 60e6 / 24 / statistics.median(apart) if apart else None}
 
 
 def started(name, *arguments):
@@ -115,11 +115,11 @@ def double_tempo():
     with started("double", "--no-link", "--output", "VirMIDI 0-0", "--output", "virtual:Spare") as gateway:
         somebody.subscribe_port(port(somebody, "Tactus", "Spare"), machine(somebody, 0))
         gateway.wait_status(warned("clock-twice"), "the second clock is noticed")
-        before = tempo_heard(line)
+        before = heard(line)
         said = steps.run(symptom("Double tempo")[0])
         steps.run(fix(said, "hears the clock twice"))
         gateway.wait_status(lambda status: not warned("clock-twice")(status), "the warning is gone")
-        after = tempo_heard(line)
+        after = heard(line)
     somebody.close()
     line.close()
     return {"steps": steps.taken, "before": before, "after": after}
@@ -132,13 +132,13 @@ def silent():
     hog.subscribe_port(out, machine(hog, 1), exclusive=True)
     with started("silent", "--no-link", "--output", "VirMIDI 0-1") as gateway:
         gateway.wait_status(warned("output-away"), "the refusal is noticed")
-        before = tempo_heard(line)
+        before = heard(line)
         said = steps.run(symptom("Silent, or does not start")[0])
         told = fix(said, "VirMIDI 0-1 is away")
         hog.close()  # as told: "close that program"
         gateway.wait_status(lambda status: not warned("output-away")(status), "the machine is connected")
         steps.run(symptom("Silent, or does not start")[0])
-        after = tempo_heard(line)
+        after = heard(line)
     line.close()
     return {"steps": steps.taken, "fix": told, "before": before, "after": after}
 
