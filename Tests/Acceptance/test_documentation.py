@@ -40,7 +40,7 @@ def test_double_tempo_is_mended_by_what_the_status_says(recordings):
     (_, code, said), (mend, mended, _) = scene["steps"]
     assert code == mended == 0 and "hears the clock twice" in said, scene
     assert mend.startswith("aconnect -d ")
-    assert [scene[when]["tempo"] for when in ("before", "after")] == pytest.approx([240, 120], rel=0.02)
+    assert [scene[when]["tempo"] for when in ("before", "after")] == pytest.approx([240, 120], rel=0.01)
 
 
 @pytest.mark.real("sequencer")
@@ -49,7 +49,7 @@ def test_a_machine_whose_port_is_taken_is_heard_again_by_what_the_status_says(re
     (_, code, said), (_, again, after) = scene["steps"]
     assert code == again == 0 and "another program has it to itself" in said, scene
     assert scene["fix"].startswith("close that program") and "is away" not in after
-    assert scene["before"]["ticks"] == 0 and scene["after"]["tempo"] == pytest.approx(120, rel=0.02)
+    assert scene["before"]["ticks"] == 0 and scene["after"]["tempo"] == pytest.approx(120, rel=0.01)
 
 
 @pytest.mark.real("sequencer")

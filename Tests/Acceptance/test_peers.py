@@ -95,7 +95,7 @@ def test_three_official_peers_are_listed_and_gone_after_their_time_to_live(sessi
     assert {one["node"] for one in json.loads(gateway.command("peers", "--json").stdout)} == set(session.nodes)
 
     def is_listed(number):
-        return session.nodes[number] in [one["node"] for one in answer(gateway, "peers")]
+        return session.nodes[number] in peers()
 
     session.peers[1].press("a")
     until(lambda: not is_listed(1), "a peer that says bye-bye is gone")
