@@ -21,22 +21,22 @@ package enum DispatchMode: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     package var name: String { "\(self)" }
 }
 
-/// How ticks are sent at first, and whether that may change.
+/// How ticks are sent, and whether that may change.
 struct DispatchWay: Hashable, BitwiseCopyable {
     var mode: DispatchMode
-    /// Whether the dispatcher changes the mode by what it measures.
+    /// Whether the queue becomes a backstop while another program's queue runs.
     var isAdaptive = false
 
     /// The way for a choice on a machine.
     ///
     /// By default, a real-time thread uses the queue, or the backstop while another program's queue makes that less
-    /// exact. On a PREEMPT_RT kernel it sends directly until it has once woken late. An ordinary thread leaves
-    /// everything to the queue.
+    /// exact. On a PREEMPT_RT kernel it sends directly, since the queue's timer is held up by every real-time thread
+    /// there, and sends early afterwards. An ordinary thread leaves everything to the queue.
     ///
     /// - Parameters:
     ///   - choice: what the user wants; without a queue the mode is always direct.
     ///   - scheduling: how the output thread is scheduled.
-    ///   - isRealTimeKernel: true for PREEMPT_RT, where the thread is nearly always on time and the queue less so.
+    ///   - isRealTimeKernel: true for PREEMPT_RT.
     ///   - hasQueue: whether the sequencer has a queue.
     /// - Returns: the way until the scheduling changes.
     static func chosen(
@@ -49,7 +49,7 @@ struct DispatchWay: Hashable, BitwiseCopyable {
         case .queue: return .init(mode: .queue)
         case .auto:
             guard scheduling.isRealTime else { return .init(mode: .queue) }
-            return .init(mode: isRealTimeKernel ? .direct : .queue, isAdaptive: true)
+            return isRealTimeKernel ? .init(mode: .direct) : .init(mode: .queue, isAdaptive: true)
         }
     }
 }

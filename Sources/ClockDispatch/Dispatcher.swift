@@ -115,8 +115,6 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     static var longestSleep: Int64 { 1_000_000_000 }
     /// A message later than this, in microseconds, may change the plan.
     static var late: Int64 { 100 }
-    /// A wake-up later than this, in nanoseconds, shows that direct dispatch needs the queue.
-    static var lateWakeUp: Int64 { 100_000 }
 
     /// Prepares as many outputs as there are counters.
     ///
@@ -156,9 +154,6 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         policy.wokeUp(lateness: lateness)
         wokenFor = deadline
         awakeSince = deadline.advanced(byNanoseconds: lateness)
-        if way.isAdaptive, way.mode == .direct, machine.hasQueue, lateness > Self.lateWakeUp {
-            way = DispatchWay(mode: .backstop)
-        }
     }
 
     /// Sends in another way from now on; call ``turn()`` at once.

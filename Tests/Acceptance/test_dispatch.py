@@ -8,7 +8,7 @@ import statistics
 import pytest
 
 from rig.figures import quantile
-from rig.labs import KERNELS, Boot
+from rig.labs import FETCHED, KERNELS, REAL_TIME, Boot
 
 pytestmark = pytest.mark.real("sequencer")
 
@@ -18,12 +18,16 @@ LOADED = ["auto", "not real-time under load", "beside a queue for a while"]
 SCENES = {(kernel, "voluntary"): LOADED for kernel in KERNELS}
 SCENES[KERNELS[0], "voluntary"] = [*LOADED, "direct", "queue", "not real-time", "beside a slow queue"]
 SCENES[KERNELS[0], "full"] = ["auto"]
+if REAL_TIME in FETCHED:
+    SCENES[REAL_TIME, "full"] = ["auto", "beside a greedy thread"]
 BOOTS = [
     Boot({(kernel, model): ("dispatch.py", *scenes)}, ("--kernel", kernel, "--kernel-args", f"preempt={model}"),
          programs={"ANOTHER_QUEUE": "another_queue.c"})
     for (kernel, model), scenes in SCENES.items()]
 # The limit is 200 us. Usually ticks are less than 10 us late, but how long the load blocks interrupts varies by boot.
 MOST_LATE = 200
+# For so long the greedy thread holds up ours at a time.
+GREED = 3000
 # Until another queue is noticed, ticks wait for its timer, and then for ours.
 NOTICING = 1200
 EVEN = 20
@@ -111,6 +115,17 @@ def test_beside_another_programs_slow_queue_ticks_are_late_by_its_period_at_most
     show(figure, ticks, 200)
     assert not ticks.lost_or_doubled
     assert quantile(ticks.lateness, 0.98) <= 200
+
+
+@pytest.mark.skipif(REAL_TIME not in FETCHED, reason="only Debian's mirrors have a kernel for real time")
+def test_on_a_real_time_kernel_a_tick_is_late_by_what_holds_up_the_thread_and_none_leaves_early(recordings, figure):
+    record = recordings[REAL_TIME, "full"]["beside a greedy thread"]
+    assert record["after"]["realtime"]["dispatch"] == "direct"
+    ticks = Ticks(record, "load from", "load to")
+    show(figure, ticks, GREED + MOST_LATE)
+    assert len(ticks.lateness) > 150 and not ticks.lost_or_doubled
+    assert min(ticks.lateness) >= -EVEN
+    assert max(ticks.lateness) <= GREED + MOST_LATE
 
 
 def test_no_tick_is_lost_or_doubled_when_another_programs_queue_comes_and_goes(recordings, kernel, figure):

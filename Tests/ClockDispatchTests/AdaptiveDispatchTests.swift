@@ -236,14 +236,4 @@ struct AdaptiveDispatchTests {
         let first = try #require(stage.messages().drop { $0.message != .start }.first { $0.message == .timingClock })
         #expect(!first.isQueued)
     }
-
-    @Test
-    func `on a real-time kernel the thread sends until it has once woken late`() {
-        let stage = DispatchStage(way: DispatchWay(mode: .direct, isAdaptive: true), microsecondsPerBeat: 400_001)
-        stage.run(milliseconds: 1000)
-        #expect(stage.mode == .direct)
-        stage.wakeUpLatency = { 150_000 }
-        stage.run(milliseconds: 100)
-        #expect(stage.mode == .backstop)
-    }
 }

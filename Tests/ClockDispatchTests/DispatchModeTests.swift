@@ -25,7 +25,7 @@ struct DispatchModeTests {
         let way = DispatchWay.chosen(
             choice, scheduling: scheduling, isRealTimeKernel: isRealTimeKernel, hasQueue: hasQueue)
         #expect(way.mode == expected)
-        #expect(way.isAdaptive == (choice == .auto && scheduling.isRealTime && hasQueue))
+        #expect(way.isAdaptive == (choice == .auto && scheduling.isRealTime && hasQueue && !isRealTimeKernel))
     }
 }
 
