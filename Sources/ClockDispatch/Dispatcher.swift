@@ -57,8 +57,10 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     var armed: Armed?
     /// The last tag used; never 0.
     var tag: UInt8 = 0
-    /// When the thread was to wake, from waking until it has begun its work.
+    /// When the thread was to wake, from waking until it has begun its work; later by what it has waited since.
     var wokenFor: MonotonicTime?
+    /// When the thread began to take back what it is about to send.
+    var takingBackSince: MonotonicTime?
     /// When the last ticks that the thread sent were due.
     var lastSent = MonotonicTime(nanoseconds: 0)
     /// When the thread last woke, or is to wake.
@@ -71,15 +73,13 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         /// When the call that started it returned.
         let returned: MonotonicTime
         /// Of all measurements of when its time was 0, the earliest upper limit; nil until it has been measured.
-        private var latest: MonotonicTime?
+        private(set) var latest: MonotonicTime?
         /// Of all measurements, the smallest distance between the limits, in nanoseconds.
-        private var error: Int64 = .max
+        private(set) var error: Int64 = .max
         /// Whether it was measured more than once, so that one late interrupt seldom spoils it.
-        private var isSure = false
+        private(set) var isSure = false
         /// Whether it is known if its start had to wait for another queue's timer.
         var isJudged = false
-
-        init(start: MonotonicTime, returned: MonotonicTime) { (self.start, self.returned) = (start, returned) }
 
         /// Estimate of when its time was 0; nil until it has been measured.
         var origin: MonotonicTime? { latest.map { max(start, $0.advanced(byNanoseconds: -error)) } }
@@ -196,6 +196,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     private mutating func work() -> MonotonicTime {
         if armed != nil {
+            waitToTakeBack()
             disarm()
             // What was taken back is planned again, with what is now within the lead. If everything has left, the copies
             // of planners that look ahead are still right.
@@ -213,7 +214,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             let isNear =
                 agenda.entries[0].port != nil && usesQueue && now.advanced(byNanoseconds: QueueGrid.period) >= due
             guard isNear || now >= wakeUp else { return pauseDirect(now: now, until: wakeUp) }
-            noteReady(at: now) { $0.couldSend(after: $1) }
+            noteCouldSend(at: now)
             if agenda.entries[0].message == .timingClock { lastSent = due }
             sendFirst(awakeSince: reading.hostTime)
             finishedGroup()
@@ -221,10 +222,11 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Notes how long after its deadline the thread is ready for what it woke for.
-    mutating func noteReady(at now: MonotonicTime, _ note: (inout WakeUpPolicy, Int64) -> Void) {
+    /// Notes how long it has taken, from waking for it, until a message can be sent.
+    mutating func noteCouldSend(at now: MonotonicTime) {
+        if let start = takingBackSince.take() { policy.tookBack(in: now.nanoseconds - start.nanoseconds) }
         guard let deadline = wokenFor.take() else { return }
-        note(&policy, now.nanoseconds - deadline.nanoseconds)
+        policy.couldSend(after: now.nanoseconds - deadline.nanoseconds)
     }
 
     /// Notes that a group of messages has been handled.
@@ -260,7 +262,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         guard start.advanced(byNanoseconds: policy.portChange.nanoseconds) < deadline else { return false }
         let port = change.trailingZeroBitCount
         machine.setPort(UInt8(port), exists: wantedPorts >> UInt64(port) & 1 == 1)
-        policy.changedPort(in: machine.monotonicTime().nanoseconds - start.nanoseconds)
+        policy.portChange.learn(machine.monotonicTime().nanoseconds - start.nanoseconds)
         return true
     }
 

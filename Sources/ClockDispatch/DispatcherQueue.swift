@@ -33,7 +33,7 @@ extension Dispatcher where Machine: ~Copyable {
             }
             // What goes to a line before that does not wait for the queue's start.
             if first > 0, grid.start >= wakeUp { return nil }
-            noteReady(at: now) { $0.couldStart(after: $1) }
+            if let deadline = wokenFor.take() { policy.toStart.learn(now.nanoseconds - deadline.nanoseconds) }
             guard let isPrompt = startQueue(at: grid.start) else { return nil }
             arm(first) { grid.stamp(notBefore: $0) }
             if isPrompt { break }
@@ -44,7 +44,7 @@ extension Dispatcher where Machine: ~Copyable {
         // The answer may take long, if its code has to be read from the disk. Meanwhile the queue sends.
         if company.armed() { company.note(anotherQueueRuns: machine.anotherQueueRuns) }
         if !isOwn { finishedGroup() }
-        return min(armed.groupEnd, nextOwnWakeUp)
+        return min(armed.groupEnd, nextOwnWakeUp ?? armed.groupEnd)
     }
 
     /// Whether the thread sends a message itself.
@@ -58,12 +58,9 @@ extension Dispatcher where Machine: ~Copyable {
 
     /// When to wake for the next message that the thread sends, by choice or for want of room in the queue.
     ///
-    /// The end of time if there is none.
-    private var nextOwnWakeUp: MonotonicTime {
-        for index in 0..<agenda.count where !agenda.entries[index].isArmed || isOwn(index) {
-            return ownWakeUp(for: index)
-        }
-        return MonotonicTime(nanoseconds: .max)
+    /// Nil if there is none.
+    private var nextOwnWakeUp: MonotonicTime? {
+        (0..<agenda.count).first { !agenda.entries[$0].isArmed || isOwn($0) }.map { ownWakeUp(for: $0) }
     }
 
     /// Starts the queue at a given time or slightly later.
@@ -99,6 +96,18 @@ extension Dispatcher where Machine: ~Copyable {
             groupEnd: due(of: last).advanced(byNanoseconds: 3 * QueueGrid.period))
     }
 
+    /// Waits, without sleeping, until a message that is almost due must be taken back.
+    ///
+    /// Until then the queue sends it if the thread is held up again.
+    mutating func waitToTakeBack() {
+        guard let wakeUp = nextOwnWakeUp, reading.monotonic >= wakeUp else { return }
+        let end = wakeUp.advanced(byNanoseconds: policy.marginToSend - policy.toTakeBack.nanoseconds)
+        var now = reading.monotonic
+        while now < end { now = machine.monotonicTime() }
+        takingBackSince = now
+        wokenFor = wokenFor?.advanced(byNanoseconds: now.nanoseconds - reading.monotonic.nanoseconds)
+    }
+
     /// Takes back everything from the queue, and finds out what has left it.
     mutating func disarm() {
         guard let armed else { return }
@@ -109,10 +118,8 @@ extension Dispatcher where Machine: ~Copyable {
         if now >= armed.earliest { settle() }
         let hasSent = agenda.count < count
         for index in 0..<agenda.count { agenda.entries[index].isArmed = false }
-        if hasSent, mode == .backstop, let wokenFor, wokenFor < armed.groupEnd {
-            // The thread was to send it, and came too late.
-            noteReady(at: now) { $0.couldSend(after: $1) }
-        }
+        // The thread was to send it, and came too late.
+        if hasSent, mode == .backstop, let wokenFor, wokenFor < armed.groupEnd { noteCouldSend(at: now) }
         if now >= armed.groupEnd, !hasSent {
             // The queue still waits for another queue's timer, or did when its start was measured: that timer is very slow.
             queue?.forgetOrigin()

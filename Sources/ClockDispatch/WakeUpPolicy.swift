@@ -9,13 +9,15 @@ struct WakeUpPolicy {
     /// Time from a deadline until the thread can start the queue, in nanoseconds.
     ///
     /// One wake-up in ten needs longer and takes the queue's next period, which costs less than waking earlier each time.
-    private(set) var toStart = UpperDuration(20_000, within: 2_000...QueueGrid.period, oneIn: 10)
+    var toStart = UpperDuration(20_000, within: 2_000...QueueGrid.period, oneIn: 10)
     /// Time from a deadline until the thread can send, in nanoseconds: one wake-up in two needs longer.
     private var toSendUsually = UpperDuration(20_000, within: 2_000...Self.stall, oneIn: 2)
     /// The same; one in a hundred needs longer.
     private var toSend = UpperDuration(50_000, within: 2_000...Self.stall, oneIn: 100)
+    /// Time to take back from the queue what the thread is to send, in nanoseconds; one time in a hundred needs longer.
+    private(set) var toTakeBack = UpperDuration(50_000, within: 2_000...Self.stall, oneIn: 100)
     /// Time to create or delete a port, in nanoseconds.
-    private(set) var portChange = UpperDuration(500_000, within: 50_000...1_000_000, oneIn: 100)
+    var portChange = UpperDuration(500_000, within: 50_000...1_000_000, oneIn: 100)
     /// The longest that the thread was held up, in nanoseconds; forgotten within hours.
     private var longestDelay: Int64 = 0
     /// Processor time that the thread may still use, or has used too much, in nanoseconds.
@@ -61,9 +63,6 @@ struct WakeUpPolicy {
         longestDelay = max(longestDelay, min(lateness, Self.leads.upperBound / 2))
     }
 
-    /// Notes that the thread could start the queue so long after its deadline, in nanoseconds.
-    mutating func couldStart(after time: Int64) { toStart.learn(time) }
-
     /// Notes that the thread could send so long after its deadline, in nanoseconds.
     ///
     /// No margin covers a stall, so that teaches nothing.
@@ -73,8 +72,10 @@ struct WakeUpPolicy {
         toSend.learn(time)
     }
 
-    /// Notes how long it took to create or delete a port, in nanoseconds.
-    mutating func changedPort(in time: Int64) { portChange.learn(time) }
+    /// Notes how long it took to take back what the thread is to send, in nanoseconds; a stall teaches nothing.
+    mutating func tookBack(in time: Int64) {
+        if time <= Self.stall { toTakeBack.learn(time) }
+    }
 
     /// Notes that a group of messages has been handled.
     ///
