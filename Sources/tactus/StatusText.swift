@@ -8,7 +8,7 @@ enum StatusText {
         var lines = [
             row("mode", "\(status.mode.rawValue) (\(status.reason))"),
             row("tempo", "\(tempo(status)) BPM"),
-            row("beat", "\(decimals(status.beat)), phase \(decimals(status.phase)) of \(decimals(status.quantum))"),
+            row("beat", "\(reached(status.beat)), phase \(reached(status.phase)) of \(decimals(status.quantum))"),
             row("transport", transport(status)),
             row("link", link(status.link)),
         ]
@@ -131,6 +131,9 @@ enum StatusText {
 
     /// At most two decimals, without trailing zeros.
     static func decimals(_ value: Double) -> String { shortest(value, atMost: 2) }
+
+    /// A position, rounded down: what is to come has not been reached.
+    private static func reached(_ beats: Double) -> String { decimals((beats * 100).rounded(.down) / 100) }
 
     private static func whole(_ value: Double) -> String { fixed(value, 0) }
 }

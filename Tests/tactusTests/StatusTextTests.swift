@@ -31,6 +31,13 @@ struct StatusTextTests {
     }
 
     @Test
+    func `a beat or bar that is still to come has not been reached`() {
+        var status = Status.example
+        (status.beat, status.phase) = (-0.004, 3.996)
+        #expect(StatusText.lines(status).contains("beat       -0.01, phase 3.99 of 4"))
+    }
+
+    @Test
     func `a service manager gets one line that does not change with every beat`() {
         #expect(StatusText.service(.example) == "link, 133.7 BPM, 1 peer, playing, 1 output")
         var status = Status.example
