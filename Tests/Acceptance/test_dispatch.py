@@ -18,6 +18,7 @@ LOADED = ["auto", "not real-time under load", "beside a queue for a while"]
 SCENES = {(kernel, "voluntary"): LOADED for kernel in KERNELS}
 SCENES[KERNELS[0], "voluntary"] = [*LOADED, "direct", "queue", "not real-time", "beside a slow queue"]
 SCENES[KERNELS[0], "full"] = ["auto"]
+# Which has that model only, whatever it is told.
 if REAL_TIME in FETCHED:
     SCENES[REAL_TIME, "full"] = ["auto", "beside a greedy thread"]
 BOOTS = [
@@ -46,6 +47,11 @@ def kernel(request):
     return request.param
 
 
+@pytest.fixture(params=dict.fromkeys(kernel for kernel, _ in SCENES))
+def any_kernel(request):
+    return request.param
+
+
 class Ticks:
     """The ticks of one scene between two marks, with how late each one was."""
 
@@ -71,9 +77,9 @@ def show(figure, ticks, bound=None):
     figure("lateness, most", f"{max(ticks.lateness):.1f} us instruction-time", bound and f"{bound} us")
 
 
-def test_an_idle_machines_ticks_are_even(recordings, kernel, figure):
-    for model, scene in idle(kernel):
-        ticks = Ticks(recordings[kernel, model][scene], "idle from", "idle to")
+def test_an_idle_machines_ticks_are_even(recordings, any_kernel, figure):
+    for model, scene in idle(any_kernel):
+        ticks = Ticks(recordings[any_kernel, model][scene], "idle from", "idle to")
         figure("preemption and dispatch", f"{model}, {scene}")
         show(figure, ticks)
         assert len(ticks.lateness) > 90 and not ticks.lost_or_doubled
@@ -125,7 +131,7 @@ def test_on_a_real_time_kernel_a_tick_is_late_by_what_holds_up_the_thread_and_no
     show(figure, ticks, GREED + MOST_LATE)
     assert len(ticks.lateness) > 150 and not ticks.lost_or_doubled
     assert min(ticks.lateness) >= -EVEN
-    assert max(ticks.lateness) <= GREED + MOST_LATE
+    assert GREED / 2 <= max(ticks.lateness) <= GREED + MOST_LATE, "the thread was not held up, or for too long"
 
 
 def test_no_tick_is_lost_or_doubled_when_another_programs_queue_comes_and_goes(recordings, kernel, figure):
@@ -137,13 +143,13 @@ def test_no_tick_is_lost_or_doubled_when_another_programs_queue_comes_and_goes(r
     assert max(ticks.lateness) <= NOTICING
 
 
-def test_the_status_tells_how_ticks_leave_and_the_witness_is_nobodys_device(recordings, kernel):
-    told = {("voluntary", "direct"): ("direct", "fifo"), ("voluntary", "queue"): ("queue", "fifo"),
-            ("voluntary", "not real-time"): ("queue", "other")}
-    for model, scene in idle(kernel):
-        status = recordings[kernel, model][scene]["status"]
+def test_the_status_tells_how_ticks_leave_and_the_witness_is_nobodys_device(recordings, any_kernel):
+    auto = ("direct" if any_kernel == REAL_TIME else "queue", "fifo")
+    told = {"auto": auto, "direct": ("direct", "fifo"), "queue": ("queue", "fifo"), "not real-time": ("queue", "other")}
+    for model, scene in idle(any_kernel):
+        status = recordings[any_kernel, model][scene]["status"]
         realtime = status["realtime"]
-        assert (realtime["dispatch"], realtime["scheduling"]) == told.get((model, scene), ("queue", "fifo"))
+        assert (realtime["dispatch"], realtime["scheduling"]) == told[scene]
         latency = realtime["wakeUpLatencyMicroseconds"]
         assert 0 <= latency["p50"] <= latency["p99"] <= latency["max"]
         # Only our own witness is subscribed to the `Clock` port, and it must not be shown.

@@ -76,7 +76,8 @@ final class DispatchStage {
             let deadline = turn.nanoseconds
             guard kernel.now < deadline else { continue }
             let wakeUp = min(deadline, changes.first?.at ?? .max)
-            kernel.advance(to: wakeUp + wakeUpLatency())
+            kernel.advance(to: wakeUp)
+            kernel.advance(to: kernel.now + wakeUpLatency())
             if wakeUp == deadline { dispatcher.wokeUp(at: turn, lateness: kernel.now - deadline) }
         }
         dispatcher.finish()

@@ -21,24 +21,25 @@ from rig.loads import LOADS, running  # noqa: E402
 from rig.sequencer import another_queue  # noqa: E402
 
 TEMPO = 133.7
-# By scene: arguments, seconds idle, seconds under load, timer resolution in Hz of another program's queue.
-SCENES = {
-    "auto": ([], 3, 3, None),
-    "direct": (["--dispatch", "direct"], 3, 0, None),
-    "queue": (["--dispatch", "queue"], 3, 0, None),
-    "not real-time": (["--realtime-priority", "0"], 2, 0, None),
-    "beside a slow queue": (["--dispatch", "queue"], 3, 0, 1000),
-    "not real-time under load": (["--realtime-priority", "0"], 0, 2, None),
-    "beside a greedy thread": ([], 0, 3, None),
-}
+HEAVY = LOADS["heavy"].scripts
 # A thread of higher priority that works for 3 ms in 10, as an audio server's may.
-GREEDY = """exec python3 -c '
+GREEDY = ("""exec python3 -c '
 import os, time
 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(90))
 while True:
     end = time.monotonic() + 0.003
     while time.monotonic() < end: pass
-    time.sleep(0.007)'"""
+    time.sleep(0.007)'""",)
+# By scene: arguments, seconds idle, seconds under load, the load, timer resolution in Hz of another program's queue.
+SCENES = {
+    "auto": ([], 3, 3, HEAVY, None),
+    "direct": (["--dispatch", "direct"], 3, 0, HEAVY, None),
+    "queue": (["--dispatch", "queue"], 3, 0, HEAVY, None),
+    "not real-time": (["--realtime-priority", "0"], 2, 0, HEAVY, None),
+    "beside a slow queue": (["--dispatch", "queue"], 3, 0, HEAVY, 1000),
+    "not real-time under load": (["--realtime-priority", "0"], 0, 2, HEAVY, None),
+    "beside a greedy thread": ([], 0, 3, GREEDY, None),
+}
 
 
 def raw_now():
@@ -47,7 +48,7 @@ def raw_now():
 
 def play(name):
     """Plays one scene; returns what the output received, and the times of what happened."""
-    arguments, idle, loaded, resolution = SCENES[name]
+    arguments, idle, loaded, load, resolution = SCENES[name]
     line = FramedLine(0)
     marks = {}
     company = another_queue(resolution) if resolution else contextlib.nullcontext()
@@ -63,7 +64,7 @@ def play(name):
             marks["idle to"] = raw_now()
             status = gateway.status()
             if loaded:
-                with running((GREEDY,) if name == "beside a greedy thread" else LOADS["heavy"].scripts):
+                with running(load):
                     marks["load from"] = raw_now()
                     for playing in (True, False, True):
                         gateway.post("transport", {"playing": playing})

@@ -60,7 +60,7 @@ def drawn(seed):
 
 @contextlib.contextmanager
 def running(scripts):
-    """Runs a load's scripts at ordinary priority inside a `with` block. Fails if one ends by itself."""
+    """Runs a load's scripts, started at ordinary priority, inside a `with` block. Fails if one ends by itself."""
     processes = [
         subprocess.Popen(
             ["sh", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
