@@ -30,8 +30,8 @@ struct DispatchWay: Hashable, BitwiseCopyable {
     /// The way for a choice on a machine.
     ///
     /// By default, a real-time thread uses the queue, or the backstop while another program's queue makes that less
-    /// exact. On a PREEMPT_RT kernel it sends directly, since the queue's timer is held up by every real-time thread
-    /// there, and sends early afterwards. An ordinary thread leaves everything to the queue.
+    /// exact. On a PREEMPT_RT kernel it sends directly: there the queue's timer is a thread of low priority, and after
+    /// that was held up, the queue sends early. An ordinary thread leaves everything to the queue.
     ///
     /// - Parameters:
     ///   - choice: what the user wants; without a queue the mode is always direct.

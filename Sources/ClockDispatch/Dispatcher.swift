@@ -59,7 +59,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     var tag: UInt8 = 0
     /// When the thread was to wake, from waking until it has begun its work; later by what it has waited since.
     var wokenFor: MonotonicTime?
-    /// When the thread began to take back what it is about to send.
+    /// When the thread began to take back what it is about to send; until that is sent, or the turn ends.
     var takingBackSince: MonotonicTime?
     /// When the last ticks that the thread sent were due.
     var lastSent = MonotonicTime(nanoseconds: 0)
@@ -184,7 +184,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         let start = reading.monotonic
         awakeSince = min(awakeSince, start)
         var deadline = min(work(), start.advanced(byNanoseconds: Self.longestSleep))
-        wokenFor = nil
+        (wokenFor, takingBackSince) = (nil, nil)
         let now = machine.monotonicTime()
         if deadline <= now {
             guard now > awakeSince.advanced(byNanoseconds: Self.longestTurn) else { return deadline }
@@ -222,7 +222,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Notes how long it has taken, from waking for it, until a message can be sent.
+    /// Notes how long it has taken, from waking for it, until a message can be sent, and of that to take it back.
     mutating func noteCouldSend(at now: MonotonicTime) {
         if let start = takingBackSince.take() { policy.tookBack(in: now.nanoseconds - start.nanoseconds) }
         guard let deadline = wokenFor.take() else { return }

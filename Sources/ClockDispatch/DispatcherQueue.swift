@@ -118,7 +118,7 @@ extension Dispatcher where Machine: ~Copyable {
         if now >= armed.earliest { settle() }
         let hasSent = agenda.count < count
         for index in 0..<agenda.count { agenda.entries[index].isArmed = false }
-        // The thread was to send it, and came too late.
+        // What has left is, as a rule, what the thread was to send, and came too late for.
         if hasSent, mode == .backstop, let wokenFor, wokenFor < armed.groupEnd { noteCouldSend(at: now) }
         if now >= armed.groupEnd, !hasSent {
             // The queue still waits for another queue's timer, or did when its start was measured: that timer is very slow.

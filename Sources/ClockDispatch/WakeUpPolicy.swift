@@ -65,7 +65,7 @@ struct WakeUpPolicy {
 
     /// Notes that the thread could send so long after its deadline, in nanoseconds.
     ///
-    /// No margin covers a stall, so that teaches nothing.
+    /// What it has waited awake, while the queue stood by, is not counted. No margin covers a stall, so that teaches nothing.
     mutating func couldSend(after time: Int64) {
         guard time <= Self.stall else { return }
         toSendUsually.learn(time)

@@ -9,8 +9,8 @@ internal import Glibc
 public enum RunningKernel {
     /// Whether it is a PREEMPT_RT kernel.
     ///
-    /// Such a kernel runs a real-time thread nearly always at once, and sends what is in sequencer queues from an
-    /// ordinary thread. Reads files, so it is not for the output thread.
+    /// Such a kernel runs a real-time thread nearly always at once, and sends what is in sequencer queues from a
+    /// thread of low priority. Reads files, so it is not for the output thread.
     public static var isRealTime: Bool {
         var name = utsname()
         uname(&name)
