@@ -98,10 +98,10 @@ def test_a_device_that_returns_is_stopped_placed_and_continued_on_a_bar(recorded
             name for name, at, sender in words
             if sender == back["output"] and back["plugged"] < at < back["read"]]
         # A device that is being pulled may refuse its last tick. The observer, which stays, is then sent a Stop, perhaps
-        # only after `plugged`.
+        # only after `plugged`; and so is the device, if it has been connected again by then.
         assert sent[-3:] == ["stop", "position", "continue"] and sent[:-3] in ([], ["stop"])
         heard = [name for name, _ in back["events"] if name != "clock"]
-        assert heard == sent[-3:]
+        assert heard in (sent[-3:], sent)
         bar, late = nearest(bars, first_tick_after(back["events"], "continue"))
         assert [value for value, _ in back["positions"]] == [16 * bar]
         errors.append(late)
