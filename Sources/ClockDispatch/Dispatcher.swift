@@ -73,13 +73,15 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         /// When the call that started it returned.
         let returned: MonotonicTime
         /// Of all measurements of when its time was 0, the earliest upper limit; nil until it has been measured.
-        private(set) var latest: MonotonicTime?
+        private var latest: MonotonicTime?
         /// Of all measurements, the smallest distance between the limits, in nanoseconds.
-        private(set) var error: Int64 = .max
+        private var error: Int64 = .max
         /// Whether it was measured more than once, so that one late interrupt seldom spoils it.
-        private(set) var isSure = false
+        private var isSure = false
         /// Whether it is known if its start had to wait for another queue's timer.
         var isJudged = false
+
+        init(start: MonotonicTime, returned: MonotonicTime) { (self.start, self.returned) = (start, returned) }
 
         /// Estimate of when its time was 0; nil until it has been measured.
         var origin: MonotonicTime? { latest.map { max(start, $0.advanced(byNanoseconds: -error)) } }
