@@ -20,7 +20,6 @@ package final class SequencerOutput: @unchecked Sendable {
     /// Why no queue can send for the output thread; nil if one can.
     package private(set) var queueFailure: QueueFailure?
 
-    private static let witness = Int32(SequencerSender.witness)
     /// Event slots for messages waiting in the queue, and for those the witness has received but nobody has read yet.
     private static let pools = (output: 600, input: 2000)
 
@@ -116,7 +115,7 @@ package final class SequencerOutput: @unchecked Sendable {
         var port: OpaquePointer?
         try check("snd_seq_port_info_malloc", snd_seq_port_info_malloc(&port))
         defer { snd_seq_port_info_free(port) }
-        snd_seq_port_info_set_port(port, Self.witness)
+        snd_seq_port_info_set_port(port, Int32(SequencerSender.witness))
         snd_seq_port_info_set_port_specified(port, 1)
         snd_seq_port_info_set_name(port, "Witness")
         // Without SUBS_WRITE, no other client can connect itself to the port. With NO_EXPORT, programs such as aconnect

@@ -24,6 +24,9 @@ struct ScheduledMessage: BitwiseCopyable {
     /// Whether its line has failed for good.
     var isLineBroken = false
 
+    /// Whether it is in the queue, as far as is known.
+    var isWaiting: Bool { isArmed && !hasLeft }
+
     /// The sequencer port to send it from; nil if it goes to a line or nowhere.
     var port: UInt8? {
         if case .port(let port) = sink { port } else { nil }
@@ -148,16 +151,11 @@ struct Agenda: ~Copyable {
 
     /// The number of first messages that are due by a time and are not in the queue.
     func countReady(by time: HostTime) -> Int {
-        var ready = 0
-        while ready < count, entries[ready].due <= time, !entries[ready].isArmed { ready += 1 }
-        return ready
+        (0..<count).prefix { entries[$0].due <= time && !entries[$0].isArmed }.count
     }
 
     /// The index of the first message that leaves from a sequencer port.
-    var firstForPort: Int? {
-        for index in 0..<count where entries[index].port != nil { return index }
-        return nil
-    }
+    var firstForPort: Int? { (0..<count).first { entries[$0].port != nil } }
 
     /// The index of the last message that is due within a span after a given one.
     ///
@@ -165,9 +163,7 @@ struct Agenda: ~Copyable {
     func lastOfGroup(from index: Int, span: Int64) -> Int {
         let end = entries[index].due.advanced(byMicroseconds: span)
         let most = min(count, entries.count / 2)
-        var last = index
-        while last + 1 < most, entries[last + 1].due <= end { last += 1 }
-        return last
+        return max(index, (0..<most).last { entries[$0].due <= end } ?? index)
     }
 
     /// Replaces everything by a final Stop for each device that plays.

@@ -176,13 +176,11 @@ extension Dispatcher where Machine: ~Copyable {
 
     /// Notes the first queued message that matches the one heard and has not left yet.
     private mutating func noteArmed(_ heard: SequencerSender.Heard, leftAt time: HostTime) -> Bool {
-        for index in 0..<agenda.count
-        where agenda.entries[index].isArmed && !agenda.entries[index].hasLeft
-            && agenda.entries[index].port == heard.port && agenda.entries[index].tag == heard.tag
-        {
-            return note(index, leftAt: time)
+        let index = (0..<agenda.count).first {
+            let entry = agenda.entries[$0]
+            return entry.isWaiting && entry.port == heard.port && entry.tag == heard.tag
         }
-        return false
+        return index.map { note($0, leftAt: time) } ?? false
     }
 
     /// Notes overdue messages in the queue as sent, when the witness has lost some of what it heard.
@@ -192,7 +190,7 @@ extension Dispatcher where Machine: ~Copyable {
         guard let queue else { return false }
         let now = machine.monotonicTime()
         var isLate = false
-        for index in 0..<agenda.count where agenda.entries[index].isArmed && !agenda.entries[index].hasLeft {
+        for index in 0..<agenda.count where agenda.entries[index].isWaiting {
             let time = queue.start.advanced(byNanoseconds: agenda.entries[index].queueTime + QueueGrid.period / 2)
             if time <= now { isLate = note(index, leftAt: reading.hostTime(of: time)) || isLate }
         }

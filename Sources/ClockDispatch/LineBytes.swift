@@ -16,12 +16,6 @@ struct LineBytes: Hashable, BitwiseCopyable {
         count += length
     }
 
-    /// Removes the bytes that the line has accepted.
-    mutating func removeFirst(_ taken: Int) {
-        word >>= UInt64(8 * taken)
-        count -= taken
-    }
-
     /// The bytes to keep when the line has accepted only the first ones.
     ///
     /// A message that was partly accepted must be completed, or the device would misread what follows. A message that
@@ -38,7 +32,8 @@ struct LineBytes: Hashable, BitwiseCopyable {
             rest.count = older
             rest.word &= 1 << UInt64(8 * older) - 1
         }
-        rest.removeFirst(taken)
+        rest.word >>= UInt64(8 * taken)
+        rest.count -= taken
         return rest
     }
 }
