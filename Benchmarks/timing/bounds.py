@@ -55,9 +55,15 @@ class Cell:
 
     @property
     def beyond(self):
-        """The largest of its figures as multiples of their bounds; None if one of them was not measured."""
-        parts = [(getattr(self, name), wanted) for name, wanted in self.wanted.items()]
-        return None if any(None in part for part in parts) else max(found / wanted for found, wanted in parts)
+        """The largest of Tactus's figures as multiples of their bounds; None if one of them was not measured."""
+        return self.multiple("auto")
+
+    def multiple(self, candidate):
+        """The largest of a candidate's figures as multiples of their bounds; None if one of them was not measured."""
+        figures = self.figures.get(candidate)
+        found = {"sd": figures and figures.sd, "max": most(figures)}
+        parts = [(found[name], wanted) for name, wanted in self.wanted.items()]
+        return None if any(None in part for part in parts) else max(value / wanted for value, wanted in parts)
 
     @property
     def verdict(self):

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import pytest
 from candidates import INSTRUMENTS, PROGRAMS
 from lab_machines import ALL, AXES, covering
-from plan import FEWEST, LOADED, Visit, few, left, made
+from plan import CONTROL, FEWEST, LOADED, Visit, few, left, made
 from rig.labs import LAB
 
 
@@ -33,7 +33,15 @@ def test_on_each_machine_everything_is_measured_that_a_bound_is_made_of():
     for visits in made("few", "1").values():
         assert sorted(visit.candidate for visit in visits) == sorted(INSTRUMENTS)
         assert len({visit.tempo for visit in visits}) == 1
-        assert len({frozenset(visit.seconds.items()) for visit in visits}) == 1
+        assert len({frozenset(visit.seconds.items()) for visit in visits if visit.candidate != CONTROL}) == 1
+
+
+def test_chance_is_measured_idle_only_and_as_long_as_what_it_is_held_against():
+    for what in ("few", "full"):
+        for visits in made(what, "1").values():
+            idle = {visit.candidate: visit.seconds["idle"] for visit in visits}
+            (control,) = (visit for visit in visits if visit.candidate == CONTROL)
+            assert control.seconds == {"idle": idle["direct"]}
 
 
 def test_each_block_is_long_enough_for_a_largest_deviation():
@@ -44,13 +52,14 @@ def test_each_block_is_long_enough_for_a_largest_deviation():
 def test_the_full_bench_has_every_machine_under_every_load():
     plan = made("full", "1")
     assert set(plan) == set(ALL.values())
-    assert all(set(visit.seconds) == {"idle", *LOADED} for visits in plan.values() for visit in visits)
+    assert all(set(visit.seconds) == {"idle", *LOADED}
+               for visits in plan.values() for visit in visits if visit.candidate != CONTROL)
 
 
 def test_machines_and_loads_can_be_chosen():
     ((machine, visits),) = made("few", "1", ["4ns-stock-full-6250Hz"], ["idle", "mixed"]).items()
     assert (machine.nanoseconds, machine.preemption, machine.company) == (4, "full", 6250)
-    assert all(set(visit.seconds) == {"idle", "mixed"} for visit in visits)
+    assert all(set(visit.seconds) == {"idle", "mixed"} for visit in visits if visit.candidate != CONTROL)
 
 
 def test_every_program_comes_at_each_tempo_with_each_model():

@@ -63,6 +63,11 @@ def test_under_load_nobody_hears_a_tenth_of_a_millisecond(tmp_path):
     assert cell(tmp_path, "copy", auto=101, direct=3, empty=1).verdict == "**missed**"
 
 
+def test_plain_direct_dispatch_is_held_against_its_own_bounds(tmp_path):
+    found = cell(tmp_path, "idle", auto=10, direct=10, again=12.1)
+    assert found.verdict == "kept" and found.multiple("again") == pytest.approx(12.1 / 12, rel=0.01)
+
+
 def test_what_was_not_measured_is_neither_kept_nor_missed(tmp_path):
     assert cell(tmp_path, "copy", auto=100, direct=303).verdict == "not measured"
     assert cell(tmp_path, "idle", direct=303).verdict == "not measured"
@@ -78,6 +83,7 @@ def test_the_page_leads_with_the_worst(tmp_path):
     blocks = [block(QUICK, name, load, 2) for name in ("auto", "direct", "empty") for load in ("idle", "copy")]
     blocks += [block(SLOW, name, load, size) for load in ("idle", "copy")
                for name, size in (("auto", 800), ("direct", 4), ("empty", 4))]
+    blocks += [block(machine, "again", "idle", size) for machine, size in ((QUICK, 2), (SLOW, 900))]
     blocks += [{"machine": SLOW, "candidate": "null", "tempo": 120, "load": "cpu", "failed": "no port"}]
     report.write(kept(tmp_path, blocks), tmp_path / "out")
     text = (tmp_path / "out/timing.md").read_text()
@@ -85,6 +91,7 @@ def test_the_page_leads_with_the_worst(tmp_path):
     assert "4 ns, Linux 6.1, voluntary, beside a queue of 6250 Hz, copy | 400 / 40" in head
     assert "1 ns, Linux" not in head.split("The bounds are kept")[0] and "1 ns, Linux 6.1, voluntary, alone" in rest
     assert "kept in 1 of 2 idle cells and 1 of 2 loaded cells" in head
+    assert "its own figures in 1 of 2 idle cells" in head
     assert "instruction-time in the lab" in head and "seed 7" in head
     assert "null at 120 BPM, 4 ns, Linux 6.1, voluntary, beside a queue of 6250 Hz, cpu: no port" in rest
 

@@ -23,5 +23,7 @@ IN_SESSION = Tactus("Tactus", "`tactus run`, run by root; its way to send is not
 WAYS = {
     "auto": Tactus("Tactus", "`tactus run`; its way to send is not set"),
     "direct": Tactus("plain direct", "`--dispatch direct`: its thread sends each tick when it has woken", "direct"),
+    "again": Tactus("plain direct, once more", "the same, and only idle: what plain direct dispatch itself makes of the "
+                    "bounds that its first figures set", "direct"),
     "queue": Tactus("plain queue", "`--dispatch queue`: the sequencer's queue sends each tick", "queue"),
 }
