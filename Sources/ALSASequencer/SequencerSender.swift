@@ -6,8 +6,7 @@ package import RealTime
 /// The output thread's access to its client: sends messages directly or by the queue, and takes queued ones back.
 ///
 /// It owns its buffers but not the client, so that using it changes no reference counts. Except for ``tryQueue()``,
-/// nothing here allocates or locks, and nothing waits, but for ``anotherQueueRuns`` in the kernel now and then. For one
-/// thread: each ``SequencerOutput`` has one sender and must outlive it.
+/// nothing here allocates, locks or waits. For one thread: each ``SequencerOutput`` has one sender and must outlive it.
 package struct SequencerSender: ~Copyable {
     private let handle: OpaquePointer
     private let descriptor: Int32
@@ -18,7 +17,6 @@ package struct SequencerSender: ~Copyable {
     private let inputRemoval: ALSAStructure
     private let pool: ALSAStructure
     private let queueStatus: ALSAStructure
-    private let queueTimer: ALSAStructure
     private var count = 0
     /// The output ports.
     private var ports: SequencerPorts
@@ -35,9 +33,6 @@ package struct SequencerSender: ~Copyable {
     /// The witness's port: the first number after the outputs.
     package static let witness = UInt8(SequencerPorts.capacity)
 
-    /// The kernel numbers queues from 0 to one less than this.
-    private static let queueNumbers: Int32 = 32
-
     static let eventTypes = [
         SND_SEQ_EVENT_CLOCK, SND_SEQ_EVENT_START, SND_SEQ_EVENT_CONTINUE, SND_SEQ_EVENT_STOP, SND_SEQ_EVENT_SONGPOS,
         // The kernel returns refused messages as this event.
@@ -51,7 +46,6 @@ package struct SequencerSender: ~Copyable {
         let inputRemoval = try Self.removal(SND_SEQ_REMOVE_INPUT)
         let pool = try ALSAStructure(snd_seq_client_pool_malloc, snd_seq_client_pool_free)
         let queueStatus = try ALSAStructure(snd_seq_queue_status_malloc, snd_seq_queue_status_free)
-        let queueTimer = try ALSAStructure(snd_seq_queue_timer_malloc, snd_seq_queue_timer_free)
         self.handle = handle
         self.client = UInt8(clamping: client)
         descriptor = poller.fd
@@ -59,7 +53,6 @@ package struct SequencerSender: ~Copyable {
         self.inputRemoval = inputRemoval
         self.pool = pool
         self.queueStatus = queueStatus
-        self.queueTimer = queueTimer
         outgoing = PageArray(count: Self.capacity) { _ in snd_seq_event_t() }
         incoming = PageArray(count: Self.heardCapacity) { _ in snd_seq_event_t() }
         ports = SequencerPorts(handle, blueprints)
@@ -152,20 +145,24 @@ package struct SequencerSender: ~Copyable {
 
     /// Restarts the queue's time at 0; anything waiting in it is dropped.
     ///
+    /// From then on it holds one event of the witness, until its first period has ended.
+    ///
     /// - Returns: whether the kernel accepted it.
-    package mutating func startQueue() -> Bool { control(SND_SEQ_EVENT_START) }
-
-    package mutating func stopQueue() { _ = control(SND_SEQ_EVENT_STOP) }
-
-    private mutating func control(_ type: snd_seq_event_type) -> Bool {
-        begin(with: type)
-        return write(from: 0) == 1
+    package mutating func startQueue() -> Bool {
+        guard let queue else { return false }
+        control(queue, SND_SEQ_EVENT_START)
+        calsa_schedule(fill(.timingClock, from: Self.witness), queue, Self.queuePeriod / 2)
+        return write(from: 0) == count
     }
 
-    /// Begins a batch with a start or stop of the queue, if there is one.
-    private mutating func begin(with type: snd_seq_event_type) {
-        begin()
+    package mutating func stopQueue() {
         guard let queue else { return }
+        control(queue, SND_SEQ_EVENT_STOP)
+        _ = write(from: 0)
+    }
+
+    /// Begins a batch with a start or stop of the queue.
+    private mutating func control(_ queue: Int32, _ type: snd_seq_event_type) {
         calsa_control_queue(outgoing.start, queue, UInt8(type.rawValue))
         count = 1
     }
@@ -188,19 +185,6 @@ package struct SequencerSender: ~Copyable {
         let time = snd_seq_queue_status_get_real_time(queueStatus.pointer).pointee
         let elapsed = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
         return before.advanced(byNanoseconds: -elapsed)...after.advanced(byNanoseconds: -elapsed)
-    }
-
-    /// Whether another queue of the system runs on the high-resolution timer, as this one does.
-    ///
-    /// Takes some tens of calls of the kernel, and may wait while a running queue's owner sets that queue's timer.
-    package var anotherQueueRuns: Bool {
-        for number in 0..<Self.queueNumbers where number != queue {
-            guard snd_seq_get_queue_status(handle, number, queueStatus.pointer) >= 0,
-                snd_seq_queue_status_get_status(queueStatus.pointer) != 0
-            else { continue }
-            if SequencerTimer.highResolution.drives(number, of: handle, queueTimer) { return true }
-        }
-        return false
     }
 
     /// Reads what the witness has heard.
@@ -232,7 +216,7 @@ package struct SequencerSender: ~Copyable {
     ///
     /// - Throws: what failed, or the queue's actual period if it is too long.
     mutating func tryQueue() throws(QueueFailure) {
-        guard let queue else { return }
+        guard queue != nil else { return }
         var subscription: OpaquePointer?
         defer { snd_seq_port_subscribe_free(subscription) }
         try QueueFailure.at(.subscription) { () throws(ALSAError) in
@@ -243,11 +227,8 @@ package struct SequencerSender: ~Copyable {
             try check("snd_seq_subscribe_port", snd_seq_subscribe_port(handle, subscription))
         }
         defer { snd_seq_unsubscribe_port(handle, subscription) }
-        // In one batch, since the queue runs as soon as it is started.
-        begin(with: SND_SEQ_EVENT_START)
-        calsa_schedule(fill(.timingClock, from: Self.witness), queue, Self.queuePeriod / 2)
         try QueueFailure.at(.trial) { () throws(ALSAError) in
-            guard write(from: 0) == count else { throw ALSAError(operation: "write", code: -errno) }
+            guard startQueue() else { throw ALSAError(operation: "write", code: -errno) }
         }
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&poller, 1, 100)

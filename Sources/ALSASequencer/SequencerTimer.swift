@@ -33,20 +33,6 @@ enum SequencerTimer {
         try check("snd_seq_set_queue_timer", snd_seq_set_queue_timer(handle, queue, timer))
     }
 
-    /// Tells whether a queue, of any client, is set to run on this timer.
-    ///
-    /// - Parameters:
-    ///   - queue: its number.
-    ///   - handle: any client.
-    ///   - timer: what libasound is to write into, so that nothing is allocated.
-    /// - Returns: whether it is.
-    func drives(_ queue: Int32, of handle: OpaquePointer, _ timer: borrowing ALSAStructure) -> Bool {
-        guard snd_seq_get_queue_timer(handle, queue, timer.pointer) >= 0 else { return false }
-        let id = snd_seq_queue_timer_get_id(timer.pointer)
-        return snd_timer_id_get_class(id) == Int32(SND_TIMER_CLASS_GLOBAL.rawValue)
-            && snd_timer_id_get_device(id) == device
-    }
-
     private var device: Int32 {
         self == .system ? Int32(SND_TIMER_GLOBAL_SYSTEM) : Int32(SND_TIMER_GLOBAL_HRTIMER)
     }

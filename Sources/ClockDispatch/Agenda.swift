@@ -154,6 +154,9 @@ struct Agenda: ~Copyable {
         (0..<count).prefix { entries[$0].due <= time && !entries[$0].isArmed }.count
     }
 
+    /// Whether all messages are due at the same time.
+    var isOneMoment: Bool { count == 0 || entries[0].due == entries[count - 1].due }
+
     /// The index of the first message that leaves from a sequencer port.
     var firstForPort: Int? { (0..<count).first { entries[$0].port != nil } }
 

