@@ -4,7 +4,7 @@ import Listening
 import Testing
 
 /// The routes of calibrating by listening, with a sound card that hears only silence.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ListeningRouteTests {
     private static let open = "/api/v1/outputs/drums/listening"
 

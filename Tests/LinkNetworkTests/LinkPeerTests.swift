@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Link peers on real sockets and threads, on the loopback interface of a separate network namespace.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct LinkPeerTests {
     init() throws { try requirePrivateNamespace() }
 
