@@ -142,7 +142,7 @@ extension Dispatcher where Machine: ~Copyable {
 
     /// Measures when the queue has started, and so whether another program's queue runs.
     ///
-    /// - Returns: false if it has not started yet.
+    /// - Returns: false if it has not started yet, or may not have.
     @discardableResult
     private mutating func measureStart(at now: MonotonicTime) -> Bool {
         // Until its first period the queue tells a time that is too early.

@@ -3,7 +3,7 @@ internal import RealTime
 
 /// When the sequencer's queue can send: every 160 us from its start.
 ///
-/// Unless another program's queue runs, it is therefore restarted for each group of messages, so that one of its periods
+/// It is therefore restarted for each group of messages, so that, unless another program's queue runs, one of its periods
 /// ends exactly when the group is due. It is never started before the planned moment, so it then never sends early.
 struct QueueGrid: Hashable, BitwiseCopyable {
     /// Earliest start of the queue.

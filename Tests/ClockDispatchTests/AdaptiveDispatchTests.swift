@@ -93,7 +93,7 @@ struct AdaptiveDispatchTests {
         #expect(loaded.allSatisfy { (-82...82).contains($0) }, "\(loaded)")
     }
 
-    /// Every few seconds our queue is started anew, and waits for that timer.
+    /// After ten seconds at the latest our queue is started anew, and waits for that timer.
     @Test(arguments: [Int64(4_000_000), 20_000_000], [UInt64](1...5))
     func `beside a queue of a slow timer a held-up thread seldom delays a tick`(interval: Int64, seed: UInt64) {
         let loaded = heldUp(beside: interval, seed: seed)
@@ -222,7 +222,7 @@ struct AdaptiveDispatchTests {
         stage.kernel.runAnotherQueue(interval: 160_000)
         stage.run(milliseconds: 6000)
         let settled = stage.kernel.delivered.suffix(200)
-        #expect(settled.count { $0.isQueued } <= settled.count / 10)
+        #expect(settled.count { $0.isQueued } <= 11)
     }
 
     @Test
