@@ -152,7 +152,9 @@ package struct SequencerSender: ~Copyable {
         guard let queue else { return false }
         control(queue, SND_SEQ_EVENT_START)
         calsa_schedule(fill(.timingClock, from: Self.witness), queue, Self.queuePeriod / 2)
-        return write(from: 0) == count
+        if write(from: 0) == count { return true }
+        stopQueue()
+        return false
     }
 
     package mutating func stopQueue() {

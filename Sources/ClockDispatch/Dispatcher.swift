@@ -194,11 +194,11 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     private mutating func work() -> MonotonicTime {
         if armed != nil {
-            let isOneMoment = agenda.isOneMoment
             waitToTakeBack()
-            disarm()
             // While the queue runs, its timer interrupts whatever the thread does.
-            if takingBackSince != nil, isOneMoment, policy.hasTime, queue?.isSlow == false { stopQueue() }
+            let isStopping = takingBackSince != nil && agenda.isOneMoment && policy.hasTime && queue?.isSlow == false
+            disarm()
+            if isStopping { stopQueue() }
             // What was taken back is planned again, with what is now within the lead. If everything has left, the copies
             // of planners that look ahead are still right.
             if !agenda.isEmpty { agenda.clear() }
@@ -282,7 +282,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         return deadline
     }
 
-    private mutating func stopQueue() {
+    mutating func stopQueue() {
         guard queue != nil else { return }
         machine.stopQueue()
         queue = nil

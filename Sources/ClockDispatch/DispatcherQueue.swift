@@ -4,7 +4,7 @@ internal import RealTime
 
 /// Putting messages into the queue, taking them back, and finding out which have left it.
 extension Dispatcher where Machine: ~Copyable {
-    /// How long before a message is due it is put into the queue, in nanoseconds.
+    /// How long before a message is due it is put into the queue at the earliest, in nanoseconds.
     ///
     /// An ordinary thread may be held up for long at any time, so it does so as early as it may.
     var lead: Int64 { way.mode == .queue && !way.isAdaptive ? WakeUpPolicy.leads.upperBound : policy.lead }
@@ -30,7 +30,7 @@ extension Dispatcher where Machine: ~Copyable {
                 // Only after a while it shows when it has started.
                 let known = running.returned.advanced(byNanoseconds: Company.longestWait)
                 guard now >= known, measureStart(at: now), let grid = queue?.grid else {
-                    let next = now < known ? min(known, wakeUp) : wakeUp
+                    let next = min(now < known ? known : now.advanced(byNanoseconds: Company.longestWait), wakeUp)
                     return now < next ? next : nil
                 }
                 guard company.isPresent else { continue }
@@ -38,7 +38,10 @@ extension Dispatcher where Machine: ~Copyable {
                 break
             }
             let (end, ahead) = (aim.advanced(byNanoseconds: -company.shift), lead + company.wait)
-            guard let grid = QueueGrid(aimingAt: end, from: now, lead: ahead) else { return nil }
+            // Beside another queue a start shows only after a while when it was.
+            guard let grid = QueueGrid(aimingAt: end, from: now, lead: ahead),
+                grid.start.advanced(byNanoseconds: company.wait) < end
+            else { return nil }
             let early = grid.start.advanced(byNanoseconds: -policy.toStart.nanoseconds)
             // No sleep of less than a period: after a late wake-up the thread takes the next period instead of sleeping
             // again.
@@ -135,6 +138,8 @@ extension Dispatcher where Machine: ~Copyable {
         if hasSent, mode == .backstop, let wokenFor, wokenFor < armed.groupEnd { noteCouldSend(at: now) }
         if now >= armed.groupEnd, !hasSent {
             company.started(isLate: true)
+            // It may still have to start, and nothing in it would tell any more when it does.
+            stopQueue()
         } else if !company.isPresent {
             measureStart(at: now)
         }
@@ -171,7 +176,7 @@ extension Dispatcher where Machine: ~Copyable {
         // Another processor may be sending a message just now. Sleep, in case it waits for this processor.
         while !machine.isQueueEmpty { machine.pause(nanoseconds: 20_000) }
         reading = machine.reading(after: reading)
-        let start = queue?.origin ?? queue?.start ?? reading.monotonic
+        let start = queue?.grid.start ?? reading.monotonic
         var isLate = false
         var (sent, refused): (UInt64, UInt64) = (0, 0)
         while true {
@@ -212,7 +217,7 @@ extension Dispatcher where Machine: ~Copyable {
         let now = machine.monotonicTime()
         var isLate = false
         for index in 0..<agenda.count where agenda.entries[index].isWaiting {
-            let time = queue.start.advanced(byNanoseconds: agenda.entries[index].queueTime + QueueGrid.period / 2)
+            let time = queue.grid.start.advanced(byNanoseconds: agenda.entries[index].queueTime + QueueGrid.period / 2)
             if time <= now { isLate = note(index, leftAt: reading.hostTime(of: time)) || isLate }
         }
         return isLate

@@ -154,8 +154,8 @@ struct CompanyTests {
     func `another queue is noticed at once, never forgotten while it runs, and missed when it is gone`() {
         var random = SeededGenerator(seed: 3)
         var company = Company()
-        func start() {
-            let phase = Int64.random(in: 0..<QueueGrid.period, using: &random)
+        func start(_ constant: Int64? = nil) {
+            let phase = constant ?? .random(in: 0..<QueueGrid.period, using: &random)
             company.started(isLate: (phase + company.shift) % QueueGrid.period > Company.tolerance)
         }
         for _ in 0..<20 { start() }
@@ -163,6 +163,13 @@ struct CompanyTests {
         for _ in 0..<1_000 {
             start()
             #expect(company.isPresent)
+        }
+        // At some tempos every tick is due at the same time of that queue's period.
+        for phase in stride(from: 0, to: QueueGrid.period, by: 10_000) {
+            for _ in 0..<100 {
+                start(phase)
+                #expect(company.isPresent)
+            }
         }
         for _ in 0..<16 { company.started(isLate: false) }
         #expect(!company.isPresent)
