@@ -147,13 +147,15 @@ package struct SequencerSender: ~Copyable {
     ///
     /// From then on it holds one event of the witness, until its first period has ended.
     ///
-    /// - Returns: whether the kernel accepted it.
+    /// - Returns: whether the kernel accepted it; if not, the queue stands still.
     package mutating func startQueue() -> Bool {
         guard let queue else { return false }
         control(queue, SND_SEQ_EVENT_START)
         calsa_schedule(fill(.timingClock, from: Self.witness), queue, Self.queuePeriod / 2)
         if write(from: 0) == count { return true }
+        let error = errno
         stopQueue()
+        errno = error
         return false
     }
 

@@ -76,7 +76,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         private var latest: MonotonicTime?
         /// Of all measurements, the smallest distance between the limits, in nanoseconds.
         private var error: Int64 = .max
-        /// Whether it is known that its start had to wait for no other queue's timer.
+        /// Whether it is known to have started almost at once.
         var wasPrompt = false
         /// Whether its start had to wait for very long.
         var isSlow = false
@@ -195,7 +195,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     private mutating func work() -> MonotonicTime {
         if armed != nil {
             waitToTakeBack()
-            // While the queue runs, its timer interrupts whatever the thread does.
+            // While the queue runs, its timer interrupts whatever the thread does. One that was slow to start would be so
+            // again.
             let isStopping = takingBackSince != nil && agenda.isOneMoment && policy.hasTime && queue?.isSlow == false
             disarm()
             if isStopping { stopQueue() }
@@ -207,9 +208,10 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             if agenda.isEmpty { plan() }
             guard !agenda.isEmpty else { return pause(until: MonotonicTime(nanoseconds: .max)) }
             let (due, wakeUp) = (due(of: 0), ownWakeUp(for: 0))
+            let count = agenda.count
             if let deadline = queueUp(wakeUp: wakeUp) { return deadline }
-            // The queue may have sent everything after all, because the thread was held up.
-            guard !agenda.isEmpty else { continue }
+            // The queue may have sent something after all, because the thread was held up.
+            guard agenda.count == count else { continue }
             let now = machine.monotonicTime()
             // The queue does not cover the message, so the thread must not sleep during the last period before it.
             let isNear =

@@ -4,7 +4,7 @@ internal import RealTime
 
 /// Putting messages into the queue, taking them back, and finding out which have left it.
 extension Dispatcher where Machine: ~Copyable {
-    /// How long before a message is due it is put into the queue at the earliest, in nanoseconds.
+    /// How long before the first message is due the queue is started at the earliest, in nanoseconds.
     ///
     /// An ordinary thread may be held up for long at any time, so it does so as early as it may.
     var lead: Int64 { way.mode == .queue && !way.isAdaptive ? WakeUpPolicy.leads.upperBound : policy.lead }
@@ -27,7 +27,7 @@ extension Dispatcher where Machine: ~Copyable {
             if company.isPresent, let running = queue, !running.wasPrompt,
                 now < running.returned.advanced(byNanoseconds: Self.longestRun)
             {
-                // Only after a while it shows when it has started.
+                // When it has started can be measured only some time later.
                 let known = running.returned.advanced(byNanoseconds: Company.longestWait)
                 guard now >= known, measureStart(at: now), let grid = queue?.grid else {
                     let next = min(now < known ? known : now.advanced(byNanoseconds: Company.longestWait), wakeUp)
@@ -38,9 +38,9 @@ extension Dispatcher where Machine: ~Copyable {
                 break
             }
             let (end, ahead) = (aim.advanced(byNanoseconds: -company.shift), lead + company.wait)
-            // Beside another queue a start shows only after a while when it was.
+            // A start that cannot be measured in time is of use for later messages only.
             guard let grid = QueueGrid(aimingAt: end, from: now, lead: ahead),
-                grid.start.advanced(byNanoseconds: company.wait) < end
+                grid.start.advanced(byNanoseconds: company.wait) < end || !agenda.isOneMoment
             else { return nil }
             let early = grid.start.advanced(byNanoseconds: -policy.toStart.nanoseconds)
             // No sleep of less than a period: after a late wake-up the thread takes the next period instead of sleeping
@@ -85,6 +85,7 @@ extension Dispatcher where Machine: ~Copyable {
     private mutating func startQueue(at time: MonotonicTime) -> Bool? {
         var before = machine.monotonicTime()
         while before < time { before = machine.monotonicTime() }
+        queue = nil
         guard machine.startQueue() else { return nil }
         let returned = machine.monotonicTime()
         queue = RunningQueue(start: before, returned: returned)
@@ -138,7 +139,7 @@ extension Dispatcher where Machine: ~Copyable {
         if hasSent, mode == .backstop, let wokenFor, wokenFor < armed.groupEnd { noteCouldSend(at: now) }
         if now >= armed.groupEnd, !hasSent {
             company.started(isLate: true)
-            // It may still have to start, and nothing in it would tell any more when it does.
+            // It may not have started yet, and what would have shown that it has is no longer in it.
             stopQueue()
         } else if !company.isPresent {
             measureStart(at: now)

@@ -3,8 +3,8 @@ internal import RealTime
 
 /// When the sequencer's queue can send: every 160 us from its start.
 ///
-/// It is therefore restarted for each group of messages, so that, unless another program's queue runs, one of its periods
-/// ends exactly when the group is due. It is never started before the planned moment, so it then never sends early.
+/// Unless another program's queue runs, it is therefore restarted for each group of messages, so that one of its periods
+/// ends exactly when the group is due; and never before the planned moment, so that it never sends early.
 struct QueueGrid: Hashable, BitwiseCopyable {
     /// Earliest start of the queue.
     let start: MonotonicTime

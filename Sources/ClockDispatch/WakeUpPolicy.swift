@@ -40,10 +40,11 @@ struct WakeUpPolicy {
     /// Limits of the length of a group, in microseconds; a Start and its tick fit into the shortest.
     private static let spans: ClosedRange<Int64> = 2_500...leads.upperBound / 1_000
 
-    /// How long before a message is due to put it into the queue at the earliest, in nanoseconds.
+    /// How long before a message is due to start the queue, in nanoseconds; beside another one earlier, by the time until
+    /// that can be measured.
     ///
     /// Twice the longest delay. While the queue runs, its timer interrupts the processor 6250 times a second, so it is not
-    /// started earlier than it must be.
+    /// started earlier than that.
     var lead: Int64 { min(max(2 * longestDelay, Self.leads.lowerBound), Self.leads.upperBound) }
 
     /// Length of a group of messages that are handled at one wake-up, in microseconds.

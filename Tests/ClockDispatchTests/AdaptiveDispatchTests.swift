@@ -78,9 +78,11 @@ struct AdaptiveDispatchTests {
         stage.run(milliseconds: 6000)
         let settled = stage.messages().dropFirst(30)
         #expect(settled.count >= 320)
-        #expect(settled.count { $0.isInterrupted } <= settled.count / 20, "\(settled.count { $0.isInterrupted })")
+        let others = settled.count { $0.isQueued || $0.isInterrupted }
+        #expect(others <= settled.count / 20, "\(others)")
     }
 
+    /// Every ten seconds ours is started anew; beside a slow timer, a tick or two may then have nothing to stand by.
     @Test(arguments: [Int64(160_000), 1_000_000, 4_000_000, 20_000_000], [UInt64](1...5))
     func `beside another program's queue a held-up thread moves a tick by half a period at most`(
         interval: Int64, seed: UInt64
@@ -94,10 +96,11 @@ struct AdaptiveDispatchTests {
         stage.wakeUpLatency = {
             Int.random(in: 0..<5, using: &random) > 0 ? 4_000 : .random(in: 0...4_000_000, using: &random)
         }
-        stage.run(milliseconds: 10_000)
+        stage.run(milliseconds: 25_000)
         let loaded = stage.lateness().dropFirst(settled)
+        let far = loaded.filter { !(-82...82).contains($0) }
         #expect(stage.kernel.delivered.contains { $0.isQueued })
-        #expect(loaded.allSatisfy { (-82...82).contains($0) }, "\(loaded)")
+        #expect(interval > Company.longestWait ? far.count <= 4 : far.isEmpty, "\(far)")
     }
 
     /// As an audio server's thread may do, on the only processor.
@@ -150,6 +153,28 @@ struct AdaptiveDispatchTests {
             let ticks = stage.messages(port).dropFirst(50)
             #expect(ticks.count >= 440)
             #expect(ticks.count { $0.isQueued } <= ticks.count / 5, "\(ticks.count { $0.isQueued })")
+        }
+    }
+
+    /// Each comes too soon after another one for the queue to be started, and measured, in between.
+    @Test(arguments: [UInt64](1...3))
+    func `beside another program's queue ours stands by for many outputs, too`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stage = DispatchStage(way: way, outputs: 6, microsecondsPerBeat: 288_000)
+        for slot in 0..<6 { stage.board.slots[slot].settings.offset = Int64(slot) * 2_000 }
+        stage.kernel.runAnotherQueue(interval: 1_000_000)
+        stage.wakeUpLatency = {
+            Int.random(in: 0..<20, using: &random) > 0 ? 4_000 : .random(in: 0...4_000_000, using: &random)
+        }
+        stage.run(milliseconds: 25_000)
+        for port in UInt8(0)..<6 {
+            // From the nearest tick: the first one of some outputs is due before the stage begins.
+            let settled = stage.lateness(port).dropFirst(100).map {
+                ($0 - Int64(port) * 2_000 + 18_000) % 12_000 - 6_000
+            }
+            #expect(settled.count >= 1_950)
+            let far = settled.filter { !(-82...82).contains($0) }
+            #expect(far.count <= settled.count / 200, "\(port): \(far)")
         }
     }
 
@@ -221,7 +246,7 @@ struct AdaptiveDispatchTests {
         stage.kernel.runAnotherQueue(interval: 160_000)
         stage.run(milliseconds: 6000)
         let settled = stage.kernel.delivered.suffix(200)
-        #expect(settled.count { $0.isQueued } <= 11)
+        #expect(settled.count { $0.isQueued } <= settled.count / 10)
     }
 
     @Test

@@ -66,7 +66,9 @@ final class DispatchStage {
                 changes.removeFirst()
             }
             dispatcher.take(board)
+            let before = kernel.awake
             let turn = dispatcher.turn()
+            longestTurn = max(longestTurn, kernel.awake - before)
             if let next = ways.first, next.at <= kernel.now {
                 dispatcher.change(to: next.way)
                 ways.removeFirst()
@@ -82,6 +84,9 @@ final class DispatchStage {
         }
         dispatcher.finish()
     }
+
+    /// The longest that the thread has worked without a pause, in nanoseconds.
+    private(set) var longestTurn: Int64 = 0
 
     /// The mode in force.
     var mode: DispatchMode { dispatcher.mode }

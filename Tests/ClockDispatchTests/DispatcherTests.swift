@@ -174,6 +174,25 @@ struct DispatcherTests {
         }
     }
 
+    /// Whatever call that happens in.
+    @Test
+    func `a thread held up until right after a tick was due does not wait awake for the next one`() {
+        for place in 40..<240 {
+            let stage = DispatchStage(mode: .queue, outputs: 2, microsecondsPerBeat: 400_001)
+            var (call, stall) = (0, Int64(0))
+            stage.kernel.delay = {
+                call += 1
+                guard call == place else { return 5_000 }
+                let now = HostTime(microseconds: (stage.kernel.now - stage.kernel.apart) / 1000)
+                let line = stage.board.map.line
+                stall = (now.microseconds(to: line.time(ofTick: line.firstTick(atOrAfter: now))) + 30) * 1_000
+                return stall
+            }
+            stage.run(milliseconds: 45)
+            #expect(stage.longestTurn < stall + 5_000_000, "place \(place)")
+        }
+    }
+
     @Test(arguments: [Int64(0), 40_000], [Int64(160_000), 1_000_000])
     func `beside another program's queue each tick is sent once, too, and at most half a period early`(
         flight: Int64, interval: Int64
