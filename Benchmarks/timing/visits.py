@@ -7,6 +7,7 @@ between two blocks, once FOLDER/enough exists. All times are microseconds of Lin
 """
 
 import contextlib
+import ctypes
 import json
 import os
 import pathlib
@@ -32,6 +33,12 @@ WARMING = 0.4  # of a load, until the block begins
 REHEARSING = 2.0  # of a load, so that none waits for the host's files later
 # Debian's default is `always`. Gathering pages into huge ones is work of the kernel's own, so an idle guest has it off.
 HUGE_PAGES = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
+PR_SET_THP_DISABLE = 41
+
+
+def forgo_huge_pages(forgone):
+    """Says whether the kernel must leave this process's pages alone; children would inherit it."""
+    ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, int(forgone), 0, 0, 0)
 
 
 @contextlib.contextmanager
@@ -40,7 +47,13 @@ def busy(scripts):
     if IN_LAB:
         HUGE_PAGES.write_text("always" if scripts else "never")
     with running(scripts):
-        yield
+        # Gathering this process's own pages would hold up interrupts for a millisecond or two, once in a boot, and this
+        # process for seconds.
+        forgo_huge_pages(True)
+        try:
+            yield
+        finally:
+            forgo_huge_pages(False)
 
 
 @contextlib.contextmanager
