@@ -101,6 +101,7 @@ struct AdaptiveDispatchTests {
         let far = loaded.filter { !(-82...82).contains($0) }
         #expect(stage.kernel.delivered.contains { $0.isQueued })
         #expect(interval > Company.longestWait ? far.count <= 4 : far.isEmpty, "\(far)")
+        #expect(far.allSatisfy { (-82...4_082).contains($0) }, "\(far)")
     }
 
     /// As an audio server's thread may do, on the only processor.
