@@ -21,7 +21,7 @@ protocol DispatchMachine: ~Copyable {
     /// Restarts the queue's time at 0; anything waiting in it is dropped. It is not empty before its first period has
     /// ended.
     ///
-    /// - Returns: whether the kernel accepted it.
+    /// - Returns: whether the kernel accepted it; if not, the queue stands still.
     mutating func startQueue() -> Bool
     /// Puts the messages that leave from sequencer ports into the queue, and marks them armed.
     mutating func arm(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>)

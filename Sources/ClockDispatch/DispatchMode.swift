@@ -31,7 +31,7 @@ struct DispatchWay: Hashable, BitwiseCopyable {
     ///
     /// By default, a real-time thread uses the queue, or the backstop while another program's queue makes that less
     /// exact. On a PREEMPT_RT kernel it sends directly: there the queue's timer is a thread of low priority, and after
-    /// that was held up, the queue sends early. An ordinary thread leaves everything to the queue.
+    /// that was held up, the queue sends early. An ordinary thread leaves to the queue all that it can.
     ///
     /// - Parameters:
     ///   - choice: what the user wants; without a queue the mode is always direct.

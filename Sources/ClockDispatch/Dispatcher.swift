@@ -195,14 +195,15 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     private mutating func work() -> MonotonicTime {
         if armed != nil {
             waitToTakeBack()
-            // While the queue runs, its timer interrupts whatever the thread does. One that was slow to start would be so
-            // again.
-            let isStopping = takingBackSince != nil && agenda.isOneMoment && policy.hasTime && queue?.isSlow == false
+            let mayStop = takingBackSince != nil && policy.hasTime && queue?.isSlow == false
             disarm()
-            if isStopping { stopQueue() }
             // What was taken back is planned again, with what is now within the lead. If everything has left, the copies
             // of planners that look ahead are still right.
             if !agenda.isEmpty { agenda.clear() }
+            if mayStop {
+                plan()
+                if !needsQueueSoon { stopQueue() }
+            }
         }
         while true {
             if agenda.isEmpty { plan() }
@@ -221,6 +222,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             if agenda.entries[0].message == .timingClock { lastSent = due }
             sendFirst(awakeSince: reading.hostTime)
             finishedGroup()
+            // What the queue stands by for next includes what is now within the lead.
+            if company.isPresent { plan() }
             if now > awakeSince.advanced(byNanoseconds: Self.longestTurn) { return pause(until: now) }
         }
     }

@@ -4,7 +4,8 @@ internal import RealTime
 
 /// Putting messages into the queue, taking them back, and finding out which have left it.
 extension Dispatcher where Machine: ~Copyable {
-    /// How long before the first message is due the queue is started at the earliest, in nanoseconds.
+    /// How long before the first message is due the queue is started at the earliest, in nanoseconds; beside another one
+    /// ``Company/wait`` earlier.
     ///
     /// An ordinary thread may be held up for long at any time, so it does so as early as it may.
     var lead: Int64 { way.mode == .queue && !way.isAdaptive ? WakeUpPolicy.leads.upperBound : policy.lead }
@@ -25,7 +26,8 @@ extension Dispatcher where Machine: ~Copyable {
             let now = machine.monotonicTime()
             guard !agenda.isEmpty, !isOwn || now < wakeUp, now < aim else { return nil }
             if company.isPresent, let running = queue, !running.wasPrompt,
-                now < running.returned.advanced(byNanoseconds: Self.longestRun)
+                now < running.returned.advanced(byNanoseconds: Self.longestRun),
+                running.isSlow || !policy.hasTime || aim < now.advanced(byNanoseconds: lead + company.wait)
             {
                 // When it has started can be measured only some time later.
                 let known = running.returned.advanced(byNanoseconds: Company.longestWait)
@@ -77,6 +79,16 @@ extension Dispatcher where Machine: ~Copyable {
     /// Nil if there is none.
     private var nextOwnWakeUp: MonotonicTime? {
         (0..<agenda.count).first { !agenda.entries[$0].isArmed || isOwn($0) }.map { ownWakeUp(for: $0) }
+    }
+
+    /// Whether the queue could not be started anew in time for what follows the message that the thread is about to send.
+    ///
+    /// Otherwise it had better be stopped: while it runs, its timer interrupts whatever the thread does.
+    var needsQueueSoon: Bool {
+        guard !agenda.isEmpty else { return false }
+        let now = machine.monotonicTime()
+        if now >= ownWakeUp(for: 0) { return !agenda.isOneMoment }
+        return due(of: 0) < now.advanced(byNanoseconds: lead + company.wait)
     }
 
     /// Starts the queue at a given time or slightly later.

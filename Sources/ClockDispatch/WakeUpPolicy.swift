@@ -54,8 +54,8 @@ struct WakeUpPolicy {
         min(Self.spans.lowerBound + max(0, -balance) / 50, Self.spans.upperBound)
     }
 
-    /// Whether the thread may wake more often than it has to: it has used so little that it could save no more.
-    var hasTime: Bool { balance == Self.mostSaved }
+    /// Whether the thread may wake more often than it has to: it could hardly save more.
+    var hasTime: Bool { balance >= Self.mostSaved * 3 / 4 }
 
     /// How long before a message is due to wake in order to send it, in nanoseconds; the thread busy-waits for the rest.
     ///

@@ -85,7 +85,7 @@ final class DispatchStage {
         dispatcher.finish()
     }
 
-    /// The longest that the thread has worked without a pause, in nanoseconds.
+    /// The longest that the thread has worked in one turn, in nanoseconds.
     private(set) var longestTurn: Int64 = 0
 
     /// The mode in force.

@@ -354,6 +354,20 @@ struct DispatcherTests {
     }
 
     @Test
+    func `if the kernel refuses to start the queue for a while, no tick is lost or late`() {
+        let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
+        let start = stage.kernel.now
+        // A change of the board is only the moment at which that begins and ends.
+        stage.changes = [
+            (start + 305_000_000, { _ in stage.kernel.refusesStart = true }),
+            (start + 705_000_000, { _ in stage.kernel.refusesStart = false }),
+        ]
+        stage.run(milliseconds: 1000)
+        #expect(stage.lateness().count >= 58)
+        #expect(stage.lateness().allSatisfy { (0...6).contains($0) }, "\(stage.lateness())")
+    }
+
+    @Test
     func `no tick is sent twice when the witness's buffer overflows`() {
         let stage = DispatchStage(mode: .backstop, microsecondsPerBeat: 400_001)
         stage.kernel.witnessCapacity = 0

@@ -73,6 +73,8 @@ final class SimulatedKernel {
         if exists { ports |= 1 << UInt64(port) } else { ports &= ~(1 << UInt64(port)) }
     }
 
+    /// Number of the timer's interrupts for the queue.
+    private(set) var interrupts = 0
     /// Nanoseconds that the thread has been awake.
     private(set) var awake: Int64 = 0
 
@@ -84,6 +86,7 @@ final class SimulatedKernel {
     func advance(to time: Int64) {
         while let start, start + (beats + 1) * QueueGrid.period <= time {
             beats += 1
+            interrupts += 1
             let (queueTime, at) = (beats * QueueGrid.period, start + beats * QueueGrid.period)
             let due = pending.filter { $0.stamp <= queueTime }.sorted { $0.stamp < $1.stamp }
             pending.removeAll { $0.stamp <= queueTime }
@@ -198,7 +201,7 @@ struct SimulatedMachine: DispatchMachine {
 
     mutating func startQueue() -> Bool {
         spend()
-        if !kernel.refusesStart { kernel.startQueue() }
+        if kernel.refusesStart { kernel.stopQueue() } else { kernel.startQueue() }
         return !kernel.refusesStart
     }
 
