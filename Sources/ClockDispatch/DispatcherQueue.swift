@@ -23,7 +23,7 @@ extension Dispatcher where Machine: ~Copyable {
         let aim = due(of: first)
         let isOwn = first > 0 || isOwn(0)
         for _ in 0..<3 {
-            let now = machine.monotonicTime()
+            var now = machine.monotonicTime()
             guard !agenda.isEmpty, !isOwn || now < wakeUp, now < aim else { return nil }
             if company.isPresent, let running = queue, !running.wasPrompt,
                 now < running.returned.advanced(byNanoseconds: Self.longestRun),
@@ -39,6 +39,11 @@ extension Dispatcher where Machine: ~Copyable {
                 arm(first) { grid.stamp(notBefore: grid.end(nearest: $0)) }
                 break
             }
+            // A running queue's timer could interrupt the start.
+            if queue != nil {
+                stopQueue()
+                now = machine.monotonicTime()
+            }
             let (end, ahead) = (aim.advanced(byNanoseconds: -company.shift), lead + company.wait)
             // A start that cannot be measured in time is of use for later messages only.
             guard let grid = QueueGrid(aimingAt: end, from: now, lead: ahead),
@@ -48,7 +53,7 @@ extension Dispatcher where Machine: ~Copyable {
             // No sleep of less than a period: after a late wake-up the thread takes the next period instead of sleeping
             // again.
             if now.advanced(byNanoseconds: QueueGrid.period) < early {
-                return pause(until: isOwn ? min(early, wakeUp) : early)
+                return isOwn ? min(early, wakeUp) : early
             }
             // What goes to a line before that does not wait for the queue's start.
             if first > 0, grid.start >= wakeUp { return nil }
