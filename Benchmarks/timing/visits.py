@@ -38,7 +38,8 @@ PR_SET_THP_DISABLE = 41
 
 def forgo_huge_pages(forgone):
     """Says whether the kernel must leave this process's pages alone; children would inherit it."""
-    ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, int(forgone), 0, 0, 0)
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_THP_DISABLE, int(forgone), 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_THP_DISABLE) failed")
 
 
 @contextlib.contextmanager
