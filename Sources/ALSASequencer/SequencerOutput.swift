@@ -62,7 +62,7 @@ package final class SequencerOutput: @unchecked Sendable {
     package func makePort(_ port: Int) { sender?.setPort(UInt8(clamping: port), exists: true) }
 
     /// The existing ports, one bit each; 0 once the sender is taken.
-    package var existingPorts: UInt64 { sender?.existingPorts ?? 0 }
+    package var existingPorts: UInt64 { sender?.existingPorts() ?? 0 }
 
     /// Hands over the sender, permanently.
     ///

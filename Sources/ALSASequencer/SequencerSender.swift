@@ -14,7 +14,6 @@ package struct SequencerSender: ~Copyable {
     private let outgoing: PageArray<snd_seq_event_t>
     private let incoming: PageArray<snd_seq_event_t>
     private let removal: ALSAStructure
-    private let inputRemoval: ALSAStructure
     private let pool: ALSAStructure
     private let queueStatus: ALSAStructure
     private var count = 0
@@ -42,26 +41,18 @@ package struct SequencerSender: ~Copyable {
     init(_ handle: OpaquePointer, client: Int32, _ blueprints: UnsafePointer<PortBlueprint>) throws(ALSAError) {
         var poller = pollfd()
         snd_seq_poll_descriptors(handle, &poller, 1, Int16(POLLIN))
-        let removal = try Self.removal(SND_SEQ_REMOVE_OUTPUT)
-        let inputRemoval = try Self.removal(SND_SEQ_REMOVE_INPUT)
+        let removal = try ALSAStructure(snd_seq_remove_events_malloc, snd_seq_remove_events_free)
         let pool = try ALSAStructure(snd_seq_client_pool_malloc, snd_seq_client_pool_free)
         let queueStatus = try ALSAStructure(snd_seq_queue_status_malloc, snd_seq_queue_status_free)
         self.handle = handle
         self.client = UInt8(clamping: client)
         descriptor = poller.fd
         self.removal = removal
-        self.inputRemoval = inputRemoval
         self.pool = pool
         self.queueStatus = queueStatus
         outgoing = PageArray(count: Self.capacity) { _ in snd_seq_event_t() }
         incoming = PageArray(count: Self.heardCapacity) { _ in snd_seq_event_t() }
         ports = SequencerPorts(handle, blueprints)
-    }
-
-    private static func removal(_ condition: Int32) throws(ALSAError) -> ALSAStructure {
-        let removal = try ALSAStructure(snd_seq_remove_events_malloc, snd_seq_remove_events_free)
-        snd_seq_remove_events_set_condition(removal.pointer, UInt32(condition))
-        return removal
     }
 
     /// Locks in memory what is used here.
@@ -72,13 +63,13 @@ package struct SequencerSender: ~Copyable {
         outgoing.lock(first: min(max(1, events), Self.capacity)) && incoming.lock(first: Self.heardCapacity)
     }
 
-    // Ports
+    // Ports. Functions, since Swift cannot read a property of an optional value that may not be copied.
 
     /// The existing output ports, one bit each.
-    package var existingPorts: UInt64 { ports.existing }
+    package func existingPorts() -> UInt64 { ports.existing }
 
     /// The ports that the kernel refused to create, one bit each, until they are deleted.
-    package var refusedPorts: UInt64 { ports.refused }
+    package func refusedPorts() -> UInt64 { ports.refused }
 
     /// Creates an output port that has a name, or deletes it; takes some tens of microseconds in the kernel.
     package mutating func setPort(_ port: UInt8, exists: Bool) {
@@ -172,10 +163,15 @@ package struct SequencerSender: ~Copyable {
     }
 
     /// Takes back everything in the queue, except what is being sent right now.
-    package func removeQueued() { snd_seq_remove_events(handle, removal.pointer) }
+    package func removeQueued() { remove(SND_SEQ_REMOVE_OUTPUT) }
+
+    private func remove(_ events: Int32) {
+        snd_seq_remove_events_set_condition(removal.pointer, UInt32(events))
+        snd_seq_remove_events(handle, removal.pointer)
+    }
 
     /// Whether nothing is in the queue or being sent from it right now.
-    package var isQueueEmpty: Bool {
+    package func isQueueEmpty() -> Bool {
         guard snd_seq_get_client_pool(handle, pool.pointer) >= 0 else { return true }
         return snd_seq_client_pool_get_output_free(pool.pointer) >= snd_seq_client_pool_get_output_pool(pool.pointer)
     }
@@ -204,7 +200,7 @@ package struct SequencerSender: ~Copyable {
             if errno == ENOSPC { return nil }
             guard incoming[0].type != nothing else { return 0 }
             // An event from another program was too long to read, and would block everything behind it.
-            snd_seq_remove_events(handle, inputRemoval.pointer)
+            remove(SND_SEQ_REMOVE_INPUT)
             return nil
         }
         let events = UnsafeBufferPointer(start: incoming.start, count: result / size)

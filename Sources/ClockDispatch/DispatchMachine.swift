@@ -69,26 +69,16 @@ struct KernelMachine: DispatchMachine, ~Copyable {
     func reading(after earlier: ClockReading?) -> ClockReading { .take(after: earlier) }
     func pause(nanoseconds: Int64) { MonotonicTime.sleep(until: .now().advanced(byNanoseconds: nanoseconds)) }
     func threadTime() -> Int64 { ThreadTime.now() }
-    var existingPorts: UInt64 { read(0) { $0.existingPorts } }
-    var refusedPorts: UInt64 { read(0) { $0.refusedPorts } }
+    var existingPorts: UInt64 { sender?.existingPorts() ?? 0 }
+    var refusedPorts: UInt64 { sender?.refusedPorts() ?? 0 }
     mutating func setPort(_ port: UInt8, exists: Bool) { sender?.setPort(port, exists: exists) }
-    var isQueueEmpty: Bool { read(true) { $0.isQueueEmpty } }
+    var isQueueEmpty: Bool { sender?.isQueueEmpty() != false }
     func queueOrigin() -> ClosedRange<MonotonicTime>? { sender?.queueOrigin() }
     func removeQueued() { sender?.removeQueued() }
     mutating func startQueue() -> Bool { sender?.startQueue() == true }
     mutating func stopQueue() { sender?.stopQueue() }
 
-    func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int? {
-        read(0) { $0.takeHeard(heard) }
-    }
-
-    /// Reads from the sender; returns `nothing` if there is no sequencer.
-    private func read<Value>(_ nothing: Value, _ body: (borrowing SequencerSender) -> Value) -> Value {
-        switch sender {
-        case .some(let sender): body(sender)
-        case nil: nothing
-        }
-    }
+    func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int? { sender?.takeHeard(heard) }
 
     mutating func arm(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {
         sender?.begin()

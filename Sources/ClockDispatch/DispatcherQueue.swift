@@ -40,10 +40,8 @@ extension Dispatcher where Machine: ~Copyable {
                 break
             }
             // A running queue's timer could interrupt the start.
-            if queue != nil {
-                stopQueue()
-                now = machine.monotonicTime()
-            }
+            stopQueue()
+            now = machine.monotonicTime()
             let (end, ahead) = (aim.advanced(byNanoseconds: -company.shift), lead + company.wait)
             // A start that cannot be measured in time is of use for later messages only.
             guard let grid = QueueGrid(aimingAt: end, from: now, lead: ahead),
