@@ -90,8 +90,8 @@ struct Agenda: ~Copyable {
 
     /// Plans the next messages of all outputs: the first ones due, and those that follow within a span.
     ///
-    /// What was already computed after the last sent message is reused. Call ``clear()`` first if the plan or the
-    /// planners have changed since.
+    /// What was already computed after the last sent message is reused. Call ``clear()`` first if anything here has not
+    /// been sent, or if the plan or the planners have changed since.
     ///
     /// - Parameters:
     ///   - shared: the plan of all outputs.

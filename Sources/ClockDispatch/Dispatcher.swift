@@ -223,7 +223,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             sendFirst(awakeSince: reading.hostTime)
             finishedGroup()
             // What the queue stands by for next includes what is now within the lead.
-            if company.isPresent { plan() }
+            if company.isPresent, !agenda.isEmpty { agenda.clear() }
             if now > awakeSince.advanced(byNanoseconds: Self.longestTurn) { return pause(until: now) }
         }
     }

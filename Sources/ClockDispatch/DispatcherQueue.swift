@@ -25,9 +25,10 @@ extension Dispatcher where Machine: ~Copyable {
         for _ in 0..<3 {
             var now = machine.monotonicTime()
             guard !agenda.isEmpty, !isOwn || now < wakeUp, now < aim else { return nil }
+            let (end, ahead) = (aim.advanced(byNanoseconds: -company.shift), lead + company.wait)
             if company.isPresent, let running = queue, !running.wasPrompt,
                 now < running.returned.advanced(byNanoseconds: Self.longestRun),
-                running.isSlow || !policy.hasTime || aim < now.advanced(byNanoseconds: lead + company.wait)
+                running.isSlow || !policy.hasTime || end < now.advanced(byNanoseconds: ahead)
             {
                 // When it has started can be measured only some time later.
                 let known = running.returned.advanced(byNanoseconds: Company.longestWait)
@@ -42,7 +43,6 @@ extension Dispatcher where Machine: ~Copyable {
             // A running queue's timer could interrupt the start.
             stopQueue()
             now = machine.monotonicTime()
-            let (end, ahead) = (aim.advanced(byNanoseconds: -company.shift), lead + company.wait)
             // A start that cannot be measured in time is of use for later messages only.
             guard let grid = QueueGrid(aimingAt: end, from: now, lead: ahead),
                 grid.start.advanced(byNanoseconds: company.wait) < end || !agenda.isOneMoment
@@ -84,11 +84,13 @@ extension Dispatcher where Machine: ~Copyable {
         (0..<agenda.count).first { !agenda.entries[$0].isArmed || isOwn($0) }.map { ownWakeUp(for: $0) }
     }
 
-    /// Whether the queue could not be started anew in time for what follows the message that the thread is about to send.
+    /// Whether the queue could not be started anew in time for what follows the message that the thread is about to send,
+    /// or for the next one if the queue has sent that.
     ///
-    /// Otherwise it had better be stopped: while it runs, its timer interrupts whatever the thread does.
+    /// Otherwise it had better be stopped: while it runs, its timer interrupts whatever the thread does. After a prompt
+    /// start it is started anew in any case.
     var needsQueueSoon: Bool {
-        guard !agenda.isEmpty else { return false }
+        guard company.isPresent, !agenda.isEmpty, queue?.wasPrompt == false else { return false }
         let now = machine.monotonicTime()
         if now >= ownWakeUp(for: 0) { return !agenda.isOneMoment }
         return due(of: 0) < now.advanced(byNanoseconds: lead + company.wait)
@@ -100,7 +102,6 @@ extension Dispatcher where Machine: ~Copyable {
     private mutating func startQueue(at time: MonotonicTime) -> Bool? {
         var before = machine.monotonicTime()
         while before < time { before = machine.monotonicTime() }
-        queue = nil
         guard machine.startQueue() else { return nil }
         let returned = machine.monotonicTime()
         queue = RunningQueue(start: before, returned: returned)

@@ -22,7 +22,7 @@ struct AdaptiveDispatchTests {
         #expect(stage.kernel.delivered.allSatisfy { $0.isQueued })
     }
 
-    /// After that it prepares each tick right after the one before.
+    /// Once held up for 15 ms, the thread prepares each tick right after the one before.
     @Test
     func `alone, a queue that has to be started early still sends every tick right at its time`() {
         let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
@@ -290,5 +290,28 @@ struct AdaptiveDispatchTests {
         stage.run(milliseconds: 500)
         let first = try #require(stage.messages().drop { $0.message != .start }.first { $0.message == .timingClock })
         #expect(!first.isQueued)
+    }
+
+    /// The song is changed at forty moments between two ticks, 8 to 25 ms before its new start.
+    @Test(arguments: [Int64(160_000), 1_000_000])
+    func `a song that starts anew while it plays is stopped and started beside another queue, too`(
+        interval: Int64
+    ) {
+        for step in 0..<40 {
+            let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
+            stage.kernel.runAnotherQueue(interval: interval)
+            stage.board.transport = PlannedTransport(isPlaying: true, startTick: 2, ticksPerBar: 96)
+            stage.run(milliseconds: 300, isEnding: false)
+            let at = stage.kernel.now + 20_000_000 + Int64(step) * 416_000
+            let soon = HostTime(microseconds: (at - stage.kernel.apart) / 1000 + 8_000)
+            let tick = stage.board.map.line.firstTick(atOrAfter: soon)
+            let transport = PlannedTransport(isPlaying: true, startTick: tick, ticksPerBar: 96)
+            stage.changes = [(at, { $0.transport = transport })]
+            stage.run(milliseconds: 200)
+            let sent = stage.messages().map(\.message)
+            #expect(sent.filter { $0 != .timingClock } == [.start, .stop, .start, .stop], "\(step)")
+            let before = sent[..<(sent.lastIndex(of: .start) ?? 0)].count { $0 == .timingClock }
+            #expect(before == tick, "\(step)")
+        }
     }
 }

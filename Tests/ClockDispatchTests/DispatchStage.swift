@@ -57,7 +57,7 @@ final class DispatchStage {
         dispatcher = Dispatcher(machine: SimulatedMachine(kernel: kernel), way: way, counters: counters)
     }
 
-    func run(milliseconds: Int64) {
+    func run(milliseconds: Int64, isEnding: Bool = true) {
         let end = kernel.now + milliseconds * 1_000_000
         while kernel.now < end {
             while let next = changes.first, next.at <= kernel.now {
@@ -82,7 +82,7 @@ final class DispatchStage {
             kernel.advance(to: kernel.now + wakeUpLatency())
             if wakeUp == deadline { dispatcher.wokeUp(at: turn, lateness: kernel.now - deadline) }
         }
-        dispatcher.finish()
+        if isEnding { dispatcher.finish() }
     }
 
     /// The longest that the thread has worked in one turn, in nanoseconds.
