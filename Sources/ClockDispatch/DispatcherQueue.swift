@@ -23,7 +23,7 @@ extension Dispatcher where Machine: ~Copyable {
         let aim = due(of: first)
         let isOwn = first > 0 || isOwn(0)
         for _ in 0..<3 {
-            var now = machine.monotonicTime()
+            let now = machine.monotonicTime()
             guard !agenda.isEmpty, !isOwn || now < wakeUp, now < aim else { return nil }
             let (end, ahead) = (aim.advanced(byNanoseconds: -company.shift), lead + company.wait)
             if company.isPresent, let running = queue, !running.wasPrompt,
@@ -32,7 +32,9 @@ extension Dispatcher where Machine: ~Copyable {
             {
                 // When it has started can be measured only some time later.
                 let known = running.returned.advanced(byNanoseconds: Company.longestWait)
-                guard now >= known, measureStart(at: now), let grid = queue?.grid else {
+                let hasStarted = now >= known && (running.origin != nil || machine.isQueueEmpty)
+                if now >= known, !hasStarted { queue?.isSlow = true }
+                guard hasStarted, measureStart(at: now), let grid = queue?.grid else {
                     let next = min(now < known ? known : now.advanced(byNanoseconds: Company.longestWait), wakeUp)
                     return now < next ? next : nil
                 }
@@ -40,9 +42,6 @@ extension Dispatcher where Machine: ~Copyable {
                 arm(first) { grid.stamp(notBefore: grid.end(nearest: $0)) }
                 break
             }
-            // A running queue's timer could interrupt the start.
-            stopQueue()
-            now = machine.monotonicTime()
             // A start that cannot be measured in time is of use for later messages only.
             guard let grid = QueueGrid(aimingAt: end, from: now, lead: ahead),
                 grid.start.advanced(byNanoseconds: company.wait) < end || !agenda.isOneMoment
@@ -51,7 +50,7 @@ extension Dispatcher where Machine: ~Copyable {
             // No sleep of less than a period: after a late wake-up the thread takes the next period instead of sleeping
             // again.
             if now.advanced(byNanoseconds: QueueGrid.period) < early {
-                return isOwn ? min(early, wakeUp) : early
+                return pause(until: isOwn ? min(early, wakeUp) : early)
             }
             // What goes to a line before that does not wait for the queue's start.
             if first > 0, grid.start >= wakeUp { return nil }
@@ -102,6 +101,7 @@ extension Dispatcher where Machine: ~Copyable {
     private mutating func startQueue(at time: MonotonicTime) -> Bool? {
         var before = machine.monotonicTime()
         while before < time { before = machine.monotonicTime() }
+        queue = nil
         guard machine.startQueue() else { return nil }
         let returned = machine.monotonicTime()
         queue = RunningQueue(start: before, returned: returned)
@@ -164,15 +164,11 @@ extension Dispatcher where Machine: ~Copyable {
 
     /// Measures when the queue has started, and so whether another program's queue runs.
     ///
-    /// - Returns: false if it has not started yet, or may not have.
+    /// - Returns: false if it may not have started yet.
     @discardableResult
     private mutating func measureStart(at now: MonotonicTime) -> Bool {
         // Until its first period the queue tells a time that is too early.
         guard let running = queue, now >= running.returned.advanced(byNanoseconds: Company.longestWait) else {
-            return false
-        }
-        if running.origin == nil, !machine.isQueueEmpty {
-            queue?.isSlow = true
             return false
         }
         guard let limits = machine.queueOrigin() else { return false }

@@ -22,19 +22,6 @@ struct AdaptiveDispatchTests {
         #expect(stage.kernel.delivered.allSatisfy { $0.isQueued })
     }
 
-    /// Once held up for 15 ms, the thread prepares each tick right after the one before.
-    @Test
-    func `alone, a queue that has to be started early still sends every tick right at its time`() {
-        let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
-        stage.kernel.interruptTime = 30_000
-        var latencies: [Int64] = [15_000_000]
-        stage.wakeUpLatency = { latencies.popLast() ?? 4_000 }
-        stage.run(milliseconds: 2000)
-        let settled = stage.lateness().dropFirst(5)
-        #expect(settled.count >= 113)
-        #expect(settled.allSatisfy { (0...12).contains($0) }, "\(settled)")
-    }
-
     @Test(arguments: [UInt64](1...10))
     func `a thread held up for 8 ms again and again delays at most the tick of the first time`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -38,9 +38,6 @@ final class SimulatedKernel {
 
     func endAnotherQueue() { startDelay = { 0 } }
 
-    /// By how much the timer of a running queue delays its start anew, in nanoseconds.
-    var interruptTime: Int64 = 0
-
     /// How late the timer's last interrupt was, in nanoseconds: the queue seems to have started so much later.
     var interruptLateness: () -> Int64 = { 0 }
     /// Number of messages that the queue has room for.
@@ -134,7 +131,7 @@ final class SimulatedKernel {
     func startQueue() {
         pending = []
         asked = now
-        start = now + startDelay() + (start == nil ? 0 : interruptTime)
+        start = now + startDelay()
         (beats, isFirstRemoved) = (0, false)
     }
 
