@@ -119,7 +119,8 @@ struct Agenda: ~Copyable {
     private func next(
         _ slot: Int, _ shared: SharedPlan, _ states: borrowing PageArray<OutputState>, _ now: HostTime
     ) -> PlannedMessage? {
-        if isAheadValid, let known = ahead[slot].next, states[slot].planner.stillExpects(known, on: shared.map, at: now)
+        if isAheadValid, let known = ahead[slot].next,
+            states[slot].planner.stillExpects(known, of: ahead[slot].planner, on: shared.map, at: now)
         {
             return known
         }

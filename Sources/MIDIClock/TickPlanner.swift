@@ -99,6 +99,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage? {
         sendsStop = plan.settings.sendsStop
+        if !plan.transport.isPlaying { joinsAtBar = false }
         bringInStep(plan)
         let aim = follow(plan, on: map, at: now)
         if let probe = probe(plan, aim, at: now) { return probe }
@@ -116,7 +117,6 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         realignment = nil
         guard plan.transport.isPlaying else {
             entry = nil
-            joinsAtBar = false
             return plan.settings.isClockAlwaysOn ? pulse(aim) : repeatedStop(aim, at: now)
         }
         return enter(plan, on: map, at: now)
@@ -152,12 +152,16 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     ///
     /// - Parameters:
     ///   - ahead: the message from the copy, after reporting the previous messages as sent to it.
+    ///   - copy: the copy, which may have chosen where its device enters a song; that would be lost.
     ///   - map: the tempo map.
     ///   - now: the present host time.
     /// - Returns: true if asking again is not necessary.
-    public func stillExpects(_ ahead: PlannedMessage, on map: TempoMap, at now: HostTime) -> Bool {
+    public func stillExpects(
+        _ ahead: PlannedMessage, of copy: TickPlanner, on map: TempoMap, at now: HostTime
+    ) -> Bool {
         guard hasTrain, ahead.message == .timingClock, ahead.pulse == nextPulse, ahead.fold == train.fold,
-            ahead.belated == 0, entry == nil, !isMisplaced, realignment == nil, step == .inStep
+            ahead.belated == 0, entry == nil, copy.entry == nil, device == copy.device, !isMisplaced,
+            realignment == nil, step == .inStep
         else { return false }
         return now <= ahead.due && gapEnd(map) <= ahead.due
     }

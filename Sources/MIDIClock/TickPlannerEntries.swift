@@ -19,8 +19,9 @@ extension TickPlanner {
         _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage {
         let entry = validEntry(joinsAtBar ? .topOrBar : .topOrSixteenth, plan, on: map, at: now)
-        if !plan.settings.isClockAlwaysOn, entry != self.entry {
-            nextPulse = entry.pulse - Self.preroll(plan.settings)
+        // Not by what has changed: of messages that a copy gave, only those that were sent are known here.
+        if !plan.settings.isClockAlwaysOn {
+            nextPulse = max(nextPulse, entry.pulse - Self.preroll(plan.settings))
         }
         self.entry = entry
         guard entry.cue == .silence else {

@@ -169,7 +169,7 @@ struct FoldingTests {
         settings.divide = [1, 2].randomElement(using: &random) ?? 1
         var score = playing(line(beatsPerMinute: 120), from: 48, settings)
         var (planner, now) = (TickPlanner(), HostTime(microseconds: 1))
-        var found: PlannedMessage?
+        var (found, copy): (PlannedMessage?, TickPlanner) = (nil, planner)
         for round in 0..<3_000 {
             if round % 100 == 99 {
                 score.changeTempo(to: .random(in: 40...600, using: &random), at: now.microseconds)
@@ -177,7 +177,7 @@ struct FoldingTests {
             }
             var asked = planner
             guard let next = asked.next(score.plan, on: score.map, at: now) else { break }
-            let isKnown = found.map { planner.stillExpects($0, on: score.map, at: now) } ?? false
+            let isKnown = found.map { planner.stillExpects($0, of: copy, on: score.map, at: now) } ?? false
             if isKnown { #expect(next == found) } else { planner = asked }
             // Like the output thread's copies: a copy of the planner that continues from there.
             var ahead = planner
@@ -185,6 +185,7 @@ struct FoldingTests {
             asked.sent(next, at: max(now, next.due))
             found = ahead.next(score.plan, on: score.map, at: max(now, next.due))
             #expect(found == asked.next(score.plan, on: score.map, at: max(now, next.due)))
+            copy = ahead
             now = max(now, next.due)
             planner.sent(next, at: now)
         }

@@ -52,9 +52,9 @@ struct TickPlannerTests {
         let transport = PlannedTransport(isPlaying: seed % 3 > 0, startTick: 48, ticksPerBar: 96)
         let plan = OutputPlan(transport: transport, settings: settings)
         var (planner, now, known) = (TickPlanner(), HostTime(microseconds: 1), 0)
-        var found: PlannedMessage?
+        var (found, copy): (PlannedMessage?, TickPlanner) = (nil, planner)
         for _ in 0..<500 {
-            let isKnown = found.map { planner.stillExpects($0, on: map, at: now) } ?? false
+            let isKnown = found.map { planner.stillExpects($0, of: copy, on: map, at: now) } ?? false
             var asked = planner
             guard let next = asked.next(plan, on: map, at: now) else { break }
             if isKnown { #expect(next == found) } else { planner = asked }
@@ -62,6 +62,7 @@ struct TickPlannerTests {
             var ahead = planner
             ahead.sent(next, at: max(now, next.due))
             found = ahead.next(plan, on: map, at: max(now, next.due))
+            copy = ahead
             // Mostly on time, sometimes late, occasionally very late.
             let late: Int64 = [0, 5, 300, 40_000][[0, 0, 0, 0, 0, 0, 1, 1, 2, 3].randomElement(using: &random) ?? 0]
             now = max(now, next.due).advanced(byMicroseconds: late)
