@@ -194,6 +194,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     private mutating func work() -> MonotonicTime {
         if armed != nil {
+            if let deadline = leaveQueued() { return deadline }
             waitToTakeBack()
             let mayStop = takingBackSince != nil && policy.hasTime && queue?.isSlow == false
             disarm()

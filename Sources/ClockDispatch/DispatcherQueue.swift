@@ -123,10 +123,29 @@ extension Dispatcher where Machine: ~Copyable {
             agenda.entries[index].queueTime = stamp(due(of: index))
         }
         machine.arm(UnsafeMutableBufferPointer(start: agenda.entries.start, count: agenda.count))
-        let last = agenda.lastOfGroup(from: first, span: policy.groupSpan)
         armed = Armed(
             earliest: queue.start.advanced(byNanoseconds: agenda.entries[first].queueTime),
-            groupEnd: due(of: last).advanced(byNanoseconds: 3 * QueueGrid.period))
+            groupEnd: groupEnd(from: first, span: policy.groupSpan))
+    }
+
+    /// Leaves what is due next to the queue, if the thread was held up for too long to take it back and put it in again.
+    ///
+    /// - Returns: when to continue; nil if there is time, or would not have been anyway, or if the queue has nothing more.
+    mutating func leaveQueued() -> MonotonicTime? {
+        let now = reading.monotonic
+        guard mode == .queue, nextOwnWakeUp == nil, let usual = armed?.groupEnd,
+            let next = (0..<agenda.count).first(where: { now < due(of: $0).advanced(byNanoseconds: QueueGrid.period) })
+        else { return nil }
+        let latest = due(of: next).advanced(byNanoseconds: -policy.toHandle.nanoseconds)
+        guard usual <= latest, latest < now else { return nil }
+        let end = groupEnd(from: next, span: 0)
+        armed?.groupEnd = end
+        return end
+    }
+
+    /// When a group of messages has usually left the queue.
+    private func groupEnd(from first: Int, span: Int64) -> MonotonicTime {
+        due(of: agenda.lastOfGroup(from: first, span: span)).advanced(byNanoseconds: 3 * QueueGrid.period)
     }
 
     /// Waits, without sleeping, until a message that is almost due must be taken back.

@@ -16,6 +16,8 @@ struct WakeUpPolicy {
     private var toSend = UpperDuration(50_000, within: 2_000...Self.stall, oneIn: 100)
     /// Time to take back from the queue what the thread is to send, in nanoseconds; one time in a hundred needs longer.
     private(set) var toTakeBack = UpperDuration(50_000, within: 2_000...Self.stall, oneIn: 100)
+    /// Processor time to handle a group of messages, in nanoseconds; one group in ten needs more.
+    private(set) var toHandle = UpperDuration(200_000, within: 2_000...Self.leads.lowerBound, oneIn: 10)
     /// Time to create or delete a port, in nanoseconds.
     var portChange = UpperDuration(500_000, within: 50_000...1_000_000, oneIn: 100)
     /// The longest that the thread was held up, in nanoseconds; forgotten within hours.
@@ -91,7 +93,9 @@ struct WakeUpPolicy {
     mutating func finishedGroup(at time: MonotonicTime, threadTime: Int64) {
         if let last {
             let allowed = (time.nanoseconds - last.time.nanoseconds) / Self.shareOfCore
-            balance += allowed - (threadTime - last.threadTime)
+            let used = threadTime - last.threadTime
+            toHandle.learn(used)
+            balance += allowed - used
             balance = min(max(balance, -Self.mostSaved), Self.mostSaved)
         }
         last = (time, threadTime)

@@ -55,6 +55,21 @@ struct AdaptiveDispatchTests {
         }
     }
 
+    /// Taking back and planning so much takes more than half of the time between two ticks.
+    @Test(arguments: [UInt64](1...5))
+    func `at 1000 BPM a thread held up until just before a tick leaves that to the queue`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stage = DispatchStage(way: way, outputs: 16, microsecondsPerBeat: 60_000)
+        stage.kernel.planTime = 1_400_000
+        stage.wakeUpLatency = {
+            Int.random(in: 0..<20, using: &random) > 0 ? 4_000 : .random(in: 0...3_000_000, using: &random)
+        }
+        stage.run(milliseconds: 10_000)
+        let settled = stage.lateness().dropFirst(400)
+        #expect(settled.count >= 3_500)
+        #expect(settled.allSatisfy { (0...330).contains($0) }, "\(settled.filter { $0 > 330 })")
+    }
+
     /// At 125 BPM a tick is a whole number of the other timer's intervals, so that every start is late by the same time.
     @Test(arguments: [Int64(160_000), 1_000_000, 4_000_000, 20_000_000], [Int64(400_001), 480_000])
     func `beside another program's queue the thread sends, exactly`(interval: Int64, beat: Int64) {

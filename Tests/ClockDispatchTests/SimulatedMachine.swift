@@ -64,6 +64,8 @@ final class SimulatedKernel {
     /// The existing output ports, one bit each, and when each was created or deleted.
     private(set) var ports: UInt64 = 0
     private(set) var portChanges: [(at: Int64, port: UInt8, exists: Bool)] = []
+    /// Time to take back what is queued and to plan it anew, in nanoseconds, besides the calls.
+    var planTime: Int64 = 0
     /// Time to create a port, in nanoseconds.
     var portTime: Int64 = 50_000
 
@@ -216,6 +218,7 @@ struct SimulatedMachine: DispatchMachine {
     mutating func removeQueued() {
         spend()
         kernel.removeQueued()
+        kernel.spend(kernel.planTime)
     }
 
     var isQueueEmpty: Bool {
