@@ -4,10 +4,10 @@ internal import RealTime
 
 /// The sequencer client whose ports send the clocks.
 ///
-/// Its queue sends messages at their time, even while the output thread is held up. Besides the outputs it has one input, the witness: a
-/// private port that receives everything the outputs send. Once the output thread has taken the sender, only that
-/// thread uses the client. That thread also creates and deletes the ports. The kernel runs only one call per client at
-/// a time, so another thread's call could delay the clock.
+/// Its queue sends messages at their time, even while the output thread is held up. Besides the outputs it has one
+/// input, the witness: a private port that receives everything the outputs send. Once the output thread has taken the
+/// sender, only that thread uses the client. That thread also creates and deletes the ports. The kernel runs only one
+/// call per client at a time, so another thread's call could delay the clock.
 package final class SequencerOutput: @unchecked Sendable {
     // Safe because one thread sets it up and then hands the sender to the output thread for good. A port's name is set
     // only while the port does not exist.

@@ -100,11 +100,7 @@ struct KernelMachine: DispatchMachine, ~Copyable {
         for index in messages.indices {
             if let port = messages[index].port { sender?.add(messages[index].message, from: port) }
         }
-        writeAll(messages)
-    }
-
-    /// Writes the batch, continuing after each message that a receiver refused.
-    private func writeAll(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {
+        // Written again from behind each message that a receiver refused.
         guard var refused = sender?.write(from: 0) else { return }
         var position = 0
         for index in messages.indices where messages[index].port != nil {

@@ -53,8 +53,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     private var wantedPorts: UInt64 = 0
     /// The queue since its last start; nil if it does not run.
     var queue: RunningQueue?
-    /// What is in the queue; nil if nothing is.
-    var armed: Armed?
+    /// Before when nothing can leave the queue, and when the first group there has usually left; nil if nothing is in it.
+    var armed: (earliest: MonotonicTime, groupEnd: MonotonicTime)?
     /// The last tag used; never 0.
     var tag: UInt8 = 0
     /// When the thread was to wake, from waking until it has begun its work; later by what it has waited since.
@@ -95,13 +95,6 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             latest = min(latest ?? limits.upperBound, limits.upperBound)
             error = min(error, limits.upperBound.nanoseconds - limits.lowerBound.nanoseconds)
         }
-    }
-
-    struct Armed: BitwiseCopyable {
-        /// Nothing can leave the queue before this moment.
-        var earliest: MonotonicTime
-        /// When the first group has usually left.
-        var groupEnd: MonotonicTime
     }
 
     /// Longest time without a sleep, and the pause that follows it, in nanoseconds.
@@ -218,7 +211,11 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             // The queue does not cover the message, so the thread must not sleep during the last period before it.
             let isNear =
                 agenda.entries[0].port != nil && usesQueue && now.advanced(byNanoseconds: QueueGrid.period) >= due
-            guard isNear || now >= wakeUp else { return pauseDirect(now: now, until: wakeUp) }
+            guard isNear || now >= wakeUp else {
+                // A long sleep is split in two, to read the clocks in between: their rates may change meanwhile.
+                let isLong = wakeUp.nanoseconds - now.nanoseconds > 50_000_000
+                return pause(until: isLong ? wakeUp.advanced(byNanoseconds: -25_000_000) : wakeUp)
+            }
             noteCouldSend(at: now)
             if agenda.entries[0].message == .timingClock { lastSent = due }
             sendFirst(awakeSince: reading.hostTime)
@@ -292,12 +289,6 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         guard queue != nil else { return }
         machine.stopQueue()
         queue = nil
-    }
-
-    /// Splits a long sleep in two, to read the clocks in between: their rates may change meanwhile.
-    private mutating func pauseDirect(now: MonotonicTime, until deadline: MonotonicTime) -> MonotonicTime {
-        let isLong = deadline.nanoseconds - now.nanoseconds > 50_000_000
-        return pause(until: isLong ? deadline.advanced(byNanoseconds: -25_000_000) : deadline)
     }
 
     // Planning

@@ -123,9 +123,10 @@ extension Dispatcher where Machine: ~Copyable {
             agenda.entries[index].queueTime = stamp(due(of: index))
         }
         machine.arm(UnsafeMutableBufferPointer(start: agenda.entries.start, count: agenda.count))
-        armed = Armed(
-            earliest: queue.start.advanced(byNanoseconds: agenda.entries[first].queueTime),
-            groupEnd: groupEnd(from: first, span: policy.groupSpan))
+        armed = (
+            queue.start.advanced(byNanoseconds: agenda.entries[first].queueTime),
+            groupEnd(from: first, span: policy.groupSpan)
+        )
     }
 
     /// Leaves what is due next to the queue, if the thread was held up for too long to take it back and put it in again.
@@ -133,9 +134,8 @@ extension Dispatcher where Machine: ~Copyable {
     /// - Returns: when to continue; nil if there is time, or would not have been anyway, or if the queue has nothing more.
     mutating func leaveQueued() -> MonotonicTime? {
         let now = reading.monotonic
-        guard mode == .queue, nextOwnWakeUp == nil, let usual = armed?.groupEnd,
-            let next = (0..<agenda.count).first(where: { now < due(of: $0).advanced(byNanoseconds: QueueGrid.period) })
-        else { return nil }
+        let next = (0..<agenda.count).first { now < due(of: $0).advanced(byNanoseconds: QueueGrid.period) }
+        guard mode == .queue, nextOwnWakeUp == nil, let next, let usual = armed?.groupEnd else { return nil }
         let latest = due(of: next).advanced(byNanoseconds: -policy.toHandle.nanoseconds)
         guard usual <= latest, latest < now else { return nil }
         let end = groupEnd(from: next, span: 0)

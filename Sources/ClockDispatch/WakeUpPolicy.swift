@@ -95,8 +95,7 @@ struct WakeUpPolicy {
             let allowed = (time.nanoseconds - last.time.nanoseconds) / Self.shareOfCore
             let used = threadTime - last.threadTime
             toHandle.learn(used)
-            balance += allowed - used
-            balance = min(max(balance, -Self.mostSaved), Self.mostSaved)
+            balance = min(max(balance + allowed - used, -Self.mostSaved), Self.mostSaved)
         }
         last = (time, threadTime)
     }
