@@ -10,6 +10,9 @@ extension Dispatcher where Machine: ~Copyable {
     /// An ordinary thread may be held up for long at any time, so it does so as early as it may.
     var lead: Int64 { way.mode == .queue && !way.isAdaptive ? WakeUpPolicy.leads.upperBound : policy.lead }
 
+    /// How long after a message is due it has usually left the queue, in nanoseconds.
+    private static var sendingTime: Int64 { 3 * QueueGrid.period }
+
     /// How long the queue runs at most until another start shows whether another program's queue still runs, in
     /// nanoseconds.
     private static var longestRun: Int64 { 10_000_000_000 }
@@ -123,29 +126,29 @@ extension Dispatcher where Machine: ~Copyable {
             agenda.entries[index].queueTime = stamp(due(of: index))
         }
         machine.arm(UnsafeMutableBufferPointer(start: agenda.entries.start, count: agenda.count))
+        let last = agenda.lastOfGroup(from: first, span: policy.groupSpan)
         armed = (
             queue.start.advanced(byNanoseconds: agenda.entries[first].queueTime),
-            groupEnd(from: first, span: policy.groupSpan)
+            due(of: last).advanced(byNanoseconds: Self.sendingTime)
         )
     }
 
-    /// Leaves what is due next to the queue, if the thread was held up for too long to take it back and put it in again.
+    /// Leaves to the queue what could not be taken back and put in again in time, until there is time for that.
     ///
-    /// - Returns: when to continue; nil if there is time, or would not have been anyway, or if the queue has nothing more.
+    /// A thread that was held up may have too little before the next message.
+    ///
+    /// - Returns: when to continue; nil if there is time now, if there would not be before the queue has sent all, or if
+    ///   the thread sends something itself.
     mutating func leaveQueued() -> MonotonicTime? {
+        guard mode == .queue, nextOwnWakeUp == nil else { return nil }
         let now = reading.monotonic
-        let next = (0..<agenda.count).first { now < due(of: $0).advanced(byNanoseconds: QueueGrid.period) }
-        guard mode == .queue, nextOwnWakeUp == nil, let next, let usual = armed?.groupEnd else { return nil }
-        let latest = due(of: next).advanced(byNanoseconds: -policy.toHandle.nanoseconds)
-        guard usual <= latest, latest < now else { return nil }
-        let end = groupEnd(from: next, span: 0)
-        armed?.groupEnd = end
-        return end
-    }
-
-    /// When a group of messages has usually left the queue.
-    private func groupEnd(from first: Int, span: Int64) -> MonotonicTime {
-        due(of: agenda.lastOfGroup(from: first, span: span)).advanced(byNanoseconds: 3 * QueueGrid.period)
+        var free = now
+        for index in 0..<agenda.count where free < due(of: index).advanced(byNanoseconds: QueueGrid.period) {
+            let latest = due(of: index).advanced(byNanoseconds: -policy.toHandle.nanoseconds)
+            if free <= latest { return now < free ? free : nil }
+            free = due(of: index).advanced(byNanoseconds: Self.sendingTime)
+        }
+        return nil
     }
 
     /// Waits, without sleeping, until a message that is almost due must be taken back.

@@ -17,6 +17,8 @@ struct WakeUpPolicy {
     /// Time to take back from the queue what the thread is to send, in nanoseconds; one time in a hundred needs longer.
     private(set) var toTakeBack = UpperDuration(50_000, within: 2_000...Self.stall, oneIn: 100)
     /// Processor time to handle a group of messages, in nanoseconds; one group in ten needs more.
+    ///
+    /// What the thread waits awake counts as well.
     private(set) var toHandle = UpperDuration(200_000, within: 2_000...Self.leads.lowerBound, oneIn: 10)
     /// Time to create or delete a port, in nanoseconds.
     var portChange = UpperDuration(500_000, within: 50_000...1_000_000, oneIn: 100)

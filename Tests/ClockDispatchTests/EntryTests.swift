@@ -50,7 +50,7 @@ struct EntryTests {
         }
     }
 
-    /// No change here comes so shortly before a message that it depends on the way whether that is still sent.
+    /// With these seeds, no change comes so shortly before a message that it depends on the way whether it is sent.
     @Test(arguments: [UInt64](1...300))
     func `a device enters a song at the same tick, whichever way messages are sent`(seed: UInt64) {
         let direct = Self.entries(.direct, seed: seed)
