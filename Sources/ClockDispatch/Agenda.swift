@@ -88,7 +88,7 @@ struct Agenda: ~Copyable {
     /// Forgets everything.
     mutating func clear() { (count, isAheadValid) = (0, false) }
 
-    /// Plans the next messages of all outputs: the first ones due, and those that follow within a span.
+    /// Plans the next messages of all outputs with a device: the first ones due, and those that follow within a span.
     ///
     /// What was already computed after the last sent message is reused. Call ``clear()`` first if anything here has not
     /// been sent, or if the plan or the planners have changed since.
@@ -104,7 +104,7 @@ struct Agenda: ~Copyable {
         (count, plannedAt) = (0, now)
         var earliest: HostTime?
         for slot in 0..<shared.outputs {
-            ahead[slot].next = next(slot, shared, states, now)
+            ahead[slot].next = states[slot].slot.sink == .away ? nil : next(slot, shared, states, now)
             ahead[slot].planner = states[slot].planner
             if let next = ahead[slot].next { earliest = min(earliest ?? next.due, next.due) }
         }

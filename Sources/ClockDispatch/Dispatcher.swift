@@ -311,6 +311,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             states[slot].connections = output.connections
             states[slot].planner.deviceConnected(isReturning: output.connections > 1)
         }
+        if output.sink == .away { states[slot].planner.fallSilent() }
     }
 
     private mutating func plan() {
@@ -322,9 +323,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// Publishes the state of an output's device, and what its planner has skipped.
     private func report(_ slot: Int) {
         let skipped = states[slot].planner.takeSkipped()
-        if skipped.pulses > 0, states[slot].slot.sink != .away {
-            counters[slot].countSkipped(skipped, at: agenda.plannedAt)
-        }
+        if skipped.pulses > 0 { counters[slot].countSkipped(skipped, at: agenda.plannedAt) }
         counters[slot].step.store(states[slot].planner.step.rawValue, ordering: .relaxed)
         counters[slot].mayPlay.store(states[slot].planner.mayPlay, ordering: .relaxed)
         counters[slot].publish(states[slot].planner.rate)
@@ -397,7 +396,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         guard let planned = entry.planned else { return false }
         states[entry.slot].planner.sent(planned, at: time)
         let lateness = planned.due.microseconds(to: time)
-        if planned.message == .timingClock, entry.sink != .away {
+        if planned.message == .timingClock {
             counters[entry.slot].countTick(lateness: lateness + planned.belated, at: time)
         }
         return lateness > Self.late

@@ -72,6 +72,13 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         receipts = Receipts()
     }
 
+    /// Notes that nothing is sent before the next call of ``next(_:on:at:)``, which then begins anew.
+    ///
+    /// A device that played meanwhile has lost its place.
+    package mutating func fallSilent() {
+        (hasTrain, isMisplaced, entry, jumpedAt) = (false, device != .stopped, nil, nil)
+    }
+
     /// Requests a realignment of the device; ignored while it is stopped.
     public mutating func realign(_ realignment: Realignment) {
         if device != .stopped { self.realignment = realignment }

@@ -55,19 +55,46 @@ struct AdaptiveDispatchTests {
         }
     }
 
-    /// Taking back and planning so much takes more than half of the time between two ticks.
-    @Test(arguments: [UInt64](1...5))
-    func `at 1000 BPM a thread held up until just before a tick leaves that to the queue`(seed: UInt64) {
+    /// To take so much back and to plan it anew takes more than half of the time between two ticks, or between one that
+    /// half of the outputs send and the next one of the others.
+    @Test(arguments: [Int64(0), 1_500], [UInt64](1...5))
+    func `at 1000 BPM a thread held up until just before a tick leaves that to the queue`(offset: Int64, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let stage = DispatchStage(way: way, outputs: 16, microsecondsPerBeat: 60_000)
-        stage.kernel.planTime = 1_400_000
+        for slot in 8..<16 { stage.board.slots[slot].settings.offset = offset }
+        stage.kernel.planTime = offset > 0 ? 600_000 : 1_200_000
         stage.wakeUpLatency = {
-            Int.random(in: 0..<20, using: &random) > 0 ? 4_000 : .random(in: 0...3_000_000, using: &random)
+            Int.random(in: 0..<20, using: &random) > 0 ? 4_000 : .random(in: 0...2_500_000, using: &random)
         }
         stage.run(milliseconds: 10_000)
-        let settled = stage.lateness().dropFirst(400)
-        #expect(settled.count >= 3_500)
-        #expect(settled.allSatisfy { (0...330).contains($0) }, "\(settled.filter { $0 > 330 })")
+        for port in UInt8(0)..<16 {
+            // Outputs with an offset begin one tick earlier.
+            let shift = port < 8 || offset == 0 ? 0 : 2_500 - offset
+            let settled = stage.lateness(port).dropFirst(400).map { $0 + shift }
+            #expect(settled.count >= 3_500)
+            let far = settled.filter { !(0...340).contains($0) }
+            #expect(far.isEmpty, "\(port): \(far)")
+        }
+        let settled = stage.kernel.delivered.dropFirst(6_400)
+        #expect(settled.count { !$0.isQueued } <= settled.count / 100)
+    }
+
+    /// The leader's output, and one whose device is unplugged.
+    @Test
+    func `outputs without a device wake the thread for nothing`() {
+        func turns(outputs: Int) -> Int {
+            let stage = DispatchStage(way: way, outputs: outputs, microsecondsPerBeat: 400_001)
+            for slot in 1..<outputs {
+                stage.board.slots[slot].sink = .away
+                stage.board.slots[slot].settings.offset = -3_000 + Int64(slot) * 7_000
+            }
+            stage.run(milliseconds: 2000)
+            #expect(stage.lateness().count >= 118)
+            #expect(stage.lateness().allSatisfy { (0...12).contains($0) }, "\(stage.lateness())")
+            #expect(stage.kernel.delivered.allSatisfy { $0.isQueued })
+            return stage.turns
+        }
+        #expect(turns(outputs: 3) == turns(outputs: 1))
     }
 
     /// At 125 BPM a tick is a whole number of the other timer's intervals, so that every start is late by the same time.

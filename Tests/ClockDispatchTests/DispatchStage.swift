@@ -68,6 +68,7 @@ final class DispatchStage {
             dispatcher.take(board)
             let before = kernel.awake
             let turn = dispatcher.turn()
+            turns += 1
             longestTurn = max(longestTurn, kernel.awake - before)
             if let next = ways.first, next.at <= kernel.now {
                 dispatcher.change(to: next.way)
@@ -85,6 +86,8 @@ final class DispatchStage {
         if isEnding { dispatcher.finish() }
     }
 
+    /// How often the thread has looked for work.
+    private(set) var turns = 0
     /// The longest that the thread has worked in one turn, in nanoseconds.
     private(set) var longestTurn: Int64 = 0
 
