@@ -5,7 +5,7 @@ package import Synchronization
 
 /// Where an output's messages go.
 package enum Sink: Hashable, Sendable, BitwiseCopyable {
-    /// Nowhere for now: the device is absent.
+    /// Nowhere for now: the device is absent, leads, or is held back. Nothing is planned.
     case away
     /// Nowhere, on purpose: there is no sequencer, but the clock runs and can be watched.
     case discard

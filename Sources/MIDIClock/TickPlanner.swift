@@ -74,7 +74,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
 
     /// Notes that nothing is sent before the next call of ``next(_:on:at:)``, which then begins anew.
     ///
-    /// A device that played meanwhile has lost its place.
+    /// A device that was playing has lost its place.
     package mutating func fallSilent() {
         (hasTrain, isMisplaced, entry, jumpedAt) = (false, device != .stopped, nil, nil)
     }
