@@ -88,7 +88,7 @@ struct Agenda: ~Copyable {
     /// Forgets everything.
     mutating func clear() { (count, isAheadValid) = (0, false) }
 
-    /// Plans the next messages of all outputs with a device: the first ones due, and those that follow within a span.
+    /// Plans the next messages of all outputs but the silent ones: the first due, and those that follow within a span.
     ///
     /// What was already computed after the last sent message is reused. Call ``clear()`` first if anything here has not
     /// been sent, or if the plan or the planners have changed since.

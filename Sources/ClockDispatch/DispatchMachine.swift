@@ -100,7 +100,7 @@ struct KernelMachine: DispatchMachine, ~Copyable {
         for index in messages.indices {
             if let port = messages[index].port { sender?.add(messages[index].message, from: port) }
         }
-        // Written again from behind each message that a receiver refused.
+        // The kernel stops at each message that a receiver refuses: continue behind it.
         guard var refused = sender?.write(from: 0) else { return }
         var position = 0
         for index in messages.indices where messages[index].port != nil {

@@ -53,7 +53,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     private var wantedPorts: UInt64 = 0
     /// The queue since its last start; nil if it does not run.
     var queue: RunningQueue?
-    /// Before when nothing can leave the queue, and when the first group there has usually left; nil if nothing is in it.
+    /// When something can leave the queue at the earliest, and when its first group usually has; nil if it holds nothing.
     var armed: (earliest: MonotonicTime, groupEnd: MonotonicTime)?
     /// The last tag used; never 0.
     var tag: UInt8 = 0
@@ -187,8 +187,12 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     private mutating func work() -> MonotonicTime {
         if armed != nil {
-            if let deadline = leaveQueued() { return deadline }
-            waitToTakeBack()
+            if let wakeUp = nextOwnWakeUp {
+                waitToTakeBack(from: wakeUp)
+            } else if mode == .queue, let gap = nextGap {
+                // Until then everything is left to the queue.
+                return gap
+            }
             let mayStop = takingBackSince != nil && policy.hasTime && queue?.isSlow == false
             disarm()
             // What was taken back is planned again, with what is now within the lead. If everything has left, the copies

@@ -82,7 +82,7 @@ extension Dispatcher where Machine: ~Copyable {
     /// When to wake for the next message that the thread sends, by choice or for want of room in the queue.
     ///
     /// Nil if there is none.
-    private var nextOwnWakeUp: MonotonicTime? {
+    var nextOwnWakeUp: MonotonicTime? {
         (0..<agenda.count).first { !agenda.entries[$0].isArmed || isOwn($0) }.map { ownWakeUp(for: $0) }
     }
 
@@ -126,21 +126,16 @@ extension Dispatcher where Machine: ~Copyable {
             agenda.entries[index].queueTime = stamp(due(of: index))
         }
         machine.arm(UnsafeMutableBufferPointer(start: agenda.entries.start, count: agenda.count))
-        let last = agenda.lastOfGroup(from: first, span: policy.groupSpan)
-        armed = (
-            queue.start.advanced(byNanoseconds: agenda.entries[first].queueTime),
-            due(of: last).advanced(byNanoseconds: Self.sendingTime)
-        )
+        let earliest = queue.start.advanced(byNanoseconds: agenda.entries[first].queueTime)
+        let last = due(of: agenda.lastOfGroup(from: first, span: policy.groupSpan))
+        armed = (earliest, last.advanced(byNanoseconds: Self.sendingTime))
     }
 
-    /// Leaves to the queue what could not be taken back and put in again in time, until there is time for that.
+    /// When there is next enough time between two messages to take back what is in the queue and to put it in again.
     ///
-    /// A thread that was held up may have too little before the next message.
-    ///
-    /// - Returns: when to continue; nil if there is time now, if there would not be before the queue has sent all, or if
-    ///   the thread sends something itself.
-    mutating func leaveQueued() -> MonotonicTime? {
-        guard mode == .queue, nextOwnWakeUp == nil else { return nil }
+    /// A thread that was held up may have too little before the next message. Nil if there is time now, or none before
+    /// the queue has sent all.
+    var nextGap: MonotonicTime? {
         let now = reading.monotonic
         var free = now
         for index in 0..<agenda.count where free < due(of: index).advanced(byNanoseconds: QueueGrid.period) {
@@ -154,8 +149,10 @@ extension Dispatcher where Machine: ~Copyable {
     /// Waits, without sleeping, until a message that is almost due must be taken back.
     ///
     /// Until then the queue sends it if the thread is held up again.
-    mutating func waitToTakeBack() {
-        guard let wakeUp = nextOwnWakeUp, reading.monotonic >= wakeUp else { return }
+    ///
+    /// - Parameter wakeUp: when to wake for it.
+    mutating func waitToTakeBack(from wakeUp: MonotonicTime) {
+        guard reading.monotonic >= wakeUp else { return }
         let end = wakeUp.advanced(byNanoseconds: policy.marginToSend - policy.toTakeBack.nanoseconds)
         var now = reading.monotonic
         while now < end { now = machine.monotonicTime() }
