@@ -139,7 +139,8 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
     public func reach(microsecondsPerBeat: Int64) -> Int64 {
         guard !isClockAlwaysOn else { return topLead - offset }
         let fold = TempoFold.none.following(self, microsecondsPerBeat: microsecondsPerBeat)
-        let grid = PulseGrid(self, fold, tickLength: microsecondsPerBeat / TickLine.ticksPerBeat, origin: 0)
+        let source = PulseGrid.Source(self, tickLength: microsecondsPerBeat / TickLine.ticksPerBeat, origin: 0)
+        let grid = PulseGrid(source, fold)
         return topLead - offset + preroll * microsecondsPerBeat * grid.divide / grid.multiply
     }
 }

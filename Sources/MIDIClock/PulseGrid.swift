@@ -11,18 +11,28 @@ struct PulseGrid: Hashable, BitwiseCopyable {
     private(set) var divide: Int64
     private(set) var swing: Int64
 
-    /// The pulses for an output's settings, fewer if they would be too close at this tempo.
-    ///
-    /// - Parameters:
-    ///   - settings: the output's.
-    ///   - fold: how the output's tempo is folded into its device's range.
-    ///   - tickLength: at the session's tempo, in microseconds.
-    ///   - origin: the tick of pulse 0.
-    init(_ settings: OutputSettings, _ fold: TempoFold, tickLength: Int64, origin: Int64) {
-        self.origin = origin
+    /// What a grid is made of, besides its fold.
+    struct Source: Hashable, BitwiseCopyable {
+        var (multiply, divide, swing): (Int64, Int64, Int64)
+        var (tickLength, origin): (Int64, Int64)
+
+        /// - Parameters:
+        ///   - settings: the output's.
+        ///   - tickLength: at the session's tempo, in microseconds.
+        ///   - origin: the tick of pulse 0.
+        init(_ settings: OutputSettings, tickLength: Int64, origin: Int64) {
+            (multiply, divide, swing) = (settings.multiply, settings.divide, settings.swing)
+            (self.tickLength, self.origin) = (tickLength, origin)
+        }
+    }
+
+    /// The pulses of an output whose tempo is folded into its device's range, fewer if they would be too close.
+    init(_ source: Source, _ fold: TempoFold) {
+        origin = source.origin
+        let tickLength = source.tickLength
         let requested = fold(
-            settings.multiply.clamped(to: OutputSettings.multipliers),
-            settings.divide.clamped(to: OutputSettings.divisors))
+            source.multiply.clamped(to: OutputSettings.multipliers),
+            source.divide.clamped(to: OutputSettings.divisors))
         (multiply, divide) = requested
         // Only a factor of the requested multiplier keeps the pulses a subset of the requested ones.
         while multiply > 1, tickLength * divide < multiply * Self.closest || requested.multiply % multiply != 0 {
@@ -30,7 +40,7 @@ struct PulseGrid: Hashable, BitwiseCopyable {
         }
         // The pulses of the short sixteenth are (1 000 - swing) / 500 of a straight gap apart.
         let mostSwing = 1_000 - Self.closest * 500 * multiply / max(1, tickLength * divide)
-        swing = min(settings.swing.clamped(to: OutputSettings.swings), max(500, mostSwing))
+        swing = min(source.swing.clamped(to: OutputSettings.swings), max(500, mostSwing))
     }
 
     /// Shortest planned distance of pulses, in microseconds.

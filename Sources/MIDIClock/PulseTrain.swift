@@ -4,8 +4,8 @@ internal import BeatTime
 struct PulseTrain: BitwiseCopyable {
     private(set) var grid: PulseGrid
     private(set) var fold: TempoFold
-    /// What the grid was derived from.
-    private var source: GridSource
+    /// What the grid was made of.
+    private var source: PulseGrid.Source
     private var offset: Int64
     /// Steps of grid and offset that are still being corrected.
     private var steps = RateAccumulator()
@@ -25,17 +25,6 @@ struct PulseTrain: BitwiseCopyable {
 
         init(_ map: TempoMap) {
             (tempoChanges, glides, jumps, line) = (map.tempoChanges, map.glides, map.jumps, map.line)
-        }
-    }
-
-    /// The inputs of a grid other than its fold; the grid changes only with them.
-    private struct GridSource: Hashable, BitwiseCopyable {
-        var (multiply, divide, swing): (Int64, Int64, Int64)
-        var (tickLength, origin): (Int64, Int64)
-
-        init(_ settings: OutputSettings, tickLength: Int64, origin: Int64) {
-            (multiply, divide, swing) = (settings.multiply, settings.divide, settings.swing)
-            (self.tickLength, self.origin) = (tickLength, origin)
         }
     }
 
@@ -72,9 +61,8 @@ struct PulseTrain: BitwiseCopyable {
         tempos = plan.settings.tempos
         account = Account(map)
         fold = TempoFold.none.following(plan.settings, microsecondsPerBeat: map.line.microsecondsPerBeat)
-        let (tickLength, origin) = (map.line.tickLength, plan.transport.startTick)
-        grid = PulseGrid(plan.settings, fold, tickLength: tickLength, origin: origin)
-        source = GridSource(plan.settings, tickLength: tickLength, origin: origin)
+        source = PulseGrid.Source(plan.settings, tickLength: map.line.tickLength, origin: plan.transport.startTick)
+        grid = PulseGrid(source, fold)
     }
 
     /// When to send a pulse.
@@ -167,7 +155,7 @@ struct PulseTrain: BitwiseCopyable {
         _ plan: OutputPlan, on map: TempoMap, next: inout Int64, foldsAnywhere: Bool
     ) -> Bool {
         let origin = plan.transport.isPlaying ? plan.transport.startTick : grid.origin
-        let source = GridSource(plan.settings, tickLength: map.line.tickLength, origin: origin)
+        let source = PulseGrid.Source(plan.settings, tickLength: map.line.tickLength, origin: origin)
         guard source != self.source || plan.settings.tempos != .all || fold != .none else { return false }
         self.source = source
         let place = grid.straightPlace(ofPulse: next)
@@ -179,11 +167,17 @@ struct PulseTrain: BitwiseCopyable {
                 fold = fold.following(plan.settings, microsecondsPerBeat: tempo)
             }
         }
-        let wanted = PulseGrid(plan.settings, fold, tickLength: map.line.tickLength, origin: origin)
+        let wanted = PulseGrid(source, fold)
         guard wanted != grid else { return false }
         defer { grid = wanted }
         next = wanted.pulse(atOrAfter: place)
         return wanted.multiply != grid.multiply || wanted.divide != grid.divide
+    }
+
+    /// Counts pulses by another fold from now on, as a copy does that was asked for later pulses.
+    mutating func adopt(_ fold: TempoFold) {
+        self.fold = fold
+        grid = PulseGrid(source, fold)
     }
 
     /// The first pulse after a place.

@@ -180,6 +180,10 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     ///   - time: when it was sent.
     public mutating func sent(_ planned: PlannedMessage, at time: HostTime) {
         receipts.sent(planned, at: time)
+        if planned.fold != train.fold {
+            train.adopt(planned.fold)
+            if planned.pulse != nextPulse { losePlace() }
+        }
         switch planned.message {
         case .timingClock:
             nextPulse = planned.pulse + 1
@@ -226,9 +230,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let (count, isRunning) = (nextPulse, isClockOn || entry != nil)
         let change = train.follow(plan, on: map, next: &nextPulse, isRunning: isRunning, at: now)
         if change.isRegrouped || change.jump == .slid { entry = nil }
-        if change.isRegrouped, nextPulse != count, device != .stopped, plan.settings.isBroughtBack {
-            realignment = realignment ?? .atBar
-        }
+        if change.isRegrouped, nextPulse != count { losePlace() }
         // A device that has glided past the start of another song plays that song.
         if change.jump == .slid, device != .stopped, plan.transport.isPlaying, nextPulse > 0 {
             device = .playing(startTick: plan.transport.startTick)
@@ -259,6 +261,11 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         entry = nil
         isMisplaced = device != .stopped
         return self.aim(map)
+    }
+
+    /// Has a playing device realigned, because it counts differently from now on.
+    private mutating func losePlace() {
+        if device != .stopped, receipts.isPlaceLost { realignment = realignment ?? .atBar }
     }
 
     /// Earliest time for the next pulse, whatever the map says.
