@@ -41,7 +41,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// Whether the device plays at the wrong place of the song.
     private var isMisplaced = false
     var entry: Entry?
-    /// Whether the device was just connected and must join at a bar.
+    /// Whether the device was just connected, or sent nothing for a while, and must join at a bar.
     var joinsAtBar = false
     /// The requested realignment of a playing device, if any.
     var realignment: Realignment?
@@ -74,9 +74,10 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
 
     /// Notes that nothing is sent before the next call of ``next(_:on:at:)``, which then begins anew.
     ///
-    /// A device that was playing has lost its place.
+    /// A device that was playing has lost its place, and joins a song at a bar.
     package mutating func fallSilent() {
         (hasTrain, isMisplaced, entry, jumpedAt) = (false, device != .stopped, nil, nil)
+        joinsAtBar = true
     }
 
     /// Requests a realignment of the device; ignored while it is stopped.
@@ -222,7 +223,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     private mutating func follow(_ plan: OutputPlan, on map: TempoMap, at now: HostTime) -> Aim {
         guard hasTrain else {
             (train, hasTrain) = (PulseTrain(plan, on: map), true)
-            nextPulse = train.first(atOrAfter: now, on: map)
+            nextPulse = train.first(atOrAfter: max(now, gapEnd(map)), on: map)
             return aim(map)
         }
         let isClockOn = plan.settings.isClockAlwaysOn || device != .stopped

@@ -51,6 +51,20 @@ struct RecoveredDeviceTests {
     }
 
     @Test
+    func `an output that was sent nothing for a while joins the song at a bar`() throws {
+        let stage = DispatchStage(mode: .direct)
+        stage.board.transport = PlannedTransport(isPlaying: true, startTick: 0, ticksPerBar: 96)
+        stage.changes = [
+            (stage.kernel.now + 200_000_000, { $0.slots[0].sink = .away }),
+            (stage.kernel.now + 300_000_000, { $0.slots[0].sink = .port(0) }),
+        ]
+        stage.run(milliseconds: 3_000)
+        // At its end, `run` stops a playing device.
+        let words = stage.messages().map(\.message).filter { $0 != .timingClock }
+        #expect(words == [.start, .stop, .songPosition(16), .continue, .stop])
+    }
+
+    @Test
     func `without a song a device is stopped before its first tick, and gets the clock`() {
         let messages = told(isPlaying: false)
         #expect(messages.first == .stop)

@@ -128,7 +128,7 @@ struct StatusPicture: Sendable {
         let (settings, tempo) = (output.settings, 60e6 / Double(leadership.line.microsecondsPerBeat))
         let tempos = output.tempos(foldedInto: fold)
         let hasClock =
-            output.connectedTo != nil && output.isEnabled
+            output.connectedTo != nil && output.isEnabled && output.boardSink != .away
             && (settings.isClockAlwaysOn || leadership.transport.isPlaying)
         return counters.withCounters(of: slot) { count in
             Status.Output(
