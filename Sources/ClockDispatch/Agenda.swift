@@ -52,7 +52,7 @@ struct Agenda: ~Copyable {
     private(set) var count = 0
     private(set) var plannedAt = HostTime(microseconds: .min)
     private let ahead: PageArray<Ahead>
-    /// Whether the copies of the planners match the state after everything here has been sent.
+    /// Whether the copies of the planners are as the planners will be when everything here has been sent.
     private var isAheadValid = false
 
     /// The room that each output adds: at 999 BPM 80 ms of messages, a group and the lead at their longest.
@@ -90,8 +90,8 @@ struct Agenda: ~Copyable {
 
     /// Plans the next messages of all outputs but the silent ones: the first due, and those that follow within a span.
     ///
-    /// What was already computed after the last sent message is reused. Call ``clear()`` first if anything here has not
-    /// been sent, or if the plan or the planners have changed since.
+    /// What is here already is kept, and only what else is due within the span is added, unless an output's planner would
+    /// give another message by now. Call ``clear()`` first if the plan or the planners have changed.
     ///
     /// - Parameters:
     ///   - shared: the plan of all outputs.
@@ -101,31 +101,35 @@ struct Agenda: ~Copyable {
     mutating func plan(
         _ shared: SharedPlan, _ states: borrowing PageArray<OutputState>, at now: HostTime, span: Int64
     ) {
-        (count, plannedAt) = (0, now)
+        plannedAt = now
+        var isKept = isAheadValid
+        for slot in 0..<shared.outputs where isKept {
+            isKept = isExpected(slot, states[slot], on: shared.map, at: now)
+        }
+        if !isKept { count = 0 }
         var earliest: HostTime?
         for slot in 0..<shared.outputs {
-            ahead[slot].next = states[slot].slot.sink == .away ? nil : next(slot, shared, states, now)
-            ahead[slot].planner = states[slot].planner
+            if !isKept {
+                let plan = states[slot].slot.plan(shared.transport)
+                let isSilent = states[slot].slot.sink == .away
+                ahead[slot].next = isSilent ? nil : states[slot].planner.next(plan, on: shared.map, at: now)
+                ahead[slot].planner = states[slot].planner
+            }
             if let next = ahead[slot].next { earliest = min(earliest ?? next.due, next.due) }
         }
         isAheadValid = true
-        let end = max(now, earliest ?? now).advanced(byMicroseconds: span)
+        let first = isEmpty ? earliest : entries[0].due
+        let end = max(now, first ?? now).advanced(byMicroseconds: span)
         while let time = earliest, time <= end {
             earliest = takeAll(at: time, shared, states, now)
         }
     }
 
-    /// The next message of an output.
-    private func next(
-        _ slot: Int, _ shared: SharedPlan, _ states: borrowing PageArray<OutputState>, _ now: HostTime
-    ) -> PlannedMessage? {
-        if isAheadValid, let known = ahead[slot].next,
-            states[slot].planner.stillExpects(known, of: ahead[slot].planner, on: shared.map, at: now)
-        {
-            return known
-        }
-        let plan = states[slot].slot.plan(shared.transport)
-        return states[slot].planner.next(plan, on: shared.map, at: now)
+    /// Whether an output's planner would give the message that is next of it here.
+    private func isExpected(_ slot: Int, _ state: OutputState, on map: TempoMap, at now: HostTime) -> Bool {
+        let first = (0..<count).first { entries[$0].slot == slot }
+        let known = first.map { entries[$0].planned } ?? ahead[slot].next
+        return known.map { state.planner.stillExpects($0, of: ahead[slot].planner, on: map, at: now) } ?? true
     }
 
     /// Adds all messages due at a time, and advances the copies of those outputs' planners.

@@ -195,13 +195,9 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             }
             let mayStop = takingBackSince != nil && policy.hasTime && queue?.isSlow == false
             disarm()
-            // What was taken back is planned again, with what is now within the lead. If everything has left, the copies
-            // of planners that look ahead are still right.
-            if !agenda.isEmpty { agenda.clear() }
-            if mayStop {
-                plan()
-                if !needsQueueSoon { stopQueue() }
-            }
+            // Adds to what was taken back what is now within the lead.
+            plan()
+            if mayStop, !needsQueueSoon { stopQueue() }
         }
         while true {
             if agenda.isEmpty { plan() }
@@ -225,7 +221,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             sendFirst(awakeSince: reading.hostTime)
             finishedGroup()
             // What the queue stands by for next includes what is now within the lead.
-            if company.isPresent, !agenda.isEmpty { agenda.clear() }
+            if company.isPresent { plan() }
             if now > awakeSince.advanced(byNanoseconds: Self.longestTurn) { return pause(until: now) }
         }
     }
