@@ -90,8 +90,9 @@ struct Agenda: ~Copyable {
 
     /// Plans the next messages of all outputs but the silent ones: the first due, and those that follow within a span.
     ///
-    /// What is here already is kept, and only what else is due within the span is added, unless an output's planner would
-    /// give another message by now. Call ``clear()`` first if the plan or the planners have changed.
+    /// What is here already is kept, and only what else is due within the span is added; but if one output's planner would
+    /// give another message by now, all is planned anew. Call ``clear()`` first if the plan has changed, or a planner by
+    /// more than having sent what was here.
     ///
     /// - Parameters:
     ///   - shared: the plan of all outputs.
@@ -118,18 +119,20 @@ struct Agenda: ~Copyable {
             if let next = ahead[slot].next { earliest = min(earliest ?? next.due, next.due) }
         }
         isAheadValid = true
-        let first = isEmpty ? earliest : entries[0].due
-        let end = max(now, first ?? now).advanced(byMicroseconds: span)
+        let end = max(now, isEmpty ? earliest ?? now : entries[0].due).advanced(byMicroseconds: span)
         while let time = earliest, time <= end {
             earliest = takeAll(at: time, shared, states, now)
         }
     }
 
-    /// Whether an output's planner would give the message that is next of it here.
+    /// Whether an output's planner would still give the first message of that output here.
+    ///
+    /// One that is out of step may have something to send again, because its device has refused what was sent last.
     private func isExpected(_ slot: Int, _ state: OutputState, on map: TempoMap, at now: HostTime) -> Bool {
         let first = (0..<count).first { entries[$0].slot == slot }
         let known = first.map { entries[$0].planned } ?? ahead[slot].next
-        return known.map { state.planner.stillExpects($0, of: ahead[slot].planner, on: map, at: now) } ?? true
+        return known.map { state.planner.stillExpects($0, of: ahead[slot].planner, on: map, at: now) }
+            ?? (state.slot.sink == .away || state.planner.step == .inStep)
     }
 
     /// Adds all messages due at a time, and advances the copies of those outputs' planners.

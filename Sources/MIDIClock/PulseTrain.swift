@@ -174,10 +174,16 @@ struct PulseTrain: BitwiseCopyable {
         return wanted.multiply != grid.multiply || wanted.divide != grid.divide
     }
 
-    /// Counts pulses by another fold from now on, as a copy does that was asked for later pulses.
-    mutating func adopt(_ fold: TempoFold) {
+    /// Takes over the fold that a copy of this train found.
+    ///
+    /// - Parameters:
+    ///   - fold: the copy's.
+    ///   - next: the next pulse to be sent; renumbered.
+    mutating func adopt(_ fold: TempoFold, next: inout Int64) {
+        let place = grid.straightPlace(ofPulse: next)
         self.fold = fold
         grid = PulseGrid(source, fold)
+        next = grid.pulse(atOrAfter: place)
     }
 
     /// The first pulse after a place.

@@ -74,7 +74,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
 
     /// Notes that nothing is sent before the next call of ``next(_:on:at:)``, which then begins anew.
     ///
-    /// A device that was playing has lost its place, and joins a song at a bar.
+    /// A device that was playing has lost its place, and whoever hears the output then joins a song at a bar.
     package mutating func fallSilent() {
         (hasTrain, isMisplaced, entry, jumpedAt) = (false, device != .stopped, nil, nil)
         joinsAtBar = true
@@ -160,7 +160,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     ///
     /// - Parameters:
     ///   - ahead: the message from the copy, after reporting the previous messages as sent to it.
-    ///   - copy: the copy, which may have chosen where its device enters a song; that would be lost.
+    ///   - copy: the copy, which may have given later messages since. It may have chosen where its device enters a song;
+    ///     that would be lost.
     ///   - map: the tempo map.
     ///   - now: the present host time.
     /// - Returns: true if asking again is not necessary.
@@ -182,8 +183,10 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     public mutating func sent(_ planned: PlannedMessage, at time: HostTime) {
         receipts.sent(planned, at: time)
         if planned.fold != train.fold {
-            train.adopt(planned.fold)
-            if planned.pulse != nextPulse { losePlace() }
+            let count = nextPulse
+            train.adopt(planned.fold, next: &nextPulse)
+            entry = nil
+            if nextPulse != count { losePlace() }
         }
         switch planned.message {
         case .timingClock:
@@ -205,6 +208,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     private mutating func startedDevice(by entry: Entry) {
         device = .playing(startTick: entry.startTick)
         joinsAtBar = false
+        // Between its Stop and its entry it was sent no pulses if its clock is not always on.
+        nextPulse = max(nextPulse, entry.pulse)
     }
 
     /// The place of the next pulse, its ideal time, and the earliest time that the previous pulse allows.

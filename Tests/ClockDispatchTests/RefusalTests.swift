@@ -106,6 +106,23 @@ struct RefusalTests {
         #expect(stop.message == .stop && (free..<free + 300_000_000).contains(stop.time))
     }
 
+    /// The other of two machines at the port has missed something before; while it accepts ticks, nothing tests it.
+    @Test(arguments: DispatchCase.all)
+    func `a Stop for several machines is repeated without a clock, too`(dispatchCase: DispatchCase) throws {
+        let stage = stage(dispatchCase)
+        stage.board.slots[0].isShared = true
+        stage.board.slots[0].settings.isClockAlwaysOn = false
+        let free = at(2_000)
+        stage.kernel.refuses = { [kernel = stage.kernel, at] port in
+            port == 0 && ((at(300)..<at(400)).contains(kernel.now) || (at(590)..<free).contains(kernel.now))
+        }
+        stage.changes = [(at(600), { $0.transport.isPlaying = false })]
+        stage.run(milliseconds: 3_000)
+        #expect(transport(stage) == [.start, .stop])
+        let stop = try #require(stage.messages().last)
+        #expect(stop.message == .stop && (free..<free + 300_000_000).contains(stop.time))
+    }
+
     @Test
     func `a machine that never accepted its Stop gets it once more at the end`() {
         let stage = stage(.direct)

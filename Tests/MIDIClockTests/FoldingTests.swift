@@ -191,32 +191,6 @@ struct FoldingTests {
         }
     }
 
-    @Test(arguments: [UInt64](1...30))
-    func `several messages planned ahead may be sent before the planner is asked again`(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
-        var settings = OutputSettings(tempos: (60, 150))
-        settings.realign = [.none, .songPosition, .restart].randomElement(using: &random) ?? .none
-        settings.divide = [1, 2].randomElement(using: &random) ?? 1
-        var score = playing(line(beatsPerMinute: 120), from: 48, settings)
-        var (planner, now) = (TickPlanner(), HostTime(microseconds: 1))
-        for round in 0..<1_000 {
-            if round % 50 == 49 { score.changeTempo(to: .random(in: 40...600, using: &random), at: now.microseconds) }
-            _ = planner.next(score.plan, on: score.map, at: now)
-            var copy = planner
-            for _ in 0..<Int.random(in: 1...30, using: &random) {
-                guard let next = copy.next(score.plan, on: score.map, at: now) else { break }
-                now = max(now, next.due)
-                copy.sent(next, at: now)
-                planner.sent(next, at: now)
-            }
-            var asked = planner
-            let next = asked.next(score.plan, on: score.map, at: now)
-            let expected = copy.next(score.plan, on: score.map, at: now)
-            #expect(next == expected, "round \(round)")
-            guard next == expected else { return }
-        }
-    }
-
     @Test(arguments: [(0.5, 1, 30.0), (2, 1, 500), (1, 2, 500)])
     func `pre-roll counts beats as the device gets them`(beats: Double, multiply: Int64, beatsPerMinute: Double) throws
     {
