@@ -90,9 +90,9 @@ struct Agenda: ~Copyable {
 
     /// Plans the next messages of all outputs but the silent ones: the first due, and those that follow within a span.
     ///
-    /// What is here already is kept, and only what else is due within the span is added; but if one output's planner would
-    /// give another message by now, all is planned anew. Call ``clear()`` first if the plan has changed, or a planner by
-    /// more than having sent what was here.
+    /// What is here already is kept, and only what else is due within the span is added; but if one output's planner might
+    /// give another message by now, all is planned anew. Call ``clear()`` first if the plan has changed, or if a planner
+    /// was told anything but what was sent and accepted.
     ///
     /// - Parameters:
     ///   - shared: the plan of all outputs.
@@ -125,7 +125,7 @@ struct Agenda: ~Copyable {
         }
     }
 
-    /// Whether an output's planner would still give the first message of that output here.
+    /// Whether an output's planner certainly gives the first message of that output here.
     ///
     /// One that is out of step may have something to send again, because its device has refused what was sent last.
     private func isExpected(_ slot: Int, _ state: OutputState, on map: TempoMap, at now: HostTime) -> Bool {

@@ -160,8 +160,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     ///
     /// - Parameters:
     ///   - ahead: the message from the copy, after reporting the previous messages as sent to it.
-    ///   - copy: the copy, which may have given later messages since. It may have chosen where its device enters a song;
-    ///     that would be lost.
+    ///   - copy: the copy, which may have given later messages since. It may have chosen where its device enters a song,
+    ///     which this planner must know itself.
     ///   - map: the tempo map.
     ///   - now: the present host time.
     /// - Returns: true if asking again is not necessary.
@@ -198,7 +198,11 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             startedDevice(by: entry)
         case .stop: device = .stopped
         case .songPosition: break
-        case .start, .continue: if let entry = planned.entry { startedDevice(by: entry) }
+        case .start, .continue:
+            guard let entry = planned.entry else { break }
+            // A copy may have left out the pulses between a Stop and this, because the clock is not always on.
+            nextPulse = entry.pulse
+            startedDevice(by: entry)
         }
         isMisplaced = false
         realignment = nil
@@ -208,8 +212,6 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     private mutating func startedDevice(by entry: Entry) {
         device = .playing(startTick: entry.startTick)
         joinsAtBar = false
-        // Between its Stop and its entry it was sent no pulses if its clock is not always on.
-        nextPulse = max(nextPulse, entry.pulse)
     }
 
     /// The place of the next pulse, its ideal time, and the earliest time that the previous pulse allows.

@@ -106,7 +106,7 @@ struct RefusalTests {
         #expect(stop.message == .stop && (free..<free + 300_000_000).contains(stop.time))
     }
 
-    /// The other of two machines at the port has missed something before; while it accepts ticks, nothing tests it.
+    /// The other of two machines at the port has missed something; the port gets only ticks until the song stops.
     @Test(arguments: DispatchCase.all)
     func `a Stop for several machines is repeated without a clock, too`(dispatchCase: DispatchCase) throws {
         let stage = stage(dispatchCase)

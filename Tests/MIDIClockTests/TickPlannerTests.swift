@@ -71,7 +71,7 @@ struct TickPlannerTests {
         #expect(known > 150, "it usually has not")
     }
 
-    /// Tempos are folded all the time, or the user has a device realigned again and again that has no clock meanwhile.
+    /// Tempos are folded again and again; or a device is realigned that has its clock only while it plays.
     @Test(arguments: [UInt64](1...50), [false, true])
     func `several messages planned ahead may be sent before the planner is asked again`(
         seed: UInt64, isFolding: Bool
