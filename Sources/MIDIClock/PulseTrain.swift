@@ -167,17 +167,15 @@ struct PulseTrain: BitwiseCopyable {
                 fold = fold.following(plan.settings, microsecondsPerBeat: tempo)
             }
         }
-        let wanted = PulseGrid(source, fold)
-        guard wanted != grid else { return false }
-        defer { grid = wanted }
-        next = wanted.pulse(atOrAfter: place)
-        return wanted.multiply != grid.multiply || wanted.divide != grid.divide
+        let former = grid
+        adopt(fold, next: &next)
+        return grid.multiply != former.multiply || grid.divide != former.divide
     }
 
-    /// Takes over the fold that a copy of this train found.
+    /// Counts pulses by a fold, which a copy of this train may have found.
     ///
     /// - Parameters:
-    ///   - fold: the copy's.
+    ///   - fold: the fold.
     ///   - next: the next pulse to be sent; renumbered.
     mutating func adopt(_ fold: TempoFold, next: inout Int64) {
         let place = grid.straightPlace(ofPulse: next)

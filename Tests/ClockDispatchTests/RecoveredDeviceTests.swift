@@ -51,7 +51,7 @@ struct RecoveredDeviceTests {
     }
 
     @Test
-    func `an output that was sent nothing for a while joins the song at a bar`() throws {
+    func `an output that was sent nothing for a while joins the song at a bar`() {
         let stage = DispatchStage(mode: .direct)
         stage.board.transport = PlannedTransport(isPlaying: true, startTick: 0, ticksPerBar: 96)
         stage.changes = [
