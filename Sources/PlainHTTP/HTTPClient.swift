@@ -19,7 +19,7 @@ package struct HTTPClient: Hashable, Sendable {
     /// The longest answer, in bytes.
     package static let longest = 1 << 20
 
-    package init(host: String, port: Int, timeout: Int64 = 3) {
+    package init(host: String, port: Int, timeout: Int64 = 10) {
         self.host = host
         self.port = port
         self.timeout = timeout
