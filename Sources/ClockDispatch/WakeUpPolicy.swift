@@ -12,10 +12,10 @@ struct WakeUpPolicy {
     var toStart = UpperDuration(20_000, within: 2_000...QueueGrid.period, oneIn: 10)
     /// Time from a deadline until the thread can send, in nanoseconds: one wake-up in two needs longer.
     private var toSendUsually = UpperDuration(20_000, within: 2_000...Self.stall, oneIn: 2)
-    /// The same; one in a hundred needs longer.
-    private var toSend = UpperDuration(50_000, within: 2_000...Self.stall, oneIn: 100)
-    /// Time to take back from the queue what the thread is to send, in nanoseconds; one time in a hundred needs longer.
-    private(set) var toTakeBack = UpperDuration(50_000, within: 2_000...Self.stall, oneIn: 100)
+    /// The same; one in a thousand needs longer.
+    private var toSend = UpperDuration(50_000, within: 2_000...Self.stall, oneIn: 1000)
+    /// Time to take back from the queue what the thread is to send, in nanoseconds; one time in a thousand needs longer.
+    private(set) var toTakeBack = UpperDuration(50_000, within: 2_000...Self.stall, oneIn: 1000)
     /// Processor time to handle a group of messages, in nanoseconds; one group in ten needs more.
     ///
     /// What the thread waits awake counts as well.
