@@ -759,10 +759,10 @@ def test_how_a_machine_is_doing_is_said_in_words_and_passes(browser, stage):
             panel.shows(f"{machine} .doing", words)
             assert panel.locator(machine).get_attribute("data-state") == state
             assert panel.locator(f"{machine} .more").get_attribute("aria-expanded") == "true", "a status has folded it"
-        output |= {**here, "lastMinute": minute("loose", 3), "ticks": 123456, "lateTicks": 7}
+        output |= {**here, "lastMinute": minute("loose", 3), "ticks": 123456, "lateTicks": 7, "skippedTicks": 5}
         push(status)
         panel.shows(f"{machine} .minute", "2,880 ticks, 3 over 1 ms late, at most 1.2 ms")
-        panel.shows(f"{machine} .total", "123,456 ticks, 7 over 1 ms late")
+        panel.shows(f"{machine} .total", "123,456 ticks, 7 over 1 ms late, 5 left out")
         # What a screen reader says: a heading and a button for each machine.
         button = panel.get_by_role("button", name="TR-8S Loose", exact=True, expanded=True)
         assert button.count() == 1
