@@ -27,9 +27,10 @@ BOOTS = [
     for (kernel, model), scenes in SCENES.items()]
 # The limit is 200 us. Usually ticks are less than 10 us late, but how long the load blocks interrupts varies by boot.
 MOST_LATE = 200
-# For so long the greedy thread holds up ours at a time, and so often.
+# For so long the greedy thread holds up ours at a time. The kernel, too, may hold up one tick in some ten thousand, for
+# tenths of a millisecond.
 GREED = 3000
-GREEDY_EVERY = 10_000
+WITH_KERNEL = GREED + 1000
 # Until another queue is noticed, ticks wait for its timer, and then for ours.
 NOTICING = 1200
 EVEN = 20
@@ -129,12 +130,11 @@ def test_on_a_real_time_kernel_a_tick_is_late_by_what_holds_up_the_thread_and_no
     record = recordings[REAL_TIME, "full"]["beside a greedy thread"]
     assert record["after"]["realtime"]["dispatch"] == "direct"
     ticks = Ticks(record, "load from", "load to")
-    show(figure, ticks, GREEDY_EVERY)
+    show(figure, ticks, WITH_KERNEL)
     assert len(ticks.lateness) > 150 and not ticks.lost_or_doubled
     assert min(ticks.lateness) >= -EVEN
-    # The kernel, too, may hold up single ticks for some tenths of a millisecond.
     assert GREED / 2 <= quantile(ticks.lateness, 0.98) <= GREED, "the thread was not held up, or for too long"
-    assert max(ticks.lateness) < GREEDY_EVERY, "a tick was held up twice"
+    assert max(ticks.lateness) <= WITH_KERNEL
 
 
 def test_no_tick_is_lost_or_doubled_when_another_programs_queue_comes_and_goes(recordings, kernel, figure):
