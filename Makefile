@@ -50,10 +50,17 @@ build: toolchain  ## the release executable
 	$(SWIFT) build $(RELEASE_OPTIONS) --product tactus
 	@$(MAKE) documents
 
-# One build for all of them, so that what they share is compiled once and each is linked once.
-programs: toolchain
+# One build for tests and for the programs that they start, in a folder of its own: the release configuration, but tests
+# may see what is internal. The program under test is linked again, with Swift's runtime inside as it is installed.
+TESTS := .build/tests
+TEST_OPTIONS := --scratch-path $(TESTS) -c release -debug-info-format none -Xlinker --no-export-dynamic \
+	-Xswiftc -enable-testing -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
+programs: swift-tests
+	TACTUS_STATIC=1 timeout 1200 $(SWIFT) build $(TEST_OPTIONS) --product tactus
+
+swift-tests: toolchain
 	@Packaging/install-packages build
-	timeout 2400 $(SWIFT) build $(RELEASE_OPTIONS)
+	timeout 2400 $(SWIFT) build --build-tests $(TEST_OPTIONS)
 
 documents:  ## manual pages and completion scripts of the release executable, into .build/documents
 	@rm -rf $(DOCUMENTS) && mkdir -p $(DOCUMENTS)
@@ -86,12 +93,6 @@ lint: toolchain  ## is every Swift file as `make format` would leave it, every w
 format: toolchain  ## lay out every Swift file
 	$(SWIFT) format format --in-place --recursive $(FORMATTED)
 
-# Tests simulate hours: of what they run through, fast code is made (Package.swift).
-unit swift-tests network scenes soak asan: export TACTUS_FAST_TESTS := 1
-# In a folder of their own, so that they are built beside the programs, and a plain `swift build` disturbs nothing. Each
-# module is compiled at once and without debug information: a quarter less work than file by file.
-TEST_OPTIONS := --scratch-path .build/tests -debug-info-format none \
-	$(addprefix -Xswiftc ,-whole-module-optimization -num-threads 1 -disable-batch-mode)
 unit: toolchain
 	timeout 1200 $(SWIFT) test $(TEST_OPTIONS) $(UNIT_OPTIONS) --skip '$(OUTSIDE)'
 
@@ -111,9 +112,6 @@ soak-lab: export MINUTES ?= 30
 soak-lab: programs $(VENV)  ## 300 BPM for half an hour, while peers, devices and panels come and go, in the lab; MINUTES=10
 	@Tests/Lab/lab --prepare
 	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance/soak.py $(ARGS)
-
-swift-tests: toolchain
-	timeout 2400 $(SWIFT) build --build-tests $(TEST_OPTIONS)
 
 # Building may fetch packages; the tests themselves, real Link sockets among them, see no network but their own.
 network: swift-tests
@@ -139,9 +137,10 @@ ASAN := .build/asan
 asan: export ASAN_OPTIONS := handle_segv=0 detect_leaks=0 log_path=$(CURDIR)/$(ASAN)/report
 asan: toolchain  ## all Swift tests, under the address sanitizer, and C under that of undefined behaviour
 	@mkdir -p $(ASAN) && rm -f $(ASAN)/report.*
-	timeout 3600 $(SWIFT) build --build-tests --sanitize address -Xcc -fsanitize=undefined --scratch-path $(ASAN)
-	timeout 3600 Tests/in-namespace $(SWIFT) test --skip-build --sanitize address -Xcc -fsanitize=undefined \
-		--scratch-path $(ASAN) || failed=1; ! cat $(ASAN)/report.* 2>/dev/null && [ -z "$${failed:-}" ]
+	timeout 3600 $(SWIFT) build --build-tests -c release -Xswiftc -enable-testing --sanitize address \
+		-Xcc -fsanitize=undefined --scratch-path $(ASAN)
+	timeout 3600 Tests/in-namespace $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing --sanitize address \
+		-Xcc -fsanitize=undefined --scratch-path $(ASAN) || failed=1; ! cat $(ASAN)/report.* 2>/dev/null && [ -z "$${failed:-}" ]
 
 acceptance: programs $(VENV)
 	@mkdir -p $(RESULTS)
@@ -162,6 +161,8 @@ lab: export LAB_COMMAND = $(value CMD)
 lab: packages  ## one command in a kernel that has the sequencer: CMD='…', LAB_OPTIONS='--ppm 500' (Tests/Lab/lab --help)
 	@Tests/Lab/lab $(LAB_OPTIONS) -- sh -c "$$LAB_COMMAND"
 
+# Benches measure what is installed, not what the tests run.
+bench bench-full bench-programs bench-count bench-here sizes: export TACTUS := $(CURDIR)/$(RELEASE)
 # Nice, so that a machine in use stays usable; the lab counts instructions and does not mind.
 BENCH = nice -n 5 .venv/bin/python Benchmarks/timing/bench.py
 bench: build $(VENV)  ## how steady the clock is on many machines, in the lab; an hour; writes Benchmarks/timing.md

@@ -258,14 +258,11 @@ let package = Package(
     ],
 )
 
-// Tests simulate hours of these. `make` asks for fast code then; it is no default, since no other package may depend on
-// one with such flags.
-let simulated: Set = [
-    "Arbiter", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "Gateway", "LinkSession", "Listening",
-    "HostileInput", "LoopGuard", "MIDIClock", "OnsetDetection", "Simulation", "SoundCalibration", "SoundTrials",
-]
-if Context.environment["TACTUS_FAST_TESTS"] != nil {
-    for target in package.targets where simulated.contains(target.name.replacing("Tests", with: "")) {
-        target.swiftSettings?.append(.unsafeFlags(["-O"]))
+// `make` runs the tests with the release configuration, in which Swift's runtime is linked into the program under test as
+// into the one that is installed; only `make` asks for it, as no other package may depend on one with such flags. The two
+// libraries are FoundationEssentials' own, which the linker is told of only if everything is compiled for static linking.
+if Context.environment["TACTUS_STATIC"] != nil {
+    for target in package.targets where target.type == .executable {
+        target.linkerSettings = [.unsafeFlags(["-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections"])]
     }
 }

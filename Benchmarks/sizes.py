@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Measures what Tactus weighs on this machine: its executable, its memory, and how soon a command has its answer.
 
-    Tests/in-namespace Benchmarks/sizes.py   the release executable, or the one that TACTUS in the environment names
+    Tests/in-namespace Benchmarks/sizes.py   of the executable that TACTUS in the environment names, as `make sizes` has it
     Benchmarks/sizes.py --build              how long a clean clone takes to build; some minutes
 
 The gateway has eight outputs to FIFOs, so it needs no sequencer.

@@ -10,8 +10,8 @@ plan.py say where and when; visits.py records it in the lab, gateway.py what con
 figures of records; bounds.py and costs.py hold them against what is asked; report.py and programs_page.py write pages.
 
 Some guests run side by side, one for each machine. Records go to .build/bench. A run that was cut short is continued by
-the next one with the same executable; `--report` only writes the page again. TACTUS in the environment names another
-executable than the release build.
+the next one with the same executable; `--report` only writes the page again. TACTUS in the environment names the
+executable, which `make` sets to that of the release build.
 """
 
 import argparse

@@ -8,10 +8,10 @@ import statistics
 
 import pytest
 
-from rig.gateway import PROJECT
+from rig.gateway import PROGRAMS
 from rig.labs import Boot
 
-METRONOME = os.environ.get("METRONOME", str(PROJECT / ".build/release/metronome"))
+METRONOME = os.environ.get("METRONOME", str(PROGRAMS / "metronome"))
 # Errors of official peers as measured before, in microseconds. Our errors must be at most half of these.
 WORST_OFFICIAL = {"wired": 20, "3 ms +- 2 ms, 1 % loss": 220, "8 ms +- 5 ms, 5 % loss": 669}
 # How soon official peers join, in seconds. Reading times from two traces of ten lines per second adds up to 0.3.

@@ -39,7 +39,7 @@ def pytest_configure(config):
             f"these tests talk Link, and this is no network of their own (it has {', '.join(sorted(interfaces))}); "
             "run `make acceptance`, or Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance")
     if not pathlib.Path(TACTUS).exists():
-        raise pytest.UsageError(f"{TACTUS} is not built; run `make build`")
+        raise pytest.UsageError(f"{TACTUS} is not built; run `make programs`")
     config.recordings = Recordings()
     config.pluginmanager.register(Remainder())
     # Programs started in the background or by nohup ignore some signals, and their child processes inherit that.
@@ -132,6 +132,9 @@ def pytest_runtest_makereport(item, call):
 def pytest_terminal_summary(terminalreporter, config):
     show_plan(terminalreporter)
     show_times(terminalreporter, config.recordings.seconds)
+    if config.option.xmlpath and config.recordings.seconds:
+        lines = [f"{took:.1f} {boot}\n" for boot, took in config.recordings.seconds.items()]
+        pathlib.Path(config.option.xmlpath).with_suffix(".boots").write_text("".join(lines))
 
 
 def show_times(terminalreporter, boots):

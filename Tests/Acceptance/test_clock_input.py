@@ -7,12 +7,12 @@ import statistics
 import pytest
 
 from rig.figures import quantile
-from rig.gateway import PROJECT
+from rig.gateway import PROGRAMS
 from rig.labs import Boot
 
 pytestmark = pytest.mark.real("sequencer")
 
-PROBE = os.environ.get("PROBE", str(PROJECT / ".build/release/clock-probe"))
+PROBE = os.environ.get("PROBE", str(PROGRAMS / "clock-probe"))
 EXACT = 20  # microseconds, including the kernel's way from one port to the next
 INTERRUPTED = 100  # microseconds, if an interrupt came on that way
 MACHINES = ["clocks alike", "clocks parted by -500 ppm and two seconds apart"]

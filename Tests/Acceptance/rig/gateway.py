@@ -14,8 +14,10 @@ from rig.guest import IN_LAB
 from rig.wait import PATIENCE, until
 
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
-TACTUS = os.environ.get("TACTUS", str(PROJECT / ".build/release/tactus"))
-LINK_PROBE = os.environ.get("LINK_PROBE", str(PROJECT / ".build/release/link-probe"))
+# What `make programs` builds; benches name the executable that is installed.
+PROGRAMS = PROJECT / ".build/tests/release"
+TACTUS = os.environ.get("TACTUS", str(PROGRAMS / "tactus"))
+LINK_PROBE = os.environ.get("LINK_PROBE", str(PROGRAMS / "link-probe"))
 PORT = 8808
 
 

@@ -7,10 +7,10 @@ import sys
 import threading
 from dataclasses import dataclass
 
-from rig.gateway import PROJECT
+from rig.gateway import PROGRAMS
 from rig.wait import until
 
-METRONOME = os.environ.get("METRONOME", str(PROJECT / ".build/release/metronome"))
+METRONOME = os.environ.get("METRONOME", str(PROGRAMS / "metronome"))
 OFFICIAL = pathlib.Path(__file__).with_name("official.py")
 WITH_PARENT = ["setpriv", "--pdeathsig", "KILL"]
 
