@@ -154,7 +154,7 @@ def test_a_pipe_gets_plain_lines_and_a_silent_line_is_said_to_be(tmp_path):
         process.send_signal(signal.SIGINT)
         output, complaint = process.communicate(timeout=60)
     assert (process.returncode, complaint) == (0, "")
-    assert re.search(r"100 ticks, \d+ lost", output) and "BPM" in output
+    assert re.search(r"100 ticks, \d+ lost", output)
     assert "\x1b" not in output and "\r" not in output
     done = run_tactus("monitor", f"raw:{path}", "--seconds", 1)
     assert done.returncode == 69
