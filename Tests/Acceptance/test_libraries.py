@@ -18,7 +18,7 @@ def swift(command, *arguments):
     environment = {name: value for name, value in os.environ.items() if name != "TACTUS_FAST_TESTS"}
     done = subprocess.run(
         ["swift", command, "--package-path", PROJECT / "Examples", "--scratch-path", BUILD, *arguments],
-        env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900)
+        env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=2400)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
