@@ -16,7 +16,7 @@ def swift(command, *arguments):
     """Runs a command of SwiftPM for the package of examples, with the options that a user has, and returns its output."""
     done = subprocess.run(
         ["swift", command, "--package-path", PROJECT / "Examples", "--scratch-path", BUILD, *arguments],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900)
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=2400)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

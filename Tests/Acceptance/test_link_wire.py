@@ -16,7 +16,7 @@ def test_it_announces_itself_to_the_group_answers_and_says_bye_bye(raw, ours, fi
     until(lambda: len(raw.heard_since(0, "group", ALIVE)) >= 8, "it announces itself again and again")
     alives = raw.heard_since(0, "group", ALIVE)
     gaps = sorted(next.at - one.at for one, next in zip(alives, alives[1:]))
-    figure("median gap", f"{gaps[len(gaps) // 2]} us", "250000 us, and what a busy machine adds")
+    figure("median gap", f"{gaps[len(gaps) // 2]} us")
     last = alives[-1]
     assert len(last.data) == 107 and last.data[:12] == DISCOVERY + bytes([ALIVE, 5, 0, 0])
     assert list(last.body) == [b"tmln", b"sess", b"stst", b"mep4"]
@@ -58,14 +58,20 @@ def test_two_of_ours_on_one_host_count_each_other_and_whoever_else_there_is(raw,
         second.kill()
 
 
-def test_a_foreign_session_is_measured_with_52_pings_back_to_back(raw, ours):
-    raw.announce(RESPONSE)
-    until(lambda: len(raw.heard_since(0, "measurement")) >= 52, "52 pings")
-    pings = raw.heard_since(0, "measurement")[:52]
-    assert [len(one.data) for one in pings] == [25] + [41] * 51
+def test_a_foreign_session_is_measured_with_pings_that_answer_pongs(raw, ours):
+    """How many there are, and when one is sent again, is shown in virtual time."""
+
+    def answers():
+        """The pings that answer a pong. Whose pongs come late, on a busy machine, is asked anew, and may be given up."""
+        return [one for one in raw.heard_since(0, "measurement") if len(one.data) > 25]
+
+    until(lambda: len(answers()) >= 51 or raw.announce(RESPONSE), "51 pings that answer a pong", every=0.25)
+    pings = raw.heard_since(0, "measurement")
     assert all(one.data[:9] == MEASUREMENT + bytes([PING]) for one in pings)
-    assert list(pings[0].body) == [b"__ht"] and list(pings[1].body) == [b"__ht", b"_pgt"]
-    assert [one.body[b"_pgt"] for one in pings[1:]] == raw.told[:51], "each ping repeats the last pong's ghost time"
+    assert [len(pings[0].data), *{len(one.data) for one in answers()}] == [25, 41]
+    assert list(pings[0].body) == [b"__ht"] and list(answers()[0].body) == [b"__ht", b"_pgt"]
+    told = iter(list(raw.told))
+    assert all(one.body[b"_pgt"] in told for one in answers()), "each repeats its pong's ghost time"
     assert {one.source for one in pings} == {raw.alive().measurement_endpoint}
 
 

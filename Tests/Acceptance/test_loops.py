@@ -5,18 +5,18 @@ import pytest
 from rig.labs import Boot
 
 BEAT = 0.5  # seconds, at the tempo of guest/loops.py
-NOTICE = 0.5  # seconds that are allowed for noticing subscriptions, for the first ticks and for the next status
-# In beats. An echo is detected by the times of its ticks, a subscription to our own port is seen directly.
-FOUND_WITHIN = {"echo": 4, "soft thru": 4, "patch": 1}
-BOOTS = [Boot({"loops": ("loops.py", *FOUND_WITHIN)})]
+# An echo is detected by the times of its ticks, a subscription to our own port is seen directly.
+SCENES = ["echo", "soft thru", "patch"]
+BOOTS = [Boot({"loops": ("loops.py", *SCENES)})]
 
 
 @pytest.mark.real("sequencer")
-@pytest.mark.parametrize("scene", FOUND_WITHIN)
+@pytest.mark.parametrize("scene", SCENES)
 def test_a_loop_is_found_out_refused_and_let_go_once_it_is_gone(recordings, scene, figure):
-    record, bound = recordings["loops"][scene], FOUND_WITHIN[scene]
-    figure(f"{scene}: found after", f"{(record['found'] or 99) / BEAT:.1f} beats", f"{bound} beats")
-    assert record["found"] is not None and record["found"] < bound * BEAT + NOTICE
+    """After how many ticks it is found, LoopGuardTests show in virtual time."""
+    record = recordings["loops"][scene]
+    assert record["found"] is not None
+    figure(f"{scene}: found after", f"{record['found'] / BEAT:.1f} beats")
     assert record["after"]["mode"] == "internal" and record["after"]["tempo"] == 120
     assert [clock["reason"] for clock in record["after"]["follower"]["refused"]] == [
         "it is this gateway's own clock coming back"]

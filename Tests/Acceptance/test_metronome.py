@@ -1,9 +1,9 @@
 """The example program metronome on its own terminal, operated by keys, with an unmodified official peer."""
 
+import contextlib
 import os
 import pty
 import re
-import select
 import subprocess
 import threading
 
@@ -35,12 +35,10 @@ class Screen:
 
     def read(self):
         data = b""
-        while select.select([self.terminal], [], [], 10)[0]:
-            try:
+        with contextlib.suppress(OSError):  # the terminal closed with the program
+            while True:
                 data += os.read(self.terminal, 65536)
-            except OSError:  # the terminal closed with the program
-                return
-            self.text = data.decode(errors="ignore")
+                self.text = data.decode(errors="ignore")
 
     def shows(self, number, wanted):
         """Whether a field of the newest line has the wanted value."""

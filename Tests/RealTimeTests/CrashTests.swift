@@ -71,7 +71,7 @@ struct CrashTests {
 ///
 /// A crash waits for it much longer than in the program, because on a busy machine it may not run for long.
 private func startFinisher(
-    waitingAtMost milliseconds: Int32 = 30_000, doing work: @escaping @Sendable () -> Void = {}
+    waitingAtMost milliseconds: Int32 = 60_000, doing work: @escaping @Sendable () -> Void = {}
 ) throws {
     let (buffer, isReady) = (TripleBuffer(0), Flag())
     Crash.waitForFinisher(atMost: milliseconds)

@@ -106,13 +106,13 @@ def main(result):
             stopped = play_through(session, gateway)
             ended = gateway.status()
             session.mark("interrupt")
-            took = gateway.stop()
+            gateway.stop()
             observer.read()
         finally:
             gateway.kill()
         record = {
             "events": observer.events(), "grid": session.grid, "marks": session.marks, "playing": playing,
-            "stopped": stopped, "ended": ended, "took": took, "stderr": gateway.stderr,
+            "stopped": stopped, "ended": ended, "stderr": gateway.stderr,
         }
     pathlib.Path(result).write_text(json.dumps(record))
 

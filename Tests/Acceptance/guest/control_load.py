@@ -32,11 +32,12 @@ STREAMS = 50
 ASKED = 200  # requests a second
 BLOCK = 2  # seconds
 BLOCKS = ["quiet", "loaded", "quiet", "loaded"]
+ANSWER = b"HTTP/1.1 "
 HEADERS = f"HTTP/1.1\r\nHost: 127.0.0.1:{PORT}\r\n\r\n".encode()
 
 
 def crowd():
-    """Reads 50 event streams and sends 200 requests a second until stdin ends; then prints the counts."""
+    """Reads 50 event streams and sends 200 requests a second until stdin ends; prints the counts once all are answered."""
     poll = select.poll()
     poll.register(0, select.POLLIN)
     read = {}
@@ -48,21 +49,23 @@ def crowd():
     asking = socket.create_connection(("127.0.0.1", PORT))
     poll.register(asking, select.POLLIN)
     paths = [b"/api/v1/status", b"/metrics", b"/healthz", b"/"]
-    began, asked, answered, is_over = time.monotonic(), 0, 0, False
+    began, asked, answered, rest, is_over = time.monotonic(), 0, 0, b"", False
     print("here", flush=True)
-    while not is_over:
+    while not is_over or answered < asked:
         due = began + asked / ASKED
-        for descriptor, _ in poll.poll(max(0, (due - time.monotonic()) * 1000)):
+        for descriptor, _ in poll.poll(None if is_over else max(0, (due - time.monotonic()) * 1000)):
             if descriptor == 0:
-                is_over = True
+                is_over, seconds = True, time.monotonic() - began
+                poll.unregister(0)
             elif descriptor == asking.fileno():
-                answered += asking.recv(1 << 20).count(b"HTTP/1.1 200")
+                rest += asking.recv(1 << 20)
+                answered += rest.count(ANSWER)
+                rest = rest[-len(ANSWER) + 1:]
             else:
                 read[descriptor] += os.read(descriptor, 1 << 20).count(b"\nevent: ")
-        if time.monotonic() >= due:
+        if time.monotonic() >= due and not is_over:
             asking.sendall(b"GET " + paths[asked % len(paths)] + b" " + HEADERS)
             asked += 1
-    seconds = time.monotonic() - began
     print(json.dumps({"seconds": seconds, "asked": asked, "answered": answered, "events": list(read.values())}))
 
 

@@ -53,23 +53,32 @@ class Board:
         os.close(self.line)
 
 
+def plays(gateway, playing):
+    """Whether it plays, once that is as expected."""
+    return gateway.wait_status(lambda status: status["playing"] == playing, f"playing: {playing}")["playing"]
+
+
 def presses(gateway, board, record):
-    record["warnings before"] = gateway.status()["warnings"]
+    before = gateway.status()
+    record["warnings before"] = before["warnings"]
     for bpm in (97.3, 171):
         board.tap(bpm, 5)
-        record[f"tapped {bpm}"] = gateway.status()["tempo"]
-    for name, data in (
-            ("play", PLAY), ("stop", STOP), ("toggle", TOGGLE), ("held", TOGGLE[:2] + b"\x70"), ("release", RELEASE),
-            ("toggle again", TOGGLE), ("another program", b"\xC0\x03"), ("another channel", b"\xC1\x01"),
-            ("clock and start", b"\xFA\xF8\xF8")):
+        record[f"tapped {bpm}"] = gateway.wait_status(
+            lambda status: abs(status["tempo"] - bpm) < 0.01 * bpm, f"about {bpm}")["tempo"]
+    for name, data, playing in (
+            ("play", PLAY, True), ("stop", STOP, False), ("toggle", TOGGLE, True), ("held", TOGGLE[:2] + b"\x70", True),
+            ("release", RELEASE, True), ("toggle again", TOGGLE, False), ("another program", b"\xC0\x03", False),
+            ("another channel", b"\xC1\x01", False), ("clock and start", b"\xFA\xF8\xF8", False)):
         board.press(data)
-        record[name] = gateway.status()["playing"]
-    for name, data in (("later", b"\x90\x3E\x40"), ("earlier", b"\x90\x3D\x40")):
+        record[name] = plays(gateway, playing)
+    for name, data, offset in (("later", b"\x90\x3E\x40", 1), ("earlier", b"\x90\x3D\x40", 0)):
         board.press(data)
-        record[name] = [output["offsetMilliseconds"] for output in gateway.status()["outputs"]]
-    for name in ("link", "link again"):
+        status = gateway.wait_status(
+            lambda status: {output["offsetMilliseconds"] for output in status["outputs"]} == {offset}, name)
+        record[name] = [output["offsetMilliseconds"] for output in status["outputs"]]
+    for name, enabled in (("link", not before["link"]["enabled"]), ("link again", before["link"]["enabled"])):
         board.press(b"\x90\x3F\x40")
-        record[name] = gateway.status()["link"]["enabled"]
+        record[name] = gateway.wait_status(lambda status: status["link"]["enabled"] == enabled, name)["link"]["enabled"]
 
 
 def changes(gateway, board, record):
@@ -79,7 +88,7 @@ def changes(gateway, board, record):
     board.press(PLAY)
     record["old control after reload"] = gateway.status()["playing"]
     board.press(b"\xC0\x07")
-    record["new control after reload"] = gateway.status()["playing"]
+    record["new control after reload"] = plays(gateway, True)
     gateway.post("transport", {"playing": False})
     board.close()
     (DRIVER / "unbind").write_text("snd_virmidi.0")
@@ -90,20 +99,21 @@ def changes(gateway, board, record):
         lambda status: all(warning["code"] != "control-away" for warning in status["warnings"]), "back")
     board = Board()
     board.press(b"\xC0\x07")
-    record["after its return"] = gateway.status()["playing"]
+    record["after its return"] = plays(gateway, True)
     return board
 
 
 def learn(board, record, *options):
-    process = subprocess.Popen(
-        [TACTUS, "learn", *options, "--config", CONFIG, "--seconds", "20"], env=environment(FOLDER),
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until(lambda: "Tactus Learn" in pathlib.Path("/proc/asound/seq/clients").read_text(), "it listens")
-    time.sleep(0.5)
+    errors = FOLDER / f"learn-stderr-{len(record)}"
+    with errors.open("w") as stderr:
+        process = subprocess.Popen(
+            [TACTUS, "learn", *options, "--config", CONFIG, "--seconds", "20"], env=environment(FOLDER),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr, text=True)
+    until(lambda: "press it now" in errors.read_text(), "it listens")
     for data in (b"\xF8", RELEASE, b"\xE0\x00\x40", b"\xB3\x15\x66"):
         board.press(data)
-    out, error = process.communicate()
-    record.append([process.returncode, out, error])
+    out, _ = process.communicate()
+    record.append([process.returncode, out, errors.read_text()])
 
 
 def learn_of_a_newcomer(record):
@@ -159,7 +169,8 @@ def main():
         tempo = gateway.status()["tempo"]
         for _ in range(4):
             board.press(b"\xB3\x15\x66\xB3\x15\x00")
-        record["tempo before and after taps at a learnt pedal"] = [tempo, gateway.status()["tempo"]]
+        after = gateway.wait_status(lambda status: status["tempo"] != tempo, "another tempo")["tempo"]
+        record["tempo before and after taps at a learnt pedal"] = [tempo, after]
         learn(board, record["learnt"], "stop", "--save")
         names(gateway, record)
     board.close()

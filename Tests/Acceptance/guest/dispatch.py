@@ -71,13 +71,13 @@ def play(name):
                         time.sleep(loaded / 3)
                     marks["load to"] = raw_now()
             after = gateway.status()
-            took = gateway.stop()
+            gateway.stop()
             line.read()
         finally:
             gateway.kill()
     line.close()
     return {
-        "events": line.events, "marks": marks, "status": status, "after": after, "took": took,
+        "events": line.events, "marks": marks, "status": status, "after": after,
         "interval": round(60e6 / TEMPO) / 24,
     }
 

@@ -166,7 +166,7 @@ def put_back(gateway):
         distance, status = statistics.median(apart(lines)), gateway.status()
         for line in lines:
             line.close()
-        if abs(distance - OFFSET) < 0.3 and not status["playing"]:
+        if abs(distance - OFFSET) < 1 and not status["playing"]:
             break
     return {"apart": distance, "status": status}
 

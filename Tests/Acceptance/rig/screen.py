@@ -100,9 +100,16 @@ class Screen:
     def text(self):
         return "\n".join(line.rstrip() for line in self.lines())
 
-    def wait(self, words):
-        """Waits until the screen shows `words`."""
-        until(lambda: words in self.text(), f"{words!r} on the screen:\n{self.text()}", every=0.02)
+    def wait(self, *words):
+        """Waits until the screen shows all of the `words`."""
+        self.settle(lambda text: all(one in text for one in words), f"{words!r} on the screen")
+
+    def settle(self, condition, what):
+        """Waits until what the screen shows meets `condition`; while it is being drawn, it may show half of two views."""
+        try:
+            until(lambda: condition(self.text()), what, every=0.02)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; it shows:\n{self.text()}") from None
 
     def end(self, sign=None):
         """Sends a signal, if one is given, and waits until the program ends; returns its exit code."""

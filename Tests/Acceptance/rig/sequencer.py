@@ -15,6 +15,7 @@ from alsa_midi.event import EventType
 
 from rig.clocks import monotonic_and_raw
 from rig.figures import straight
+from rig.wait import until
 
 NAMES = {
     EventType.CLOCK: "clock", EventType.START: "start", EventType.CONTINUE: "continue", EventType.STOP: "stop",
@@ -89,16 +90,15 @@ class Observer:
     def subscribe(self, address):
         self.client.subscribe_port(address, self.port)
 
-    def find(self, client_name, port_name, within=5.0):
+    def find(self, client_name, port_name):
         """Waits for another client's port to appear, and returns its address."""
-        deadline = time.monotonic() + within
-        while True:
-            for port in self.client.list_ports():
-                if port.client_name == client_name and port.name.strip() == port_name:
-                    return port.client_id, port.port_id
-            if time.monotonic() > deadline:
-                raise AssertionError(f"no port {client_name}:{port_name} within {within} s")
-            time.sleep(0.01)
+
+        def found():
+            return [
+                (port.client_id, port.port_id) for port in self.client.list_ports()
+                if port.client_name == client_name and port.name.strip() == port_name]
+
+        return until(found, f"there is a port {client_name}:{port_name}", every=0.01)[0]
 
     def sample_clocks(self):
         """Reads the queue's time, CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW together."""
