@@ -111,7 +111,7 @@ def test_make_run_is_all_it_takes(line):
     steps = subprocess.run(["make", "-n", "run"], cwd=PROJECT, check=True, capture_output=True, text=True).stdout
     assert re.search(r"install-packages build$.* build .*--product tactus$.*^exec ", steps, re.S | re.M), steps
     process = subprocess.Popen(
-        ["make", "-o", "build", "run", f"ARGS=--tempo 100 --play --output raw:{line.path}"], cwd=PROJECT,
+        ["make", "-o", "build", "run", f"RELEASE={TACTUS}", f"ARGS=--tempo 100 --play --output raw:{line.path}"], cwd=PROJECT,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=sys.stderr, start_new_session=True)
     try:
         until(lambda: line.plays or process.poll() is not None, "it plays")
