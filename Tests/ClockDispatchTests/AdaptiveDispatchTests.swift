@@ -17,7 +17,7 @@ struct AdaptiveDispatchTests {
         stage.kernel.delay = { callTime }
         stage.run(milliseconds: 2000)
         #expect(stage.mode == .queue)
-        #expect(stage.lateness().count >= 118)
+        #expect(stage.lateness().count >= stage.ticksDue())
         #expect(stage.lateness().allSatisfy { (0...12).contains($0) }, "\(stage.lateness())")
         #expect(stage.kernel.delivered.allSatisfy { $0.isQueued })
     }
@@ -31,7 +31,7 @@ struct AdaptiveDispatchTests {
         }
         stage.run(milliseconds: 4000)
         #expect(stage.lateness().allSatisfy { (0...3_500).contains($0) })
-        #expect(stage.lateness().count { $0 > 300 } <= 2, "\(stage.lateness())")
+        #expect(stage.lateness().count { $0 > 1_000 } <= 1, "\(stage.lateness())")
     }
 
     /// So many ticks are more than the thread's share of the processor, so that it wakes for some of them at a time.
@@ -49,7 +49,7 @@ struct AdaptiveDispatchTests {
         stage.run(milliseconds: 4000)
         for port in 0..<UInt8(outputs) {
             let settled = stage.lateness(port).dropFirst(400)
-            #expect(settled.count >= 1_000)
+            #expect(stage.lateness(port).count >= stage.ticksDue())
             let most = 330 + callTime * Int64(port)
             #expect(settled.allSatisfy { (0...most).contains($0) }, "\(port): \(settled)")
         }
@@ -71,12 +71,10 @@ struct AdaptiveDispatchTests {
             // Outputs with an offset begin one tick earlier.
             let shift = port < 8 || offset == 0 ? 0 : 2_500 - offset
             let settled = stage.lateness(port).dropFirst(400).map { $0 + shift }
-            #expect(settled.count >= 3_500)
+            #expect(stage.lateness(port).count >= stage.ticksDue())
             let far = settled.filter { !(0...340).contains($0) }
             #expect(far.isEmpty, "\(port): \(far)")
         }
-        let settled = stage.kernel.delivered.dropFirst(6_400)
-        #expect(settled.count { !$0.isQueued } <= settled.count / 100)
     }
 
     /// The leader's output, and one whose device is unplugged.
@@ -89,7 +87,7 @@ struct AdaptiveDispatchTests {
                 stage.board.slots[slot].settings.offset = -3_000 + Int64(slot) * 7_000
             }
             stage.run(milliseconds: 2000)
-            #expect(stage.lateness().count >= 118)
+            #expect(stage.lateness().count >= stage.ticksDue())
             #expect(stage.lateness().allSatisfy { (0...12).contains($0) }, "\(stage.lateness())")
             #expect(stage.kernel.delivered.allSatisfy { $0.isQueued })
             return stage.turns
@@ -107,21 +105,22 @@ struct AdaptiveDispatchTests {
         stage.run(milliseconds: 4000)
         #expect(stage.mode == .backstop)
         let settled = stage.lateness().dropFirst(30)
-        #expect(settled.count >= 165)
+        #expect(stage.lateness().count >= stage.ticksDue())
         #expect(settled.allSatisfy { (0...20).contains($0) }, "\(settled)")
     }
 
     /// What a call takes, in nanoseconds; a thread that has none of its processor time left lets the queue run on.
     @Test(arguments: [Int64(200), 4_000, 8_000], [Int64(160_000), 1_000_000])
-    func `beside another program's queue ours stands still while the thread sends`(callTime: Int64, interval: Int64) {
+    func `beside another program's queue the thread is exact on machines fast and slow`(
+        callTime: Int64, interval: Int64
+    ) {
         let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
         stage.kernel.delay = { callTime }
         stage.kernel.runAnotherQueue(interval: interval)
         stage.run(milliseconds: 6000)
-        let settled = stage.messages().dropFirst(30)
-        #expect(settled.count >= 320)
-        let others = settled.count { $0.isQueued || $0.isInterrupted }
-        #expect(others <= settled.count / 20, "\(others)")
+        #expect(stage.lateness().count >= stage.ticksDue())
+        let settled = stage.lateness().dropFirst(30)
+        #expect(settled.allSatisfy { (-82...82).contains($0) }, "\(settled)")
     }
 
     /// Beside a slow timer ours is started anew every ten seconds; a tick or two may then have nothing to stand by.
@@ -142,7 +141,8 @@ struct AdaptiveDispatchTests {
         let loaded = stage.lateness().dropFirst(settled)
         let far = loaded.filter { !(-82...82).contains($0) }
         #expect(stage.messages().dropFirst(settled).contains { $0.isQueued })
-        #expect(interval > Company.longestWait ? far.count <= 4 : far.isEmpty, "\(far)")
+        // More than one in a hundred would be told as late.
+        #expect(interval > Company.longestWait ? far.count <= loaded.count / 100 : far.isEmpty, "\(far)")
         #expect(far.allSatisfy { (-82...4_082).contains($0) }, "\(far)")
     }
 
@@ -158,8 +158,8 @@ struct AdaptiveDispatchTests {
         stage.wakeUpLatency = { rest() + 4_000 }
         stage.run(milliseconds: 30_000)
         let settled = stage.lateness().dropFirst(100)
-        #expect(settled.count >= 1_650)
-        #expect(settled.count { abs($0) > 200 } <= settled.count / 50, "\(settled)")
+        #expect(stage.lateness().count >= stage.ticksDue())
+        #expect(settled.count { abs($0) > 1_000 } <= settled.count / 100, "\(settled)")
     }
 
     @Test(arguments: [UInt64](1...5))
@@ -175,13 +175,13 @@ struct AdaptiveDispatchTests {
         }
         stage.run(milliseconds: 12_000)
         let settled = stage.lateness().dropFirst(150)
-        #expect(settled.count >= 550)
+        #expect(stage.lateness().count >= stage.ticksDue())
         #expect(settled.allSatisfy { (-82...82).contains($0) }, "\(settled)")
     }
 
     /// Among them outputs whose ticks come soon after another's.
     @Test(arguments: [Int64(5_000), 2_500, 10_000], [UInt64](1...3))
-    func `beside another program's queue no output is left to it while another one is sent exactly`(
+    func `beside another program's queue every output is sent on time, also right after another`(
         offset: Int64, seed: UInt64
     ) {
         var random = SeededGenerator(seed: seed)
@@ -193,9 +193,9 @@ struct AdaptiveDispatchTests {
         stage.wakeUpLatency = { Int.random(in: 0..<10, using: &random) > 0 ? 4_000 : 500_000 }
         stage.run(milliseconds: 10_000)
         for port in UInt8(0)..<2 {
-            let ticks = stage.messages(port).dropFirst(50)
-            #expect(ticks.count >= 440)
-            #expect(ticks.count { $0.isQueued } <= ticks.count / 5, "\(ticks.count { $0.isQueued })")
+            let late = stage.lateness(port).map { $0 - (port == 0 ? 0 : offset) }
+            #expect(late.count >= stage.ticksDue(offset: port == 0 ? 0 : offset))
+            #expect(late.dropFirst(50).allSatisfy { (-82...82).contains($0) }, "\(late)")
         }
     }
 
@@ -213,11 +213,11 @@ struct AdaptiveDispatchTests {
         stage.run(milliseconds: 25_000)
         for (slot, offset) in offsets.enumerated() {
             let settled = stage.lateness(UInt8(slot)).dropFirst(100).map { $0 - offset }
-            #expect(settled.count >= 930)
+            #expect(stage.lateness(UInt8(slot)).count >= stage.ticksDue(offset: offset))
             // Outputs with an offset begin one tick earlier.
             let shift = settled[0] < -tick / 2 ? tick : 0
             let far = settled.map { $0 + shift }.filter { !(-82...82).contains($0) }
-            #expect(far.count <= 4, "\(offset): \(far)")
+            #expect(far.count <= settled.count / 100, "\(offset): \(far)")
         }
     }
 
@@ -284,14 +284,14 @@ struct AdaptiveDispatchTests {
         stage.run(milliseconds: 1000)
         for port in 0..<6 {
             let lateness = stage.lateness(UInt8(port))
-            #expect(lateness.count >= 58)
+            #expect(lateness.count >= stage.ticksDue())
             #expect(lateness.allSatisfy { (0...300).contains($0) }, "\(lateness)")
         }
     }
 
     /// What a call takes, in nanoseconds, and how late the thread wakes.
     @Test(arguments: [(Int64(11_000), Int64(4_000)), (11_000, 150_000), (25_000, 4_000)])
-    func `on a slow board the thread learns to wake early enough beside another queue`(
+    func `on a slow board ticks are exact to 0.2 ms beside another queue`(
         callTime: Int64, wakeUpLatency: Int64
     ) {
         let stage = DispatchStage(way: way, microsecondsPerBeat: 400_001)
@@ -299,8 +299,8 @@ struct AdaptiveDispatchTests {
         stage.wakeUpLatency = { wakeUpLatency }
         stage.kernel.runAnotherQueue(interval: 160_000)
         stage.run(milliseconds: 6000)
-        let settled = stage.kernel.delivered.suffix(200)
-        #expect(settled.count { $0.isQueued } <= settled.count / 10)
+        let settled = stage.lateness().suffix(200)
+        #expect(settled.allSatisfy { (-200...200).contains($0) }, "\(settled)")
     }
 
     @Test

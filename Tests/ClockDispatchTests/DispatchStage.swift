@@ -113,6 +113,14 @@ final class DispatchStage {
 
     func messages(_ port: UInt8 = 0) -> [SimulatedKernel.Delivery] { kernel.delivered.filter { $0.port == port } }
 
+    /// How many ticks an output has had to send until 10 ms ago, if it sends them so many microseconds later.
+    ///
+    /// Later ones may still wait in the queue.
+    func ticksDue(offset: Int64 = 0) -> Int {
+        let end = HostTime(microseconds: (kernel.now - kernel.apart) / 1_000 - 10_000 - offset)
+        return Int(board.map.line.firstTick(atOrAfter: end))
+    }
+
     /// Lateness of each tick of a port in microseconds, if the n-th sent tick is the n-th of the line.
     ///
     /// After a lost tick all later ones seem late, after a doubled tick early.

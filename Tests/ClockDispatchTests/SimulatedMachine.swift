@@ -16,8 +16,6 @@ final class SimulatedKernel {
         var message: ClockMessage
         var time: Int64
         var isQueued: Bool
-        /// Whether the queue's timer ran meanwhile.
-        var isInterrupted = false
     }
 
     /// Nanoseconds of monotonic time; raw time is behind by `apart`.
@@ -119,8 +117,7 @@ final class SimulatedKernel {
     /// Returns whether the receiver accepted it.
     func send(_ entry: ScheduledMessage) -> Bool {
         guard let port = entry.port else { return true }
-        let delivery = Delivery(
-            port: port, message: entry.message, time: now, isQueued: false, isInterrupted: start != nil)
+        let delivery = Delivery(port: port, message: entry.message, time: now, isQueued: false)
         return deliver(delivery, at: now, tag: 0, queueTime: start.map { now - $0 } ?? 0)
     }
 

@@ -76,8 +76,8 @@ class Finger:
             "type": kind, "touchPoints": [{"x": x, "y": y} for x, y in places]})
 
     def tap(self, x, y):
-        """Taps as one command, whose two halves no busy machine parts: a finger that rests for long makes no click."""
-        self.session.send("Input.synthesizeTapGesture", {"x": x, "y": y, "gestureSourceType": "touch"})
+        """Taps as one command, since a finger that rests for long, on a busy machine, makes no click."""
+        self.page.touchscreen.tap(x, y)
 
     def drag(self, x, y, by):
         """Moves down, or up if `by` is negative."""

@@ -8,7 +8,6 @@ import aalink
 from rig.joining import enable
 from rig.linkhut import LinkHut
 from rig.peer import Peer
-from rig.wait import until
 
 
 class LinkPythonPartner:
