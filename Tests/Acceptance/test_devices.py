@@ -14,7 +14,7 @@ from rig.labs import Boot
 
 pytestmark = pytest.mark.real("sequencer")
 
-TEMPO, LEADER, RETURNS = 120, 101.3, 24
+TEMPO, LEADER, RETURNS = 120, 101.3, 12
 INTERVAL = 60e6 / TEMPO / PER_BEAT
 BAR = 4 * PER_BEAT
 SCENES = [

@@ -12,12 +12,11 @@ from rig.labs import FETCHED, KERNELS, REAL_TIME, Boot
 
 pytestmark = pytest.mark.real("sequencer")
 
-# The scenes for voluntary preemption. With full preemption, kernels do not differ, so only one plays "auto".
+# The scenes for voluntary preemption; full preemption is the bench's, and that of the kernel for real time.
 # Merging memory into huge pages stays on, because it is one of the things that delay a thread.
 LOADED = ["auto", "not real-time under load", "beside a queue for a while"]
 SCENES = {(kernel, "voluntary"): LOADED for kernel in KERNELS}
 SCENES[KERNELS[0], "voluntary"] = [*LOADED, "direct", "queue", "not real-time", "beside a slow queue"]
-SCENES[KERNELS[0], "full"] = ["auto"]
 # Which has that model only, whatever it is told.
 if REAL_TIME in FETCHED:
     SCENES[REAL_TIME, "full"] = ["auto", "beside a greedy thread"]
@@ -79,7 +78,7 @@ def test_an_idle_machines_ticks_are_even(recordings, any_kernel, figure):
         ticks = Ticks(recordings[any_kernel, model][scene], "idle from", "idle to")
         figure("preemption and dispatch", f"{model}, {scene}")
         show(figure, ticks, AUDIBLE)
-        assert len(ticks.lateness) > 90 and not ticks.lost_or_doubled
+        assert len(ticks.lateness) > 45 and not ticks.lost_or_doubled
         assert max(map(abs, ticks.lateness)) <= AUDIBLE
 
 
@@ -88,7 +87,7 @@ def test_under_the_heaviest_load_every_message_leaves_once_in_order_and_nearly_o
     record = recordings[kernel, model]["auto"]
     ticks = Ticks(record, "load from", "load to")
     show(figure, ticks, AUDIBLE)
-    assert len(ticks.lateness) > 150
+    assert len(ticks.lateness) > 50
     assert not ticks.lost_or_doubled
     assert max(map(abs, ticks.lateness)) <= AUDIBLE
     transport = [name for name, _ in record["events"] if name in ("start", "stop", "continue")]
@@ -105,7 +104,7 @@ def test_under_the_heaviest_load_every_message_leaves_once_in_order_and_nearly_o
 def test_the_queue_sends_through_the_heaviest_load(recordings, kernel, figure):
     ticks = Ticks(recordings[kernel, "voluntary"]["not real-time under load"], "load from", "load to")
     show(figure, ticks, AUDIBLE)
-    assert len(ticks.lateness) > 90 and not ticks.lost_or_doubled
+    assert len(ticks.lateness) > 45 and not ticks.lost_or_doubled
     assert max(map(abs, ticks.lateness)) <= AUDIBLE
 
 
@@ -122,7 +121,7 @@ def test_on_a_real_time_kernel_a_tick_is_late_by_what_holds_up_the_thread_and_no
     assert record["after"]["realtime"]["dispatch"] == "direct"
     ticks = Ticks(record, "load from", "load to")
     show(figure, ticks, GREED + AUDIBLE)
-    assert len(ticks.lateness) > 150 and not ticks.lost_or_doubled
+    assert len(ticks.lateness) > 50 and not ticks.lost_or_doubled
     assert min(ticks.lateness) >= -AUDIBLE
     assert GREED / 2 <= max(ticks.lateness) <= GREED + AUDIBLE, "the thread was not held up, or for too long"
 
@@ -133,7 +132,7 @@ def test_no_tick_is_lost_or_doubled_when_another_programs_queue_comes_and_goes(r
     ticks = Ticks(record)
     # Until another queue is noticed, ticks wait for its timer, and then for ours.
     show(figure, ticks, 2 * AUDIBLE)
-    assert len(ticks.lateness) > 150 and not ticks.lost_or_doubled
+    assert len(ticks.lateness) > 50 and not ticks.lost_or_doubled
     assert max(ticks.lateness) <= 2 * AUDIBLE
 
 

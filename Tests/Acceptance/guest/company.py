@@ -22,18 +22,15 @@ from rig.guest import preload  # noqa: E402
 from rig.loads import LOADS, running  # noqa: E402
 
 TEMPO = 133.7
-# By dispatch: seconds idle, seconds under load. Idle, PipeWire's thread and a tick meet once: every 3.2 s.
-SECONDS = {"auto": (4.2, 1.5), "direct": (4.2, 0)}
+IDLE, LOADED = 1.5, 0.7  # seconds
 BRIDGES = {"PipeWire": PipeWire, "a2jmidid": JACK}
 
 
-def play(bridge, folder, dispatch):
+def play(bridge, folder):
     """Plays idle and under load; returns what the output received, the marks, and what is said meanwhile."""
     line = FramedLine(0)
     said, marks = {}, {}
-    idle, loaded = SECONDS[dispatch]
-    gateway = Gateway(
-        "--no-link", "--tempo", TEMPO, "--output", "VirMIDI 0-0", "--dispatch", dispatch, folder=folder / dispatch)
+    gateway = Gateway("--no-link", "--tempo", TEMPO, "--output", "VirMIDI 0-0", folder=folder / "gateway")
     try:
         gateway.wait_ready()
         preload(gateway.process.pid, "self", *bridge.pids)
@@ -41,17 +38,15 @@ def play(bridge, folder, dispatch):
         if not bridge.queue_runs:
             said["before"] = gateway.status()
             bridge.link()
-        if dispatch == "auto":
-            gateway.wait_status(lambda status: status["realtime"]["dispatch"] == "backstop", "the queue is noticed")
+        gateway.wait_status(lambda status: status["realtime"]["dispatch"] == "backstop", "the queue is noticed")
         line.hear(24)
         marks["idle from"] = raw_microseconds()
-        time.sleep(idle)
+        time.sleep(IDLE)
         marks["idle to"] = raw_microseconds()
-        if loaded:
-            with running(LOADS["mixed"].scripts):
-                marks["load from"] = raw_microseconds()
-                time.sleep(loaded)
-                marks["load to"] = raw_microseconds()
+        with running(LOADS["mixed"].scripts):
+            marks["load from"] = raw_microseconds()
+            time.sleep(LOADED)
+            marks["load to"] = raw_microseconds()
         said["after"] = gateway.status()
         said["sequencer"] = sequencer()
         said["ports"] = json.loads(run_tactus("ports", "--json").stdout)
@@ -68,8 +63,7 @@ def record(name):
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         with BRIDGES[name](folder) as bridge:
-            played = {dispatch: play(bridge, folder, dispatch) for dispatch in SECONDS}
-            return {**played, "bridge": bridge.port}
+            return {**play(bridge, folder), "bridge": bridge.port}
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ from rig.usb import Gadget, make_sockets  # noqa: E402
 
 TEMPO = 120
 # At this tempo a bar lasts 0.39 s, so that many unplugs and returns take only seconds.
-FAST, RETURNS = 617, 24
+FAST, RETURNS = 617, 12
 LEADER = 101.3
 
 

@@ -32,13 +32,13 @@ while True:
     time.sleep(0.007)'""",)
 # By scene: arguments, seconds idle, seconds under load, the load, timer resolution in Hz of another program's queue.
 SCENES = {
-    "auto": ([], 3, 3, HEAVY, None),
-    "direct": (["--dispatch", "direct"], 3, 0, HEAVY, None),
-    "queue": (["--dispatch", "queue"], 3, 0, HEAVY, None),
-    "not real-time": (["--realtime-priority", "0"], 2, 0, HEAVY, None),
-    "beside a slow queue": (["--dispatch", "queue"], 3, 0, HEAVY, 1000),
-    "not real-time under load": (["--realtime-priority", "0"], 0, 2, HEAVY, None),
-    "beside a greedy thread": ([], 0, 3, GREEDY, None),
+    "auto": ([], 1, 1.2, HEAVY, None),
+    "direct": (["--dispatch", "direct"], 1, 0, HEAVY, None),
+    "queue": (["--dispatch", "queue"], 1, 0, HEAVY, None),
+    "not real-time": (["--realtime-priority", "0"], 1, 0, HEAVY, None),
+    "beside a slow queue": (["--dispatch", "queue"], 1, 0, HEAVY, 1000),
+    "not real-time under load": (["--realtime-priority", "0"], 0, 1, HEAVY, None),
+    "beside a greedy thread": ([], 0, 1.2, GREEDY, None),
 }
 
 

@@ -109,9 +109,9 @@ def busy():
         time.sleep(5)
         scene.mark("idle to")
         with running(LOADS["mixed"].scripts):
-            time.sleep(1)
+            time.sleep(0.5)
             scene.mark("busy from")
-            time.sleep(6)
+            time.sleep(2)
             scene.mark("busy to")
     finally:
         sent.read()
