@@ -166,6 +166,9 @@ let package = Package(
         .executableTarget(
             name: "metronome", dependencies: ["LinkNetwork", "LinkSession", "BeatTime", "RealTime"],
             path: "Examples/Metronome", swiftSettings: strict),
+        .executableTarget(
+            name: "clock-list", dependencies: ["MIDIClock", "BeatTime"], path: "Examples/ClockList",
+            swiftSettings: strict),
         .target(
             name: "TestVectors", dependencies: ["BeatTime"], path: "Tests/TestVectors",
             resources: [.copy("link-test-vectors.json")], swiftSettings: strict),

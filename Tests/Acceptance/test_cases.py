@@ -11,7 +11,7 @@ import pytest
 from rig.clocks import raw_microseconds
 from rig.events import EventStream
 from rig.joining import become_senior
-from rig.partner import PARTNERS
+from rig.partner import PARTNERS, LinkPythonPartner
 from rig.rawline import CLOCK, CONTINUE, START, STOP, RawLine
 from rig.wait import until
 
@@ -208,7 +208,10 @@ def test_background_1_link_stays_active_while_outputs_run(start, line, tmp_path)
     assert gateway.status()["link"]["active"] is True
 
 
-@case("BACKGROUND-2", "BACKGROUND-3")
+# With one partner: when to leave is decided here, and how each partner counts is shown above.
+@pytest.mark.parametrize("make", [LinkPythonPartner])
+@pytest.mark.case("BACKGROUND-2", LinkPythonPartner.name)
+@pytest.mark.case("BACKGROUND-3", LinkPythonPartner.name)
 def test_background_2_and_3_link_leaves_when_there_is_nothing_to_drive_and_comes_back(partner, start, tmp_path):
     config = tmp_path / "config.yaml"
     config.write_text("version: 1\nlink: { deactivate-when-idle: true }\n")

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from rig.gateway import PROJECT, Gateway, environment, request
+from rig.gateway import PROJECT, TACTUS, Gateway, environment, request
 from rig.rawline import START, STOP, RawLine
 from rig.wait import until
 
