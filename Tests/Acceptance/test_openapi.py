@@ -16,7 +16,7 @@ pytestmark = pytest.mark.real("network")
 TOKEN = "Zm9vYmFyYmF6cXV4"
 METHODS = {"get", "head", "post", "put", "patch", "delete", "options", "trace"}
 SEED = 1
-MOST_EXAMPLES = 20  # of one operation, in each phase
+MOST_EXAMPLES = 8  # of one operation, in each phase
 CHECKS = [
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
     "response_schema_conformance", "negative_data_rejection", "positive_data_acceptance", "unsupported_method",
@@ -69,7 +69,7 @@ def test_requests_and_answers_are_as_described(gateway, document, tmp_path, figu
     count = re.search(r"(\d+) generated", ran.stdout)
     figure("requests", f"{count[1]} with seed {SEED}")
     assert re.search(rf"Tested: {wanted}\b", ran.stdout), ran.stdout
-    assert int(count[1]) > 20 * wanted, ran.stdout
+    assert int(count[1]) > 8 * wanted, ran.stdout
     assert gateway.status()["version"]
 
 

@@ -91,7 +91,7 @@ def test_tempo_quantum_follow_and_offsets_are_found_again_until_they_are_configu
 
 def test_a_run_that_is_killed_at_any_moment_leaves_a_whole_file(start, state, figure):
     chance, changes, kills = random.Random(1), 0, 0
-    while changes < 200 or kills < 20:
+    while changes < 60 or kills < 8:
         gateway = start("--no-link", "--state", state, name="killed")
         made = []
 
