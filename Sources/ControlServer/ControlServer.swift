@@ -1,3 +1,4 @@
+internal import Essentials
 package import Gateway
 internal import Glibc
 internal import Hummingbird

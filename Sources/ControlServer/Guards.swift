@@ -82,7 +82,7 @@ struct SameSiteOnly<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard request.headers[.secFetchSite] != "cross-site" else { throw RequestError.crossSite }
+        guard request.headers[.secFetchSite] != "cross-site" else { throw RequestError.otherSite }
         return try await next(request, context)
     }
 }

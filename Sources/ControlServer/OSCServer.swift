@@ -1,3 +1,4 @@
+internal import Essentials
 package import Gateway
 package import Logging
 internal import NIOCore

@@ -37,7 +37,7 @@ struct RequestError: Error, HTTPResponseError {
             status: .forbidden, code: "foreign", message: "the request's \(header) names another server than this one")
     }
 
-    static let crossSite = RequestError(
+    static let otherSite = RequestError(
         status: .forbidden, code: "foreign",
         message: "the request comes from a web page of another site; a server with a token answers those that have it")
 

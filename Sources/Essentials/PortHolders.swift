@@ -82,6 +82,7 @@ package enum PortHolders {
     /// - Parameters:
     ///   - ports: of sockets, by inode.
     ///   - tree: the machine.
+    /// - Returns: in order of their process IDs.
     private static func programs(holding ports: [String: UInt16], _ tree: SystemTree) -> [UInt16: [RunningProgram]] {
         guard !ports.isEmpty else { return [:] }
         let sockets = Dictionary(uniqueKeysWithValues: ports.map { ("socket:[\($0)]", $1) })

@@ -76,7 +76,8 @@ extension LinkState {
             sessionID: engine.sessionID, interfaces: engine.interfaceAddresses.map(\.description),
             failures: failures, leftOut: leftOut, refusedDatagrams: engine.refusedDatagrams,
             crowdingAddress: engine.crowd.map { $0.source?.description ?? "many addresses" },
-            unreachable: engine.unreachable, measurementErrorMicroseconds: engine.measurementErrorMicroseconds, clockSteps: engine.clockSteps,
+            unreachable: engine.unreachable, measurementErrorMicroseconds: engine.measurementErrorMicroseconds,
+            clockSteps: engine.clockSteps,
             changes: changes)
     }
 }

@@ -47,7 +47,9 @@ extension LocalAddress {
 /// Some machines have hundreds, on bridges that other programs make. They must not use up all file descriptors, nor keep
 /// out the network that the music is on.
 struct LocalAddresses: Sendable {
-    /// The addresses to use. If there are too many: a loopback address, those of interfaces that lead out of this
+    /// The addresses to use.
+    ///
+    /// If there are too many: a loopback address, those of interfaces that lead out of this
     /// machine, then others; of each interface one before a second of any.
     let used: [LocalAddress]
     /// The rest, in the same order.
@@ -68,7 +70,10 @@ struct LocalAddresses: Sendable {
             let addresses = interface.sorted { $0.address < $1.address }
             let isOut = !addresses[0].isLoopback && leadsOut(addresses[0].name)
             return addresses.enumerated().map { number, address in
-                (rank: (address.isLoopback && number == 0 ? 0 : isOut ? 1 : 2, number, address.address), address: address)
+                (
+                    rank: (address.isLoopback && number == 0 ? 0 : isOut ? 1 : 2, number, address.address),
+                    address: address
+                )
             }
         }
         let sorted = ranked.sorted { $0.rank < $1.rank }.map(\.address)

@@ -70,7 +70,8 @@ extension Engine {
             return
         }
         let apart = Set(
-            knownSessions.lazy.filter { $0.isRejected && $0.since.microseconds(to: now) >= Self.timeToBeJoined }.map(\.id))
+            knownSessions.lazy.filter { $0.isRejected && $0.since.microseconds(to: now) >= Self.timeToBeJoined }.map(
+                \.id))
         let stubborn = apart.isEmpty ? nil : peers.records.first { apart.contains($0.announcement.session) }
         unreachable = stubborn.map { Unreachable(address: $0.source, direction: .theyDoNotJoin) }
     }

@@ -55,7 +55,8 @@ extension OSCMessage.Argument {
         }
         let text = bytes.prefix { $0 != 0 }
         let padding = bytes.count - text.count
-        guard (1...4).contains(padding), bytes.count % 4 == 0, !text.isEmpty, bytes.suffix(padding).allSatisfy({ $0 == 0 }),
+        guard (1...4).contains(padding), bytes.count % 4 == 0, !text.isEmpty,
+            bytes.suffix(padding).allSatisfy({ $0 == 0 }),
             let text = String(validating: text, as: UTF8.self)
         else { return nil }
         return [.text(text)]

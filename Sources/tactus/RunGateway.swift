@@ -237,7 +237,10 @@ extension Run {
     ) -> ServedAddresses {
         var places: [ServedAddresses.Place] = []
         if let http, let server {
-            places.append(.init(name: "the panel", address: http, setting: "--http or 'http' in the configuration") { server.trouble })
+            places.append(
+                .init(name: "the panel", address: http, setting: "--http or 'http' in the configuration") {
+                    server.trouble
+                })
         }
         if let forOSC, let osc {
             places.append(

@@ -17,9 +17,10 @@ final class ServedAddresses: Sendable {
         /// Why the server does not listen yet; nil if it does.
         var trouble: @Sendable () -> ListenError?
 
-        /// A warning that it cannot be reached now; nil if it can.
+        /// A warning that it cannot be reached now.
         ///
         /// - Parameter local: the addresses of this machine; not asked for where it cannot matter.
+        /// - Returns: nil if it can be reached.
         func warning(among local: () -> [MachineAddress]) -> Status.Warning? {
             let trouble = trouble()
             if let trouble, !trouble.isAddressAway {
@@ -31,7 +32,8 @@ final class ServedAddresses: Sendable {
             guard trouble != nil || !isThere else { return nil }
             return Status.Warning(
                 code: "address-away",
-                message: "\(name) cannot be reached, because this machine does not have the address \(address.host) now",
+                message:
+                    "\(name) cannot be reached, because this machine does not have the address \(address.host) now",
                 fix: "connect its network, and Tactus uses it at once; or change \(setting), where 0.0.0.0 means all "
                     + "addresses")
         }

@@ -13,13 +13,13 @@ struct GuardTests {
         ("[::1]:PORT", nil, 200), ("[0:0:0:0:0:0:0:1]:PORT", nil, 200),
         ("localhost:PORT", "http://localhost:PORT", 200), ("localhost:PORT", "http://127.0.0.1:PORT", 200),
         ("localhost", nil, 403), ("localhost:80", nil, 403), ("evil.example:PORT", nil, 403),
-        ("192.168.7.42:PORT", nil, 403), ("box.fritz.box:PORT", nil, 403), ("localhost.evil.example:PORT", nil, 403), ("localhost:PORT:PORT", nil, 403),
+        ("192.168.7.42:PORT", nil, 403), ("box.fritz.box:PORT", nil, 403), ("localhost.evil.example:PORT", nil, 403),
+        ("localhost:PORT:PORT", nil, 403),
         ("localhost:PORT", "http://evil.example", 403), ("localhost:PORT", "http://localhost", 403),
         ("localhost:PORT", "https://localhost:PORT", 403), ("localhost:PORT", "null", 403),
         ("localhost:PORT", "", 403), ("localhost:PORT", "http://localhost:PORT@evil.example", 403),
     ])
-    func `without a token only loopback names will do`(host: String, origin: String?, status: Int) async throws
-    {
+    func `without a token only loopback names will do`(host: String, origin: String?, status: Int) async throws {
         try await ServedGateway().serve { client in
             func filled(_ text: String) -> String { text.replacing("PORT", with: "\(client.port)") }
             var headers = ["Host": filled(host)]
@@ -32,7 +32,8 @@ struct GuardTests {
     }
 
     @Test(arguments: [
-        "box.fritz.box:PORT", "box.lan", "box.home.arpa:PORT", "stage.tail1234.ts.net", "panel.example.com", "192.168.7.42:PORT",
+        "box.fritz.box:PORT", "box.lan", "box.home.arpa:PORT", "stage.tail1234.ts.net", "panel.example.com",
+        "192.168.7.42:PORT",
         "[fe80::1]:PORT", "localhost:1",
     ])
     func `with a token any name will do, and any origin`(host: String) async throws {
@@ -49,7 +50,9 @@ struct GuardTests {
                 #expect(write.status == 200)
                 headers["Authorization"] = "Bearer guess"
                 let refused = try await client.post("/api/v1/transport", #"{"playing":false}"#, headers: headers)
-                #expect(refused.status == 401 && refused.headers[.accessControlAllowOrigin] == read.headers[.accessControlAllowOrigin])
+                #expect(
+                    refused.status == 401
+                        && refused.headers[.accessControlAllowOrigin] == read.headers[.accessControlAllowOrigin])
             }
         }
     }

@@ -26,11 +26,14 @@ struct OSCMessageTests {
         #expect(tap.messages == [OSCMessage("/tactus/tap")] && !tap.isDamaged)
     }
 
-    @Test(arguments: [
-        ([], []), ([0, 0, 0, 1], [.number(1)]), ([0, 0, 0, 127], [.number(127)]), ([0xFF, 0xFF, 0xFF, 0xFF], [.number(-1)]),
-        ([0x43, 0, 0, 0], [.number(128)]), ([0x42, 0xC3, 0, 0], [.number(97.5)]), ([0xC0, 0x20, 0, 0], [.number(-2.5)]),
-        (Array("off\0".utf8), [.text("off")]), (Array("TR-8S\0\0\0".utf8), [.text("TR-8S")]),
-    ] as [([UInt8], [OSCMessage.Argument])])
+    @Test(
+        arguments: [
+            ([], []), ([0, 0, 0, 1], [.number(1)]), ([0, 0, 0, 127], [.number(127)]),
+            ([0xFF, 0xFF, 0xFF, 0xFF], [.number(-1)]),
+            ([0x43, 0, 0, 0], [.number(128)]), ([0x42, 0xC3, 0, 0], [.number(97.5)]),
+            ([0xC0, 0x20, 0, 0], [.number(-2.5)]),
+            (Array("off\0".utf8), [.text("off")]), (Array("TR-8S\0\0\0".utf8), [.text("TR-8S")]),
+        ] as [([UInt8], [OSCMessage.Argument])])
     func `a message without types has the value that its bytes plainly are`(
         value: [UInt8], arguments: [OSCMessage.Argument]
     ) {

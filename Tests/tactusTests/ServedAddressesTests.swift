@@ -1,4 +1,5 @@
 import Essentials
+import GatewayStatus
 import Glibc
 import Logging
 import Synchronization
@@ -15,9 +16,18 @@ struct ServedAddressesTests {
     /// Keeps the lines logged.
     private final class Lines: LogHandler, Sendable {
         let all = Mutex<[String]>([])
-        var metadata: Logger.Metadata { get { [:] } set {} }
-        var logLevel: Logger.Level { get { .trace } set {} }
-        subscript(metadataKey _: String) -> Logger.Metadata.Value? { get { nil } set {} }
+        var metadata: Logger.Metadata {
+            get { [:] }
+            set {}
+        }
+        var logLevel: Logger.Level {
+            get { .trace }
+            set {}
+        }
+        subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+            get { nil }
+            set {}
+        }
 
         func log(event: LogEvent) { all.withLock { $0.append("\(event.level) \(event.message)") } }
     }
@@ -60,7 +70,8 @@ struct ServedAddressesTests {
         let address = try #require(HTTPAddress("127.0.0.1:8808"))
         var trouble = ListenError(address, code: EADDRINUSE, .tcp)
         trouble.holders = "nginx (process 812)"
-        let place = ServedAddresses.Place(name: "the panel", address: address, setting: "--http") { [trouble] in trouble }
+        let place = ServedAddresses.Place(name: "the panel", address: address, setting: "--http") { [trouble] in trouble
+        }
         let warning = place.warning { [] }
         #expect(warning?.message == "the panel cannot be reached: 127.0.0.1:8808 is taken by nginx (process 812)")
     }

@@ -168,14 +168,16 @@ extension NetworkFacts {
         guard !silent.isEmpty else { return nil }
         let places = Set(silent.map(\.address)).sorted()
         let rest = places.count > 3 ? " and \(places.count - 3) more" : ""
-        let found = "\(heard), but what is sent to \(places.prefix(3).joined(separator: ", "))\(rest) alone is not answered"
+        let found =
+            "\(heard), but what is sent to \(places.prefix(3).joined(separator: ", "))\(rest) alone is not answered"
         let fix =
             "turn off client isolation in the access point, or use a cable; and let the firewall of that computer pass "
             + "UDP from the local network to all ports"
         return peers.contains { $0.answers == true }
             ? .warning(.linkPeers, found, fix: fix)
             : .problem(
-                .linkPeers, "\(found): the network passes multicast only, so Tactus cannot play in time with them", fix: fix)
+                .linkPeers, "\(found): the network passes multicast only, so Tactus cannot play in time with them",
+                fix: fix)
     }
 
     private var nobodyFinding: Finding {

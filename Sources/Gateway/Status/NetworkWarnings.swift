@@ -10,8 +10,10 @@ extension LinkState {
         let rest = leftOut.count > 3 ? ", and \(leftOut.count - 3) more" : ""
         return .init(
             code: "link-interface",
-            message: "Link uses \(interfaces.count) addresses of this machine, which is the most, and leaves out \(shown)\(rest)",
-            fix: "name the networks that Link needs: start with --interface eth0, or set 'link: { interfaces: [eth0] }'")
+            message:
+                "Link uses \(interfaces.count) addresses of this machine, which is the most, and leaves out \(shown)\(rest)",
+            fix: "name the networks that Link needs: start with --interface eth0, or set 'link: { interfaces: [eth0] }'"
+        )
     }
 }
 
@@ -22,7 +24,8 @@ extension Unreachable {
         case .theyDoNotAnswer:
             .init(
                 code: "link-unreachable",
-                message: "a Link peer at \(address) is heard but does not answer, so Tactus cannot play in time with it",
+                message:
+                    "a Link peer at \(address) is heard but does not answer, so Tactus cannot play in time with it",
                 fix: "turn off client isolation in the access point, and let the firewalls of both computers pass UDP "
                     + "from the local network to all ports; 'tactus doctor' tries it")
         case .theyDoNotJoin:
