@@ -11,9 +11,12 @@ package struct LocalAddress: Hashable, Sendable {
     /// A different number is a different interface, even under the same name.
     var index: UInt32
 
+    /// Most addresses used.
+    package static let most = 32
+
     /// How many descriptors a peer opens on the addresses in use now.
     package static func descriptorsNeeded(onlyNamed names: [String]) -> Int {
-        3 * (LocalAddresses.scan(onlyNamed: names)?.used.count ?? LocalAddresses.most)
+        3 * (LocalAddresses.scan(onlyNamed: names)?.used.count ?? most)
     }
 
     /// Whether this is an IPv4 loopback address.
@@ -55,14 +58,11 @@ struct LocalAddresses: Sendable {
     /// The rest, in the same order.
     let leftOut: [LocalAddress]
 
-    /// Most addresses used.
-    static let most = 32
-
     /// - Parameters:
     ///   - all: every usable address, once.
     ///   - leadsOut: whether an interface, given by its name, leads out of this machine.
     init(_ all: [LocalAddress], leadsOut: (String) -> Bool) {
-        guard all.count > Self.most else {
+        guard all.count > LocalAddress.most else {
             (used, leftOut) = (all, [])
             return
         }
@@ -77,7 +77,7 @@ struct LocalAddresses: Sendable {
             }
         }
         let sorted = ranked.sorted { $0.rank < $1.rank }.map(\.address)
-        (used, leftOut) = (Array(sorted.prefix(Self.most)), Array(sorted.dropFirst(Self.most)))
+        (used, leftOut) = (Array(sorted.prefix(LocalAddress.most)), Array(sorted.dropFirst(LocalAddress.most)))
     }
 
     /// The addresses now.

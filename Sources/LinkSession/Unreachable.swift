@@ -37,7 +37,8 @@ struct UnansweredSessions: Sendable {
     mutating func note(_ session: NodeID, at address: IPAddress, _ now: HostTime) {
         forget(at: now)
         if let index = entries.firstIndex(where: { $0.session == session }) {
-            (entries[index].address, entries[index].last) = (address, now)
+            // People know the address of IPv4, which sorts first.
+            (entries[index].address, entries[index].last) = (min(entries[index].address, address), now)
         } else if entries.count < Self.most {
             entries.append(Entry(session: session, address: address, since: now, last: now))
         }

@@ -10,8 +10,7 @@ extension LinkState {
         let rest = leftOut.count > 3 ? ", and \(leftOut.count - 3) more" : ""
         return .init(
             code: "link-interface",
-            message:
-                "Link uses \(interfaces.count) addresses of this machine, which is the most, and leaves out \(shown)\(rest)",
+            message: "Link uses at most \(LocalAddress.most) addresses of this machine, and leaves out \(shown)\(rest)",
             fix: "name the networks that Link needs: start with --interface eth0, or set 'link: { interfaces: [eth0] }'"
         )
     }
