@@ -26,7 +26,7 @@ struct UnansweredSessions: Sendable {
 
     private var entries: [Entry] = []
 
-    /// How long nobody answers before that is told, in microseconds; some datagrams are always lost.
+    /// From the first to the last try before it is told, in microseconds; some datagrams are always lost.
     static let patience: Int64 = 3_000_000
     /// How long after the last try it is told, in microseconds.
     private static let memory: Int64 = 5_000_000
@@ -52,7 +52,7 @@ struct UnansweredSessions: Sendable {
     /// Where nobody has answered for too long; nil if there is no such session.
     mutating func told(at now: HostTime) -> IPAddress? {
         forget(at: now)
-        return entries.first { $0.since.microseconds(to: now) >= Self.patience }?.address
+        return entries.first { $0.since.microseconds(to: $0.last) >= Self.patience }?.address
     }
 
     private mutating func forget(at now: HostTime) {

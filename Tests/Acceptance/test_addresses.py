@@ -2,15 +2,16 @@
 
 import http.client
 import json
+import socket
 import subprocess
 
 import pytest
+from pythonosc.osc_message_builder import OscMessageBuilder
 
 from rig.gateway import Gateway, run_tactus
 from rig.hosts import Network, OwnHost
 from rig.tracer import official
 from rig.wait import until
-from test_osc import Controller
 
 pytestmark = pytest.mark.real("network")
 
@@ -71,13 +72,13 @@ def test_osc_waits_for_its_address_and_tells_when_it_goes(start, later, tmp_path
     assert LATER in warning["message"] and "'osc' in the configuration" in warning["fix"]
     later()
     gateway.wait_status(lambda status: not warned("address-away")(status), "the address is there")
-    controller = Controller()
-    controller.place = (LATER, controller.place[1])
-    controller.send("/tactus/tempo", 97.5)
+    message = OscMessageBuilder("/tactus/tempo")
+    message.add_arg(97.5)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as controller:
+        controller.sendto(message.build().dgram, (LATER, 8809))
     gateway.wait_status(lambda status: status["tempo"] == pytest.approx(97.5, abs=0.001), "97.5 BPM")
     later("delete")
     gateway.wait_status(warned("address-away"), "the address is gone")
-    controller.socket.close()
 
 
 def test_a_network_that_passes_multicast_only_is_told_by_status_and_doctor(tmp_path):
